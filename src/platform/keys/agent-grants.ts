@@ -3,12 +3,14 @@ import type { AccessEngines } from '../../kit/access/credits/access.ts';
 import { changeAccess, revokeKey } from '../../kit/access/keys/actions.ts';
 import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
 import { insertKey } from '../../kit/access/keys/queries.ts';
-import { getBrandSubscriptionId } from '../people/sessions.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { AgentGrantsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+import { getBrandSubscriptionId } from '../people/sessions.ts';
 
 type Unused = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
 export type NewGrant = Omit<Insertable<AgentGrantsTable>, Unused>;
@@ -50,6 +52,17 @@ export async function takeCode(db: Db, { codeHash, clientHash, redirectUri, code
     .executeTakeFirst();
 }
 
+/** The key of a grant whose refresh token is another by now. */
+async function findRotated(db: Db, id: string, refreshHash: Buffer): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('agentGrants')
+    .select('keyId')
+    .where('id', '=', id)
+    .where('refreshHash', '<>', refreshHash)
+    .executeTakeFirst();
+  return row?.keyId ?? undefined;
+}
+
 /** The key that was granted for this code or refresh token, if it was used before. */
 export async function findSpent(db: Db, hash: Buffer): Promise<string | undefined> {
   const row = await db
@@ -80,7 +93,7 @@ export async function findRefreshed(db: Db, refreshHash: Buffer, clientHash: Buf
   return await db
     .selectFrom('agentGrants as grant')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
-    .select(['key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .select(['grant.id', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
     .where('grant.refreshHash', '=', refreshHash)
     .where('grant.clientHash', '=', clientHash)
     .executeTakeFirst();
@@ -126,10 +139,27 @@ export interface Tokens {
   scopes: readonly string[];
 }
 
-export const newSecret = (prefix: 'svc_' | 'svr_'): string => `${prefix}${randomBase62(SECRET_LENGTH)}`;
+export const newSecret = (prefix: 'svc_'): string => `${prefix}${randomBase62(SECRET_LENGTH)}`;
 
-function newTokens(now: Date) {
-  const [access, refresh] = [newApiKey(), newSecret('svr_')];
+const PURPOSE = 'oauth refresh token';
+
+/** A refresh token names its grant, so that one of any earlier rotation is recognized. */
+function newRefreshToken(secrets: Secrets, grantId: string): string {
+  return `svr_${secrets.seal(`${grantId} ${randomBase62(SECRET_LENGTH)}`, PURPOSE).toString('base64url')}`;
+}
+
+/** The grant of a refresh token; undefined for other texts, such as a token from before tokens named their grants. */
+function readGrantId(secrets: Secrets, refresh: string): string | undefined {
+  try {
+    return secrets.open(Buffer.from(refresh.slice('svr_'.length), 'base64url'), PURPOSE).split(' ', 1)[0];
+  } catch (error) {
+    ignoreFailure('a text that we did not seal names no grant')(error);
+    return undefined;
+  }
+}
+
+function newTokens(now: Date, secrets: Secrets, grantId: string) {
+  const [access, refresh] = [newApiKey(), newRefreshToken(secrets, grantId)];
   return {
     access,
     refresh,
@@ -151,32 +181,44 @@ async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefi
 }
 
 /** Exchanges a code for tokens; undefined if it is unknown, used, expired or another client's. */
-export async function redeemCode(engines: AccessEngines, code: Code): Promise<Tokens | undefined> {
+export async function redeemCode(engines: AccessEngines, secrets: Secrets, code: Code): Promise<Tokens | undefined> {
   const now = engines.clock.now();
-  const { access, refresh, key, next } = newTokens(now);
-  const scopes = await engines.db.transaction().execute(async (db) => {
+  const tokens = await engines.db.transaction().execute(async (db) => {
     const grant = await takeCode(db, code, now);
     if (!grant) return undefined;
+    const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
     const { brandId, clientName: name } = grant;
     const id = newId('key', now.getTime());
     const subscriptionId = await getBrandSubscriptionId(db, brandId);
     await insertKey(db, { ...key, id, brandId, subscriptionId, kind: 'brand', name, createdAt: now, personId: null });
     await updateGrantKey(db, grant.id, id, next);
-    return grant.scopes;
+    return { access, refresh, scopes: grant.scopes };
   });
-  return scopes ? { access, refresh, scopes } : await revokeSpent(engines, code.codeHash);
+  return tokens ?? (await revokeSpent(engines, code.codeHash));
+}
+
+/** Ends the grant of a refresh token that was rotated before, however often; a client that has both was robbed. */
+async function revokeRotated(engines: AccessEngines, secrets: Secrets, sent: string): Promise<undefined> {
+  const grantId = readGrantId(secrets, sent);
+  const refreshHash = hashKey(sent);
+  if (grantId === undefined) return await revokeSpent(engines, refreshHash);
+  const keyId = await findRotated(engines.db, grantId, refreshHash);
+  if (keyId !== undefined) await revokeKey(engines, keyId);
+  return undefined;
 }
 
 /** Exchanges a refresh token for new tokens, which replace the old; undefined if it is unknown, used or revoked. */
 export async function refreshTokens(
   engines: AccessEngines,
-  refreshHash: Buffer,
+  secrets: Secrets,
+  sent: string,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
+  const refreshHash = hashKey(sent);
   const found = await findRefreshed(engines.db, refreshHash, clientHash);
-  if (!found) return await revokeSpent(engines, refreshHash);
+  if (!found) return await revokeRotated(engines, secrets, sent);
   const now = engines.clock.now();
-  const { access, refresh, key, next } = newTokens(now);
+  const { access, refresh, key, next } = newTokens(now, secrets, found.id);
   let isRenewed = false;
   await changeAccess(engines, found.subscriptionId, async (db) => {
     isRenewed = (await takeRefresh(db, refreshHash, next, now)) && (await renewKey(db, found.keyId, key));

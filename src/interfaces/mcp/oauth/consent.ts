@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { insertGrant, newSecret } from '../../../platform/keys/agent-grants.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
 import { requirePerson } from '../../../kit/access/keys/rules.ts';
 import { checkbox, postForm, submitButton } from '../../../kit/html/controls.ts';
@@ -10,6 +9,7 @@ import { change, noLookUp, nothing } from '../../../kit/operation/operation.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { newId } from '../../../kit/values/ids.ts';
 import { getBrand } from '../../../platform/brands/queries.ts';
+import { insertGrant, newSecret } from '../../../platform/keys/agent-grants.ts';
 import { READONLY } from '../catalog.ts';
 import type { ConsentRequest } from './request.ts';
 
@@ -82,6 +82,21 @@ export const grantAgent = change({
 const describeToolset = (toolset: string): string =>
   toolset.replaceAll('-', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
+/** The address that a request returns to: a website by its host, an app by its whole address, which no one owns. */
+function describeReturn(redirectUri: string): Html {
+  const { protocol, host } = new URL(redirectUri);
+  if (protocol === 'https:') return html`<strong>${host}</strong>`;
+  if (protocol === 'http:') return html`<strong>a program on your own device</strong> (${host})`;
+  return html`<strong>${redirectUri}</strong>`;
+}
+
+const warnOfApps = (redirectUri: string): Html =>
+  /^https?:/i.test(redirectUri)
+    ? html``
+    : html`<p class="notice" role="alert">This address belongs to an app on your device, and any app can claim it. Allow it only if you
+have just started this in an app that you trust.</p>
+`;
+
 /** Asks which parts the agent may use, and whether it may change anything; `action` is the page itself. */
 export function consentPage(
   { client, scopes, redirectUri }: ConsentRequest,
@@ -96,9 +111,9 @@ export function consentPage(
   return page(
     title,
     html`<h1>${title}</h1>
-<p>It calls itself “${client.client_name}” and returns to <strong>${new URL(redirectUri).host}</strong>. Allow it only if you have
+<p>It calls itself “${client.client_name}” and returns to ${describeReturn(redirectUri)}. Allow it only if you have
 just connected it yourself. The policy for agents applies to all it does; you can end its access under Keys.</p>
-<p class="hint">Signed in as ${owner.email}.</p>
+${warnOfApps(redirectUri)}<p class="hint">Signed in as ${owner.email}.</p>
 ${postForm(
   action,
   html`<h2>It may use</h2>
@@ -109,5 +124,13 @@ ${submitButton('Refuse', { name: 'decision', value: 'refuse', quiet: true })}`,
 )}`,
   );
 }
+
+/** A wrong request. Nothing leads back to its client but a person: anyone can register an address to be led to. */
+export const wrongRequestPage = ({ clientName, error }: { clientName: string; error: string }, back: string): string =>
+  messagePage(
+    'This request does not work',
+    html`<p>“${clientName}” asked to act for you, but not in a way that works here: <code>${error}</code>.</p>
+<p><a href="${back}" rel="noreferrer">Return to ${back.split('?', 1)[0]}</a></p>`,
+  );
 
 export const messagePage = (title: string, message: Html): string => page(title, html`<h1>${title}</h1>\n${message}`);

@@ -1,10 +1,22 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../../kit/operation/context.ts';
-import { type Client, hasRedirect, readClient } from './client.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { type Client, hasRedirect, LOOPBACK, readClient } from './client.ts';
 
-/** The issuer: this API, as its callers reach it. */
-export const getIssuer = ({ protocol, host }: FastifyRequest, { config }: Context): string =>
-  config.apiUrl ?? `${protocol}://${host}`;
+/**
+ * The issuer: this API at its configured address. Without one only callers on the same machine have an issuer, because
+ * anybody can choose the `Host` of a request, and tokens would be sent there.
+ */
+export function findIssuer({ hostname, socket }: FastifyRequest, { config }: Context): string | undefined {
+  if (config.apiUrl !== undefined) return config.apiUrl;
+  return LOOPBACK.includes(hostname) ? new URL(`http://${hostname}:${socket.localPort}`).origin : undefined;
+}
+
+export function getIssuer(request: FastifyRequest, context: Context): string {
+  const issuer = findIssuer(request, context);
+  if (issuer === undefined) throw new ApiError('NOT_FOUND', 'OAuth is off at this address: API_URL is not set.');
+  return issuer;
+}
 
 export const getResource = (request: FastifyRequest, context: Context): string => `${getIssuer(request, context)}/mcp`;
 
@@ -18,8 +30,10 @@ export interface ConsentRequest {
   scopes: readonly string[];
 }
 
-/** A request that leads to no known address, or back to its client with an error. */
-export type Refused = { problem: string } | { redirectUri: string; state: string | undefined; error: string };
+/** A request of no known client, or a client's that is wrong and may be returned with an error. */
+export type Refused =
+  | { problem: string }
+  | { clientName: string; redirectUri: string; state: string | undefined; error: string };
 
 const CHALLENGE = /^[\w-]{43}$/;
 
@@ -46,7 +60,7 @@ export function readConsentRequest(
     return { refused: { problem: 'The application did not register the address that it wants to return to.' } };
   }
   const state = query.get('state') ?? undefined;
-  const back = (error: string) => ({ refused: { redirectUri, state, error } });
+  const back = (error: string) => ({ refused: { clientName: client.client_name, redirectUri, state, error } });
   if (query.get('response_type') !== 'code') return back('unsupported_response_type');
   const codeChallenge = query.get('code_challenge') ?? '';
   if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(codeChallenge)) return back('invalid_request');

@@ -1,20 +1,28 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
 import { openAddressLimit } from '../../../kit/access/rate/address.ts';
-import { readCookie } from '../../../platform/people/session-cookie.ts';
 import { html } from '../../../kit/html/html.ts';
 import { pageHeaders } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Operation } from '../../../kit/operation/operation.ts';
 import { ApiError, toApiError } from '../../../kit/values/errors.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
+import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
+import { readCookie } from '../../../platform/people/session-cookie.ts';
 import type { Door } from '../../http/gate.ts';
 import { READONLY } from '../catalog.ts';
 import { parseClient, sealClientId } from './client.ts';
-import { askOwner, consentPage, grantAgent, messagePage } from './consent.ts';
-import { type ConsentRequest, getIssuer, getResource, type Refused, readConsentRequest, toAddress } from './request.ts';
+import { askOwner, consentPage, grantAgent, messagePage, wrongRequestPage } from './consent.ts';
+import {
+  type ConsentRequest,
+  findIssuer,
+  getIssuer,
+  getResource,
+  type Refused,
+  readConsentRequest,
+  toAddress,
+} from './request.ts';
 
 const PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -23,10 +31,11 @@ const RESOURCE = '/.well-known/oauth-protected-resource';
 /** A refusal for a lack of a key, with the address at which a host learns how to get one. */
 export function challenged(error: unknown, request: FastifyRequest, context: Context): ApiError {
   const refusal = toApiError(error);
-  if (refusal.status !== 401) return refusal;
+  const issuer = findIssuer(request, context);
+  if (refusal.status !== 401 || issuer === undefined) return refusal;
   const { code, message, facts, headers } = refusal;
   const [scheme = 'Bearer', ...rest] = (headers['www-authenticate'] ?? 'Bearer').split(' ');
-  const metadata = `resource_metadata="${getIssuer(request, context)}${RESOURCE}/mcp"`;
+  const metadata = `resource_metadata="${issuer}${RESOURCE}/mcp"`;
   const challenge = `${scheme} ${[...rest, metadata].join(', ')}`;
   return new ApiError(code, message, { facts, cause: error, headers: { ...headers, 'www-authenticate': challenge } });
 }
@@ -131,7 +140,8 @@ export function oauthRoutes(
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refused: Refused) {
     if ('error' in refused) {
-      return reply.redirect(toAddress(refused, { error: refused.error }, getIssuer(request, context)), 303);
+      const back = toAddress(refused, { error: refused.error }, getIssuer(request, context));
+      return show(reply, 400, wrongRequestPage(refused, back));
     }
     return show(reply, 400, messagePage('This link does not work', html`<p>${refused.problem}</p>`));
   }
@@ -167,7 +177,8 @@ export function oauthRoutes(
     const form = readForm(request);
     const isChosen = read.requested.scopes.some((one) => form.get(one) === 'yes');
     if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
-    return refuse(request, reply, { ...read.requested, error: 'access_denied' });
+    await asOwner(request, reply, askOwner);
+    return reply.redirect(toAddress(read.requested, { error: 'access_denied' }, getIssuer(request, context)), 303);
   });
 
   function answerTokens(reply: FastifyReply, tokens: Tokens | undefined) {
@@ -197,14 +208,14 @@ export function oauthRoutes(
       return open(reply).code(400).send({ error: 'invalid_target' });
     }
     if (sent('grant_type') === 'refresh_token') {
-      return answerTokens(reply, await refreshTokens(engines, hashKey(sent('refresh_token')), clientHash));
+      return answerTokens(reply, await refreshTokens(engines, secrets, sent('refresh_token'), clientHash));
     }
     if (sent('grant_type') !== 'authorization_code') {
       return open(reply).code(400).send({ error: 'unsupported_grant_type' });
     }
     const codeChallenge = toChallenge(sent('code_verifier'));
     const code = { codeHash: hashKey(sent('code')), clientHash, redirectUri: sent('redirect_uri'), codeChallenge };
-    return answerTokens(reply, await redeemCode(engines, code));
+    return answerTokens(reply, await redeemCode(engines, secrets, code));
   });
 }
 
