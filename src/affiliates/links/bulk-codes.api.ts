@@ -47,6 +47,10 @@ export const BulkCreate = z
     destination_url: Destination.nullable()
       .describe('Page that the new links redirect to. Required for links.')
       .optional(),
+    notify: z
+      .boolean()
+      .default(false)
+      .describe('`true`: mails each creator their code or link at once. Codes work once they are in the store.'),
   })
   .superRefine((input: Unchecked<(typeof SELECTORS)[number] | 'type' | 'destination_url'>, context) => {
     const given = SELECTORS.filter((name) => input[name] !== undefined && input[name] !== false);

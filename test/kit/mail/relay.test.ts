@@ -228,9 +228,29 @@ describe('hourly limits', () => {
     for (let i = 0; i < 35; i += 1) await desk.write(await desk.creator(), 'Hello');
     await sendDue();
     expect(await desk.states()).toEqual({ sent: 30, 'queued: brand_limit': 5 });
+    const delayed = (await desk.list()).find(({ reason }) => reason === 'brand_limit')?.to ?? '';
+    const isMailed = async () => {
+      const found = await call(`${app.url}/v1/messages?creator_email=${delayed}`, desk.key());
+      const thread = await call(`${app.url}/v1/messages/${found.body.data[0].conversation_id}`, desk.key());
+      return thread.body.data.messages.map((one: { email_sent: boolean }) => one.email_sent);
+    };
+    expect(await isMailed()).toEqual([false]);
     clock.at += HOUR_MS + 1;
     await sendDue();
     expect(await desk.states()).toEqual({ sent: 35 });
+    expect(await isMailed()).toEqual([true]);
+  });
+
+  it('of news delay no message: many codes at once leave the allowance for contracts, briefs and messages alone', async () => {
+    const desk = await openDesk();
+    const creators = await Promise.all(Array.from({ length: 33 }, async () => ({ email: await desk.creator() })));
+    const bulk = await send(`${app.url}/v1/affiliates/links/bulk`, desk.key(), 'POST', { creators, notify: true });
+    expect(bulk.body.data.count).toBe(33);
+    await sendDue();
+    expect(await desk.states()).toEqual({ sent: 30, 'queued: brand_limit': 3 });
+    await desk.write(await desk.creator(), 'Shall we plan a reel?');
+    await sendDue();
+    expect(await desk.states()).toEqual({ sent: 31, 'queued: brand_limit': 3 });
   });
 
   it('are larger for a brand that is older than thirty days', async () => {
