@@ -1,5 +1,5 @@
-import { readDefinition } from '../src/directory/imports/indexing/definition.ts';
-import { documentOf } from '../src/directory/search/document.ts';
+import { readDefinition } from '../src/directory/imports/indexing/index-definition.ts';
+import { toDocument } from '../src/directory/search/document.ts';
 import { createQuietIndex, deleteIndex } from '../src/kit/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../src/kit/engines/elastic/open.ts';
 import { creatorsOf } from './directory-file.ts';
@@ -21,7 +21,7 @@ function prepareBodies(creators: number, documentsEach: number): Buffer[] {
     lines = [];
   };
   for (const row of creatorsOf(creators)) {
-    lines.push(`{"index":{"_id":"${row.pk}"}}\n${JSON.stringify(documentOf(row))}\n`);
+    lines.push(`{"index":{"_id":"${row.pk}"}}\n${JSON.stringify(toDocument(row))}\n`);
     if (lines.length === documentsEach) flush();
   }
   flush();

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
@@ -131,7 +131,7 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
   await migrateClickHouse(clickhouse);
   if (!(await isFilled(context))) {
     progress(`Importing ${CREATORS.toLocaleString('en')} creators`);
-    await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, SEED), bounds: { mode: 'force' } });
+    await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, SEED), bounds: { mode: 'force' } });
   }
   progress('Making keys');
   const nextKey = takeTurns(await makeDataKeys(context, 60));

@@ -13,7 +13,7 @@ import type { Db } from '../src/kit/engines/postgres/open.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { DAY_MS } from '../src/kit/values/duration.ts';
 import { toPage } from '../src/kit/values/page.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
+import { createBrand } from '../src/platform/brands/brands.ts';
 import { median, percentile } from './load.ts';
 import { progress, type Results, round } from './report.ts';
 

@@ -1,14 +1,13 @@
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
-import { createList, searchPks } from '../src/directory/lists/actions.ts';
-import { createKey } from '../src/kit/access/keys/actions.ts';
+import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
+import { createList, searchPks } from '../src/directory/lists/lists.ts';
+import { createKey } from '../src/platform/keys/keys.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { inWork } from '../src/kit/operation/work.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
-import { listSubscriptions } from '../src/platform/brands/queries.ts';
+import { createBrand, listSubscriptions } from '../src/platform/brands/brands.ts';
 import { buildApps } from '../src/process/apps.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget } from './load.ts';
@@ -29,7 +28,7 @@ async function fill(context: Context): Promise<{ brandId: string; keys: string[]
   const { postgres, clock } = context;
   await migratePostgres(postgres.db);
   await migrateClickHouse(context.clickhouse);
-  await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+  await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
   const brandId = await createBrand(postgres.db, clock, {
     name: `exclusion ${process.pid}`,
     plan: 'enterprise',

@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { forget } from '../src/directory/opt-out/forget.ts';
 import { KEY_CONTEXT, openForgotten } from '../src/directory/opt-out/forgotten.ts';
 import { KINDS, type Name, type Named, openHashes } from '../src/directory/opt-out/hashes.ts';
-import { findKey } from '../src/directory/opt-out/queries.ts';
+import { findKey } from '../src/directory/opt-out/opt-out.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
@@ -33,7 +33,7 @@ const Row = z.object({ pk: z.number(), username: z.string(), extracted_email: z.
 async function makeHashes(
   context: Context,
 ): Promise<{ id: string; kinds: string[]; hashes: Buffer[]; tags: number[] }> {
-  const engines = enginesOf(context);
+  const engines = toDirectoryEngines(context);
   const { id } = await forget(engines, nameOf('pk', 0), { reason: 'bench', by: 'operator' });
   const sealed = await findKey(engines.db);
   if (!sealed) throw new Error('There is no key.');
@@ -62,7 +62,7 @@ async function measure(results: Results, context: Context): Promise<void> {
     }
     progress(`Importing with ${isForgetting ? FORGOTTEN.toLocaleString('en') : 'no'} opt-outs`);
     const [from, cpu] = [performance.now(), process.cpuUsage()];
-    await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+    await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
     const { user, system } = process.cpuUsage(cpu);
     return { wall: (performance.now() - from) / 1_000, cpu: (user + system) / 1_000_000 };
   };
@@ -73,7 +73,7 @@ async function measure(results: Results, context: Context): Promise<void> {
       for (const record of records) rows.push(Row.parse(record.value));
     }
     const cpu = process.cpuUsage();
-    const forgotten = await openForgotten(enginesOf(context));
+    const forgotten = await openForgotten(toDirectoryEngines(context));
     const found = rows.filter(forgotten.has).length;
     const { user, system } = process.cpuUsage(cpu);
     if (found > 0) throw new Error('A creator of the sample opted out.');

@@ -1,9 +1,8 @@
 import { RATE_WINDOW_MS } from '../src/kit/access/credits/meter.ts';
-import { createKey } from '../src/kit/access/keys/actions.ts';
+import { createKey } from '../src/platform/keys/keys.ts';
 import { RATE_LIMIT } from '../src/kit/access/keys/limits.ts';
 import type { Context } from '../src/kit/operation/context.ts';
-import { createBrand, setPlan } from '../src/platform/brands/actions.ts';
-import { listSubscriptions } from '../src/platform/brands/queries.ts';
+import { createBrand, listSubscriptions, setPlan } from '../src/platform/brands/brands.ts';
 
 const BRANDS = 60;
 const KEYS_PER_BRAND = 150;

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import { createKey } from '../src/kit/access/keys/actions.ts';
+import { createKey } from '../src/platform/keys/keys.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
-import { listSubscriptions } from '../src/platform/brands/queries.ts';
+import { createBrand, listSubscriptions } from '../src/platform/brands/brands.ts';
 import { buildApps } from '../src/process/apps.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget } from './load.ts';

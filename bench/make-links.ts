@@ -1,6 +1,6 @@
 import type { Context } from '../src/kit/operation/context.ts';
 import { newId } from '../src/kit/values/ids.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
+import { createBrand } from '../src/platform/brands/brands.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
 /** Creates one brand and creator with this many links, as the API would. Returns the brand's id. */

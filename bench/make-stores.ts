@@ -5,7 +5,7 @@ import type { Context } from '../src/kit/operation/context.ts';
 import { inWork } from '../src/kit/operation/work.ts';
 import { mintClick } from '../src/kit/values/click-token.ts';
 import { newId } from '../src/kit/values/ids.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
+import { createBrand } from '../src/platform/brands/brands.ts';
 import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
 
 const WEBHOOK_SECRET = 'whsec of the bench';

@@ -1,7 +1,7 @@
-import { SEARCH_CREDITS } from '../src/directory/search/routes.ts';
+import { SEARCH_CREDITS } from '../src/directory/search/search.api.ts';
 import { type MeterCall, openMeter } from '../src/kit/access/credits/meter.ts';
 import { hashKey } from '../src/kit/access/keys/key-form.ts';
-import { type Caller, findCaller } from '../src/kit/access/keys/queries.ts';
+import { type Caller, findCaller } from '../src/kit/access/keys/callers.ts';
 import type { Redis } from '../src/kit/engines/redis/open.ts';
 import type { Session } from './session.ts';
 import { answerInProcess } from './unmetered.ts';

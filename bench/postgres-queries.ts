@@ -1,7 +1,7 @@
 import type { CreatorDocument } from '../src/directory/search/document.ts';
 import { readState } from '../src/directory/search/places.ts';
-import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search/search-schema.ts';
-import { type Understanding, understand } from '../src/directory/search/understand.ts';
+import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search/search.shapes.ts';
+import { type Understanding, understand } from '../src/directory/search/interpretation.ts';
 import { foldAccents } from '../src/kit/values/fold.ts';
 import type { Parameters } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pool } from 'pg';
-import { documentOf } from '../src/directory/search/document.ts';
+import { toDocument } from '../src/directory/search/document.ts';
 import { writeCreators } from './directory-file.ts';
 import { alternate, CONNECTIONS, median, medianRatio, readJson } from './load.ts';
 import { INDEXES, lineOf, type SqlSearch, sqlOf, TABLE } from './postgres-queries.ts';
@@ -15,7 +15,7 @@ const CHECK_EVERY = 15;
 async function fill(pool: Pool, folder: string, creators: number): Promise<void> {
   const from = performance.now();
   const file = path.join(folder, 'creators.tsv');
-  await writeCreators(file, creators, (row) => lineOf(documentOf(row)));
+  await writeCreators(file, creators, (row) => lineOf(toDocument(row)));
   await chmod(file, 0o644);
   await pool.query('CREATE EXTENSION pg_trgm');
   await pool.query(TABLE);

@@ -1,6 +1,6 @@
-import { type CreatorDocument, type CreatorRow, documentOf } from '../src/directory/search/document.ts';
+import { type CreatorDocument, type CreatorRow, toDocument } from '../src/directory/search/document.ts';
 import { listMetros, readCity, readCountry } from '../src/directory/search/places.ts';
-import { understand } from '../src/directory/search/understand.ts';
+import { understand } from '../src/directory/search/interpretation.ts';
 
 export type Parameters = Record<string, string>;
 
@@ -132,7 +132,7 @@ function deepKind(sample: readonly CreatorDocument[], creators: number, page: nu
  */
 export function makeKinds(rows: readonly CreatorRow[], creators: number, lastPage: number, seed: number): Kind[] {
   const random = randomOf(seed);
-  const sample = rows.map((row) => documentOf(row));
+  const sample = rows.map((row) => toDocument(row));
   const kind = (name: string, make: (creator: CreatorDocument) => Parameters | undefined): Kind => ({
     name,
     isDeep: false,

@@ -1,6 +1,6 @@
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
@@ -32,7 +32,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
   await migratePostgres(postgres.db);
   await migrateClickHouse(clickhouse);
   progress(`Importing ${CREATORS.toLocaleString('en')} creators, making keys`);
-  await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+  await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
   const nextKey = takeTurns(await makeDataKeys(context));
   const env = environmentOf(config, urls);
   const sides = [];

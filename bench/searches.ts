@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { sortOf } from '../src/directory/search/order.ts';
-import { buildFilter, queryOf } from '../src/directory/search/query.ts';
+import { toSort } from '../src/directory/search/order.ts';
+import { buildFilter, toElasticQuery } from '../src/directory/search/query.ts';
 import { fetchPage } from '../src/directory/search/search.ts';
-import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search/search-schema.ts';
-import { understand } from '../src/directory/search/understand.ts';
+import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search/search.shapes.ts';
+import { understand } from '../src/directory/search/interpretation.ts';
 import type { Elastic } from '../src/kit/engines/elastic/open.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { readJson, type Shot, type Target } from './load.ts';
@@ -31,8 +31,8 @@ function rawShot(index: string, parameters: Parameters): Shot {
   const query = CreatorSearchQuery.parse(parameters);
   const { offset, limit } = pageOfQuery(query);
   const body = {
-    query: queryOf(buildFilter(query, understand(query)), sortOfQuery(query)),
-    sort: sortOf(sortOfQuery(query)),
+    query: toElasticQuery(buildFilter(query, understand(query)), sortOfQuery(query)),
+    sort: toSort(sortOfQuery(query)),
     from: offset,
     size: limit,
     track_total_hits: true,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { documentOf } from '../src/directory/search/document.ts';
+import { toDocument } from '../src/directory/search/document.ts';
 import { sampleCreators } from './directory-file.ts';
 import { alternate, median, medianRatio } from './load.ts';
 import { type Add, progress, round } from './report.ts';
@@ -12,7 +12,7 @@ const DIFFERENT_CREATORS = 20_000;
 /** Bulk bodies that rewrite creators from all over the directory. */
 function prepareUpdates(creators: number): string[] {
   const lines = sampleCreators(creators, DIFFERENT_CREATORS).map(
-    (row) => `{"index":{"_id":"${row.pk}"}}\n${JSON.stringify(documentOf(row))}\n`,
+    (row) => `{"index":{"_id":"${row.pk}"}}\n${JSON.stringify(toDocument(row))}\n`,
   );
   const bodies: string[] = [];
   for (let i = 0; i < lines.length; i += UPDATES_AT_ONCE) bodies.push(lines.slice(i, i + UPDATES_AT_ONCE).join(''));

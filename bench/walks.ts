@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
-import { createKey } from '../src/kit/access/keys/actions.ts';
+import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
+import { createKey } from '../src/platform/keys/keys.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
-import { listSubscriptions } from '../src/platform/brands/queries.ts';
+import { createBrand, listSubscriptions } from '../src/platform/brands/brands.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { environmentOf, startServer } from './children.ts';
 import { benchCommand } from './command.ts';
@@ -148,7 +147,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
   await migratePostgres(postgres.db);
   await migrateClickHouse(clickhouse);
   progress(`Importing ${CREATORS.toLocaleString('en')} creators, making keys`);
-  await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+  await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
   const nextKey = takeTurns(await makeDataKeys(context, KEYS_PER_BRAND));
   const walkKey = await makeWalkKey(context);
   const server = await startServer(() => ['bench/altered-api.ts', 'unchanged'], environmentOf(config, urls));

@@ -12,8 +12,8 @@ import { openRelay } from '../src/kit/outbox/relay.ts';
 import type { Config } from '../src/kit/values/config.ts';
 import { openDue } from '../src/kit/values/due.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
-import { createSubscription } from '../src/platform/webhooks/actions.ts';
+import { createBrand } from '../src/platform/brands/brands.ts';
+import { createSubscription } from '../src/platform/webhooks/webhooks.ts';
 import { webhookConsumer } from '../src/platform/webhooks/fan-out.ts';
 import { startDelivering } from '../src/platform/webhooks/delivery-loop.ts';
 import { openContext } from '../src/process/open-context.ts';
@@ -203,7 +203,7 @@ async function measureAll(results: Results, config: Config, urls: { postgres: st
     consumer: { name: webhookConsumer.name, deliver: webhookConsumer.open(context) },
     log: context.log,
     due: openDue(context.clock),
-    given: loop.wake,
+    onEvents: loop.wake,
   });
   const relaying = (async () => {
     while (!stopping.signal.aborted) {

@@ -7,14 +7,14 @@ const shortened = (value: number | null | undefined) => (value == null ? '-' : N
 const shareText = (share: number | undefined) => (share === undefined ? 'rare' : percent(share));
 const SHOWN_VALUES = 5;
 
-function* changesOf({ changed, changedFields, isEstimated }: Comparison): Generator<string> {
+function* listChanges({ changed, changedFields, isEstimated }: Comparison): Generator<string> {
   yield `${grouped(changed)} changed${isEstimated ? ' (by field: estimated from a sample)' : ''}`;
   for (const [field, count] of Object.entries(changedFields).sort(([, a], [, b]) => b - a)) {
     yield `  ${field}: ${grouped(count)}`;
   }
 }
 
-function* profilesOf({ from, to }: Comparison): Generator<string> {
+function* compareProfiles({ from, to }: Comparison): Generator<string> {
   const [before, after] = [from.profile, to.profile];
   yield `in a metro: ${percent(before.inMetro)} -> ${percent(after.inMetro)}`;
   yield 'filled:';
@@ -40,8 +40,8 @@ export function* comparisonLines(comparison: Comparison): Generator<string> {
   const { from, to, added, removed, unchanged, samples } = comparison;
   yield `${from.index} (${grouped(from.profile.creators)} creators) -> ${to.index} (${grouped(to.profile.creators)})`;
   yield `${grouped(added)} added, ${grouped(removed)} removed, ${grouped(unchanged)} unchanged`;
-  yield* changesOf(comparison);
-  yield* profilesOf(comparison);
+  yield* listChanges(comparison);
+  yield* compareProfiles(comparison);
   for (const [kind, pks] of Object.entries(samples))
     if (pks.length > 0) yield `${kind}, for example: ${pks.join(', ')}`;
 }

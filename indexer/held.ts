@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { approveImport, discardImport } from '../src/directory/imports/indexing/held.ts';
+import { approveImport, discardImport } from '../src/directory/imports/indexing/approve.ts';
 import { compareIndices, SAMPLES } from '../src/directory/imports/indexing/judge.ts';
-import { findHeld } from '../src/directory/imports/indexing/queries.ts';
+import { findHeld } from '../src/directory/imports/indexing/records.ts';
 import { readStatus } from '../src/directory/imports/indexing/status.ts';
 import type { DirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { indexBehind, indexExists } from '../src/kit/engines/elastic/indices.ts';
@@ -32,7 +32,7 @@ async function discard(id: string, { wait }: { wait: boolean }): Promise<void> {
 }
 
 /** The two versions to compare. By default: the live one with the held one, or the previous one with the live one. */
-async function versionsOf(engines: DirectoryEngines, from?: string, to?: string): Promise<[string, string]> {
+async function chooseVersions(engines: DirectoryEngines, from?: string, to?: string): Promise<[string, string]> {
   const live = await indexBehind(engines.elastic, engines.alias);
   if (live === undefined) throw new Error(`The alias ${engines.alias} has no index.`);
   if (from !== undefined) return [from, to ?? live];
@@ -49,7 +49,7 @@ async function diff(
   { json, samples }: { json?: boolean; samples: number },
 ): Promise<void> {
   await withDirectory(async (engines) => {
-    const [before, after] = await versionsOf(engines, from, to);
+    const [before, after] = await chooseVersions(engines, from, to);
     for (const index of [before, after]) {
       if (!(await indexExists(engines.elastic, index)))
         throw new Error(`${index} is not a version that is kept; see \`status\`.`);

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { DEFAULT_MAX_REJECTS } from '../src/directory/imports/indexing/begin.ts';
 import { type ImportReport, importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { readRejectLimit } from '../src/directory/imports/indexing/rejects.ts';
 import { openFiles } from '../src/directory/imports/indexing/source.ts';
+import { DEFAULT_MAX_REJECTS } from '../src/directory/imports/indexing/start-import.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 import { around } from '../src/process/commands/around.ts';
 import { type BoundsOptions, boundsOptions, readBounds } from './bounds.ts';
@@ -106,7 +106,7 @@ async function enqueue(files: string[], options: Options): Promise<void> {
       if (!redisUrl) throw new Error('Redis is needed to enqueue.');
       const { maxRejects, rejects: rejectsFile, source: sourceName, restart } = options;
       const request = { files, maxRejects, rejectsFile, sourceName, restart, bounds, onNotice: say };
-      const { enqueueImport } = await import('../src/directory/imports/indexing/jobs.ts');
+      const { enqueueImport } = await import('../src/directory/imports/indexing/import.jobs.ts');
       print(await enqueueImport(engines, redisUrl, request));
       say('Enqueued for a worker; `status` shows its progress.');
     },

@@ -13,7 +13,7 @@ import { fromOutside } from '../kit/values/untrusted.ts';
 const KINDS = ['counted', 'repeat', 'bot', 'prefetch', 'head'] as const;
 const MOST = 100;
 
-export const ClickFilter = z.object({
+const ClickFilter = z.object({
   link_id: z.string().max(100).describe('Only clicks on this link.').optional(),
   kind: z.enum(KINDS).describe('Only clicks of this kind; figures count `counted`.').optional(),
   country: z
@@ -32,7 +32,7 @@ export const ClickFilter = z.object({
     .optional(),
   limit: clampedParameter(MOST).default(20).describe('Clicks per page; larger values are clamped to 100.'),
 });
-export type ClickFilter = z.output<typeof ClickFilter>;
+type ClickFilter = z.output<typeof ClickFilter>;
 
 export const Click = z
   .object({
@@ -105,7 +105,7 @@ async function listClicksPage(
   return { data: page.map(toClick), has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
 }
 
-export const clickOperations = [
+const clickOperations = [
   read({
     id: 'list_clicks',
     path: '/v1/clicks',

@@ -4,7 +4,7 @@ import { noun } from '../kit/operation/noun.ts';
 import { fromMinor } from '../kit/values/money.ts';
 import { toPage, toPagination } from '../kit/values/page.ts';
 import { mapInBatches, toWire } from '../kit/values/wire.ts';
-import { getBrandCurrency } from '../platform/brands/queries.ts';
+import { getBrandCurrency } from '../platform/brands/brands.ts';
 import { Creator, CreatorFilter, CreatorList } from '../workflow/creators/creators.shapes.ts';
 import {
   eachCreator,
@@ -14,7 +14,7 @@ import {
 } from '../workflow/creators/creators.ts';
 import { withFreshness, withFreshRows } from './figures/freshness.ts';
 import { type CurrencyFigures, FRESHNESS } from './figures/sums.ts';
-import { listCreatorFigures, type Merged } from './figures/totals.ts';
+import { listCreatorFigures, type MergedCreators } from './figures/totals.ts';
 
 const toMoney = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
   revenue: fromMinor(revenueMinor, currency),
@@ -37,16 +37,16 @@ function toPerformance(figures: readonly CurrencyFigures[], currency: string): C
 interface Owner {
   brandId: string;
   currency: string;
-  merged: Merged;
+  merged: MergedCreators;
 }
 
-export async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {
+async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {
   const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
   return { brandId, currency, merged };
 }
 
 /** Creators with their all-time results. */
-export async function toCreators(
+async function toCreators(
   clickhouse: Context['clickhouse'],
   { brandId, currency, merged }: Owner,
   rows: readonly ListedCreator[],
@@ -67,13 +67,13 @@ export async function toCreators(
   }));
 }
 
-/** The same for a list of any length. */
-export async function* eachCreatorResult(
+/** Streams creators with their results, for a list of any length. */
+async function* eachCreatorResult(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
   rows: AsyncIterable<ListedCreator>,
 ): AsyncGenerator<Creator> {
-  // Before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
+  // Read before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
   const owner = await findOwner(postgres, brandId);
   yield* mapInBatches(rows, (part) => toCreators(clickhouse, owner, part));
 }
@@ -112,7 +112,7 @@ const listCreators = read({
   },
 });
 
-export const creatorOperations = [listCreators] as const;
+const creatorOperations = [listCreators] as const;
 
 export const creatorsNoun = noun({
   name: 'creators',

@@ -21,7 +21,7 @@ export async function listCreatorNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Links that have a campaign, or a platform, by it. */
+/** Groups links by their campaign or platform. */
 export async function listLinkGroups(
   db: Db,
   brandId: string,

@@ -15,7 +15,7 @@ export interface Period {
   shown: { from: string; to: string };
 }
 
-const toDay = (at: Date): string => at.toISOString().slice(0, 10);
+export const toDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 const periodError = (message: string) => validationError([{ field: 'from', code: 'invalid', message }]);
 
@@ -41,7 +41,7 @@ export function assertBuckets({ from, until }: Period, granularity: Granularity)
   }
 }
 
-/** The same date and time a year before; of 29 February the 28th. */
+/** The same date and time a year before; 28 February for the 29th. */
 function yearBefore(at: Date): Date {
   const before = new Date(at);
   before.setUTCFullYear(at.getUTCFullYear() - 1);
@@ -63,7 +63,7 @@ export function toEarlierPeriod({ from, until }: Period, compare: 'previous' | '
 
 const DAYS_AT_LEAST: Record<Exclude<Granularity, 'hour'>, number> = { day: 1, week: 7, month: 28 };
 
-/** The first day of the bucket that contains a day; of an hour, such as `2026-03-01T13`, its first moment. */
+/** The first day of the bucket that contains a day, or the first moment of an hour such as `2026-03-01T13`. */
 export function toBucket(day: string, granularity: Granularity): string {
   if (granularity === 'hour') return `${day}:00:00.000Z`;
   if (granularity === 'month') return `${day.slice(0, 8)}01`;

@@ -1,14 +1,13 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { removeFigures, removeSample, setSample } from '../affiliates/sample/sample.ts';
-import { createKey } from '../kit/access/keys/actions.ts';
+import { createKey } from '../platform/keys/keys.ts';
 import { hashKey } from '../kit/access/keys/key-form.ts';
-import { findCaller } from '../kit/access/keys/queries.ts';
+import { findCaller } from '../kit/access/keys/callers.ts';
 import { createSignInPath } from '../platform/people/sessions.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { inWork } from '../kit/operation/work.ts';
-import { createBrand } from '../platform/brands/actions.ts';
-import { type BrandRow, findBrand, getBrand, listSubscriptions } from '../platform/brands/queries.ts';
+import { type BrandRow, createBrand, findBrand, getBrand, listSubscriptions } from '../platform/brands/brands.ts';
 import { ensurePersonToSignIn } from '../platform/people/people.ts';
 import { fillSample } from './sample-brand/fill.ts';
 import { step } from './terminal.ts';

@@ -69,7 +69,7 @@ export async function ensureSample(context: Context, creators: number, isRequest
   if (index !== undefined && (!isRequested || (await sampleSize(config)) === creators)) return;
   const { importDirectory } = await import('../directory/imports/indexing/import.ts');
   const { sampleSource } = await import('../directory/imports/indexing/sample.ts');
-  const { enginesOf } = await import('../directory/imports/indexing/writer.ts');
+  const { toDirectoryEngines: enginesOf } = await import('../directory/imports/indexing/writer.ts');
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing a sample directory of ${creators.toLocaleString('en')} creators`);
   await importDirectory(enginesOf(context), {

@@ -4,16 +4,16 @@ import { listing } from '../kit/engines/postgres/listing.ts';
 import type { Db } from '../kit/engines/postgres/open.ts';
 import { get, list } from '../kit/operation/kit.ts';
 import { noun } from '../kit/operation/noun.ts';
-import { changedFields } from '../kit/operation/plans/diff.ts';
+import { changedFields } from '../kit/operation/plans.ts';
 import { createdAt, idField } from '../kit/values/fields.ts';
-import { ListQuery, type ListWindow } from '../kit/values/page.ts';
+import { ListQuery } from '../kit/values/page.ts';
 import { omitUndefined } from '../kit/values/patch.ts';
 import { fromOutside } from '../kit/values/untrusted.ts';
 import { toWire } from '../kit/values/wire.ts';
 
 const fields = fromOutside(z.record(z.string(), z.unknown()));
 
-export const AuditEntry = z
+const AuditEntry = z
   .object({
     id: idField('aud', 'Audit entry id.'),
     key_id: z
@@ -75,7 +75,7 @@ export const AuditEntry = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-export const AuditFilter = z.object({
+const AuditFilter = z.object({
   resource_id: z.string().max(100).describe('Only changes to this record.').optional(),
   operation: z.string().max(100).describe('Only changes made by this operation id.').optional(),
   key_id: z.string().max(100).describe('Only changes made with this API key or session.').optional(),
@@ -88,35 +88,27 @@ export const AuditFilter = z.object({
   ...ListQuery,
 });
 
-/** What a record is called, by the first of these columns that it has. */
+/** The columns that may name a record, in order of preference. */
 const NAMES = ['title', 'name', 'value', 'orderId', 'productDescription', 'url', 'subject', 'type', 'email'] as const;
 
-/** The first text under one of these names. */
-function textIn(values: readonly (Record<string, unknown> | null)[], names: readonly string[]): string | null {
-  const found = names.flatMap((name) => values.map((one) => one?.[name]));
-  return found.find((one): one is string => typeof one === 'string' && one !== '') ?? null;
+/** Finds the first text under one of these names. */
+function findText(values: readonly (Record<string, unknown> | null)[], names: readonly string[]): string | null {
+  const candidates = names.flatMap((name) => values.map((one) => one?.[name]));
+  return candidates.find((one): one is string => typeof one === 'string' && one !== '') ?? null;
 }
 
-export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
+function toAuditEntry({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));
   const values = [newValues, oldValues];
   const isCreator = row.creatorName !== null || row.creatorEmail !== null;
   return {
     ...toWire({ ...row, createdAt: at }),
-    resource_name: textIn(values, NAMES),
+    resource_name: findText(values, NAMES),
     // An applicant is not a creator of the brand yet.
-    ...(isCreator ? {} : { creator_name: textIn(values, ['creatorName', 'creatorEmail']) }),
-    currency: textIn(values, ['currency', 'compensationCurrency']),
+    ...(isCreator ? {} : { creator_name: findText(values, ['creatorName', 'creatorEmail']) }),
+    currency: findText(values, ['currency', 'compensationCurrency']),
     ...changes,
   };
-}
-
-export interface AuditWhere extends ListWindow {
-  resource_id?: string | undefined;
-  operation?: string | undefined;
-  key_id?: string | undefined;
-  person_id?: string | undefined;
-  resource_prefix?: string | undefined;
 }
 
 /** The creator that a record is about; its own id if it is a creator. */
@@ -141,12 +133,16 @@ const withNames = (db: Db) =>
       ...(['creators.name as creatorName', 'creators.email as creatorEmail'] as const),
     ]);
 
-export const auditLog = listing({
+const auditLog = listing({
   noun: 'audit entry',
   table: 'audit_log',
   time: 'at',
   changed: ['at'],
-  matching: (db, _brandId, { resource_id, operation, key_id, person_id, resource_prefix }: AuditWhere) =>
+  matching: (
+    db,
+    _brandId,
+    { resource_id, operation, key_id, person_id, resource_prefix }: z.output<typeof AuditFilter>,
+  ) =>
     db
       .selectFrom('auditLog')
       .where((eb) => eb.and(omitUndefined({ resourceId: resource_id, operation, keyId: key_id })))
@@ -161,7 +157,7 @@ export const auditLog = listing({
 });
 export type AuditRow = Awaited<ReturnType<typeof auditLog.get>>;
 
-export const auditOperations = [
+const auditOperations = [
   list({
     id: 'list_audit_log',
     path: '/v1/audit-log',
@@ -173,7 +169,7 @@ export const auditOperations = [
     query: AuditFilter,
     item: AuditEntry,
     rows: auditLog,
-    itemOf: auditEntryOf,
+    itemOf: toAuditEntry,
   }),
   get({
     id: 'get_audit_entry',
@@ -185,7 +181,7 @@ export const auditOperations = [
     params: z.object({ id: z.string().max(100).describe('Audit entry id.') }),
     item: AuditEntry,
     find: async ({ postgres }, { caller, params }) =>
-      auditEntryOf(await auditLog.get(postgres.db, caller.brandId, params.id)),
+      toAuditEntry(await auditLog.get(postgres.db, caller.brandId, params.id)),
   }),
 ] as const;
 

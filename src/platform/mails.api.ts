@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { listing } from '../kit/engines/postgres/listing.ts';
 import { REASONS } from '../kit/mail/admission.ts';
-import { MAIL_REASONS, MAIL_STATES, type MailRow, type MailState, withBrand } from '../kit/mail/queries.ts';
+import { MAIL_REASONS, MAIL_STATES, type MailRow, type MailState, withBrand } from '../kit/mail/mails.ts';
 import { read } from '../kit/operation/kit.ts';
 import { listHandlers } from '../kit/operation/list.ts';
 import { noun } from '../kit/operation/noun.ts';
 import { createdAt, idField } from '../kit/values/fields.ts';
-import { ListQuery, listSchema, type ListWindow, timestamp } from '../kit/values/page.ts';
+import { ListQuery, type ListWindow, listSchema, timestamp } from '../kit/values/page.ts';
 import { omitUndefined } from '../kit/values/patch.ts';
 
 const state = z
@@ -16,7 +16,7 @@ const state = z
       'operator of Rollcall releases them.',
   );
 
-export const Mail = z
+const Mail = z
   .object({
     id: idField('mai', 'Mail id.'),
     kind: z.string().describe('Mail template.').meta({ example: 'brief_sent' }),
@@ -33,10 +33,10 @@ export const Mail = z
   })
   .meta({ id: 'Mail' });
 
-export const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
-export const MailList = listSchema(Mail).meta({ id: 'MailList' });
+const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
+const MailList = listSchema(Mail).meta({ id: 'MailList' });
 
-export const mailOf = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
+const toMail = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
   id,
   kind,
   to,
@@ -47,7 +47,7 @@ export const mailOf = ({ id, kind, toEmail: to, state, reason, error, createdAt,
   sent_at: sentAt?.toISOString() ?? null,
 });
 
-export const mails = listing({
+const mails = listing({
   noun: 'mail',
   table: 'mails',
   time: 'createdAt',
@@ -57,7 +57,7 @@ export const mails = listing({
   rows: withBrand,
 });
 
-export const mailOperations = [
+const mailOperations = [
   read({
     id: 'list_mails',
     path: '/v1/mails',
@@ -66,7 +66,7 @@ export const mailOperations = [
     description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
     query: MailFilter,
     response: MailList,
-    ...listHandlers(mails, Mail, mailOf),
+    ...listHandlers(mails, Mail, toMail),
   }),
 ] as const;
 

@@ -1,9 +1,9 @@
 import { foldStoreDeliveries } from '../affiliates/stores/deliveries/deliveries.jobs.ts';
 import { followLedger, forgetSentBatches } from '../analytics/figures/figures.jobs.ts';
-import { followChanges } from '../directory/changes/jobs.ts';
+import { followChanges } from '../directory/changes/changes.jobs.ts';
 import { followClicks } from '../interfaces/links-host/jobs.ts';
 import { nouns } from '../interfaces/nouns.ts';
-import { forgetIdempotencyKeys } from '../kit/operation/idempotency/jobs.ts';
+import { forgetIdempotencyKeys } from '../kit/operation/idempotency.ts';
 import type { Follower, Job, JobPlan, QueuedWork } from '../kit/operation/job.ts';
 import { followMails, forgetEvents, forgetOldMails, partitionCredits, settleCharges } from './system-jobs.ts';
 

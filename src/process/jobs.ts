@@ -3,7 +3,7 @@ import { openConsumers } from '../interfaces/nouns.ts';
 import { openSchedules } from '../kit/engines/redis/schedules.ts';
 import type { Context } from '../kit/operation/context.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
-import { openParts, type Parts } from '../kit/outbox/parts/lease.ts';
+import { openParts, type Parts } from '../kit/outbox/parts.ts';
 import { openRelay } from '../kit/outbox/relay.ts';
 import { openDue } from '../kit/values/due.ts';
 import { ignoreFailure } from '../kit/values/errors.ts';
@@ -25,7 +25,7 @@ function openRelays(context: Context, parts: Parts, wakeWebhooks: () => void): F
       open: ({ postgres, clock, config, log }, stopping) => {
         const due = openDue(clock, config.workerSweepEveryMs);
         const given = isAwaited ? wakeWebhooks : undefined;
-        const relay = openRelay({ db: postgres.db, consumer, log, due, parts, given });
+        const relay = openRelay({ db: postgres.db, consumer, log, due, parts, onEvents: given });
         return () => relay(stopping);
       },
     };

@@ -7,7 +7,7 @@ import { openClickHouse } from '../kit/engines/clickhouse/open.ts';
 import { openLiveIndex } from '../kit/engines/elastic/live-index.ts';
 import { openElastic } from '../kit/engines/elastic/open.ts';
 import { openFiles } from '../kit/engines/files/open.ts';
-import { openMailer } from '../kit/engines/mail/open.ts';
+import { openMailer } from '../kit/engines/mail.ts';
 import { openPostgres } from '../kit/engines/postgres/open.ts';
 import { openRedis } from '../kit/engines/redis/open.ts';
 import type { Context } from '../kit/operation/context.ts';

@@ -1,7 +1,7 @@
 import { CONSUMER_NAMES } from '../interfaces/nouns.ts';
-import { makeMonths } from '../kit/access/credits/months/actions.ts';
+import { makeMonths } from '../kit/access/credits/months.ts';
 import { settleAll } from '../kit/access/credits/settle.ts';
-import { forgetMails } from '../kit/mail/forget.ts';
+import { forgetMails } from '../kit/mail/mails.ts';
 import { sendDueMails } from '../kit/mail/sender.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
 import { pruneOutbox } from '../kit/outbox/relay.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listNamed } from '../../src/affiliates/links/links.ts';
+import { listNamedLinks } from '../../src/affiliates/links/links.ts';
 import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
 import { send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
@@ -69,7 +69,7 @@ describe('a change', () => {
 describe('turning a link off', () => {
   async function wasActive(id: string, at: Date) {
     const named = { codes: [], linkIds: [id], first: at, last: at };
-    return (await listNamed(app.context.postgres.db, desk.brand.id, [named])).map((link) => link.wasActive)[0];
+    return (await listNamedLinks(app.context.postgres.db, desk.brand.id, [named])).map((link) => link.wasActive)[0];
   }
 
   it('keeps it, changes nothing when repeated, and is remembered with its time', async () => {
@@ -84,7 +84,7 @@ describe('turning a link off', () => {
     const moments = [new Date(madeAt.getTime() - 1), madeAt, off, new Date(Date.now() + 1_000)];
     expect(await Promise.all(moments.map((at) => wasActive(id, at)))).toEqual([false, true, false, true]);
     expect(
-      await listNamed(app.context.postgres.db, 'brd_other', [
+      await listNamedLinks(app.context.postgres.db, 'brd_other', [
         { codes: [], linkIds: [id], first: madeAt, last: madeAt },
       ]),
     ).toEqual([]);

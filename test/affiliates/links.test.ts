@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listNamed } from '../../src/affiliates/links/links.ts';
+import { listNamedLinks } from '../../src/affiliates/links/links.ts';
 import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { linkBySlug } from '../harness/clicks.ts';
@@ -19,7 +19,7 @@ afterAll(() => app?.close());
 
 async function codeNamed(codes: string[]) {
   const now = { first: new Date(), last: new Date() };
-  return (await listNamed(app.context.postgres.db, desk.brand.id, [{ codes, linkIds: [], ...now }]))[0];
+  return (await listNamedLinks(app.context.postgres.db, desk.brand.id, [{ codes, linkIds: [], ...now }]))[0];
 }
 
 describe('an assignment', () => {

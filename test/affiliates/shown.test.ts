@@ -51,8 +51,9 @@ it('conversion_rate counts orders that came by a click; a top creator without a 
   const { db } = app.context.postgres;
   await db.updateTable('creators').set({ name: null }).where('id', '=', bea.creatorId).execute();
   await db.updateTable('links').set({ creatorName: 'Bea B.' }).where('id', '=', bea.linkId).execute();
-  const { listNames, countConversionsByClick } = await import('../../src/analytics/summary/summary.ts');
-  expect((await listNames(db, owner.brand.id, [bea.creatorId])).get(bea.creatorId)).toBe('Bea B.');
+  const { countConversionsByClick } = await import('../../src/analytics/summary/summary.ts');
+  const { listCreatorNames } = await import('../../src/analytics/labels.ts');
+  expect((await listCreatorNames(db, owner.brand.id, [bea.creatorId])).get(bea.creatorId)).toBe('Bea B.');
   await makeSale(app.context, owner.brand, { assignment: owner.ann });
   const clicked = await makeSale(app.context, owner.brand, { assignment: bea });
   const period = { from: new Date(0), until: new Date(), shown: { from: '', to: '' } };

@@ -11,7 +11,7 @@ import {
 } from '../../src/affiliates/orders/attribute.ts';
 import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
 import { type SimulatedRules, simulateDecision } from '../../src/affiliates/orders/simulated-order.ts';
-import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
+import { DEFAULT_RULES, type Rules, toRecordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { jobOf } from '../harness/exporting.ts';
@@ -84,7 +84,7 @@ describe('today’s rules', () => {
       const { rules, ...facts } = order;
       const recorded: Attribution = {
         ...{ rule, reason, candidates, link_id: winner?.id ?? null, decided_at: ORDERED.toISOString() },
-        ...{ cause: 'first_report', terms: null, earlier: [], rules: recordedRules(rules) },
+        ...{ cause: 'first_report', terms: null, earlier: [], rules: toRecordedRules(rules) },
       };
       const given = { ...NOTHING, model: rules.model, couponPolicy: rules.couponPolicy, minOrder: rules.minOrder };
       for (const simulated of [NOTHING, given]) {

@@ -4,7 +4,7 @@ import { type ImportRequest, importDirectory } from '../../src/directory/imports
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendChanges } from '../../src/directory/changes/jobs.ts';
+import { sendChanges } from '../../src/directory/changes/changes.jobs.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
-import { finishChanges, sendChanges } from '../../src/directory/changes/jobs.ts';
-import { hasStaged } from '../../src/directory/changes/queries.ts';
+import { type CHANGE_TYPES, listChangedFields, hasStaged } from '../../src/directory/changes/changes.ts';
+import { finishChanges, sendChanges } from '../../src/directory/changes/changes.jobs.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
-import { readStored } from '../../src/directory/imports/indexing/stored.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { readStored } from '../../src/directory/imports/indexing/stored-creators.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { readHashes } from '../../src/kit/engines/elastic/hashes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
@@ -103,7 +102,7 @@ function differences(before: Creators, after: Creators): Change[] {
     ...[...after].flatMap(([pk, row]): Change[] => {
       const old = before.get(pk);
       if (!old) return [{ pk, type: 'added', changed: [] }];
-      const changed = changedFieldsOf(old, row);
+      const changed = listChangedFields(old, row);
       return changed.length === 0 ? [] : [{ pk, type: 'updated', changed }];
     }),
   ];

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
-import { sendChanges } from '../../src/directory/changes/jobs.ts';
-import { appendChanges } from '../../src/directory/changes/queries.ts';
+import { appendChanges, type CHANGE_TYPES, listChangedFields } from '../../src/directory/changes/changes.ts';
+import { sendChanges } from '../../src/directory/changes/changes.jobs.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
-import { readStored } from '../../src/directory/imports/indexing/stored.ts';
+import { readStored } from '../../src/directory/imports/indexing/stored-creators.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { readHashes } from '../../src/kit/engines/elastic/hashes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
@@ -110,7 +109,7 @@ function differences(before: Creators, after: Creators): Change[] {
     ...[...after].flatMap(([pk, row]): Change[] => {
       const old = before.get(pk);
       if (!old) return [{ pk, type: 'added', changed: [] }];
-      const changed = changedFieldsOf(old, row);
+      const changed = listChangedFields(old, row);
       return changed.length === 0 ? [] : [{ pk, type: 'updated', changed }];
     }),
   ];
@@ -152,10 +151,10 @@ describe('the feed of changes', () => {
       await write(deleteCreators, four.pk, 424_242);
       const patched = { ...three, country: null, is_verified: true };
       expected.push(
-        { pk: two.pk, type: 'updated', changed: changedFieldsOf(two, other) },
+        { pk: two.pk, type: 'updated', changed: listChangedFields(two, other) },
         { pk: fresh.pk, type: 'added', changed: [] },
         { pk: fresh.pk, type: 'updated', changed: ['username'] },
-        { pk: three.pk, type: 'updated', changed: changedFieldsOf(three, patched) },
+        { pk: three.pk, type: 'updated', changed: listChangedFields(three, patched) },
         { pk: four.pk, type: 'removed', changed: [] },
       );
       for (const row of [other, { ...fresh, username: 'again' }, patched]) model.set(row.pk, row);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distinctNumbers } from '../../src/directory/imports/indexing/distinct.ts';
+import { distinctNumbers } from '../../src/directory/imports/indexing/distinct-numbers.ts';
 
 /** Numbers that repeat, of which some are above 32 bits. */
 function* numbers(different: number): Generator<number> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
-import { findImport } from '../../src/directory/imports/indexing/queries.ts';
+import { findImport } from '../../src/directory/imports/indexing/records.ts';
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { type RollcallProcess, startWorkerProcess, until } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { approveImport } from '../../src/directory/imports/indexing/held.ts';
+import { approveImport } from '../../src/directory/imports/indexing/approve.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
@@ -9,9 +9,9 @@ import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { finishUnfinished, forget, getForgotten, listOptOuts, remember } from '../../src/directory/opt-out/forget.ts';
-import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
-import { documentOf } from '../../src/directory/search/document.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
+import { toDocument } from '../../src/directory/search/document.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { readDocuments } from '../../src/kit/engines/elastic/indices.ts';
 import { connectAgent } from '../harness/agent.ts';
 import {
@@ -246,7 +246,7 @@ describe('a creator who opted out', () => {
     );
     await sql`delete from directory_forgotten_hashes where forgotten_id = ${id} and not is_named`.execute(db);
     const [index = ''] = await versions();
-    await directory.elastic.client.index({ index, id: String(one.pk), document: documentOf(one), refresh: true });
+    await directory.elastic.client.index({ index, id: String(one.pk), document: toDocument(one), refresh: true });
     await finishUnfinished(directory.engines);
     expect((await getForgotten(directory.engines, id)).finishedAt).toBeNull();
     const later = { ...directory.engines, clock: { now: () => new Date(clock.now().getTime() + 61_000) } };

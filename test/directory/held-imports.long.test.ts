@@ -5,7 +5,7 @@ import { generateCreators } from '../../src/directory/imports/indexing/sample.ts
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { prune } from '../../src/directory/imports/indexing/versions.ts';
 import { upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexBehind, indexExists } from '../../src/kit/engines/elastic/indices.ts';
 import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { checkRecord } from '../../src/directory/imports/indexing/rows.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 
 const Row = DirectoryCreatorDetail.partial().required({ pk: true, username: true });
 

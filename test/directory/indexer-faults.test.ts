@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
-import { findImport, listWrites } from '../../src/directory/imports/indexing/queries.ts';
+import { findImport, listWrites } from '../../src/directory/imports/indexing/records.ts';
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';

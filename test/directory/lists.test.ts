@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_CREATORS, MAX_LISTS } from '../../src/directory/lists/schema.ts';
+import { MAX_CREATORS, MAX_LISTS } from '../../src/directory/lists/lists.ts';
 import { call, keysInTurn, ledgerOf, made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { file } from '../harness/uploading.ts';
 import { openListCases } from './list-cases.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Random } from '../../src/directory/imports/indexing/random.ts';
 import { seededRandom } from '../../src/directory/imports/indexing/random.ts';
-import { CreatorSearchQuery, PlainSearchQuery } from '../../src/directory/search/search-schema.ts';
+import { CreatorSearchQuery, PlainSearchQuery } from '../../src/directory/search/search.shapes.ts';
 import { connectAgent, errorOf } from '../harness/agent.ts';
 import { call, keysInTurn, ledgerOf, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';

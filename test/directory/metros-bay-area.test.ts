@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { metros } from '../../src/directory/search/place-atlas.ts';
 import { placeKey } from '../../src/directory/search/place-names.ts';
-import { metrosOf } from '../../src/directory/search/stored-place.ts';
+import { listMetroIds } from '../../src/directory/search/stored-place.ts';
 
 /** The incorporated cities and towns of the nine counties, as the Association of Bay Area Governments counts them. */
 const COUNTIES: Readonly<Record<string, string>> = {
@@ -24,8 +24,8 @@ const COUNTIES: Readonly<Record<string, string>> = {
 test('the Bay Area has all 101 cities and towns of its nine counties by name', () => {
   const cities = Object.values(COUNTIES).flatMap((names) => names.split(', '));
   expect(cities).toHaveLength(101);
-  expect(cities.filter((city) => !metrosOf(city, 'CA', 'US').includes('bay-area'))).toEqual([]);
-  expect(metrosOf('Suisun City', 'CA', 'US')).toEqual(['bay-area']);
+  expect(cities.filter((city) => !listMetroIds(city, 'CA', 'US').includes('bay-area'))).toEqual([]);
+  expect(listMetroIds('Suisun City', 'CA', 'US')).toEqual(['bay-area']);
 });
 
 test('A name of one state lies in one metro, or in those that the Bay Area shares', () => {
@@ -38,6 +38,6 @@ test('A name of one state lies in one metro, or in those that the Bay Area share
     }
   }
   expect([...homes].filter(([, ids]) => ids.size > 1).map(([place]) => place)).toEqual([]);
-  expect(metrosOf('Burbank', 'CA', 'US')).toEqual(['la']);
-  expect(metrosOf('Mountain View', 'CA', 'US')).toEqual(['bay-area', 'san-jose']);
+  expect(listMetroIds('Burbank', 'CA', 'US')).toEqual(['la']);
+  expect(listMetroIds('Mountain View', 'CA', 'US')).toEqual(['bay-area', 'san-jose']);
 });

@@ -3,7 +3,7 @@ import cities from '../../metros/cities.json' with { type: 'json' };
 import names from '../../metros/names.json' with { type: 'json' };
 import { placeKey } from '../../src/directory/search/place-names.ts';
 import { findSeveralPlaces, type PlaceReading, readCity } from '../../src/directory/search/places.ts';
-import { listCityIds, metrosOf } from '../../src/directory/search/stored-place.ts';
+import { listCityIds, listMetroIds } from '../../src/directory/search/stored-place.ts';
 
 function listCities(reading: PlaceReading): string[] {
   const found = reading.kind === 'city' || reading.kind === 'city_contains' ? (reading.cities ?? []) : [];
@@ -106,7 +106,7 @@ describe('a stored row', () => {
     ['Munich', 'ND', 'US', []],
     ['München', null, 'Austria', []],
   ])('in %s, %s, %s lies in the metros %j', (city, state, country, metros) => {
-    expect(metrosOf(city, state, country)).toEqual(metros);
+    expect(listMetroIds(city, state, country)).toEqual(metros);
   });
 
   test('may lie in the cities whose state and country it does not contradict', () => {

@@ -11,7 +11,7 @@ import {
   readLocation,
   readState,
 } from '../../src/directory/search/places.ts';
-import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { findCountryCode, listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
 import { foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A reading in one line: `metro la in CA`, `contains angel`. */
@@ -65,7 +65,7 @@ describe('metros', () => {
       for (const { city, state, country } of metro.members) {
         expect(countries.has(country), country).toBe(true);
         expect(country === 'US' ? state !== null && states.has(state) : state === null, `${city} ${state}`).toBe(true);
-        expect(metrosOf(city, state, country), `${city}, ${state ?? country}`).toContain(metro.id);
+        expect(listMetroIds(city, state, country), `${city}, ${state ?? country}`).toContain(metro.id);
       }
     }
   });
@@ -181,7 +181,7 @@ describe('a state and a country', () => {
     for (const state of listStates()) {
       for (const value of [state.code, state.code.toLowerCase(), state.name, state.name.toUpperCase()]) {
         expect(readState(value)).toEqual({ kind: 'state', state, text: foldAccents(value) });
-        expect(stateCodeOf(value, null)).toBe(state.code);
+        expect(findStateCode(value, null)).toBe(state.code);
       }
     }
     expect(readState('LA')).toMatchObject({ state: { name: 'Louisiana' } });
@@ -205,14 +205,14 @@ describe('a state and a country', () => {
   ])('have all spellings of %s', (code, spellings) => {
     for (const spelling of spellings) {
       expect(readCountry(spelling), spelling).toMatchObject({ kind: 'country', country: { code } });
-      expect(countryCodeOf(spelling), spelling).toBe(code);
+      expect(findCountryCode(spelling), spelling).toBe(code);
     }
   });
 
   test('are known by code and name for every country', () => {
     for (const { code, name } of listCountries()) {
-      expect(countryCodeOf(code)).toBe(code);
-      expect(countryCodeOf(name.toUpperCase()), name).toBe(code);
+      expect(findCountryCode(code)).toBe(code);
+      expect(findCountryCode(name.toUpperCase()), name).toBe(code);
     }
   });
 
@@ -220,8 +220,8 @@ describe('a state and a country', () => {
     expect(readCountry('switz')).toEqual({ kind: 'country_contains', text: 'switz' });
     expect(readCountry('Switzerlnd')).toMatchObject({ suggestion: 'Switzerland' });
     expect(readCountry('England')).toMatchObject({ kind: 'country_contains' });
-    expect(countryCodeOf('England')).toBe('GB');
-    expect(countryCodeOf('switz')).toBeNull();
+    expect(findCountryCode('England')).toBe('GB');
+    expect(findCountryCode('switz')).toBeNull();
   });
 });
 
@@ -241,8 +241,8 @@ describe('any text', () => {
         readLocation(text);
         readState(text);
         readCountry(text);
-        metrosOf(text, text, text);
-        metrosOf(text, null, null);
+        listMetroIds(text, text, text);
+        listMetroIds(text, null, null);
       }),
     );
   });
@@ -264,7 +264,7 @@ describe('any text', () => {
       const text = unit.repeat(10_000 / unit.length);
       expect(readCity(text).kind).toBe('city_contains');
       expect(readLocation(text)).toBeUndefined();
-      expect(metrosOf(text, text, text)).toEqual([]);
+      expect(listMetroIds(text, text, text)).toEqual([]);
     }
   });
 });

@@ -6,7 +6,7 @@ import {
   cutByPks,
   cutByValues,
   type Level,
-  levelOf,
+  toLevel,
   MAX_REGION,
   nextUp,
 } from '../../src/directory/search/regions.ts';
@@ -30,7 +30,7 @@ function inOrder(a: Row, b: Row): number {
 }
 
 const count = (rows: readonly Row[], regions: readonly Bounds[]): Level =>
-  levelOf(
+  toLevel(
     regions,
     regions.map((region) => rows.filter((row) => within(row, region)).length),
   );

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { findLast } from '../../src/directory/changes/queries.ts';
+import { findLast } from '../../src/directory/changes/changes.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { forget } from '../../src/directory/opt-out/forget.ts';
-import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { call, keysInTurn, made, makeBrand, startApp, startScript, unique, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { untilDone } from '../harness/figures.ts';

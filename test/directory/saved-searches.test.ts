@@ -5,12 +5,11 @@ import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { forget } from '../../src/directory/opt-out/forget.ts';
-import { alertAboutMatches } from '../../src/directory/saved-searches/alerts/jobs.ts';
-import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
-import { deleteOrphans } from '../../src/directory/saved-searches/queries.ts';
-import { MAX_SAVED } from '../../src/directory/saved-searches/schema.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
-import { createKey } from '../../src/kit/access/keys/actions.ts';
+import { alertAboutMatches } from '../../src/directory/saved-searches/saved-searches.jobs.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
+import { deleteOrphans, MAX_SAVED } from '../../src/directory/saved-searches/saved-searches.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
+import { createKey } from '../../src/platform/keys/keys.ts';
 import { NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
 import { DAY_MS } from '../../src/kit/values/duration.ts';
 import {

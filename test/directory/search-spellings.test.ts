@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metrosOf } from '../../src/directory/search/stored-place.ts';
+import { listMetroIds } from '../../src/directory/search/stored-place.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
@@ -123,10 +123,10 @@ describe('problems of a search', () => {
 
 describe('a metro', () => {
   it('applies to a row with only a city if no other known city has that name', () => {
-    expect(metrosOf('London', null, null)).toEqual([]);
-    expect(metrosOf('London', null, 'UK')).toEqual(['london']);
-    expect(metrosOf('Los Angeles', null, null)).toEqual([]);
-    expect(metrosOf('Los Angeles', null, 'US')).toEqual(['la']);
-    expect(metrosOf('Chicago', null, null)).toEqual(['chicago']);
+    expect(listMetroIds('London', null, null)).toEqual([]);
+    expect(listMetroIds('London', null, 'UK')).toEqual(['london']);
+    expect(listMetroIds('Los Angeles', null, null)).toEqual([]);
+    expect(listMetroIds('Los Angeles', null, 'US')).toEqual(['la']);
+    expect(listMetroIds('Chicago', null, null)).toEqual(['chicago']);
   });
 });

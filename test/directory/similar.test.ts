@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { THEMES } from '../../src/directory/imports/indexing/sample-words.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
 
 describe('the metros of a stored row', () => {
   test.each<[string, string | null, string | null, string[]]>([
@@ -31,7 +31,7 @@ describe('the metros of a stored row', () => {
     ['Toronto', 'Ontario', 'Canada', ['toronto']],
     ['Paris', 'TX', null, []],
   ])('for %s, %s are %s', (city, state, country, metros) => {
-    expect(metrosOf(city, state, country)).toEqual(metros);
+    expect(listMetroIds(city, state, country)).toEqual(metros);
   });
 
   test.each<[string, string | null, string[]]>([
@@ -47,18 +47,18 @@ describe('the metros of a stored row', () => {
     ['Hollywood', 'US', []],
     ['Newark', null, []],
   ])('without a state, for %s (%s), count only if no other known city has that name', (city, country, metros) => {
-    expect(metrosOf(city, null, country)).toEqual(metros);
-    expect(metrosOf(city, ' ', country)).toEqual(metros);
+    expect(listMetroIds(city, null, country)).toEqual(metros);
+    expect(listMetroIds(city, ' ', country)).toEqual(metros);
   });
 });
 
 describe('the state of a stored row', () => {
   test('is one of the US only if the country is the US or absent', () => {
-    expect(stateCodeOf('Calif.', 'U.S.A.')).toBe('CA');
-    expect(stateCodeOf('ca', ' ')).toBe('CA');
-    expect(stateCodeOf('CA', 'Spain')).toBeNull();
-    expect(stateCodeOf('CA', 'Atlantis')).toBeNull();
-    expect(stateCodeOf('Ontario', null)).toBeNull();
-    expect(stateCodeOf(null, 'US')).toBeNull();
+    expect(findStateCode('Calif.', 'U.S.A.')).toBe('CA');
+    expect(findStateCode('ca', ' ')).toBe('CA');
+    expect(findStateCode('CA', 'Spain')).toBeNull();
+    expect(findStateCode('CA', 'Atlantis')).toBeNull();
+    expect(findStateCode('Ontario', null)).toBeNull();
+    expect(findStateCode(null, 'US')).toBeNull();
   });
 });

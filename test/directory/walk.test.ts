@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settle } from '../../src/kit/access/credits/settle.ts';
 import { blocksKey } from '../../src/kit/access/credits/stream.ts';
-import { setPlan } from '../../src/platform/brands/actions.ts';
+import { setPlan } from '../../src/platform/brands/brands.ts';
 import { connectAgent, errorOf } from '../harness/agent.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readConfig } from '../../src/config.ts';
-import type { KeyKind } from '../../src/kit/access/keys/queries.ts';
+import type { KeyKind } from '../../src/kit/access/keys/callers.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../../src/kit/operation/context.ts';

@@ -5,9 +5,9 @@ import {
   readLocation,
   readState,
 } from '../../src/directory/search/places.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { expandWord, listOtherSpellings } from '../../src/directory/search/search-words.ts';
-import { countryCodeOf, listCityIds, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { findCountryCode, listCityIds, listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
 import { fold, foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A creator as the oracle sees it: the row, and the time of its data. */
@@ -34,7 +34,7 @@ const textsOf = (row: OracleRow) => [row.username, row.full_name, row.biography,
 
 function countryTest(value: string): Test {
   const reading = readCountry(value);
-  if (reading.kind === 'country') return (row) => countryCodeOf(row.country) === reading.country.code;
+  if (reading.kind === 'country') return (row) => findCountryCode(row.country) === reading.country.code;
   return (row) => foldAccents(row.country ?? '').includes(reading.text);
 }
 
@@ -42,7 +42,7 @@ function stateTest(value: string): Test {
   const reading = readState(value);
   const isText: Test = (row) => row.state !== null && foldAccents(row.state) === reading.text;
   if (reading.kind === 'state_text') return isText;
-  return (row) => stateCodeOf(row.state, row.country) === reading.state.code || isText(row);
+  return (row) => findStateCode(row.state, row.country) === reading.state.code || isText(row);
 }
 
 /** Rows in a city that the value names, and rows that have the value as it was sent. */
@@ -59,13 +59,13 @@ function cityTest(value: string): Test {
   if (reading.kind === 'state') return stateTest(value);
   const { state, country } = reading;
   const liesThere: Test = (row) =>
-    (!state || stateCodeOf(row.state, row.country) === state.code) &&
-    (!country || countryCodeOf(row.country) === country.code);
+    (!state || findStateCode(row.state, row.country) === state.code) &&
+    (!country || findCountryCode(row.country) === country.code);
   const isNamed = nameTest(reading);
   switch (reading.kind) {
     case 'metro':
       return (row) =>
-        (metrosOf(row.city, row.state, row.country).includes(reading.metro.id) && liesThere(row)) || isNamed(row);
+        (listMetroIds(row.city, row.state, row.country).includes(reading.metro.id) && liesThere(row)) || isNamed(row);
     case 'city':
       return (row) =>
         (row.city !== null && reading.spellings.includes(foldAccents(row.city)) && liesThere(row)) || isNamed(row);

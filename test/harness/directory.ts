@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { documentOf } from '../../src/directory/search/document.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { toDocument } from '../../src/directory/search/document.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { keptAlias } from '../../src/kit/engines/elastic/live-index.ts';
 import type { Elastic } from '../../src/kit/engines/elastic/open.ts';
 import { unique } from './app.ts';
@@ -48,7 +48,7 @@ export async function putDirectory(
       .slice(i, i + BATCH)
       .flatMap((row) => [
         JSON.stringify({ index: { _index: index, _id: String(row.pk) } }),
-        JSON.stringify(documentOf(row)),
+        JSON.stringify(toDocument(row)),
       ]);
     const answer = await elastic.post('/_bulk?filter_path=errors,items.*.error', `${lines.join('\n')}\n`, {
       contentType: 'application/x-ndjson',

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { documentOf } from '../../src/directory/search/document.ts';
+import { toDocument } from '../../src/directory/search/document.ts';
 import { call, keysInTurn, makeBrand, type TestApp, until } from './app.ts';
 import { creator, putDirectory } from './directory.ts';
 
@@ -28,7 +28,7 @@ export async function growAcrossRestart(app: TestApp, alias: string, restart: ()
   const creators = Array.from({ length: BEFORE }, (_, i) => creator(i + 1));
   const index = await putDirectory(elastic, alias, creators);
   const put = (pk: number) =>
-    elastic.client.index({ index, id: String(pk), document: documentOf(creator(pk)), refresh: true });
+    elastic.client.index({ index, id: String(pk), document: toDocument(creator(pk)), refresh: true });
   const refreshes = async () =>
     Refreshes.parse(await elastic.client.indices.stats({ index, metric: 'refresh' }))._all.total.refresh.external_total;
   while ((await refreshes()) < REFRESHES) await put(1);

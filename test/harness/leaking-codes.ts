@@ -1,4 +1,4 @@
-import type { DayOfOrders, Evidence, Usual } from '../../src/affiliates/leaks/leak-score.ts';
+import type { DayOfOrders, Evidence, UsualShares } from '../../src/affiliates/leaks/leak-score.ts';
 import { scoreLeak } from '../../src/affiliates/leaks/leak-score.ts';
 
 const DAYS = 30;
@@ -135,7 +135,7 @@ function drawDays(random: Random, count: number, creator: Creator, share: number
   });
 }
 
-const USUAL: Usual = { clickless: 0.42, firsts: 0.6 };
+const USUAL: UsualShares = { clickless: 0.42, firsts: 0.6 };
 
 export function drawEvidence(random: Random, pattern?: Pattern): Evidence {
   const creator = { ...drawCreator(random), ...pattern?.creator };

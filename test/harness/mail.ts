@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import type { OutgoingMail } from '../../src/kit/engines/mail/open.ts';
-import { listMails } from '../../src/kit/mail/queries.ts';
+import type { OutgoingMail } from '../../src/kit/engines/mail.ts';
+import { listMails } from '../../src/kit/mail/mails.ts';
 import { renderMail } from '../../src/kit/mail/render.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';
 import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';

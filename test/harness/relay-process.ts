@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { openParts } from '../../src/kit/outbox/parts/lease.ts';
+import { openParts } from '../../src/kit/outbox/parts.ts';
 import { type Consumer, openRelay } from '../../src/kit/outbox/relay.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';

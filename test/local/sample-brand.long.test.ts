@@ -7,8 +7,8 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
-import { listLosing, setSample } from '../../src/affiliates/sample/sample.ts';
-import { SAMPLE_PK } from '../../src/directory/search/schema.ts';
+import { listPendingRemovals, setSample } from '../../src/affiliates/sample/sample.ts';
+import { SAMPLE_PK } from '../../src/directory/search/creator.shapes.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
@@ -323,7 +323,7 @@ describe('the sample of the demo brand', () => {
     ]);
     const removed = await send(`${app.url}/v1/brand/sample`, first?.key ?? '', 'DELETE');
     expect(removed).toMatchObject({ status: 200, body: { data: { removed_at: NOW.toISOString() } } });
-    expect(await listLosing(app.context.postgres.db)).toEqual([]);
+    expect(await listPendingRemovals(app.context.postgres.db)).toEqual([]);
     const tables = await session.query<{ name: string }>(
       `select table_name as name from information_schema.columns join pg_class on relname = table_name
       where table_schema = 'public' and column_name = 'brand_id' and relkind in ('r', 'p') order by 1`,

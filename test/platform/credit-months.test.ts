@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeMonths, sumMonth, verifyMonths } from '../../src/kit/access/credits/months/actions.ts';
-import { listMonths } from '../../src/kit/access/credits/months/queries.ts';
+import { listMonths, makeMonths, sumMonth, verifyMonths } from '../../src/kit/access/credits/months.ts';
 import { periodAt } from '../../src/kit/access/credits/period.ts';
 import {
   type Balance,
@@ -8,8 +7,8 @@ import {
   insertEntries,
   insertGrant,
   sumEntries,
-} from '../../src/kit/access/credits/queries.ts';
-import { getSubscription } from '../../src/kit/access/keys/queries.ts';
+} from '../../src/kit/access/credits/entries.ts';
+import { getSubscription } from '../../src/kit/access/keys/callers.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { DAY_MS, HOUR_MS } from '../../src/kit/values/duration.ts';
 import { newId } from '../../src/kit/values/ids.ts';

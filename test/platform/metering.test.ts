@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refundRequest } from '../../src/kit/access/credits/actions.ts';
+import { refundRequest } from '../../src/kit/access/credits/refund.ts';
 import { settle, settleAll } from '../../src/kit/access/credits/settle.ts';
 import { accessKey, readCharges } from '../../src/kit/access/credits/stream.ts';
-import { setPlan } from '../../src/platform/brands/actions.ts';
+import { setPlan } from '../../src/platform/brands/brands.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/kit/operation/work.ts';
 import { eventNames } from '../../src/kit/outbox/events.ts';
-import { deleteOldEvents, listEventsAfter } from '../../src/kit/outbox/queries.ts';
+import { deleteOldEvents, listEventsAfter } from '../../src/kit/outbox/outbox.ts';
 import { type Consumer, measureLag, type OutboxEvent, openRelay } from '../../src/kit/outbox/relay.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openDue } from '../../src/kit/values/due.ts';

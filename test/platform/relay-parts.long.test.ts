@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
-import { openParts } from '../../src/kit/outbox/parts/lease.ts';
+import { openParts } from '../../src/kit/outbox/parts.ts';
 import { openRelay } from '../../src/kit/outbox/relay.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openDue } from '../../src/kit/values/due.ts';

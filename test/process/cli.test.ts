@@ -6,7 +6,7 @@ import { pruneCommand } from '../../indexer/prune.ts';
 import { runIndexer } from '../../indexer/run.ts';
 import { verifyCommand } from '../../indexer/verify.ts';
 import { writeCommands } from '../../indexer/write.ts';
-import { listSubscriptions } from '../../src/platform/brands/queries.ts';
+import { listSubscriptions } from '../../src/platform/brands/brands.ts';
 import { brandCommands } from '../../src/process/commands/brands.ts';
 import { clockCommands } from '../../src/process/commands/clock.ts';
 import { creditCommands } from '../../src/process/commands/credits.ts';

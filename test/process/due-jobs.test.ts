@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAnythingToSync } from '../../src/analytics/figures/sync.ts';
 import { settleAll } from '../../src/kit/access/credits/settle.ts';
-import { changeAccess } from '../../src/kit/access/keys/actions.ts';
-import { listSubscriptionVersions } from '../../src/kit/access/keys/queries.ts';
-import { listBehind } from '../../src/kit/outbox/queries.ts';
+import { changeAccess } from '../../src/kit/access/credits/access.ts';
+import { listSubscriptionVersions } from '../../src/kit/access/keys/callers.ts';
+import { listBehind } from '../../src/kit/outbox/outbox.ts';
 import { openRelay } from '../../src/kit/outbox/relay.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { get, list } from '../../kit/operation/kit.ts';
 import type { ListCall } from '../../kit/operation/list.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './commissions.shapes.ts';
+import { AffiliateCommission, CommissionEvent, CommissionFilter, toCommission } from './commissions.shapes.ts';
 import { commissions, getCommission } from './commissions.ts';
 import { mailApprovedCommissions, weeklyMails } from './weekly-mail.ts';
 
@@ -10,7 +10,7 @@ const tag = 'Commissions';
 /** The filter `approvable` depends on the time. */
 const withTime = ({ clock }: Context, { query }: ListCall<CommissionFilter>) => ({ ...query, now: clock.now() });
 
-export const commissionOperations = [
+const commissionOperations = [
   list({
     id: 'list_commissions',
     path: '/v1/commissions',
@@ -21,7 +21,7 @@ export const commissionOperations = [
     query: CommissionFilter,
     item: CommissionEvent,
     rows: commissions,
-    itemOf: commissionOf,
+    itemOf: toCommission,
     whereOf: withTime,
   }),
   get({
@@ -33,7 +33,7 @@ export const commissionOperations = [
     forAgents: false,
     item: CommissionEvent,
     find: async ({ postgres }, { caller, params }) =>
-      commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
+      toCommission(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
   list({
     id: 'list_affiliate_commissions',
@@ -50,7 +50,7 @@ export const commissionOperations = [
     query: CommissionFilter,
     item: AffiliateCommission,
     rows: commissions,
-    itemOf: commissionOf,
+    itemOf: toCommission,
     whereOf: withTime,
   }),
   get({
@@ -62,7 +62,7 @@ export const commissionOperations = [
     forAgents: { description: 'The same fields as in list_affiliate_commissions.' },
     item: AffiliateCommission,
     find: async ({ postgres }, { caller, params }) =>
-      commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
+      toCommission(await getCommission(postgres.db, caller.brandId, params.id)),
   }),
 ] as const;
 

@@ -179,7 +179,7 @@ interface CommissionColumns {
 }
 
 /** Maps a row to every field that any shape of a commission has. */
-export function commissionOf<Row extends CommissionColumns>(row: Row) {
+export function toCommission<Row extends CommissionColumns>(row: Row) {
   const { storeOrderId, amountMinor, commissionMinor, status, currency, storefrontUrl, ...columns } = row;
   // Such as `generic:shop.example`, which is unique within the brand.
   const address = storefrontUrl?.replace(/^https?:\/\//, '').replace(/\/+$/, '');

@@ -6,10 +6,10 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Account, LedgerKind, NewEntry, Posting } from '../../kit/outbox/ledger-entry.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
-import { CommissionAnnounced, commissionOf, FraudFlags } from './commissions.shapes.ts';
+import { CommissionAnnounced, type CommissionFilter, FraudFlags, toCommission } from './commissions.shapes.ts';
 
 /** A commission as the ledger records it; `status` is the one before the change. */
 interface LedgeredCommission {
@@ -33,7 +33,7 @@ export const ACCOUNT_OF = {
   paid: 'commission_paid',
 } as const satisfies Record<CommissionStatus, Account>;
 
-export function entryOf(
+export function toLedgerEntry(
   commission: LedgeredCommission,
   kind: LedgerKind,
   postings: readonly Posting[],
@@ -43,46 +43,58 @@ export function entryOf(
   return { kind, currency, creatorId, linkId, orderId, commissionId: id, payoutId, postings };
 }
 
+type Poster = Pick<Work, 'post'>;
+
 /** Moves the commission from the account of its status to another. An unpaid order has nothing in the ledger to move. */
-function toMovePostings(commission: LedgeredCommission, to: CommissionStatus): Posting[] {
+function postMove(
+  work: Poster,
+  commission: LedgeredCommission,
+  kind: LedgerKind,
+  to: CommissionStatus,
+  payoutId: string | null = null,
+): void {
   const { commissionMinor, status, occurredAt: at, paidAt } = commission;
-  if (paidAt === null || commissionMinor === 0 || status === to) return [];
-  return [
+  if (paidAt === null || commissionMinor === 0 || status === to) return;
+  const postings = [
     { account: ACCOUNT_OF[status], amountMinor: commissionMinor, at },
     { account: ACCOUNT_OF[to], amountMinor: -commissionMinor, at },
   ];
-}
-
-type Poster = Pick<Work, 'post'>;
-
-function post(work: Poster, entry: NewEntry): void {
-  if (entry.postings.length > 0) work.post(entry);
+  work.post(toLedgerEntry(commission, kind, postings, payoutId));
 }
 
 /** Posts the approval of a pending commission, or of a rejected one that is reinstated. */
 export function postApproval(work: Poster, commission: LedgeredCommission): void {
-  post(work, entryOf(commission, 'approval', toMovePostings(commission, 'approved')));
+  postMove(work, commission, 'approval', 'approved');
 }
 
 export function postRejection(work: Poster, commission: LedgeredCommission): void {
-  post(work, entryOf(commission, 'rejection', toMovePostings(commission, 'rejected')));
+  postMove(work, commission, 'rejection', 'rejected');
 }
 
 /** Posts the payment of an approved commission, which payouts pay in full. */
 export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string | null): void {
-  post(work, entryOf(commission, 'payment', toMovePostings(commission, 'paid'), payoutId));
+  postMove(work, commission, 'payment', 'paid', payoutId);
 }
 
 type CommissionEventName = 'commission.created' | 'commission.approved' | 'commission.rejected' | 'commission.paid';
 
-export function announceOne(work: Work, event: CommissionEventName, facts: CommissionFacts): void {
-  work.emit(event, CommissionAnnounced.parse(commissionOf(facts)));
+export function announceCommission(work: Work, event: CommissionEventName, facts: CommissionFacts): void {
+  work.emit(event, CommissionAnnounced.parse(toCommission(facts)));
 }
 
 /** Emits one event for each commission, in its current state. */
-export async function announce(work: Work, event: CommissionEventName, ids: readonly string[]): Promise<void> {
+export async function announceCommissions(
+  work: Work,
+  event: CommissionEventName,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
-  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceOne(work, event, facts);
+  const rows = await withFacts(work.db)
+    .where('commissions.brandId', '=', work.brandId)
+    .where('commissions.id', '=', sql<string>`any(${ids})`)
+    .orderBy('commissions.id')
+    .execute();
+  for (const facts of rows) announceCommission(work, event, facts);
 }
 
 /** A reason why a commission cannot be approved, by a person or automatically. */
@@ -104,7 +116,7 @@ const ENDED: Record<NonNullable<OrderEnd>, string> = {
 };
 
 /** Lists every reason that keeps a commission from being approved now, the most serious first. */
-export function approvalBlockers(row: ApprovalFacts, end: OrderEnd, now: Date): Blocker[] {
+export function listApprovalBlockers(row: ApprovalFacts, end: OrderEnd, now: Date): Blocker[] {
   const { amountMinor, refundedMinor, paidAt, holdEndsAt } = row;
   const blockers: Blocker[] = [];
   const code = 'order_not_paid';
@@ -122,32 +134,21 @@ export function approvalBlockers(row: ApprovalFacts, end: OrderEnd, now: Date): 
 export const isSuspicious = ({ fraudFlags }: Pick<CommissionRow, 'fraudFlags'>): boolean =>
   FraudFlags.parse(fraudFlags).some(({ severity }) => severity === 'high');
 
-export const mayApproveItself = (row: CommissionRow, end: OrderEnd, now: Date): boolean =>
-  row.status === 'pending' && !isSuspicious(row) && approvalBlockers(row, end, now).length === 0;
+export const canAutoApprove = (row: CommissionRow, end: OrderEnd, now: Date): boolean =>
+  row.status === 'pending' && !isSuspicious(row) && listApprovalBlockers(row, end, now).length === 0;
 
-export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
+export type CommissionStatus = CommissionsTable['status'];
+
+/** `now` decides what is approvable. */
+type CommissionSelection = Omit<CommissionFilter, keyof Page> & { now: Date };
 
 export type CommissionRow = Selectable<CommissionsTable>;
-
-interface CommissionWhere extends ListWindow {
-  status?: CommissionStatus | undefined;
-  creator_email?: string | undefined;
-  campaign_id?: string | undefined;
-  link_id?: string | undefined;
-  type?: 'sale' | 'manual' | undefined;
-  approvable?: boolean | undefined;
-  order_id?: string | undefined;
-  currency?: string | undefined;
-  flagged?: boolean | undefined;
-  source?: string | undefined;
-  now: Date;
-}
 
 /** An `OrderEnd` of the joined order. */
 export const orderEnd = sql<OrderEnd>`case when orders.cancelled_at is not null then 'cancelled'
   when orders.dispute_lost_at is not null then 'dispute_lost' when orders.is_test then 'test_order' end`;
 
-/** A review can approve the commission now: it is pending and has none of the `approvalBlockers`. */
+/** A review can approve the commission now: it is pending and has no approval blockers. */
 export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
   commissions.status = 'pending'
   and commissions.hold_ends_at <= ${now}
@@ -175,26 +176,13 @@ const withFacts = (db: Pick<Db, 'selectFrom'>) =>
 
 export type CommissionFacts = Awaited<ReturnType<typeof getCommission>>;
 
-const matchesLaterFilter = (
-  brandId: string,
-  { order_id, flagged, source }: Pick<CommissionWhere, 'order_id' | 'flagged' | 'source'>,
-) => sql<boolean>`(
-  ${
-    source?.includes(':')
-      ? sql`exists (select from orders join integrations on integrations.id = orders.integration_id
-          where orders.id = commissions.order_id and ${storeSource} = ${source})`
-      : sql`true`
-  }
-  and ${order_id === undefined ? sql`true` : sql`commissions.order_id in (select id from orders where brand_id = ${brandId} and order_id = ${order_id})`}
-  and ${flagged === undefined ? sql`true` : sql`(commissions.fraud_flags <> '[]'::jsonb) = ${flagged}`})`;
-
 export const commissions = listing({
   noun: 'commission',
   table: 'commissions',
   time: 'createdAt',
   changed: ['createdAt', 'syncedAt', 'statusUpdatedAt'],
   amount: 'amountMinor',
-  matching: (db, brandId, { creator_email, type, approvable, now, ...where }: CommissionWhere) =>
+  matching: (db, brandId, { creator_email, type, approvable, order_id, flagged, now, ...where }: CommissionSelection) =>
     db
       .selectFrom('commissions')
       .where((eb) =>
@@ -208,7 +196,21 @@ export const commissions = listing({
           }),
         ),
       )
-      .where(matchesLaterFilter(brandId, where))
+      .$if(order_id !== undefined, (query) =>
+        query.where(
+          sql<boolean>`commissions.order_id in
+            (select id from orders where brand_id = ${brandId} and order_id = ${order_id ?? ''})`,
+        ),
+      )
+      .$if(where.source?.includes(':') === true, (query) =>
+        query.where(
+          sql<boolean>`exists (select from orders join integrations on integrations.id = orders.integration_id
+            where orders.id = commissions.order_id and ${storeSource} = ${where.source})`,
+        ),
+      )
+      .$if(flagged !== undefined, (query) =>
+        query.where(sql<boolean>`(commissions.fraud_flags <> '[]'::jsonb) = ${flagged ?? false}`),
+      )
       .$if(type !== undefined, (query) => query.where('orderId', type === 'manual' ? 'is' : 'is not', null))
       .$if(approvable !== undefined, (query) =>
         query.where(sql<boolean>`${isApprovable(now)} is ${sql.lit(approvable)}`),
@@ -217,14 +219,6 @@ export const commissions = listing({
   rows: withFacts,
 });
 export const { get: getCommission } = commissions;
-
-async function listCommissionsById(db: Db, brandId: string, ids: readonly string[]): Promise<CommissionFacts[]> {
-  return await withFacts(db)
-    .where('commissions.brandId', '=', brandId)
-    .where('commissions.id', '=', sql<string>`any(${ids})`)
-    .orderBy('commissions.id')
-    .execute();
-}
 
 /** Sums a creator's pending commissions, by currency and the UTC day on which their review period ends. */
 export async function listHolds(db: Db, brandId: string, creatorId: string, now: Date) {
@@ -242,7 +236,7 @@ export async function listHolds(db: Db, brandId: string, creatorId: string, now:
     .execute();
 }
 
-export async function listCreatorsOf(db: Db, brandId: string, ids: readonly string[]): Promise<string[]> {
+export async function listCommissionCreators(db: Db, brandId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('commissions')
     .select('creatorId')
@@ -304,7 +298,7 @@ interface OwnOrder {
  * Finds the creator of the order's commission if the order decides what is owed: the commission is approved or paid, or
  * may be again.
  */
-export async function findOwedOf(db: Db, { brandId, id }: OwnOrder): Promise<string | undefined> {
+export async function findOwedCreator(db: Db, { brandId, id }: OwnOrder): Promise<string | undefined> {
   const row = await db
     .selectFrom('commissions')
     .select('creatorId')
@@ -316,7 +310,7 @@ export async function findOwedOf(db: Db, { brandId, id }: OwnOrder): Promise<str
 }
 
 /** Locks the order's commission until the transaction ends, so that a review or payment comes before or after. */
-export async function lockCommissionOf(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
+export async function lockOrderCommission(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
   return await db
     .selectFrom('commissions')
     .selectAll()
@@ -350,7 +344,7 @@ export async function updateCommission(
   await db.updateTable('commissions').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-export async function findCommissionOf(db: Db, { brandId, id }: OwnOrder) {
+export async function findOrderCommission(db: Db, { brandId, id }: OwnOrder) {
   return await db
     .selectFrom('commissions')
     .selectAll()

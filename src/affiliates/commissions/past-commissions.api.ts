@@ -8,10 +8,13 @@ import { toWire } from '../../kit/values/wire.ts';
 import { Email } from '../../workflow/creators/creators.shapes.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
-import { deletePastCommission, type PastCommissionFacts, pastCommissions, recordPast } from './past-commissions.ts';
+import { type PastCommissionFacts, pastCommissions, recordPast } from './past-commissions.ts';
 
-const isPlain = (text: string) => !/\p{Cc}/u.test(text);
-const name = z.string().trim().min(1).refine(isPlain, 'must not have control characters');
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
 
 const source = name.max(100).describe('Where it was paid, in your own words.').meta({ example: 'Our former tool' });
 const reference = name
@@ -21,7 +24,7 @@ const reference = name
 const amount = z.number().positive().describe('What was paid, in major units of `currency`.').meta({ example: 125.5 });
 const paidAt = 'When the creator was paid.';
 
-export const PastCommission = z
+const PastCommission = z
   .object({
     id: idField('pcm', 'Id of the past commission.'),
     creator_email: creatorEmail,
@@ -40,6 +43,7 @@ export const PastCommissionFilter = z.object({
   creator_email: Email.optional().describe('Only past commissions of this creator; case is ignored.'),
   source: source.optional().describe('Only past commissions of this source.'),
 });
+export type PastCommissionFilter = z.output<typeof PastCommissionFilter>;
 
 const Reported = z.object({
   creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
@@ -58,14 +62,14 @@ export type PastCommissionsReported = z.output<typeof PastCommissionsReported>;
 
 const count = z.number().int().min(0);
 
-export const PastCommissionsRecorded = z
+const PastCommissionsRecorded = z
   .object({
     recorded: count.describe('How many are new.').meta({ example: 2 }),
     known: count.describe('How many were recorded before, and are unchanged.').meta({ example: 0 }),
   })
   .meta({ id: 'PastCommissionsRecorded' });
 
-export function toPastCommission(row: PastCommissionFacts): z.input<typeof PastCommission> {
+function toPastCommission(row: PastCommissionFacts): z.input<typeof PastCommission> {
   const { brandId: _brand, creatorId: _creator, amountMinor, ...shown } = row;
   return { ...toWire(shown), amount: fromMinor(amountMinor, row.currency) };
 }
@@ -75,7 +79,7 @@ const tag = 'Past commissions';
 const forAgents = false;
 const idempotent = { readOnly: false, idempotent: true };
 
-export const pastCommissionOperations = [
+const pastCommissionOperations = [
   list({
     path: '/v1/past-commissions',
     id: 'list_past_commissions',
@@ -114,7 +118,7 @@ export const pastCommissionOperations = [
     hints: { ...idempotent, destructive: true },
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await pastCommissions.get(db, brandId, id);
-      await deletePastCommission(db, brandId, id);
+      await db.deleteFrom('pastCommissions').where('brandId', '=', brandId).where('id', '=', id).execute();
       audit({ resourceId: id, old: row, new: null });
       return toPastCommission(row);
     },

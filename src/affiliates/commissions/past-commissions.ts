@@ -1,90 +1,68 @@
 import { type Selectable, sql } from 'kysely';
 import type { PastCommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
-import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { PastCommissionsReported } from './past-commissions.api.ts';
+import type { PastCommissionFilter, PastCommissionsReported } from './past-commissions.api.ts';
 
 /** Records all past commissions that are new, or throws every problem with them. */
 export async function recordPast(work: Work, { source, past_commissions: reports }: PastCommissionsReported) {
   const { db, now, brandId, audit } = work;
   const emails = reports.map(({ creator_email }) => creator_email.toLowerCase());
-  const creators = await listRosterIds(db, brandId, emails);
-  const problems: Problem[] = [];
-  const rows: PastCommissionRow[] = [];
-  for (const [i, { creator_email: email, amount, currency, paid_at: paidAt, reference }] of reports.entries()) {
-    const refuse = (field: string, code: string, message: string) =>
-      problems.push({ field: `past_commissions.${i}.${field}`, code, message });
-    const creatorId = creators.get(email.toLowerCase());
-    const problem = amountProblem(amount, currency, MAX_AMOUNT_MINOR);
-    const amountMinor = toMinor(amount, currency);
-    if (creatorId === undefined) refuse('creator_email', 'not_on_roster', `${email} is not on the roster.`);
-    if (problem !== undefined) refuse('amount', 'invalid', `${problem}; got ${amount}.`);
-    if (creatorId === undefined || amountMinor === undefined) continue;
-    const id = newId('pcm', now.getTime());
-    rows.push({ id, brandId, creatorId, source, reference, amountMinor, currency, paidAt, createdAt: now });
-  }
-  if (problems.length > 0) throw validationError(problems);
-  const recordedIds = new Set(await insertNew(db, rows));
-  for (const row of rows) if (recordedIds.has(row.id)) audit({ resourceId: row.id, old: null, new: row });
-  return { recorded: recordedIds.size, known: reports.length - recordedIds.size };
-}
-
-type PastCommissionRow = Selectable<PastCommissionsTable>;
-
-interface PastCommissionWhere extends ListWindow {
-  creator_email?: string | undefined;
-  source?: string | undefined;
-}
-
-const withCreator = (db: Db) =>
-  db
-    .selectFrom('pastCommissions')
-    .innerJoin('creators', 'creators.id', 'pastCommissions.creatorId')
-    .selectAll('pastCommissions')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
-
-export const pastCommissions = listing({
-  noun: 'past commission',
-  table: 'pastCommissions',
-  time: 'paidAt',
-  changed: ['createdAt'],
-  matching: (db, brandId, { creator_email: email, source }: PastCommissionWhere) =>
-    db
-      .selectFrom('pastCommissions')
-      .where(matchesCreator('pastCommissions.creatorId', brandId, email))
-      .where((eb) => eb.and(source === undefined ? {} : { source })),
-  rows: withCreator,
-});
-
-export type PastCommissionFacts = Awaited<ReturnType<typeof pastCommissions.get>>;
-
-/** Maps lower-case addresses to the ids of creators who are or were on the roster. */
-async function listRosterIds(db: Db, brandId: string, emails: readonly string[]): Promise<Map<string, string>> {
   const email = sql<string>`lower(creators.email)`;
-  const rows = await db
+  const creators = await db
     .selectFrom('creators')
     .innerJoin('rosterEntries as entry', 'entry.creatorId', 'creators.id')
     .select(['creators.id', email.as('email')])
     .where('creators.brandId', '=', brandId)
     .where(sql<boolean>`${email} = any(${emails}::text[])`)
     .execute();
-  return new Map(rows.map(({ id, email: address }) => [address, id]));
-}
-
-/** Skips rows whose source and reference are known, and returns the ids of the others. */
-async function insertNew(db: Db, rows: readonly PastCommissionRow[]): Promise<string[]> {
+  const creatorIds = new Map(creators.map((creator) => [creator.email, creator.id]));
+  const problems: Problem[] = [];
+  const rows: PastCommissionRow[] = [];
+  for (const [i, { creator_email: address, amount, currency, paid_at: paidAt, reference }] of reports.entries()) {
+    const refuse = (field: string, code: string, message: string) =>
+      problems.push({ field: `past_commissions.${i}.${field}`, code, message });
+    const creatorId = creatorIds.get(address.toLowerCase());
+    const problem = amountProblem(amount, currency, MAX_AMOUNT_MINOR);
+    const amountMinor = toMinor(amount, currency);
+    if (creatorId === undefined) refuse('creator_email', 'not_on_roster', `${address} is not on the roster.`);
+    if (problem !== undefined) refuse('amount', 'invalid', `${problem}; got ${amount}.`);
+    if (creatorId === undefined || amountMinor === undefined) continue;
+    const id = newId('pcm', now.getTime());
+    rows.push({ id, brandId, creatorId, source, reference, amountMinor, currency, paidAt, createdAt: now });
+  }
+  if (problems.length > 0) throw validationError(problems);
   const { rows: inserted } = await sql<{ id: string }>`${toInsert('past_commissions', rows)}
     on conflict (brand_id, source, reference) do nothing returning id`.execute(db);
-  return inserted.map(({ id }) => id);
+  const recordedIds = new Set(inserted.map(({ id }) => id));
+  for (const row of rows) if (recordedIds.has(row.id)) audit({ resourceId: row.id, old: null, new: row });
+  return { recorded: recordedIds.size, known: reports.length - recordedIds.size };
 }
 
-export async function deletePastCommission(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('pastCommissions').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
+type PastCommissionRow = Selectable<PastCommissionsTable>;
+
+export const pastCommissions = listing({
+  noun: 'past commission',
+  table: 'pastCommissions',
+  time: 'paidAt',
+  changed: ['createdAt'],
+  matching: (db, brandId, { creator_email: email, source }: Omit<PastCommissionFilter, keyof Page>) =>
+    db
+      .selectFrom('pastCommissions')
+      .where(matchesCreator('pastCommissions.creatorId', brandId, email))
+      .where((eb) => eb.and(source === undefined ? {} : { source })),
+  rows: (db) =>
+    db
+      .selectFrom('pastCommissions')
+      .innerJoin('creators', 'creators.id', 'pastCommissions.creatorId')
+      .selectAll('pastCommissions')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName']),
+});
+
+export type PastCommissionFacts = Awaited<ReturnType<typeof pastCommissions.get>>;

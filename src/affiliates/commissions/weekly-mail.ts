@@ -26,28 +26,31 @@ export const mailApprovedCommissions: Job = {
 /** The first Monday after 1 January 1970, in days. */
 const FIRST_MONDAY = 4;
 
-/** Midnight UTC of the Monday after `at`. */
-function nextMonday(at: Date): Date {
-  const today = Math.floor(at.getTime() / DAY_MS);
-  return new Date((today - ((today - FIRST_MONDAY) % WEEK_DAYS) + WEEK_DAYS) * DAY_MS);
-}
-
 /** Schedules one mail at the end of the week for each creator of these newly approved commissions. A sample sends none. */
 export async function mailAtEndOfWeek({ db, brandId, now }: Work, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
+  const today = Math.floor(now.getTime() / DAY_MS);
+  const nextMonday = new Date((today - ((today - FIRST_MONDAY) % WEEK_DAYS) + WEEK_DAYS) * DAY_MS);
   await sql`
     insert into approvals_to_mail (brand_id, creator_id, due_at)
-    select distinct brand_id, creator_id, ${nextMonday(now)}::timestamptz from commissions
+    select distinct brand_id, creator_id, ${nextMonday}::timestamptz from commissions
     where brand_id = ${brandId} and id = any(${ids}::text[])
       and not exists (select from brands where id = ${brandId} and sample is not null)
     on conflict do nothing`.execute(db);
 }
 
-async function mailOne({ postgres, clock }: Context, due: DueMail): Promise<void> {
+async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable): Promise<void> {
   const { brandId, creatorId, dueAt: until } = due;
   const actor = { brandId, keyId: null, operation: 'mail_approved', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
-    if (!(await takeMail(work.db, due))) return;
+    const { numDeletedRows } = await work.db
+      .deleteFrom('approvalsToMail')
+      .where('brandId', '=', brandId)
+      .where('creatorId', '=', creatorId)
+      .where('dueAt', '=', until)
+      .executeTakeFirst();
+    // Another process took the mail.
+    if (numDeletedRows === 0n) return;
     const from = new Date(until.getTime() - WEEK_DAYS * DAY_MS);
     const sums = await sumApproved(work.db, due, { from, until });
     const { email: to } = await getCreator(work.db, brandId, creatorId);
@@ -71,7 +74,14 @@ async function mailOne({ postgres, clock }: Context, due: DueMail): Promise<void
 export async function mailApproved(context: Context): Promise<void> {
   const { postgres, clock, failures } = context;
   for (;;) {
-    const due = await listDueMails(postgres.db, clock.now(), BATCH);
+    const due = await postgres.db
+      .selectFrom('approvalsToMail')
+      .selectAll()
+      .where('dueAt', '<=', clock.now())
+      .orderBy('dueAt')
+      .orderBy('creatorId')
+      .limit(BATCH)
+      .execute();
     let mailed = 0;
     for (const one of due) {
       try {
@@ -112,34 +122,10 @@ declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof weeklyMails> {}
 }
 
-type DueMail = ApprovalsToMailTable;
-
-async function listDueMails(db: Db, now: Date, limit: number): Promise<DueMail[]> {
-  return await db
-    .selectFrom('approvalsToMail')
-    .selectAll()
-    .where('dueAt', '<=', now)
-    .orderBy('dueAt')
-    .orderBy('creatorId')
-    .limit(limit)
-    .execute();
-}
-
-/** Returns false if another process took it. */
-async function takeMail(db: Db, { brandId, creatorId, dueAt }: DueMail): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('approvalsToMail')
-    .where('brandId', '=', brandId)
-    .where('creatorId', '=', creatorId)
-    .where('dueAt', '=', dueAt)
-    .executeTakeFirst();
-  return numDeletedRows > 0n;
-}
-
 /** Sums the commissions that were first approved in a period and are not rejected since, by currency. */
 async function sumApproved(
   db: Db,
-  { brandId, creatorId }: Pick<DueMail, 'brandId' | 'creatorId'>,
+  { brandId, creatorId }: Pick<ApprovalsToMailTable, 'brandId' | 'creatorId'>,
   { from, until }: { from: Date; until: Date },
 ) {
   return await db

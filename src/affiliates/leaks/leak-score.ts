@@ -20,7 +20,7 @@ export interface Evidence {
 }
 
 /** Shares over all codes of the brand before the period, for creators of whom little is known. */
-export interface Usual {
+export interface UsualShares {
   clickless: number;
   firsts: number;
 }
@@ -91,7 +91,7 @@ const percent = (share: number) => `${Math.round(share * 100)}%`;
 const toShare = (part: number, whole: number) => (whole === 0 ? null : part / whole);
 
 /** Scores how probable it is that a code is public, compared with its creator's codes before the period. */
-export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evidence, usual: Usual): Leak {
+export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evidence, usual: UsualShares): Leak {
   const [sums, past] = [sumDays(now), sumDays(before)];
   const clickless = usualShare(past.clickless, past.orders, usual.clickless);
   const firsts = usualShare(past.firsts, past.known, usual.firsts);
@@ -123,7 +123,15 @@ export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evide
     burst: busiest ? `${busiest.clickless} orders without a click on ${busiest.day}.` : '',
     coupon_sites: `${couponVisits} visits to the creator's links came from coupon sites.`,
   };
-  const weights = computeWeights(clickless);
+  // A creator without clicks, such as a podcaster, is judged by customers: missing clicks prove nothing there.
+  const clickEvidence = ramp(1 - clickless, 0.05, 0.25);
+  const weights: Record<Signal, number> = {
+    without_click: 40 * clickEvidence,
+    more_orders: 30 + 5 * (1 - clickEvidence),
+    returning_customers: 25 + 25 * (1 - clickEvidence),
+    burst: 15,
+    coupon_sites: 30,
+  };
   const isMeasured = sums.clickless >= LEAST_CLICKLESS;
   const reasons = SIGNALS.map((signal) => ({
     signal,
@@ -142,17 +150,5 @@ export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evide
     firstShare: toShare(sums.firsts, sums.known),
     firstShareBefore: toShare(past.firsts, past.known),
     busiest: busiest && { day: busiest.day, orders: busiest.clickless },
-  };
-}
-
-/** A creator without clicks, such as a podcaster, is judged by customers: missing clicks prove nothing there. */
-function computeWeights(clickless: number): Record<Signal, number> {
-  const says = ramp(1 - clickless, 0.05, 0.25);
-  return {
-    without_click: 40 * says,
-    more_orders: 30 + 5 * (1 - says),
-    returning_customers: 25 + 25 * (1 - says),
-    burst: 15,
-    coupon_sites: 30,
   };
 }

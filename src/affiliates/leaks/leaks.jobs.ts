@@ -3,7 +3,7 @@ import { transact } from '../../kit/engines/postgres/transaction.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
-import { claimSearches, findLeaks, forgetSearch, replaceLeaks } from './leaks.ts';
+import { claimSearches, findLeaks, replaceLeaks } from './leaks.ts';
 
 const EVERY_MS = 6 * HOUR_MS;
 const AT_ONCE = 20;
@@ -19,7 +19,8 @@ export async function searchDue(context: Context): Promise<void> {
       await transact(postgres.db, (trx) => replaceLeaks(trx, brandId, leaks, now));
     } catch (error) {
       context.failures.failed('searching a brand for leaked codes', error, { brandId });
-      await forgetSearch(postgres.db, brandId);
+      // A failed search is due again.
+      await postgres.db.updateTable('fraudRules').set({ searchedAt: null }).where('brandId', '=', brandId).execute();
     }
   }
 }

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { getFraudRules } from '../rules/fraud-rules.ts';
-import { COUPON_HOSTS, type DayOfOrders, type Leak, scoreLeak, sumDays, type Usual } from './leak-score.ts';
+import { COUPON_HOSTS, type DayOfOrders, type Leak, scoreLeak, sumDays, type UsualShares } from './leak-score.ts';
 import type { LeakRow, LeaksQuery } from './leaks.api.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
@@ -15,21 +15,16 @@ type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 const DAYS_BEFORE = 56;
 const MOST_DAYS = 92;
 
-/** The brand's shares over all codes, drawn towards one half while there are few orders. */
-function computeUsualShares(before: readonly CodeDay[]): Usual {
-  const { clickless, orders, firsts, known } = sumDays(before);
-  const share = (part: number, whole: number) => (part + 5) / (whole + 10);
-  return { clickless: share(clickless, orders), firsts: share(firsts, known) };
-}
-
 /** Counts the visits that came from coupon sites, by the creator of the link. */
 async function countCouponVisits({ postgres, clickhouse }: Engines, brandId: string, period: Period) {
   const visits = await listCouponVisits(clickhouse, brandId, period, COUPON_HOSTS);
-  const owners = await listOwners(
-    postgres.db,
-    brandId,
-    visits.map(({ link_id }) => link_id),
-  );
+  const rows = await postgres.db
+    .selectFrom('links')
+    .select(['id', 'creatorId'])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`id = any(${visits.map(({ link_id }) => link_id)}::text[])`)
+    .execute();
+  const owners = new Map(rows.map(({ id, creatorId }) => [id, creatorId]));
   const byCreator = new Map<string, number>();
   for (const { link_id: linkId, visits: count } of visits) {
     const owner = owners.get(linkId);
@@ -53,7 +48,9 @@ export async function findLeaks(engines: Engines, brandId: string, period: Perio
     countCouponVisits(engines, brandId, period),
   ]);
   const before = all.filter(({ isNow }) => !isNow);
-  const usual = computeUsualShares(before);
+  const { clickless, orders, firsts, known } = sumDays(before);
+  // The brand's shares over all codes, drawn towards one half while there are few orders.
+  const usual: UsualShares = { clickless: (clickless + 5) / (orders + 10), firsts: (firsts + 5) / (known + 10) };
   const beforeByCreator = Map.groupBy(before, ({ creatorId }) => creatorId);
   const codes = Map.groupBy(
     all.filter(({ isNow }) => isNow),
@@ -83,11 +80,14 @@ function checkPeriod(query: LeaksQuery, now: Date): Period {
 const toPercent = (share: number | null) => (share === null ? null : Math.round(share * 10_000) / 100);
 
 async function toLeakRows({ postgres }: Engines, brandId: string, leaks: readonly CodeLeak[]): Promise<LeakRow[]> {
-  const codes = await listCodes(
-    postgres.db,
-    brandId,
-    leaks.map(({ linkId }) => linkId),
-  );
+  const codes = await postgres.db
+    .selectFrom('links')
+    .innerJoin('creators', 'creators.id', 'links.creatorId')
+    .select(['links.id', 'links.value', 'links.active', 'creators.email as creatorEmail'])
+    .select(sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName'))
+    .where('links.brandId', '=', brandId)
+    .where(sql<boolean>`links.id = any(${leaks.map(({ linkId }) => linkId)}::text[])`)
+    .execute();
   const byId = new Map(codes.map((code) => [code.id, code]));
   return leaks.flatMap((leak) => {
     const code = byId.get(leak.linkId);
@@ -173,29 +173,6 @@ async function listCodeDays(db: Db, brandId: string, { since, from, until }: Win
   return rows;
 }
 
-/** The codes with their creators, unordered. */
-async function listCodes(db: Db, brandId: string, ids: readonly string[]) {
-  return await db
-    .selectFrom('links')
-    .innerJoin('creators', 'creators.id', 'links.creatorId')
-    .select(['links.id', 'links.value', 'links.active', 'creators.email as creatorEmail'])
-    .select(sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName'))
-    .where('links.brandId', '=', brandId)
-    .where(sql<boolean>`links.id = any(${[...ids]}::text[])`)
-    .execute();
-}
-
-/** Maps each link to its creator. */
-async function listOwners(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string>> {
-  const rows = await db
-    .selectFrom('links')
-    .select(['id', 'creatorId'])
-    .where('brandId', '=', brandId)
-    .where(sql<boolean>`id = any(${[...ids]}::text[])`)
-    .execute();
-  return new Map(rows.map(({ id, creatorId }) => [id, creatorId]));
-}
-
 /** Claims brands that flag leaked codes and were last searched before `since`, and marks them as searched now. */
 export async function claimSearches(db: Db, now: Date, since: Date, limit: number): Promise<string[]> {
   const { rows } = await sql<{ brandId: string }>`
@@ -206,11 +183,6 @@ export async function claimSearches(db: Db, now: Date, since: Date, limit: numbe
     update fraud_rules set searched_at = ${now} from due where fraud_rules.brand_id = due.brand_id
     returning fraud_rules.brand_id`.execute(db);
   return rows.map(({ brandId }) => brandId);
-}
-
-/** Makes a failed search due again. */
-export async function forgetSearch(db: Db, brandId: string): Promise<void> {
-  await db.updateTable('fraudRules').set({ searchedAt: null }).where('brandId', '=', brandId).execute();
 }
 
 /** Replaces the brand's stored scores. */

@@ -71,15 +71,15 @@ async function compareOrders({ db, clickhouse }: Databases, brandId: string): Pr
 async function compareCustomers({ db, clickhouse }: Databases, brandId: string): Promise<string[]> {
   return await inSnapshot(db, async (trx) => {
     const unsent = await findUnsentSeals(trx, brandId);
-    const without = [
+    const excludedCustomers = [
       ...(await listChangedCustomers(trx, unsent)),
       ...(await listNewerCustomers(clickhouse, brandId, unsent.from - 1)),
     ];
-    const folded = await sumCustomerOrders(clickhouse, brandId, without);
-    const broken = await countBrokenDays(clickhouse, brandId);
+    const folded = await sumCustomerOrders(clickhouse, brandId, excludedCustomers);
+    const brokenDays = await countBrokenDays(clickhouse, brandId);
     let [count, fingerprint] = [0, 0n];
     for await (const page of listLinePages(trx, brandId)) {
-      const sum = await sumPageLines(trx, brandId, page, without);
+      const sum = await sumPageLines(trx, brandId, page, excludedCustomers);
       count += sum.count;
       fingerprint += BigInt(sum.fingerprint);
     }
@@ -88,7 +88,7 @@ async function compareCustomers({ db, clickhouse }: Databases, brandId: string):
       ...(isSame
         ? []
         : [`customer_orders_v1: PostgreSQL has ${count} orders, ClickHouse ${folded.count}, or other ones`]),
-      ...(broken === 0 ? [] : [`customer_days_v1: ${broken} days are not the sum of their orders`]),
+      ...(brokenDays === 0 ? [] : [`customer_days_v1: ${brokenDays} days are not the sum of their orders`]),
     ];
   });
 }
@@ -100,12 +100,12 @@ async function compareOnce({ db, clickhouse }: Databases, brandId: string): Prom
     return { position, skipped, sums: await listAccountSums(trx, brandId, position, skipped) };
   });
   const folded = await foldedSums(clickhouse, brandId, truth.position, truth.skipped);
-  const broken = await listBrokenRollups(clickhouse, brandId);
+  const brokenRollups = await listBrokenRollups(clickhouse, brandId);
   return [
     ...describeDifferences(truth.sums, folded),
     ...(await compareOrders({ db, clickhouse }, brandId)),
     ...(await compareCustomers({ db, clickhouse }, brandId)),
-    ...broken.map(({ table, rows }) => `${table}: ${rows} rows are not the sum of their events`),
+    ...brokenRollups.map(({ table, rows }) => `${table}: ${rows} rows are not the sum of their events`),
   ];
 }
 

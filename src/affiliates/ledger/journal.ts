@@ -4,16 +4,10 @@ import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
 import { ACCOUNTS, LEDGER_KINDS } from '../../kit/outbox/ledger-entry.ts';
 import type { Page } from '../../kit/values/page.ts';
+import type { JournalFilter } from './ledger.api.ts';
 
-interface JournalWhere {
-  from: Date;
-  /** Exclusive. */
-  until: Date;
-  /** Filters by the time at which a posting counts, or by the time at which it was recorded. */
-  by: 'date' | 'recorded';
-  account?: string | undefined;
-  currency?: string | undefined;
-}
+/** The filter of a request with its window resolved; `until` is exclusive. */
+type JournalSelection = Omit<JournalFilter, 'from' | 'to' | keyof Page> & { from: Date; until: Date };
 
 const JournalRow = z.object({
   at: z.string(),
@@ -37,7 +31,10 @@ export type JournalRow = z.output<typeof JournalRow>;
 type Key = Pick<JournalRow, 'at' | 'seq' | 'line'>;
 
 /** Selects the window's postings. Their times are text in one format, so that they compare as text. */
-function selectPostings(brandId: string, { from, until, by, account, currency }: JournalWhere): RawBuilder<unknown> {
+function selectPostings(
+  brandId: string,
+  { from, until, by, account, currency }: JournalSelection,
+): RawBuilder<unknown> {
   const inWindow =
     by === 'recorded'
       ? sql`entry.recorded_at >= ${from} and entry.recorded_at < ${until}`
@@ -57,7 +54,12 @@ interface Slice {
 }
 
 /** Does not use the list kit: a row is a posting, which is part of an entry's row and has no id. */
-async function selectRows(db: Db, brandId: string, where: JournalWhere, { offset = 0, limit, after }: Slice) {
+export async function listJournal(
+  db: Db,
+  brandId: string,
+  where: JournalSelection,
+  { offset = 0, limit, after }: Slice,
+): Promise<JournalRow[]> {
   const isAfter = after
     ? sql`(posting.at collate "C", entry.seq, posting.line) > (${after.at}, ${after.seq}, ${after.line})`
     : sql`true`;
@@ -77,13 +79,9 @@ async function selectRows(db: Db, brandId: string, where: JournalWhere, { offset
   return z.array(JournalRow).parse(rows);
 }
 
-export async function listJournal(db: Db, brandId: string, where: JournalWhere, page: Page): Promise<JournalRow[]> {
-  return await selectRows(db, brandId, where, page);
-}
-
-export function eachJournalRow(exports: Exports, brandId: string, where: JournalWhere) {
+export function eachJournalRow(exports: Exports, brandId: string, where: JournalSelection) {
   return inBatches<JournalRow>(exports, brandId, (trx, after, limit) =>
-    selectRows(trx, brandId, where, { limit, after }),
+    listJournal(trx, brandId, where, { limit, after }),
   );
 }
 
@@ -98,7 +96,7 @@ const Sums = z.array(
 );
 
 /** Sums the window's turnover by account and currency. */
-export async function sumJournal(db: Db, brandId: string, where: JournalWhere) {
+export async function sumJournal(db: Db, brandId: string, where: JournalSelection) {
   const { rows } = await sql`
     select posting.account, entry.currency, count(*)::bigint as postings,
       coalesce(sum(posting.amount_minor) filter (where posting.amount_minor > 0), 0)::bigint as debit_minor,

@@ -5,7 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { type Account, type LedgerKind, StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { awaitNumbers } from '../../kit/outbox/queries.ts';
+import { awaitNumbers } from '../../kit/outbox/outbox.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
 import { listSchema, PageQuery, toPage, toPagination } from '../../kit/values/page.ts';
@@ -14,7 +14,7 @@ import { mapRows, toWire } from '../../kit/values/wire.ts';
 import { eachJournalRow, type JournalRow, listJournal, sumJournal } from './journal.ts';
 import { reconcileJob } from './ledger.jobs.ts';
 import { account, kind, LedgerEntry, LedgerFilter, LedgerList } from './ledger.shapes.ts';
-import { eachEntry, type LedgerWhere, type ListedEntry, listBalances, listEntries } from './ledger.ts';
+import { eachEntry, type LedgerSelection, type ListedEntry, listAccountBalances, listEntries } from './ledger.ts';
 
 const toEntry = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry) => ({
   ...toWire(row),
@@ -32,16 +32,12 @@ async function awaitFilter(
   { postgres, clock }: Pick<Context, 'postgres' | 'clock'>,
   brandId: string,
   { as_of, creator_email, currency }: LedgerFilter,
-): Promise<LedgerWhere> {
+): Promise<LedgerSelection> {
   const now = clock.now();
   const until = new Date(Math.min(toEnd(as_of ?? now.toISOString()).getTime(), now.getTime() + 1));
   if (until > now) await pause(PAUSE_MS);
   await awaitNumbers(postgres.db, brandId);
   return { until, creator_email, currency };
-}
-
-async function* eachListedEntry(context: Context, brandId: string, query: LedgerFilter) {
-  yield* mapRows(eachEntry(context.postgres.exports, brandId, await awaitFilter(context, brandId, query)), toEntry);
 }
 
 const ledgerOperations = [
@@ -64,7 +60,7 @@ const ledgerOperations = [
       const where = await awaitFilter(context, brandId, query);
       const [{ rows, total }, balances] = await Promise.all([
         listEntries(db, brandId, where, page),
-        listBalances(db, brandId, where),
+        listAccountBalances(db, brandId, where),
       ]);
       const summary = {
         as_of: new Date(where.until.getTime() - 1).toISOString(),
@@ -74,7 +70,12 @@ const ledgerOperations = [
     },
     csv: {
       item: LedgerEntry,
-      rows: (context, { caller, query }) => eachListedEntry(context, caller.brandId, query),
+      rows: async function* (context, { caller: { brandId }, query }) {
+        yield* mapRows(
+          eachEntry(context.postgres.exports, brandId, await awaitFilter(context, brandId, query)),
+          toEntry,
+        );
+      },
     },
   }),
 ] as const;
@@ -169,7 +170,7 @@ const JournalFilter = z
     if (typeof from !== 'string' || typeof to !== 'string' || toStart(from) < toEnd(to)) return;
     context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from });
   }, besideOthers);
-type JournalFilter = z.output<typeof JournalFilter>;
+export type JournalFilter = z.output<typeof JournalFilter>;
 
 const Turnover = z.object({
   account,
@@ -222,11 +223,7 @@ const journalOperations = [
     description:
       'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each ' +
       'account. Debits and credits of one currency are equal.',
-    forAgents: {
-      description:
-        'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each account.',
-      example: { from: '2026-01-01', to: '2026-03-31' },
-    },
+    forAgents: { example: { from: '2026-01-01', to: '2026-03-31' } },
     query: JournalFilter,
     response: JournalList,
     handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {

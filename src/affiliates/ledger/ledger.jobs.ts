@@ -28,12 +28,6 @@ type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'log' |
 /** A rebuild also fails if clicks continued in the meantime. */
 const TRIES = 3;
 
-/** Finds the batches that are being sent to ClickHouse. */
-async function findBatchesInFlight({ postgres, clicksRedis }: Engines): Promise<{ claim: string; batch: number }> {
-  const claim = await clicksRedis.use((client) => client.get(CLICK_CLAIM));
-  return { claim: claim ?? '', batch: await oldestUnsentId(postgres.db) };
-}
-
 async function reconcile(engines: Engines, brandId: string): Promise<void> {
   const { postgres, clickhouse, log } = engines;
   const problems = await compareFigures({ db: postgres.db, clickhouse }, brandId);
@@ -45,7 +39,7 @@ async function reconcile(engines: Engines, brandId: string): Promise<void> {
 /** Reconciles each brand, and returns those that failed while the engines were up. */
 async function reconcileEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
   const { postgres, clicksRedis, clickhouse, failures } = engines;
-  const failed: string[] = [];
+  const failedIds: string[] = [];
   for (const brandId of brandIds) {
     try {
       await reconcile(engines, brandId);
@@ -53,23 +47,10 @@ async function reconcileEach(engines: Engines, brandIds: readonly string[]): Pro
       // If an engine is down, every brand would fail; all are reconciled once it is back.
       await Promise.all([postgres.ping(), clicksRedis.ping(), clickhouse.ping()]);
       failures.failed('reconciling the figures of a brand', error, { brandId });
-      failed.push(brandId);
+      failedIds.push(brandId);
     }
   }
-  return failed;
-}
-
-/**
- * Leaves a brand that keeps failing to `rebuildUnfinished`, so that it does not make the others be compared again and
- * again.
- */
-async function reconcileAll(engines: Engines): Promise<void> {
-  const { db } = engines.postgres;
-  let brandIds = await listBrandIds(db);
-  for (let tries = 1; tries <= TRIES && brandIds.length > 0; tries += 1) {
-    brandIds = await reconcileEach(engines, brandIds);
-  }
-  if (brandIds.length > 0) await insertUnfolded(db, brandIds);
+  return failedIds;
 }
 
 /**
@@ -83,13 +64,20 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
   if (clickhouse.cluster !== undefined) return;
   const reconciliation = await findReconciliation(clickhouse);
   if (reconciliation?.step === 'done') return;
-  const now = await findBatchesInFlight(engines);
-  if (!reconciliation) return await insertReconciliation(clickhouse, now);
+  const { postgres, clicksRedis } = engines;
+  const claim = (await clicksRedis.use((client) => client.get(CLICK_CLAIM))) ?? '';
+  const batchesInFlight = { claim, batch: await oldestUnsentId(postgres.db) };
+  if (!reconciliation) return await insertReconciliation(clickhouse, batchesInFlight);
   const isStillInFlight =
-    (reconciliation.claim !== '' && reconciliation.claim === now.claim) ||
-    (reconciliation.batch !== 0 && reconciliation.batch === now.batch);
+    (reconciliation.claim !== '' && reconciliation.claim === batchesInFlight.claim) ||
+    (reconciliation.batch !== 0 && reconciliation.batch === batchesInFlight.batch);
   if (isStillInFlight) return;
-  await reconcileAll(engines);
+  let brandIds = await listBrandIds(postgres.db);
+  for (let tries = 1; tries <= TRIES && brandIds.length > 0; tries += 1) {
+    brandIds = await reconcileEach(engines, brandIds);
+  }
+  // A brand that keeps failing is left to `rebuildUnfinished`, so that the others are not compared again and again.
+  if (brandIds.length > 0) await insertUnfolded(postgres.db, brandIds);
   await finishReconciliation(clickhouse);
 }
 

@@ -5,17 +5,14 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
 import { ACCOUNTS, StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { selectNumbers } from '../../kit/outbox/queries.ts';
+import { selectNumbers } from '../../kit/outbox/outbox.ts';
 import type { Page } from '../../kit/values/page.ts';
+import type { LedgerFilter } from './ledger.shapes.ts';
 
-export interface LedgerWhere {
-  /** Only entries recorded before this time. */
-  until: Date;
-  creator_email?: string | undefined;
-  currency?: string | undefined;
-}
+/** The filter of a request at a settled time: entries recorded before `until`. */
+export type LedgerSelection = Pick<LedgerFilter, 'creator_email' | 'currency'> & { until: Date };
 
-function matches(brandId: string, { until, creator_email: email, currency }: LedgerWhere): Expression<SqlBool> {
+function matches(brandId: string, { until, creator_email: email, currency }: LedgerSelection): Expression<SqlBool> {
   const isCreator = sql`entry.creator_id in
     (select id from creators where brand_id = ${brandId} and lower(email) = lower(${email ?? ''}))`;
   return sql<boolean>`entry.recorded_at < ${until}
@@ -23,10 +20,10 @@ function matches(brandId: string, { until, creator_email: email, currency }: Led
     and ${currency === undefined ? sql`true` : sql`entry.currency = ${currency}`}`;
 }
 
-const filterEntries = (db: Db, brandId: string, where: LedgerWhere) =>
+const filterEntries = (db: Db, brandId: string, where: LedgerSelection) =>
   db.selectFrom('ledgerEntries as entry').where('entry.brandId', '=', brandId).where(matches(brandId, where));
 
-const selectEntries = (db: Db, brandId: string, where: LedgerWhere) =>
+const selectEntries = (db: Db, brandId: string, where: LedgerSelection) =>
   filterEntries(db, brandId, where)
     .innerJoin('creators', 'creators.id', 'entry.creatorId')
     .leftJoin('orders', 'orders.id', 'entry.orderId')
@@ -37,7 +34,7 @@ const selectEntries = (db: Db, brandId: string, where: LedgerWhere) =>
 export type ListedEntry = Awaited<ReturnType<typeof listEntries>>['rows'][number];
 
 /** Does not use the list kit: entries are ordered by their numbers in the chain, not by a time. */
-export async function listEntries(db: Db, brandId: string, where: LedgerWhere, page: Page) {
+export async function listEntries(db: Db, brandId: string, where: LedgerSelection, page: Page) {
   const { total } = await filterEntries(db, brandId, where)
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
@@ -45,7 +42,7 @@ export async function listEntries(db: Db, brandId: string, where: LedgerWhere, p
   return { rows, total };
 }
 
-export function eachEntry(exports: Exports, brandId: string, where: LedgerWhere) {
+export function eachEntry(exports: Exports, brandId: string, where: LedgerSelection) {
   return inBatches<ListedEntry>(exports, brandId, (trx, last, limit) =>
     selectEntries(trx, brandId, where)
       .$if(last !== undefined, (query) => query.where('entry.seq', '<', last?.seq ?? 0))
@@ -57,7 +54,7 @@ export function eachEntry(exports: Exports, brandId: string, where: LedgerWhere)
 const Balances = z.array(z.object({ account: z.enum(ACCOUNTS), currency: z.string(), balanceMinor: z.number().int() }));
 
 /** Sums all matching postings by account and currency. */
-export async function listBalances(db: Db, brandId: string, where: LedgerWhere) {
+export async function listAccountBalances(db: Db, brandId: string, where: LedgerSelection) {
   const rows = await filterEntries(db, brandId, where)
     .innerJoin(sql<{ value: unknown }>`jsonb_array_elements(entry.postings)`.as('posting'), (join) => join.onTrue())
     .select([

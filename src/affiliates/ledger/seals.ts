@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { selectNumbers } from '../../kit/outbox/queries.ts';
-import { NOTED } from '../../kit/outbox/sealing-queries.ts';
+import { NOTED, selectNumbers } from '../../kit/outbox/outbox.ts';
 
 const BATCH = 1_000;
 /** Most unsealed rows that are reported of a table. */
@@ -57,16 +56,6 @@ async function listSeals(db: Db, brandId: string, after: { seq: number; hash: Bu
     left join ledger_entries as entry on entry.brand_id = batch.brand_id and entry.seq = batch.ledger_seq
     order by batch.seq`.execute(db);
   return ChainedSeals.parse(rows);
-}
-
-async function findSealHead(db: Db, brandId: string): Promise<{ seq: number; hash: Buffer | null }> {
-  const row = await selectNumbers(db, brandId).select(['sealSeq as seq', 'sealHash as hash']).executeTakeFirst();
-  return row ?? { seq: 0, hash: null };
-}
-
-/** Sets the transaction's time zone to UTC, because rows are sealed with times as text in UTC. */
-async function useUtc(db: Db): Promise<void> {
-  await sql`set local time zone 'UTC'`.execute(db);
 }
 
 const Facts = z.record(z.string(), z.unknown()).nullable();
@@ -144,22 +133,21 @@ async function listUnnoted(db: Db, brandId: string, { table, key: columns }: Sea
   return rows.map(({ key }) => key);
 }
 
-const isDigest = (value: unknown) => typeof value === 'string' && value.startsWith('sha256:');
-
-/** Says in a phrase how a value differs from the sealed one. */
-function describeDifference(name: string, actual: unknown, sealed: unknown): string {
-  if (isDigest(actual) || isDigest(sealed)) return `${name} is not what was sealed`;
-  const print = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
-  return `${name} is ${print(actual)}, sealed as ${print(sealed)}`;
-}
-
 /** Finds the problem of a row, if it has one. */
 function findRowProblem({ sealed, actual, brokenAt }: ComparedRow): string | undefined {
   if (sealed === null && actual !== null) return 'it was not written by Rollcall';
   if (sealed !== null && actual === null) return 'it was sealed and is gone';
-  const names = Object.keys({ ...sealed, ...actual }).sort();
-  const wrong = names.filter((name) => JSON.stringify(actual?.[name]) !== JSON.stringify(sealed?.[name]));
-  if (wrong.length > 0) return wrong.map((name) => describeDifference(name, actual?.[name], sealed?.[name])).join('; ');
+  const print = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
+  const differences = Object.keys({ ...sealed, ...actual })
+    .sort()
+    .flatMap((name) => {
+      const values = [actual?.[name], sealed?.[name]];
+      const [actualText, sealedText] = values.map(print);
+      if (actualText === sealedText) return [];
+      const isDigest = values.some((value) => typeof value === 'string' && value.startsWith('sha256:'));
+      return isDigest ? `${name} is not what was sealed` : `${name} is ${actualText}, sealed as ${sealedText}`;
+    });
+  if (differences.length > 0) return differences.join('; ');
   return brokenAt === null ? undefined : `it was edited before seal ${brokenAt} was written`;
 }
 
@@ -184,7 +172,8 @@ async function verifyTable(db: Db, brandId: string, table: SealedTable): Promise
 
 /** Walks the brand's seals, and compares every sealed row with its last sealed state. */
 export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buffer | null; problems: string[] }> {
-  await useUtc(db);
+  // Rows are sealed with times as text in UTC.
+  await sql`set local time zone 'UTC'`.execute(db);
   const problems: string[] = [];
   let last: { seq: number; hash: Buffer | null } = { seq: 0, hash: null };
   for (;;) {
@@ -197,7 +186,8 @@ export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buff
     }
     if (seals.length < BATCH) break;
   }
-  const head = await findSealHead(db, brandId);
+  const row = await selectNumbers(db, brandId).select(['sealSeq as seq', 'sealHash as hash']).executeTakeFirst();
+  const head = row ?? { seq: 0, hash: null };
   if (head.seq !== last.seq || !(head.hash ?? Buffer.alloc(0)).equals(last.hash ?? Buffer.alloc(0))) {
     problems.push(`the head says ${head.seq} seals, the last one is ${last.seq}, or has another hash`);
   }

@@ -8,7 +8,7 @@ import { verifySeals } from './seals.ts';
 
 const BATCH = 1_000;
 
-export interface Verification {
+interface Verification {
   /** Number of entries in the chain. */
   entries: number;
   /** Hash of the last entry. Store it elsewhere: someone who can rewrite the whole chain cannot rewrite that copy. */

@@ -53,10 +53,15 @@ export const BulkCreate = z
       .describe('`true`: mails each creator their code or link at once. Codes work once they are in the store.'),
   })
   .superRefine((input: Unchecked<(typeof SELECTORS)[number] | 'type' | 'destination_url'>, context) => {
-    const given = SELECTORS.filter((name) => input[name] !== undefined && input[name] !== false);
-    if (given.length !== 1) {
+    const selectors = SELECTORS.filter((name) => input[name] !== undefined && input[name] !== false);
+    if (selectors.length !== 1) {
       const message = 'give exactly one of `all_missing: true`, `creators`, `roster_ids`';
-      context.addIssue({ code: 'custom', path: [given[1] ?? 'all_missing'], params: { code: 'selector' }, message });
+      context.addIssue({
+        code: 'custom',
+        path: [selectors[1] ?? 'all_missing'],
+        params: { code: 'selector' },
+        message,
+      });
     }
     if (input.type === 'link' && (input.destination_url ?? null) === null) {
       const message = 'is required for links';

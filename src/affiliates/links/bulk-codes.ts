@@ -4,7 +4,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { type BulkCreate, type BulkCreated, MAX_CREATED } from './bulk-codes.api.ts';
@@ -12,7 +12,7 @@ import { findDestinationProblems, getRatePpm, listGeneratedFields } from './crea
 import { mailLinks } from './links.mails.ts';
 import { shortUrl } from './links.shapes.ts';
 import { insertLinks, insertStates, type LinkRow, type LinkType } from './links.ts';
-import { assignSlugs, codeFor, firstSlug } from './slugs.ts';
+import { assignSlugs, drawCode, firstSlug } from './slugs.ts';
 
 const DEFAULT_DAYS = 30;
 const MAX_ATTEMPTS = 8;
@@ -40,7 +40,8 @@ async function findNamed(
 ): Promise<Selection> {
   const emails = creators?.map(({ email }) => email.toLowerCase());
   const names = emails ?? roster_ids;
-  const rows = await (emails ? listByEmails(db, brandId, kind, names) : listByRosterIds(db, brandId, kind, names));
+  const key = emails ? sql`lower(creator.email)` : sql`entry.id`;
+  const rows = await selectEveryone(db, brandId, kind).where(sql<boolean>`${key} = any(${names}::text[])`).execute();
   const byName = new Map(rows.map((row) => [emails ? row.email?.toLowerCase() : row.rosterId, row]));
   const findRefusal = (name: string, i: number): keyof typeof MESSAGES | undefined => {
     const member = byName.get(name);
@@ -57,18 +58,14 @@ async function findNamed(
   return { members: names.flatMap((name) => byName.get(name) ?? []), problems };
 }
 
-async function findMissing({ db, brandId }: Work, kind: Kind): Promise<Selection> {
-  const unreachable = await listMissing(db, brandId, kind, { hasEmail: false, limit: MAX_CREATED });
-  const reachable = await listMissing(db, brandId, kind, { hasEmail: true, limit: MAX_CREATED });
-  return { members: [...reachable, ...unreachable], problems: [] };
-}
-
 /** Finds the members that the body selects, or throws every problem with what it refers to. */
 async function selectMembers(work: Work, kind: Kind, input: BulkCreate, linksUrl: string): Promise<Member[]> {
   const noCampaign = await campaignProblems(work, kind.campaignId);
   // If the campaign does not exist, skip the membership check so that other problems are still reported.
   const scope = noCampaign.length > 0 ? { ...kind, campaignId: null } : kind;
-  const { members, problems } = await (input.all_missing ? findMissing(work, scope) : findNamed(work, scope, input));
+  const { members, problems } = input.all_missing
+    ? { members: await listMissing(work.db, work.brandId, scope), problems: [] }
+    : await findNamed(work, scope, input);
   const details = [...noCampaign, ...findDestinationProblems(linksUrl, input.destination_url), ...problems];
   if (details.length === 0) return members;
   if (problems.length === 0) throw validationError(details);
@@ -84,16 +81,16 @@ interface Assignment {
 /** Creates the links in batches and retries taken codes with a longer suffix. */
 async function insertAssignments(work: Work, members: readonly Member[], terms: Terms): Promise<Assignment[]> {
   const assignments: Assignment[] = [];
-  let open = [...members];
-  for (let attempt = 0; attempt < MAX_ATTEMPTS && open.length > 0; attempt += 1) {
-    const pending = new Map(open.map((member) => [newId('lnk', work.now.getTime()), member]));
-    const rows = [...pending].map(([id, member]) => toRow(id, member, codeFor(listNames(member), attempt), terms));
+  let remaining = [...members];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS && remaining.length > 0; attempt += 1) {
+    const pending = new Map(remaining.map((member) => [newId('lnk', work.now.getTime()), member]));
+    const rows = [...pending].map(([id, member]) => toRow(id, member, drawCode(listNames(member), attempt), terms));
     for (const row of await insertLinks(work.db, rows)) {
       const member = pending.get(row.id);
       if (member) assignments.push({ member, row });
       pending.delete(row.id);
     }
-    open = [...pending.values()];
+    remaining = [...pending.values()];
   }
   return await completeAssignments(work, assignments);
 }
@@ -154,8 +151,8 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
   await lockBrandRoster(db, brandId);
   const kind = { type: input.type, campaignId: input.campaign_id ?? null };
   const members = await selectMembers(work, kind, input, linksUrl);
-  const open = members.filter(({ email, linkId }) => email !== null && linkId === null);
-  const assignments = await insertAssignments(work, open, {
+  const candidates = members.filter(({ email, linkId }) => email !== null && linkId === null);
+  const assignments = await insertAssignments(work, candidates, {
     ...kind,
     brandId,
     destinationUrl: input.destination_url ?? null,
@@ -171,7 +168,11 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
     );
   }
   return toBulkCreated(members, assignments, {
-    remaining: input.all_missing ? await countMissing(db, brandId, kind) : 0,
+    remaining: input.all_missing
+      ? await countRows(
+          selectMissing(db, brandId, kind).clearSelect().select(COUNT).where('member.email', 'is not', null),
+        )
+      : 0,
     linksUrl,
   });
 }
@@ -206,14 +207,6 @@ interface Kind {
   campaignId: string | null;
 }
 
-const wasAccepted = (
-  brandId: string,
-  campaignId: string | null,
-) => sql<boolean>`(${campaignId}::text is null or exists (
-  select from applications as application
-  where application.brand_id = ${brandId} and application.campaign_id = ${campaignId}
-    and application.status = 'accepted' and application.creator_id = entry.creator_id))`;
-
 /** Selects everybody the brand ever had on its roster, with their membership in the campaign and their assignment. */
 const selectEveryone = (db: Db, brandId: string, { type, campaignId }: Kind) =>
   db
@@ -222,7 +215,10 @@ const selectEveryone = (db: Db, brandId: string, { type, campaignId }: Kind) =>
     .select(['entry.id as rosterId', 'entry.status', 'creator.id as creatorId', 'creator.email', 'creator.name'])
     .select(['creator.igHandle', 'creator.ttHandle'])
     .select((eb) => [
-      wasAccepted(brandId, campaignId).as('isInCampaign'),
+      sql<boolean>`(${campaignId}::text is null or exists (
+        select from applications as application
+        where application.brand_id = ${brandId} and application.campaign_id = ${campaignId}
+          and application.status = 'accepted' and application.creator_id = entry.creator_id))`.as('isInCampaign'),
       eb
         .selectFrom('links as link')
         .select('link.id')
@@ -237,18 +233,7 @@ const selectEveryone = (db: Db, brandId: string, { type, campaignId }: Kind) =>
     ])
     .where('entry.brandId', '=', brandId);
 
-type Member = Awaited<ReturnType<typeof listByRosterIds>>[number];
-
-async function listByRosterIds(db: Db, brandId: string, kind: Kind, ids: string[]) {
-  return await selectEveryone(db, brandId, kind).where(sql<boolean>`entry.id = any(${ids}::text[])`).execute();
-}
-
-/** `emails` in lower case. */
-async function listByEmails(db: Db, brandId: string, kind: Kind, emails: string[]): Promise<Member[]> {
-  return await selectEveryone(db, brandId, kind)
-    .where(sql<boolean>`lower(creator.email) = any(${emails}::text[])`)
-    .execute();
-}
+type Member = Awaited<ReturnType<ReturnType<typeof selectEveryone>['execute']>>[number];
 
 /** Selects members of the roster and the campaign who have nothing of the kind. */
 const selectMissing = (db: Db, brandId: string, kind: Kind) =>
@@ -259,20 +244,13 @@ const selectMissing = (db: Db, brandId: string, kind: Kind) =>
     .where('member.isInCampaign', '=', true)
     .where('member.linkId', 'is', null);
 
-/** Members with or without an e-mail address, longest on the roster first. */
-async function listMissing(
-  db: Db,
-  brandId: string,
-  kind: Kind,
-  { hasEmail, limit }: { hasEmail: boolean; limit: number },
-): Promise<Member[]> {
-  return await selectMissing(db, brandId, kind)
-    .where('member.email', hasEmail ? 'is not' : 'is', null)
+/** Lists members with an e-mail address, longest on the roster first, and then members without one. */
+async function listMissing(db: Db, brandId: string, kind: Kind): Promise<Member[]> {
+  const missing = selectMissing(db, brandId, kind)
     .orderBy('member.addedAt')
     .orderBy('member.rosterId')
-    .limit(limit)
-    .execute();
+    .limit(MAX_CREATED);
+  const unreachable = await missing.where('member.email', 'is', null).execute();
+  const reachable = await missing.where('member.email', 'is not', null).execute();
+  return [...reachable, ...unreachable];
 }
-
-const countMissing = (db: Db, brandId: string, kind: Kind): Promise<number> =>
-  countRows(selectMissing(db, brandId, kind).clearSelect().select(COUNT).where('member.email', 'is not', null));

@@ -22,7 +22,7 @@ import {
 import { mailLinks } from './links.mails.ts';
 import { isAddress, type LinkPatch, type LinkRotation } from './links.shapes.ts';
 import { getLink, insertPastCode, insertStates, type LinkRow, listHeldCodes, lockLink, updateLink } from './links.ts';
-import { assignSlugs, codeFor, firstSlug } from './slugs.ts';
+import { assignSlugs, drawCode, firstSlug } from './slugs.ts';
 
 /** Reads the link's figures, which a patch does not change, and its store if the patch depends on it. */
 export async function loadForPatch(context: Context, brandId: string, id: string, patch: LinkPatch) {
@@ -92,8 +92,8 @@ async function updateIfFree(
   try {
     const row = await updateLink(db, old, change);
     const isCode = old.type === 'discount_code' && value.toLowerCase() !== old.value.toLowerCase();
-    const held = isCode ? await listHeldCodes(db, brandId, [value], now) : [];
-    if (held.every(({ linkId }) => linkId === old.id)) return row;
+    const holds = isCode ? await listHeldCodes(db, brandId, [value], now) : [];
+    if (holds.every(({ linkId }) => linkId === old.id)) return row;
   } catch (error) {
     if (!violates(error, 'links_value')) throw error;
   }
@@ -166,7 +166,7 @@ async function replaceCode(work: Work, old: LinkRow, value: string | undefined, 
   if (value !== undefined) return await updateUnlessTaken(work, old, { ...change, value });
   const { creatorName } = await getLink(work.db, work.brandId, old.id);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const code = codeFor([creatorName], attempt);
+    const code = drawCode([creatorName], attempt);
     const isOther = code.toLowerCase() !== old.value.toLowerCase();
     const row = isOther ? await updateIfFree(work, old, { ...change, value: code }) : undefined;
     if (row) return row;

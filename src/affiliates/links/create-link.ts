@@ -5,7 +5,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
-import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/queries.ts';
+import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { verifyCoupon } from '../stores/connections/connect.ts';
 import { getConnectedIntegration } from '../stores/connections/connections.ts';
@@ -20,7 +20,7 @@ import {
   listHeldCodes,
   lockOnRoster,
 } from './links.ts';
-import { assignSlugs, codeFor, firstSlug, slugOf } from './slugs.ts';
+import { assignSlugs, drawCode, firstSlug, toSlug } from './slugs.ts';
 
 type Names = readonly (string | null)[];
 
@@ -60,13 +60,6 @@ const getDestination = (input: LinkCreate) => input.destination_url ?? (leadsToV
 /** The brand's database, within a transaction or before it. */
 type Scope = Pick<Work, 'db' | 'brandId'>;
 
-/** A link to a short URL would redirect in a circle. Scheme and port are ignored, as they reach the same server. */
-function isShortUrl(linksUrl: string, address: string): boolean {
-  const [own, requested] = [new URL(`${linksUrl}/r/`), new URL(address)];
-  const [ownHost, requestedHost] = [own, requested].map(({ hostname }) => hostname.replace(/\.$/, ''));
-  return requestedHost === ownHost && requested.pathname.startsWith(own.pathname);
-}
-
 export function findDestinationProblems(
   linksUrl: string,
   destination: string | null | undefined,
@@ -74,9 +67,12 @@ export function findDestinationProblems(
 ): Problem[] {
   const field = 'destination_url';
   if (destination === null || destination === undefined) return [];
-  if (isShortUrl(linksUrl, destination))
+  // A link to a short URL would redirect in a circle. Scheme and port are ignored, as they reach the same server.
+  const [own, requested] = [new URL(`${linksUrl}/r/`), new URL(destination)];
+  const isOwnHost = requested.hostname.replace(/\.$/, '') === own.hostname.replace(/\.$/, '');
+  if (isOwnHost && requested.pathname.startsWith(own.pathname))
     return [{ field, code: 'circular', message: 'is itself a short URL of a link.' }];
-  if (store === undefined || new URL(destination).host === store.storefrontHost) return [];
+  if (store === undefined || requested.host === store.storefrontHost) return [];
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
 
@@ -107,7 +103,7 @@ async function insertLink(
   const { db, now, brandId } = work;
   const { type } = row;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const value = chosen ?? codeFor(names, attempt).toLowerCase();
+    const value = chosen ?? drawCode(names, attempt).toLowerCase();
     const slug = type === 'link' ? firstSlug(value, names) : null;
     const [link] = await insertLinks(db, [{ ...row, value, slug }]);
     if (!link && chosen === undefined) continue;
@@ -122,7 +118,7 @@ async function insertLink(
 
 /** Lists the generated fields: the value unless it was chosen, and the slug unless it follows from a chosen value. */
 export function listGeneratedFields({ slug, value }: LinkRow, isChosen: boolean): string[] {
-  const isSlugGenerated = slug !== null && !(isChosen && slug === slugOf(value));
+  const isSlugGenerated = slug !== null && !(isChosen && slug === toSlug(value));
   return [...(isChosen ? [] : ['value']), ...(isSlugGenerated ? ['slug'] : [])];
 }
 

@@ -1,20 +1,34 @@
 import { z } from 'zod';
 import { withFreshness, withFreshRows } from '../../analytics/figures/freshness.ts';
 import { FRESHNESS } from '../../analytics/figures/sums.ts';
-import { listLinkFigures, sumBrand, sumLinks, sumLinkSpan } from '../../analytics/figures/totals.ts';
+import { listLinkFigures, sumBrand, sumLinkSpan, sumLinks } from '../../analytics/figures/totals.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { act, create, patch, read, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import type { Call } from '../../kit/operation/operation.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { mapInBatches } from '../../kit/values/wire.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { bulkCodeOperations } from './bulk-codes.api.ts';
 import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
 import { createLink, loadStore } from './create-link.ts';
 import { linkMails } from './links.mails.ts';
-import { Affiliate, AffiliateList, Link, LinkCreate, LinkDeactivated, LinkFilter, LinkList, LinkPatch, LinkRotation, RotatedLink, sumFigures, toLink, toSummary } from './links.shapes.ts';
-import { findSpan, getLink, links, type ListedLink, listLinkIds } from './links.ts';
+import {
+  Affiliate,
+  AffiliateList,
+  Link,
+  LinkCreate,
+  LinkDeactivated,
+  LinkFilter,
+  LinkList,
+  LinkPatch,
+  LinkRotation,
+  RotatedLink,
+  sumFigures,
+  toLink,
+  toSummary,
+} from './links.shapes.ts';
+import { findSpan, getLink, type ListedLink, links } from './links.ts';
 
 const tag = 'Affiliates';
 
@@ -32,15 +46,12 @@ async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: s
   if (isWhole) return await sumBrand(clickhouse, brandId);
   const span = await findSpan(db, brandId, where);
   if (span) return await sumLinkSpan(clickhouse, brandId, span);
-  return await sumLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
-}
-
-async function summarize(context: Context, brandId: string, where: LinkFilter) {
-  const [currency, figures] = await Promise.all([
-    getBrandCurrency(context.postgres.db, brandId),
-    sumMatching(context, brandId, where),
-  ]);
-  return toSummary(currency, sumFigures(currency, figures));
+  const rows = await links.found(db, brandId, where).select('links.id').execute();
+  return await sumLinks(
+    clickhouse,
+    brandId,
+    rows.map(({ id }) => id),
+  );
 }
 
 async function listPage(context: Context, brandId: string, query: LinkFilter) {
@@ -58,7 +69,7 @@ const csvAs = (item: z.ZodObject) => ({
   },
 });
 
-export const linkOperations = [
+const linkOperations = [
   read({
     id: 'list_affiliates',
     path: '/v1/affiliates',
@@ -71,11 +82,12 @@ export const linkOperations = [
     handler: (context, call) =>
       withFreshness(context, call, async () => {
         const { caller, query } = call;
-        const [{ data, pagination }, summary] = await Promise.all([
+        const [{ data, pagination }, currency, figures] = await Promise.all([
           listPage(context, caller.brandId, query),
-          summarize(context, caller.brandId, query),
+          getBrandCurrency(context.postgres.db, caller.brandId),
+          sumMatching(context, caller.brandId, query),
         ]);
-        return { data, pagination, summary };
+        return { data, pagination, summary: toSummary(currency, sumFigures(currency, figures)) };
       }),
     csv: csvAs(Affiliate),
   }),

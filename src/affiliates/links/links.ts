@@ -5,10 +5,13 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
+import type { LinkFilter } from './links.shapes.ts';
 
-export type LinkType = 'discount_code' | 'link';
+export type LinkType = LinksTable['type'];
+
+type LinkSelection = Omit<LinkFilter, keyof Page>;
 
 export type LinkRow = Selectable<LinksTable>;
 
@@ -19,16 +22,8 @@ const withCreator = (db: Db) =>
     .selectAll('links')
     .select(['creators.email as creatorEmail', shownName]);
 
-interface LinkWhere extends ListWindow {
-  creator_email?: string | undefined;
-  campaign_id?: string | undefined;
-  type?: LinkType | undefined;
-  active?: boolean | undefined;
-  search?: string | undefined;
-}
-
 /** Matches the filter except for its window of time. */
-function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkWhere) {
+function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkSelection) {
   const conditions = [matchesCreator('links.creatorId', brandId, email)];
   if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
   if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
@@ -42,7 +37,7 @@ export const links = listing({
   table: 'links',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, where: LinkWhere) => db.selectFrom('links').where(matches(brandId, where)),
+  matching: (db, brandId, where: LinkSelection) => db.selectFrom('links').where(matches(brandId, where)),
   rows: withCreator,
 });
 export const { get: getLink } = links;
@@ -54,7 +49,7 @@ const TIMES = { time: 'links.createdAt', changed: ['links.createdAt', 'links.upd
  * The first and last id that the filter matches, if no other link lies between them in byte order, as in ClickHouse. Ids
  * begin with the time, so that a window of time is such a span.
  */
-export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
+export async function findSpan(db: Db, brandId: string, where: LinkSelection) {
   const isMatch = sql<boolean>`(${matches(brandId, where)} and ${inWindow(TIMES, where)})`;
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     with span as (
@@ -67,11 +62,6 @@ export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
   );
   const { first, last } = rows[0] ?? {};
   return first && last ? { first, last } : undefined;
-}
-
-export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Promise<string[]> {
-  const rows = await links.found(db, brandId, where).select('links.id').execute();
-  return rows.map(({ id }) => id);
 }
 
 /** Unordered, and without ids of other brands. */
@@ -135,19 +125,19 @@ interface OrderReferences {
  * Lists the assignments that orders refer to, unordered: each with the order's place, its code as written, or null, and
  * whether it was active at that time. A code belongs to its holder at that time, and to no one before its assignment.
  */
-export async function listNamed(db: Db, brandId: string, orders: readonly OrderReferences[]) {
-  const named = (kind: 'codes' | 'linkIds') =>
+export async function listNamedLinks(db: Db, brandId: string, orders: readonly OrderReferences[]) {
+  const toReferences = (kind: 'codes' | 'linkIds') =>
     orders.flatMap((order, place) =>
       order[kind].map((name) => ({ place, name, first: order.first, last: order.last })),
     );
-  const [codes, linkIds] = [named('codes'), named('linkIds')];
+  const [codes, linkIds] = [toReferences('codes'), toReferences('linkIds')];
   if (codes.length === 0 && linkIds.length === 0) return [];
-  const given = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
+  const toTable = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
     ${names.map(({ name }) => name)}::text[], ${names.map(({ first }) => first.toISOString())}::timestamptz[],
     ${names.map(({ last }) => last.toISOString())}::timestamptz[])`;
   const all = sql<{ place: number; id: string; code: string | null }>`(
     select given.place, coalesce(past.link_id, present.id) as id, given.code, given.first, given.last
-    from ${given(codes)} as given (place, code, first, last)
+    from ${toTable(codes)} as given (place, code, first, last)
     left join lateral (
       select link_id from link_past_codes
       where brand_id = ${brandId} and lower(code) = lower(given.code)
@@ -159,7 +149,7 @@ export async function listNamed(db: Db, brandId: string, orders: readonly OrderR
         where other.brand_id = ${brandId} and other.link_id = present.id
           and coalesce(other.replaced_at, other.until) > given.last)
     union all select given.place, given.id, null, given.first, given.last
-    from ${given(linkIds)} as given (place, id, first, last))`;
+    from ${toTable(linkIds)} as given (place, id, first, last))`;
   const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
     select state.active from link_states as state
     where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= named.${sql.ref(moment)}
@@ -177,7 +167,7 @@ export async function listNamed(db: Db, brandId: string, orders: readonly OrderR
     .execute();
 }
 /** An assignment that an order refers to, with the brand's rules. */
-export type NamedLink = Awaited<ReturnType<typeof listNamed>>[number];
+export type NamedLink = Awaited<ReturnType<typeof listNamedLinks>>[number];
 
 /** Locks the row until the transaction ends; inserts of rows that only refer to it do not wait. */
 export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
@@ -216,8 +206,8 @@ export async function insertLinks(db: Db, links: readonly NewLink[]): Promise<Li
   const values = codes.map(({ value }) => value);
   const [first] = codes;
   const holds = first ? await listHeldCodes(db, first.brandId, values, first.createdAt) : [];
-  const taken = new Set(holds.map(({ code }) => code));
-  const rows = links.filter(({ type, value }) => type !== 'discount_code' || !taken.has(value.toLowerCase()));
+  const heldCodes = new Set(holds.map(({ code }) => code));
+  const rows = links.filter(({ type, value }) => type !== 'discount_code' || !heldCodes.has(value.toLowerCase()));
   if (rows.length === 0) return [];
   return await db
     .insertInto('links')

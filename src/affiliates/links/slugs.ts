@@ -64,10 +64,10 @@ export function isOffensive(code: string): boolean {
 }
 
 /** Picks the first word of the names that a code can begin with. */
-export function stemOf(names: readonly (string | null)[]): string {
+export function pickStem(names: readonly (string | null)[]): string {
   const words = names.flatMap((name) => foldName(name ?? '').split(/[^A-Z]+/));
-  const fits = (word: string) => word.length >= MIN_STEM && !isOffensive(word);
-  return words.map((word) => word.slice(0, MAX_STEM)).find(fits) ?? NEUTRAL_STEM;
+  const stems = words.map((word) => word.slice(0, MAX_STEM));
+  return stems.find((stem) => stem.length >= MIN_STEM && !isOffensive(stem)) ?? NEUTRAL_STEM;
 }
 
 /** A byte maps to one of at most 19 symbols; the bias of a remainder is harmless, as codes are no secrets. */
@@ -85,21 +85,21 @@ function drawSuffix(length: number): string {
 }
 
 /** Draws a code such as `ANNA7KX` from the creator's names; each further attempt is longer. */
-export function codeFor(names: readonly (string | null)[], attempt: number): string {
+export function drawCode(names: readonly (string | null)[], attempt: number): string {
   const length = Math.min(SHORTEST_SUFFIX + attempt, LONGEST_SUFFIX);
-  const stem = stemOf(names);
+  const stem = pickStem(names);
   for (let tries = 0; tries < 20; tries += 1) {
     const code = stem + drawSuffix(length);
     if (!isOffensive(code)) return code;
   }
-  return codeFor([], attempt);
+  return drawCode([], attempt);
 }
 
 const SLUG = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 const MAX_SLUG_STEM = 50;
 
 /** The value as the last part of a short URL; undefined if it has characters that are not allowed there. */
-export function slugOf(value: string): string | undefined {
+export function toSlug(value: string): string | undefined {
   const slug = value.toLowerCase();
   return SLUG.test(slug) ? slug : undefined;
 }
@@ -113,7 +113,7 @@ function suffixedSlug(value: string, names: readonly (string | null)[], attempt:
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, '-');
   const stem = words.replace(/^-+/, '').slice(0, MAX_SLUG_STEM).replace(/-+$/, '');
-  const start = stem.length < MIN_STEM ? stemOf(names).toLowerCase() : stem;
+  const start = stem.length < MIN_STEM ? pickStem(names).toLowerCase() : stem;
   return `${start}-${drawSuffix(Math.min(SHORTEST_SUFFIX + attempt, LONGEST_SUFFIX)).toLowerCase()}`;
 }
 
@@ -130,7 +130,7 @@ const MAX_ATTEMPTS = 12;
 
 /** The preferred slug of a link: its value, if that can stand in a short URL. */
 export function firstSlug(value: string, names: readonly (string | null)[]): string {
-  return slugOf(value) ?? suffixedSlug(value, names, 0);
+  return toSlug(value) ?? suffixedSlug(value, names, 0);
 }
 
 /**
@@ -142,22 +142,27 @@ export async function assignSlugs(
   requests: readonly SlugRequest[],
 ): Promise<Map<string, string>> {
   const slugs = new Map<string, string>();
-  let open = [...requests];
-  for (let attempt = 0; open.length > 0; attempt += 1) {
-    if (attempt === MAX_ATTEMPTS) throw new Error(`${open.length} links found no free slug.`);
-    const claims: SlugClaim[] = open.map(({ linkId, slug, value, names }) => ({
+  let remaining = [...requests];
+  for (let attempt = 0; remaining.length > 0; attempt += 1) {
+    if (attempt === MAX_ATTEMPTS) throw new Error(`${remaining.length} links found no free slug.`);
+    const claims: SlugClaim[] = remaining.map(({ linkId, slug, value, names }) => ({
       linkId,
       slug: attempt === 0 ? slug : suffixedSlug(value, names, attempt),
     }));
     const owners = await claimSlugs(db, brandId, now, claims);
     for (const { linkId, slug } of claims) if (owners.has(linkId)) slugs.set(linkId, slug);
-    open = open.filter(({ linkId }) => !owners.has(linkId));
+    remaining = remaining.filter(({ linkId }) => !owners.has(linkId));
   }
   const changes = requests.flatMap(({ linkId, slug: preferred }) => {
     const slug = slugs.get(linkId) ?? preferred;
     return slug === preferred ? [] : [{ linkId, slug }];
   });
-  await setSlugs(db, brandId, changes);
+  if (changes.length === 0) return slugs;
+  await sql`
+    update links set slug = change.slug
+    from unnest(${changes.map(({ linkId }) => linkId)}::text[], ${changes.map(({ slug }) => slug)}::text[])
+      as change (link_id, slug)
+    where links.brand_id = ${brandId} and links.id = change.link_id`.execute(db);
   return slugs;
 }
 
@@ -172,32 +177,22 @@ interface SlugClaim {
  */
 async function claimSlugs(db: Db, brandId: string, now: Date, claims: SlugClaim[]): Promise<Set<string>> {
   const sorted = claims.toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
-  const inserted = await db
+  const claimed = await db
     .insertInto('linkSlugs')
     .values(sorted.map((one) => ({ ...one, brandId, createdAt: now })))
     .onConflict((conflict) => conflict.column('slug').doNothing())
     .returning('linkId')
     .execute();
-  const owners = new Set(inserted.map(({ linkId }) => linkId));
+  const owners = new Set(claimed.map(({ linkId }) => linkId));
   const rest = sorted.filter(({ linkId }) => !owners.has(linkId));
   if (rest.length === 0) return owners;
-  const owned = await db
+  const existing = await db
     .selectFrom('linkSlugs')
     .select(['linkId', 'slug'])
     .where('brandId', '=', brandId)
     .where(sql<boolean>`slug = any(${rest.map(({ slug }) => slug)}::text[])`)
     .execute();
-  const pairs = new Set(owned.map(({ linkId, slug }) => `${linkId} ${slug}`));
+  const pairs = new Set(existing.map(({ linkId, slug }) => `${linkId} ${slug}`));
   for (const { linkId, slug } of rest) if (pairs.has(`${linkId} ${slug}`)) owners.add(linkId);
   return owners;
-}
-
-/** Sets the links' current slugs in one statement. */
-async function setSlugs(db: Db, brandId: string, slugs: SlugClaim[]): Promise<void> {
-  if (slugs.length === 0) return;
-  await sql`
-    update links set slug = given.slug
-    from unnest(${slugs.map(({ linkId }) => linkId)}::text[], ${slugs.map(({ slug }) => slug)}::text[])
-      as given (link_id, slug)
-    where links.brand_id = ${brandId} and links.id = given.link_id`.execute(db);
 }

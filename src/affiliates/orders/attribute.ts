@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { LinkType } from '../links/links.ts';
-import { isBelow, type Rules } from '../rules/attribution-rules.ts';
+import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import type { Attribution } from './orders.shapes.ts';
 
 /** The facts of a code or link that the decision needs. */
@@ -30,7 +30,7 @@ export interface CarriedClick<A extends Assignment> {
   assignment: A | undefined;
 }
 
-export interface OrderToAttribute<A extends Assignment> {
+interface OrderToAttribute<A extends Assignment> {
   integrationId: string;
   occurredAt: Date;
   baseMinor: number;
@@ -75,7 +75,7 @@ export type OrderTerms = Pick<
 export function findTermsProblem({ paysRenewals }: Pick<Assignment, 'paysRenewals'>, order: OrderTerms) {
   if (order.isTest) return 'test_order' as const;
   if (order.isRenewal && paysRenewals !== true) return 'renewal' as const;
-  return isBelow(order.rules, order) ? ('below_minimum' as const) : null;
+  return isBelowMinimum(order.rules, order) ? ('below_minimum' as const) : null;
 }
 
 function findCodeProblem<A extends Assignment>(
@@ -144,9 +144,9 @@ function pickClick<A>(clicks: readonly JudgedCandidate<A>[], { model }: Rules): 
 
 /** Removes duplicates: a store may name a code for each line item, and a click both in a cookie and in a query. */
 function uniqueBy<T>(values: readonly T[], toKey: (value: T) => string): T[] {
-  const kept = new Map<string, T>();
-  for (const value of values) if (!kept.has(toKey(value))) kept.set(toKey(value), value);
-  return [...kept.values()];
+  const byKey = new Map<string, T>();
+  for (const value of values) if (!byKey.has(toKey(value))) byKey.set(toKey(value), value);
+  return [...byKey.values()];
 }
 
 const judgeCode = <A extends Assignment>(one: RedeemedCode<A>, order: OrderToAttribute<A>): JudgedCandidate<A> => ({

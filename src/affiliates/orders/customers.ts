@@ -2,12 +2,12 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { keyedHash, type Secrets } from '../../kit/values/secrets.ts';
 
 /** Reads the sealed salt; undefined before the first order. */
-export async function findSalt(db: Db): Promise<Buffer | undefined> {
+async function findSalt(db: Db): Promise<Buffer | undefined> {
   return (await db.selectFrom('customerSalt').select('salt').executeTakeFirst())?.salt;
 }
 
 /** Inserts the salt, and returns the stored one: another process may have been first. */
-export async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
+async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
   await db
     .insertInto('customerSalt')
     .values({ salt })
@@ -32,24 +32,24 @@ export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
 
 /** Returns the key of customer hashes. A salt that was created just now may be rolled back, so it is not cached. */
 export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
-  const known = committed.get(secrets);
-  if (known) return known;
-  const found = await findSalt(db);
-  const salt = secrets.openBytes(found ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
-  // One that was made just now may be rolled back.
-  if (found) committed.set(secrets, salt);
+  const cached = committed.get(secrets);
+  if (cached) return cached;
+  const sealed = await findSalt(db);
+  const salt = secrets.openBytes(sealed ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
+  if (sealed) committed.set(secrets, salt);
   return salt;
 }
 
-/** Normalizes a mailbox: lower case, without surrounding spaces and any `+` suffix. */
-function normalizeMailbox(email: string): string {
+/**
+ * Hashes an address, so that the same customer is recognized in every spelling: case, surrounding spaces and a `+` suffix
+ * do not matter. The hash is never shown, and useless without the salt.
+ */
+export function hashEmail(salt: Buffer, email: string): Buffer {
   const text = email.trim().toLowerCase();
   const at = text.lastIndexOf('@');
-  return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
+  const mailbox = at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
+  return keyedHash(salt, mailbox);
 }
-
-/** Hashes an address, so that the same customer is recognized. The hash is never shown, and useless without the salt. */
-export const hashEmail = (salt: Buffer, email: string): Buffer => keyedHash(salt, normalizeMailbox(email));
 
 /** Shows the first character of the local part and of the domain, and the last label: `j***@e***.com`. */
 export function maskEmail(email: string): string {

@@ -4,10 +4,15 @@ import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromPpm } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { announceOne, entryOf, insertCommissions, type NewCommission } from '../commissions/commissions.ts';
-import { listNamed, type NamedLink } from '../links/links.ts';
-import { DEFAULT_RULES, type Rules, recordedRules, rulesOf } from '../rules/attribution-rules.ts';
-import { fraudRulesOf } from '../rules/fraud-rules.ts';
+import {
+  announceCommission,
+  insertCommissions,
+  type NewCommission,
+  toLedgerEntry,
+} from '../commissions/commissions.ts';
+import { listNamedLinks, type NamedLink } from '../links/links.ts';
+import { DEFAULT_RULES, type Rules, toRecordedRules, toRules } from '../rules/attribution-rules.ts';
+import { parseFraudRules } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
 import {
   attributeOrder,
@@ -32,7 +37,9 @@ export interface Sale {
   refunds: readonly KnownRefund[];
 }
 
-/** Records new orders of a store: decides who earns each, stores the decision with its reasons, creates the commissions. */
+/**
+ * Records new orders of a store: decides who earns each, stores the decision with its reasons, creates the commissions.
+ */
 export async function recordNewOrders(
   work: Work,
   secrets: Secrets,
@@ -117,7 +124,7 @@ async function decideOrders(
   source: OrderSource,
   orders: readonly UndecidedOrder[],
 ): Promise<RuledDecision[]> {
-  const named = await listNamed(
+  const named = await listNamedLinks(
     db,
     brandId,
     orders.map(({ candidates: { codes, clicks }, occurredAt }) => ({
@@ -129,7 +136,7 @@ async function decideOrders(
   );
   const byOrder = Map.groupBy(named, ({ place }) => place);
   // Every row has the brand's rules; without any, nobody can win.
-  const rules = named[0] ? rulesOf(named[0]) : DEFAULT_RULES;
+  const rules = named[0] ? toRules(named[0]) : DEFAULT_RULES;
   return orders.map(({ candidates, ...order }, place) => {
     const links = byOrder.get(place) ?? [];
     const byId = new Map(links.map((link) => [link.id, link]));
@@ -200,7 +207,7 @@ function toAttribution(
           currency,
         }
       : null,
-    ...(rules === DEFAULT_RULES ? {} : { rules: recordedRules(rules) }),
+    ...(rules === DEFAULT_RULES ? {} : { rules: toRecordedRules(rules) }),
   };
 }
 
@@ -226,7 +233,7 @@ const toEarnedOrders = (
 async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, earned: readonly EarnedOrder[]) {
   const { db, now, brandId } = work;
   if (!earned[0]) return;
-  const fraudRules = fraudRulesOf(earned[0].link.fraudRules);
+  const fraudRules = parseFraudRules(earned[0].link.fraudRules);
   const suspects = earned.map(({ order, link, code, reportedEmail }) => ({
     ...order,
     linkId: link.id,
@@ -266,8 +273,8 @@ async function createCommissions(work: Work, secrets: Secrets, source: OrderSour
   for (const { row, entries } of commissions) {
     const commission = inserted.get(row.id);
     if (!commission) throw new Error(`The commission ${row.id} was not inserted.`);
-    for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
-    announceOne(work, 'commission.created', commission);
+    for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));
+    announceCommission(work, 'commission.created', commission);
   }
   if (fraudRules.forbidden_referrer.action !== 'off') await insertReferrerChecks(db, rows, now);
 }
@@ -277,7 +284,7 @@ export const mayReconsider = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: 
   at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** Codes and clicks that became known after the decision, and their origin. */
-export interface LateCandidates {
+interface LateCandidates {
   codes: readonly string[];
   clickIds: readonly string[];
   cause: Cause;
@@ -289,8 +296,8 @@ export interface LateCandidates {
 const MAX_DECISIONS = 10;
 
 /**
- * Decides an order that pays nobody again, by codes and clicks that no earlier decision has seen; candidates that lost before
- * stay lost. Returns true if it pays now. The order must be locked.
+ * Decides an order that pays nobody again, by codes and clicks that no earlier decision has seen; candidates that lost
+ * before stay lost. Returns true if it pays now. The order must be locked.
  */
 export async function reconsiderOrder(
   work: Work,

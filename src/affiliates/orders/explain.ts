@@ -3,12 +3,12 @@ import { notFound, validationError } from '../../kit/values/errors.ts';
 import { formatMoney, fromMinor } from '../../kit/values/money.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listAdjustments } from '../commissions/adjustments.ts';
-import { commissionOf } from '../commissions/commissions.shapes.ts';
+import { toCommission } from '../commissions/commissions.shapes.ts';
 import {
-  approvalBlockers,
   type CommissionRow,
-  findCommissionOf,
+  findOrderCommission,
   isSuspicious,
+  listApprovalBlockers,
   type OrderEnd,
 } from '../commissions/commissions.ts';
 import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
@@ -16,7 +16,7 @@ import { listDisputes } from './disputes.ts';
 import { findItems } from './items.ts';
 import { Attribution, type ExplainQuery, Explanation } from './orders.shapes.ts';
 import { getOrderStore, listOrders, type OrderRow } from './orders.ts';
-import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
 import { listRefunds } from './refunds.ts';
 
 type Candidate = Attribution['candidates'][number];
@@ -92,12 +92,13 @@ export async function getOrderToExplain(
   brandId: string,
   { order_id, integration_id }: ExplainQuery,
 ): Promise<OrderRow> {
-  const found = await listOrders(db, brandId, order_id);
-  const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
-  const [order, another] = meant;
+  const candidates = (await listOrders(db, brandId, order_id)).filter(
+    ({ integrationId }) => integration_id === undefined || integrationId === integration_id,
+  );
+  const [order, another] = candidates;
   if (!order) throw notFound('order');
   if (!another) return order;
-  const stores = meant.map(({ integrationId }) => integrationId).join(', ');
+  const stores = candidates.map(({ integrationId }) => integrationId).join(', ');
   const message = `is required: several stores have an order ${order_id} (${stores}).`;
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
@@ -108,7 +109,7 @@ function listBlockers(row: CommissionRow, order: OrderRow, now: Date) {
   const withoutCancellation: OrderEnd = order.disputeLostAt ? 'dispute_lost' : order.isTest ? 'test_order' : null;
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...approvalBlockers(row, order.cancelledAt ? 'cancelled' : withoutCancellation, now).map(({ code }) => code),
+    ...listApprovalBlockers(row, order.cancelledAt ? 'cancelled' : withoutCancellation, now).map(({ code }) => code),
     ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
   ];
 }
@@ -125,7 +126,7 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Co
   const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
   const adjustments = await listAdjustments(db, row);
   return {
-    ...commissionOf({
+    ...toCommission({
       ...row,
       ...named,
       storeOrderId,
@@ -182,55 +183,20 @@ async function explainCandidates(
   });
 }
 
-const toRefunds = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
-  refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
-    refund_id: refundId,
-    amount: fromMinor(amountMinor, currency),
-    counted: fromMinor(countedMinor, currency),
-    at: at.toISOString(),
-  }));
-
-/** Lists the order's lines with their refunds. */
-async function listItems(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
-  const { items, refunded } = await findItems(db, order);
-  return items.map((item) => ({
-    sku: item.sku,
-    title: item.title,
-    quantity: item.quantity,
-    amount_minor: item.amountMinor,
-    refunded_minor: sumLineRefunds(item, refunds, refunded),
-  }));
-}
-
-/** Lists all decisions, oldest first; only the last one may have paid a creator. */
-function toDecisions({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
-  return [
-    ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
-    { decided_at, cause, rule, reason, explanation },
-  ];
-}
-
-async function toDisputes(db: Db, order: OrderRow) {
-  const disputes = await listDisputes(db, order);
-  return disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
-    dispute_id: disputeId,
-    status,
-    at: toldAt.toISOString(),
-    lost_at: status === 'lost' ? (lostAt?.toISOString() ?? null) : null,
-  }));
-}
-
 /** Explains why an order earned a creator a commission, or paid nobody. */
 export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<Explanation> {
   const attribution = Attribution.parse(order.attribution);
   const ids = attribution.candidates.flatMap(({ link_id }) => (link_id === null ? [] : [link_id]));
   const links = new Map((await listLinksByIds(db, order.brandId, ids)).map((link) => [link.id, link]));
   const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
-  const commission = await findCommissionOf(db, order);
+  const commission = await findOrderCommission(db, order);
   const store = await getOrderStore(db, order);
   const refunds = countRefunds(toSnapshot(order), await listRefunds(db, order, order.currency));
   const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
   const explanation = explainDecision(attribution, owed);
+  const { earlier, decided_at, cause, rule, reason } = attribution;
+  const { items, refunded } = await findItems(db, order);
+  const disputes = await listDisputes(db, order);
   return Explanation.parse({
     ...toWire(order),
     ...attribution,
@@ -240,13 +206,33 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
     explanation,
     is_test: order.isTest ?? false,
     is_renewal: order.isRenewal ?? false,
-    decisions: toDecisions(attribution, explanation),
+    // Only the last decision may have paid a creator.
+    decisions: [
+      ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
+      { decided_at, cause, rule, reason, explanation },
+    ],
     candidates: await explainCandidates(db, order, attribution, links),
     commission: commission
       ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
       : null,
-    items: await listItems(db, order, refunds),
-    refunds: toRefunds(refunds, order),
-    disputes: await toDisputes(db, order),
+    items: items.map((item) => ({
+      sku: item.sku,
+      title: item.title,
+      quantity: item.quantity,
+      amount_minor: item.amountMinor,
+      refunded_minor: sumLineRefunds(item, refunds, refunded),
+    })),
+    refunds: refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
+      refund_id: refundId,
+      amount: fromMinor(amountMinor, order.currency),
+      counted: fromMinor(countedMinor, order.currency),
+      at: at.toISOString(),
+    })),
+    disputes: disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
+      dispute_id: disputeId,
+      status,
+      at: toldAt.toISOString(),
+      lost_at: status === 'lost' ? (lostAt?.toISOString() ?? null) : null,
+    })),
   });
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { openDisposable } from '../../kit/mail/disposable.ts';
+import { openDisposable } from '../../kit/mail/imitation.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
@@ -11,18 +11,13 @@ import { type FraudRule, type FraudRules, getFraudRules } from '../rules/fraud-r
 import { getSalt, hashEmail } from './customers.ts';
 import type { OrderRow } from './orders.ts';
 
-export interface Suspect extends AttributedOrder {
+interface Suspect extends AttributedOrder {
   creatorEmail: string | null;
   /** The customer's address as reported now; it is not stored. */
   reportedEmail: string | null;
   /** Leak score of the winning code. */
   leakScore: number | null;
 }
-
-const isJustBefore = (other: Suspect, { linkId, occurredAt }: Suspect, withinMs: number) =>
-  other.linkId === linkId &&
-  other.occurredAt <= occurredAt &&
-  other.occurredAt.getTime() > occurredAt.getTime() - withinMs;
 
 /** Detects fraud in new attributed orders. Each is compared with stored orders and with those before it in the list. */
 export async function detectFlags(
@@ -41,9 +36,12 @@ export async function detectFlags(
   const salt = await getSalt(db, secrets);
   const isDisposable = rules.disposable_address.action === 'off' ? () => false : await openDisposable();
   return orders.map((order, place) => {
-    const { customerHash, creatorEmail, reportedEmail, leakScore } = order;
+    const { linkId, occurredAt, customerHash, creatorEmail, reportedEmail, leakScore } = order;
     const { ofCustomer = 0, ofLink = 0, isReturning = false, paid = 0, refunded = 0 } = around[place] ?? {};
-    const before = orders.slice(0, place).filter((other) => isJustBefore(other, order, withinMs));
+    const earliestMs = occurredAt.getTime() - withinMs;
+    const before = orders
+      .slice(0, place)
+      .filter((one) => one.linkId === linkId && one.occurredAt <= occurredAt && one.occurredAt.getTime() > earliestMs);
     const suspicion = {
       customerHash,
       creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail),
@@ -75,11 +73,11 @@ export async function addCustomerFlags(
   const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
   const creator = await getCreator(work.db, work.brandId, creatorId);
   const suspect = { ...order, linkId, creatorEmail: creator.email, reportedEmail, leakScore: null };
-  const [found = []] = await detectFlags(work, secrets, rules, [suspect]);
-  const known = FraudFlags.parse(fraudFlags);
-  const added = found.filter(({ code }) => known.every((flag) => flag.code !== code));
+  const [detected = []] = await detectFlags(work, secrets, rules, [suspect]);
+  const existing = FraudFlags.parse(fraudFlags);
+  const added = detected.filter(({ code }) => existing.every((flag) => flag.code !== code));
   if (added.length === 0) return;
-  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...known, ...added]) });
+  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...existing, ...added]) });
 }
 
 export interface FraudCase {
@@ -147,7 +145,7 @@ export const checkRules = (suspicion: FraudCase, rules: FraudRules): FraudFlag[]
   );
 
 /** Limits on the orders that are counted around an order. */
-export interface SignalLimits {
+interface SignalLimits {
   /** Length of the window before the order. */
   withinMs: number;
   /** Limits of the counts. */
@@ -156,7 +154,7 @@ export interface SignalLimits {
   refundsOf: number;
 }
 
-export interface FraudSignals {
+interface FraudSignals {
   ofCustomer: number;
   ofLink: number;
   /** The customer had bought before. */
@@ -167,15 +165,15 @@ export interface FraudSignals {
 }
 
 /** An order that a code or link earned. */
-export interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
+interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
   linkId: string;
 }
 
 /**
- * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest commissions of its
- * link those within it. A burst is among the latest, and no more are read.
+ * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest
+ * commissions of its link those within it. A burst is among the latest, and no more are read.
  */
-export async function loadFraudSignals(
+async function loadFraudSignals(
   db: Db,
   brandId: string,
   orders: readonly AttributedOrder[],

@@ -15,24 +15,22 @@ const Item = z.object({
 const RefundedLine = z.object({ lineId: z.string(), amountMinor: z.number() });
 
 /** Lines of an order in one report. */
-export interface ReportedItems extends OrderKey {
+interface ReportedItems extends OrderKey {
   items?: readonly ItemFacts[] | undefined;
   refunds: readonly RefundFacts[];
   updatedAt: Date;
 }
 
-const toRows = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId, orderId }: ReportedItems) => {
-  const key = { brandId, integrationId, orderId };
-  const own = items === undefined || items.length === 0 ? [] : [{ ...key, refundId: '', items, reportedAt }];
-  const named = new Map(
-    refunds.flatMap(({ refundId, items: lines = [] }) => (lines.length > 0 ? [[refundId, lines] as const] : [])),
-  );
-  return [...own, ...[...named].map(([refundId, lines]) => ({ ...key, refundId, items: lines, reportedAt }))];
-};
-
 /** Records lines of orders and refunds. The newer of two reports wins, whichever arrives first. */
 export async function insertItems(db: Db, reported: readonly ReportedItems[]): Promise<void> {
-  const rows = reported.flatMap(toRows);
+  const rows = reported.flatMap(({ items, refunds, updatedAt: reportedAt, brandId, integrationId, orderId }) => {
+    const key = { brandId, integrationId, orderId };
+    const own = items === undefined || items.length === 0 ? [] : [{ ...key, refundId: '', items, reportedAt }];
+    const byRefund = new Map(
+      refunds.flatMap(({ refundId, items: lines = [] }) => (lines.length > 0 ? [[refundId, lines] as const] : [])),
+    );
+    return [...own, ...[...byRefund].map(([refundId, lines]) => ({ ...key, refundId, items: lines, reportedAt }))];
+  });
   if (rows.length === 0) return;
   await sql`${toInsert('order_items', rows)} on conflict (integration_id, order_id, refund_id) do update
     set items = excluded.items, reported_at = excluded.reported_at

@@ -2,7 +2,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { openStore } from '../stores/connections/connect.ts';
+import { openStore } from '../stores/connections/access.ts';
 import { updateAccessStatus } from '../stores/connections/connections.ts';
 import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../stores/formats/provider.ts';
 import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../stores/formats/shopify-journey.ts';
@@ -17,12 +17,6 @@ const AT_ONCE = 200;
 /** Pause before a store that failed to answer is called again. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
-/** Computes the next request of a journey; undefined after the last one. */
-function getNextDueAt({ answers, seenAt }: DueJourney, { isComplete }: Pick<Journey, 'isComplete'>): Date | undefined {
-  const minutes = isComplete ? undefined : REQUESTED_AFTER[answers + 1];
-  return minutes === undefined ? undefined : new Date(seenAt.getTime() + minutes * MINUTE_MS);
-}
-
 /** Decides the order by the clicks of its journey, and schedules the next request in the same transaction. */
 async function applyJourney(context: Context, due: DueJourney, journey: Journey | undefined): Promise<void> {
   const { postgres, clock, secrets } = context;
@@ -32,15 +26,12 @@ async function applyJourney(context: Context, due: DueJourney, journey: Journey 
   await inWork(postgres.db, clock, actor, async (work) => {
     const late = { codes: [], clickIds, cause: 'customer_journey' } as const;
     const decided = await reconsiderOrderById(work, secrets, { id, brandId, provider }, storeOrderId, late);
-    const dueAt = decided === 'pays_nobody' ? getNextDueAt(due, { isComplete }) : undefined;
-    if (dueAt) await updateJourney(work.db, due, { answers: due.answers + 1, dueAt });
-    else await deleteJourney(work.db, due);
+    const mayPay = decided === 'pays_nobody' && !isComplete;
+    const minutes = mayPay ? REQUESTED_AFTER[due.answers + 1] : undefined;
+    if (minutes === undefined) return await deleteJourney(work.db, due);
+    const dueAt = new Date(due.seenAt.getTime() + minutes * MINUTE_MS);
+    await updateJourney(work.db, due, { answers: due.answers + 1, dueAt });
   });
-}
-
-async function postpone({ postgres, clock }: Context, all: readonly DueJourney[], ms: number): Promise<void> {
-  const dueAt = new Date(clock.now().getTime() + ms);
-  for (const due of all) await updateJourney(postgres.db, due, { dueAt });
 }
 
 /** Requests journeys of one store's orders together. A busy or unreachable store is retried; only answers count. */
@@ -50,22 +41,18 @@ async function requestJourneys(context: Context, all: readonly DueJourney[]): Pr
   const row = { id: first.integrationId, brandId: first.brandId, provider: first.provider, baseUrl: first.baseUrl };
   try {
     const store = await openStore(context, row);
-    const { journeys } = await findJourneys(
-      store,
-      all.map(({ storeOrderId }) => storeOrderId),
-    );
+    const storeOrderIds = all.map(({ storeOrderId }) => storeOrderId);
+    const { journeys } = await findJourneys(store, storeOrderIds);
     for (const due of all) {
-      await applyJourney(
-        context,
-        due,
-        journeys.find(({ orderId }) => orderId === due.storeOrderId),
-      );
+      const journey = journeys.find(({ orderId }) => orderId === due.storeOrderId);
+      await applyJourney(context, due, journey);
     }
   } catch (error) {
-    if (needsReconnect(error))
-      await updateAccessStatus(context.postgres.db, row, 'reauth_required', context.clock.now());
+    const { db } = context.postgres;
+    if (needsReconnect(error)) await updateAccessStatus(db, row, 'reauth_required', context.clock.now());
     else if (!isStoreUnavailable(error)) throw error;
-    await postpone(context, all, getRetryAfterMs(error) ?? PAUSE_MS);
+    const dueAt = new Date(context.clock.now().getTime() + (getRetryAfterMs(error) ?? PAUSE_MS));
+    for (const due of all) await updateJourney(db, due, { dueAt });
   }
 }
 

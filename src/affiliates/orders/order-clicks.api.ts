@@ -6,7 +6,7 @@ import { timestamp } from '../../kit/values/page.ts';
 import { getIntegration } from '../stores/connections/connections.ts';
 import { applyOrderClicks, findLastClick, findLastOrder, forgetOrderClicks } from './order-clicks.ts';
 
-export const StoreTracking = z
+const StoreTracking = z
   .object({
     last_click: z
       .object({
@@ -36,7 +36,7 @@ export const StoreTracking = z
 
 const CLICKS_WITHIN_MS = 30 * DAY_MS;
 
-export const orderClickOperations = [
+const orderClickOperations = [
   get({
     id: 'get_affiliate_store_tracking',
     path: '/v1/affiliates/integrations/{id}/tracking',

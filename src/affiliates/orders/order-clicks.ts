@@ -18,7 +18,7 @@ const CLOCKS_MS = MINUTE_MS;
 /** Limit for each store, so that nobody fills the table. Orders beyond it are still attributed by the cart's click. */
 const PER_MINUTE = 300;
 
-export interface ReportedClick {
+interface ReportedClick {
   integrationId: string;
   orderId: string;
   click: string;
@@ -47,7 +47,7 @@ export async function insertReportedClick(
   `.execute(db);
 }
 
-export interface DueOrder {
+interface DueOrder {
   brandId: string;
   integrationId: string;
   provider: Provider;
@@ -56,7 +56,7 @@ export interface DueOrder {
 }
 
 /** Lists known orders with the clicks that were reported within an hour of the order. */
-export async function listDueOrders(db: Db, now: Date, limit: number): Promise<DueOrder[]> {
+async function listDueOrders(db: Db, now: Date, limit: number): Promise<DueOrder[]> {
   const { rows } = await sql<DueOrder>`
     select orders.brand_id, orders.integration_id, store.provider, orders.order_id, array_agg(one.click) as clicks
     from order_clicks one
@@ -71,11 +71,7 @@ export async function listDueOrders(db: Db, now: Date, limit: number): Promise<D
   return rows;
 }
 
-export async function markClicksUsed(
-  db: Db,
-  { brandId, integrationId, orderId, clicks }: DueOrder,
-  at: Date,
-): Promise<void> {
+async function markClicksUsed(db: Db, { brandId, integrationId, orderId, clicks }: DueOrder, at: Date): Promise<void> {
   await db
     .updateTable('orderClicks')
     .set({ usedAt: at })
@@ -83,14 +79,6 @@ export async function markClicksUsed(
     .where('integrationId', '=', integrationId)
     .where('orderId', '=', orderId)
     .where('click', 'in', clicks)
-    .execute();
-}
-
-/** Deletes clicks that no order can use any more. */
-export async function deleteOldClicks(db: Db, now: Date): Promise<void> {
-  await db
-    .deleteFrom('orderClicks')
-    .where('receivedAt', '<', new Date(now.getTime() - 2 * WAITS_MS))
     .execute();
 }
 
@@ -154,7 +142,9 @@ export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey
 
 const AT_ONCE = 200;
 
-/** Reconsiders orders that paid nobody by the clicks that the shop's pixel reported. A failure delays no other order. */
+/**
+ * Reconsiders orders that paid nobody by the clicks that the shop's pixel reported. A failure delays no other order.
+ */
 export async function applyReportedClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
   for (const due of await listDueOrders(postgres.db, clock.now(), AT_ONCE)) {
     const { brandId, integrationId, provider, orderId, clicks } = due;
@@ -182,5 +172,8 @@ export const forgetOrderClicks: Job = {
   name: 'forget-order-clicks',
   everyMs: 600_000,
   asksFor: 'reported clicks that no order can use any more',
-  run: ({ postgres, clock }) => deleteOldClicks(postgres.db, clock.now()),
+  run: async ({ postgres, clock }) => {
+    const before = new Date(clock.now().getTime() - 2 * WAITS_MS);
+    await postgres.db.deleteFrom('orderClicks').where('receivedAt', '<', before).execute();
+  },
 };

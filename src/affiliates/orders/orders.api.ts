@@ -17,7 +17,7 @@ import { simulationKind } from './simulations.jobs.ts';
 import { Simulation, SimulationRequest, SimulationStarted } from './simulations.shapes.ts';
 import { SIMULATION, simulate, startSimulation } from './simulations.ts';
 
-export const explanationOperations = [
+const explanationOperations = [
   get({
     id: 'explain_attribution',
     path: '/v1/affiliates/explain',
@@ -41,13 +41,7 @@ export const explanationOperations = [
 
 const tag = 'Orders';
 
-export function toOrder({
-  attribution,
-  baseMinor,
-  commissionMinor,
-  fraudFlags,
-  ...row
-}: ListedOrder): z.input<typeof Order> {
+function toOrder({ attribution, baseMinor, commissionMinor, fraudFlags, ...row }: ListedOrder): z.input<typeof Order> {
   const { rule, reason } = Attribution.parse(attribution);
   const { currency, status } = row;
   const owed = commissionMinor === null ? null : fromMinor(commissionMinor, currency);
@@ -65,7 +59,7 @@ export function toOrder({
   };
 }
 
-export const orderOperations = [
+const orderOperations = [
   list({
     id: 'list_orders',
     path: '/v1/orders',
@@ -100,7 +94,7 @@ export const orderOperations = [
 const SAME =
   'Orders are attributed like those of a connected store, with the same commissions, ledger entries and events.';
 
-export const reportingOperations = [
+const reportingOperations = [
   act({
     id: 'report_order',
     path: '/v1/orders',
@@ -155,7 +149,7 @@ export const reportingOperations = [
   }),
 ] as const;
 
-export const simulationOperations = [
+const simulationOperations = [
   operation({
     id: 'simulate_rules',
     method: 'POST',

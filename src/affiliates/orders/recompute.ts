@@ -22,12 +22,13 @@ function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId:
   return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
 }
 
-/** Counts refunds by time and id, up to the order's amount. A cancellation or lost dispute of a paid order refunds the rest. */
+/**
+ * Counts refunds by time and id, up to the order's amount. A cancellation or lost dispute of a paid order refunds the
+ * rest.
+ */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
   let remainingMinor = order.baseMinor;
-  const sorted = refunds.toSorted(
-    (a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1),
-  );
+  const sorted = refunds.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1));
   const counted = sorted.map((refund) => {
     const countedMinor = Math.min(remainingMinor, refund.amountMinor);
     remainingMinor -= countedMinor;
@@ -75,9 +76,9 @@ function earliest(a: Date | null, b: Date | null): Date | null {
 }
 
 /**
- * The result does not depend on the order of arrival. The newer snapshot wins; of two with the same time, the smaller base
- * and a cancellation win, so that nobody is paid for removed goods. A reported payment stays. Payments and cancellations
- * keep the earliest reported time, because a store may report the time of its latest edit.
+ * The result does not depend on the order of arrival. The newer snapshot wins; of two with the same time, the smaller
+ * base and a cancellation win, so that nobody is paid for removed goods. A reported payment stays. Payments and
+ * cancellations keep the earliest reported time, because a store may report the time of its latest edit.
  */
 export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
   const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();
@@ -187,8 +188,8 @@ function findRefusal(order: OrderSnapshot, refundedMinor: number): string | null
 type ReviewState = Pick<CommissionState, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
 
 /**
- * Computes the status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
- * status returns with its note.
+ * Computes the status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then
+ * the previous status returns with its note.
  */
 function applyRefusal(state: CommissionState, refusal: string | null): ReviewState {
   const { status, statusNote, rejectedFrom } = state;
@@ -290,8 +291,8 @@ function toEntries(
 }
 
 /**
- * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result does
- * not depend on the order in which the facts arrived.
+ * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result
+ * does not depend on the order in which the facts arrived.
  */
 export function recompute(
   snapshot: OrderSnapshot,
@@ -309,9 +310,7 @@ export function recompute(
     columns: {
       ...applyRefusal(state, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
-      commissionMinor: isPaid
-        ? state.commissionMinor
-        : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
+      commissionMinor: isPaid ? state.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
       refundedMinor,
       paidAt,
       holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),

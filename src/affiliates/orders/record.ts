@@ -4,15 +4,15 @@ import { validationError } from '../../kit/values/errors.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustments.ts';
 import {
-  announce,
+  announceCommissions,
   type CommissionRow,
-  entryOf,
-  findOwedOf,
-  lockCommissionOf,
+  findOwedCreator,
+  lockOrderCommission,
+  toLedgerEntry,
   updateCommission,
 } from '../commissions/commissions.ts';
 import { lockPayees } from '../payouts/payouts.ts';
-import { useUnallocated } from '../payouts/settle.ts';
+import { allocateUnallocatedFunds } from '../payouts/settle.ts';
 import type { OrderFacts, ReceivedRefunds, ReportedDispute, ReportedRefunds } from '../stores/formats/facts.ts';
 import { getOrderId, type OrderReading, type Reading } from '../stores/formats/provider.ts';
 import { getSalt, hashEmail, maskEmail } from './customers.ts';
@@ -44,8 +44,8 @@ import {
 import { insertRefunds, listRefunds } from './refunds.ts';
 
 /**
- * Records readings of one store, also several of one order, in the sequence of the list. New orders are recorded together,
- * in as many statements as one takes.
+ * Records readings of one store, also several of one order, in the sequence of the list. New orders are recorded
+ * together, in as many statements as one takes.
  */
 export async function recordReadings(
   work: Work,
@@ -86,8 +86,8 @@ async function recordUnknownOrders(
 }
 
 /**
- * Records a store's report of an order. A repeated report changes nothing, and the sequence in which reports and refunds
- * arrive does not matter.
+ * Records a store's report of an order. A repeated report changes nothing, and the sequence in which reports and
+ * refunds arrive does not matter.
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const { db, now } = work;
@@ -163,8 +163,8 @@ export async function recordDeletion(work: Work, source: OrderSource, orderId: s
 export type ReconsiderationOutcome = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
 
 /**
- * Decides an order that pays nobody again, by clicks and codes that became known otherwise than by a report of its store. It
- * must have been placed within the last 24 hours, after them.
+ * Decides an order that pays nobody again, by clicks and codes that became known otherwise than by a report of its
+ * store. It must have been placed within the last 24 hours, after them.
  */
 export async function reconsiderOrderById(
   work: Work,
@@ -181,7 +181,7 @@ export async function reconsiderOrderById(
   const key = toOrderKey(source, orderId);
   const order = await lockKnownOrder(db, key);
   if (!order) return 'unknown_order';
-  if (await lockCommissionOf(db, order)) return 'stands';
+  if (await lockOrderCommission(db, order)) return 'stands';
   if (!mayReconsider(order, work.now)) return 'too_late';
   const isPaid = await reconsiderOrder(work, secrets, source, order, {
     codes,
@@ -206,9 +206,9 @@ async function lockOrderAndCommission(db: Db, key: OrderKey, received: HeadFacts
   if (!order) return { head, order, commission: undefined };
   // Payments lock the payee before the commission too. A commission that is approved just now is locked after it, and a
   // deadlock is run again.
-  const creatorId = await findOwedOf(db, order);
+  const creatorId = await findOwedCreator(db, order);
   if (creatorId !== undefined) await lockPayees(db, key.brandId, [creatorId]);
-  return { head, order, commission: await lockCommissionOf(db, order) };
+  return { head, order, commission: await lockOrderCommission(db, order) };
 }
 
 /** Locks the order and adds the refunds of a delivery. A report of the whole order fixes the currency. */
@@ -294,15 +294,15 @@ async function recomputeCommission(
     const statusChange = isStatusChanged ? { statusUpdatedAt: now } : {};
     await updateCommission(db, commission, { ...columns, ...statusChange, syncedAt: now });
     const isRejected = columns.status === 'rejected' && commission.status !== 'rejected';
-    if (isRejected) await announce(work, 'commission.rejected', [commission.id]);
+    if (isRejected) await announceCommissions(work, 'commission.rejected', [commission.id]);
   }
   if (commission.status === 'paid') {
     const { id: commissionId, creatorId, currency } = commission;
     const rows = adjustments.map((one) => ({ brandId, commissionId, creatorId, currency, createdAt: now, ...one }));
     await replaceAdjustments(db, commission, rows);
   }
-  for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
-  if (payable !== 0) await useUnallocated(work, [commission]);
+  for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));
+  if (payable !== 0) await allocateUnallocatedFunds(work, [commission]);
 }
 
 function isCommissionChanged(old: CommissionRow, { columns }: RecomputedCommission): boolean {

@@ -6,7 +6,7 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import type { NewCommission } from '../commissions/commissions.ts';
-import { getFraudRules, isOfHosts } from '../rules/fraud-rules.ts';
+import { getFraudRules, matchesHost } from '../rules/fraud-rules.ts';
 import { toFlag } from './fraud.ts';
 
 /** Schedules the look-up of where the clicks came from. The commissions are not approved automatically before it. */
@@ -17,7 +17,7 @@ export async function insertReferrerChecks(db: Db, commissions: readonly NewComm
   if (rows.length > 0) await db.insertInto('referrerChecks').values(rows).execute();
 }
 
-export interface DueCheck {
+interface DueCheck {
   commissionId: string;
   brandId: string;
   clickId: string;
@@ -25,7 +25,7 @@ export interface DueCheck {
 }
 
 /** Claims due checks until `until`, so that no other worker runs them. */
-export async function claimReferrerChecks(db: Db, now: Date, until: Date, limit: number): Promise<DueCheck[]> {
+async function claimReferrerChecks(db: Db, now: Date, until: Date, limit: number): Promise<DueCheck[]> {
   const { rows } = await sql<DueCheck>`
     with due as (
       select commission_id from referrer_checks where due_at <= ${now} order by due_at limit ${limit}
@@ -36,7 +36,7 @@ export async function claimReferrerChecks(db: Db, now: Date, until: Date, limit:
   return rows;
 }
 
-export async function deleteReferrerChecks(db: Db, brandId: string, ids: readonly string[]): Promise<void> {
+async function deleteReferrerChecks(db: Db, brandId: string, ids: readonly string[]): Promise<void> {
   await db
     .deleteFrom('referrerChecks')
     .where('brandId', '=', brandId)
@@ -45,7 +45,7 @@ export async function deleteReferrerChecks(db: Db, brandId: string, ids: readonl
 }
 
 /** Appends a flag to those of a commission. */
-export async function appendFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
+async function appendFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
   await db
     .updateTable('commissions')
     .set({ fraudFlags: sql<string>`fraud_flags || ${JSON.stringify([flag])}::jsonb` })
@@ -66,9 +66,9 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
   const referrers = new Map(
     (await listReferrers(clickhouse, brandId, clickIds)).map((one) => [one.click_id, one.referrer_host]),
   );
-  const isOver = ({ clickId, createdAt }: DueCheck) =>
-    referrers.has(clickId) || now.getTime() - createdAt.getTime() > GIVE_UP_MS;
-  const over = due.filter(isOver);
+  const over = due.filter(
+    ({ clickId, createdAt }) => referrers.has(clickId) || now.getTime() - createdAt.getTime() > GIVE_UP_MS,
+  );
   if (over.length === 0) return;
   const actor = { brandId, keyId: null, operation: 'check_referrers', requestId: null };
   await inWork(postgres.db, clock, actor, async ({ db }) => {
@@ -76,7 +76,7 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
     const { action, hosts } = rules.forbidden_referrer;
     for (const { commissionId, clickId } of over) {
       const host = referrers.get(clickId) ?? '';
-      if (action === 'off' || !isOfHosts(host, hosts)) continue;
+      if (action === 'off' || !matchesHost(host, hosts)) continue;
       const detail = `The click came from ${host}.`;
       await appendFlag(db, brandId, commissionId, toFlag('forbidden_referrer', rules, detail, now));
     }

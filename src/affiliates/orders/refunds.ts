@@ -15,9 +15,9 @@ const mergeSameCurrency = <T>(merged: RawBuilder<T>, column: string) =>
   sql<T>`case when ${isSameCurrency} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
- * Records refunds by their ids. Of two reports of one refund, the larger amount and the earlier time count,
- * whichever came first; what is reported before its commission is paid is prorated. Of reports in two currencies the one
- * in the order's counts, or in the store's while that is not known, and the other is ignored.
+ * Records refunds by their ids. Of two reports of one refund, the larger amount and the earlier time count, whichever
+ * came first; what is reported before its commission is paid is prorated. Of reports in two currencies the one in the
+ * order's counts, or in the store's while that is not known, and the other is ignored.
  */
 export async function insertRefunds(
   db: Db,
@@ -27,13 +27,13 @@ export async function insertRefunds(
 ): Promise<void> {
   const byId = new Map<string, Insertable<OrderRefundsTable>>();
   for (const { refundId, amountMinor, at } of refunds) {
-    const known = byId.get(refundId);
-    const largest = Math.max(amountMinor, known?.amountMinor ?? 0);
+    const earlier = byId.get(refundId);
+    const largest = Math.max(amountMinor, earlier?.amountMinor ?? 0);
     byId.set(refundId, {
       ...key,
       refundId,
       amountMinor: largest,
-      at: known && known.at < at ? known.at : at,
+      at: earlier && earlier.at < at ? earlier.at : at,
       proratedMinor: isPaid ? 0 : largest,
       // Clocks of one store may differ: a refund is reported no sooner than it is made.
       toldAt: at > updatedAt ? at : updatedAt,

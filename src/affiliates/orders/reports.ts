@@ -13,7 +13,7 @@ import { recordReadings, recordRefunds } from './record.ts';
 import type { ReportedOrder, ReportedRefund } from './reports.shapes.ts';
 
 /** Lists orders of a shop by their ids there. */
-export async function listReportedOrders(
+async function listReportedOrders(
   db: Db,
   { id, brandId }: { id: string; brandId: string },
   orderIds: readonly string[],
@@ -47,9 +47,11 @@ export async function recordReportedOrders(
     // The upsert locks the shop, so that nobody else records its orders in the meantime.
     const source = await upsertSource(db, row);
     const ids = [...new Set(some.map(({ order_id }) => order_id))];
-    const known = new Set(isHistory ? (await listReportedOrders(db, source, ids)).map(({ order_id }) => order_id) : []);
+    const knownIds = new Set(
+      isHistory ? (await listReportedOrders(db, source, ids)).map(({ order_id }) => order_id) : [],
+    );
     const readings = some
-      .filter(({ order_id }) => !known.has(order_id))
+      .filter(({ order_id }) => !knownIds.has(order_id))
       .map((order) => ({ kind: 'order' as const, facts: toOrderFacts(order, now), notes: [] }));
     await recordReadings(work, secrets, { ...source, isHistory }, readings);
     recorded.push(...(await listReportedOrders(db, source, ids)).map((order) => ({ ...order, source: name })));

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { DEFAULT_RULES, isBelow, type Rules } from '../rules/attribution-rules.ts';
+import { DEFAULT_RULES, isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import {
   type Decision,
   findTermsProblem,
@@ -27,7 +27,7 @@ type CodeCandidate = Extract<Candidate, { type: 'code' }>;
 type ClickCandidate = Extract<Candidate, { type: 'click' }>;
 
 /** An order with its recorded decision. */
-export interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
+interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
   occurredAt: Date;
   attribution: Attribution;
 }
@@ -42,7 +42,7 @@ type Order = Pick<RecordedOrder, 'baseMinor' | 'currency'>;
 /** Applies another minimum, which is checked last. */
 function applyMinimum<R extends string>(reason: R | null, order: Order, minOrder: SimulatedRules['minOrder']) {
   if (minOrder === undefined || (reason !== null && reason !== 'below_minimum')) return reason;
-  return isBelow({ minOrder }, order) ? ('below_minimum' as const) : null;
+  return isBelowMinimum({ minOrder }, order) ? ('below_minimum' as const) : null;
 }
 
 const getOwnProblem = <R extends string>(reason: R | null): R | null =>
@@ -130,7 +130,7 @@ export const computeEarning = (row: RecordedCommission): Earning => ({
 });
 
 /** Present terms of the code or link that would win. */
-export interface CurrentTerms {
+interface CurrentTerms {
   id: string;
   creatorId: string;
   commissionRatePpm: number;
@@ -145,7 +145,7 @@ function applyTerms(row: RecordedCommission, { ratePpm, holdDays }: SimulatedRul
 }
 
 /**
- * What the order would owe its winner. Of the same winner as before, reviews and payments count as they were; another
+ * Computes what the order would owe its winner. For the same winner, reviews and payments count as they were; another
  * one has the terms of its code or link.
  */
 export function simulateEarning(
@@ -155,7 +155,7 @@ export function simulateEarning(
   simulated: SimulatedRules,
 ): Earning {
   const isSame = recorded?.linkId === winner.id;
-  const standing =
+  const state =
     recorded && isSame
       ? applyTerms(recorded, simulated)
       : {
@@ -163,14 +163,14 @@ export function simulateEarning(
           ratePpm: simulated.ratePpm ?? winner.commissionRatePpm,
           holdDays: simulated.holdDays ?? winner.holdDays,
         };
-  const { columns, adjustments } = recompute(order.snapshot, order.refunds, standing, []);
+  const { columns, adjustments } = recompute(order.snapshot, order.refunds, state, []);
   const takenBackMinor = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   const { paidAt } = order.snapshot;
   return {
     linkId: winner.id,
     creatorId: recorded && isSame ? recorded.creatorId : winner.creatorId,
-    ratePpm: standing.ratePpm,
+    ratePpm: state.ratePpm,
     minor: columns.status === 'rejected' ? 0 : columns.commissionMinor - takenBackMinor,
-    holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
+    holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
   };
 }

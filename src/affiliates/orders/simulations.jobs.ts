@@ -1,16 +1,13 @@
+import { Readable } from 'node:stream';
 import type { Context } from '../../kit/operation/context.ts';
 import { serialize } from '../../kit/operation/operation.ts';
-import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import { type ClaimedJob, type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/jobs.ts';
 import { Simulation, SimulationJob, SimulationProgress } from './simulations.shapes.ts';
 import { countPaidOrders, NOTHING_YET, simulateNextOrders, toSimulation, toSimulationPlan } from './simulations.ts';
 
 /** Limit of creators in the job's `result`, which lists of jobs include. */
 const SHOWN_CREATORS = 100;
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}
 
 async function runSimulation(
   context: Context,
@@ -19,10 +16,10 @@ async function runSimulation(
 ): Promise<TurnOutcome> {
   const { postgres, config, files } = context;
   const { brandId } = job;
-  const question = toSimulationPlan(SimulationJob.parse(job.request));
-  const totalRows = job.totalRows ?? (await countPaidOrders(postgres.db, brandId, question.period));
+  const plan = toSimulationPlan(SimulationJob.parse(job.request));
+  const totalRows = job.totalRows ?? (await countPaidOrders(postgres.db, brandId, plan.period));
   const before = SimulationProgress.parse(job.cursor ?? NOTHING_YET);
-  const { progress, isLast } = await simulateNextOrders(context, brandId, question, before, {
+  const { progress, isLast } = await simulateNextOrders(context, brandId, plan, before, {
     most: config.simulationOrders,
     seen: (orders) => {
       signal.throwIfAborted();
@@ -31,11 +28,11 @@ async function runSimulation(
   });
   const rows = progress.counts.orders;
   if (!isLast) return { cursor: progress, rows, totalRows, isDone: false };
-  const answer = await toSimulation(postgres.db, brandId, question, progress);
-  const storageKey = storageKeyOf(job.id, 1, job.claim);
+  const answer = await toSimulation(postgres.db, brandId, plan, progress);
+  const storageKey = toStorageKey(job.id, 1, job.claim);
   const file = { number: 1, name: 'simulation.json', mimeType: 'application/json', storageKey };
   const bytes = serialize(Simulation, answer);
-  const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, once(bytes));
+  const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, Readable.from([bytes]));
   return {
     cursor: null,
     rows,

@@ -8,11 +8,11 @@ import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { fromPpm, toPpm } from '../../kit/values/money.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import type { Job } from '../../platform/jobs/jobs.api.ts';
-import { assertRoom, createJob, jobOf } from '../../platform/jobs/jobs.ts';
+import { assertBelowLimit, createJob, toJob } from '../../platform/jobs/jobs.ts';
 import { type LinkRow, listLinksByIds } from '../links/links.ts';
-import { minOrderOf, recordedRules } from '../rules/attribution-rules.ts';
+import { parseMinOrder, toRecordedRules } from '../rules/attribution-rules.ts';
 import { explainCandidate } from './explain.ts';
 import { Attribution } from './orders.shapes.ts';
 import type { OrderRow } from './orders.ts';
@@ -46,7 +46,7 @@ const isInPeriod = (brandId: string, { from, to }: Period) => sql<boolean>`(orde
   and orders.paid_at is not null and orders.is_test is not true
   and orders.attribution ->> 'reason' is distinct from 'history')`;
 
-export const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): Promise<boolean> =>
+const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): Promise<boolean> =>
   isFound(
     db
       .selectFrom('orders')
@@ -88,7 +88,7 @@ export interface SimulatedOrder extends Facts, CommissionState {
 }
 
 /** Lists paid orders of a period without tests, newest first. */
-export async function listPaidOrders(
+async function listPaidOrders(
   db: Db,
   brandId: string,
   period: Period,
@@ -112,7 +112,7 @@ export async function listPaidOrders(
 }
 
 /** Lists the present terms of codes and links. */
-export async function listTerms(db: Db, brandId: string, ids: readonly string[]) {
+async function listTerms(db: Db, brandId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
   return await db
     .selectFrom('links')
@@ -121,9 +121,9 @@ export async function listTerms(db: Db, brandId: string, ids: readonly string[])
     .where(sql<boolean>`id = any(${[...ids]}::text[])`)
     .execute();
 }
-export type LinkTerms = Pick<LinkRow, 'id' | 'creatorId' | 'commissionRatePpm' | 'holdDays' | 'paysRenewals'>;
+type LinkTerms = Pick<LinkRow, 'id' | 'creatorId' | 'commissionRatePpm' | 'holdDays' | 'paysRenewals'>;
 
-export async function listPeople(db: Db, brandId: string, ids: readonly string[]) {
+async function listPeople(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('creators')
     .select(['id', 'email', 'name'])
@@ -137,23 +137,16 @@ export const SIMULATION = 'simulation';
 const DEFAULT_DAYS = 30;
 
 /** A simulation with resolved period, amounts and time. */
-export interface SimulationPlan {
+interface SimulationPlan {
   period: Period;
   rules: SimulatedRules;
   /** Time at which review periods count as ended or not. */
   asOf: Date;
 }
 
-function resolvePeriod({ from, to }: Pick<SimulationRequest, 'from' | 'to'>, now: Date): Period {
-  const end = to ?? now;
-  const start = from ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
-  if (start <= end) return { from: start, to: end };
-  throw validationError([{ field: 'from', code: 'invalid', message: 'must not be after `to`.' }]);
-}
-
-function simulatedRules({ rules }: Pick<SimulationRequest, 'rules'>, currency: string): SimulatedRules {
+function toSimulatedRules(rules: SimulationRequest['rules'], currency: string): SimulatedRules {
   const { min_order: amount } = rules;
-  const minOrder = amount === 0 ? null : minOrderOf('rules.min_order', amount ?? undefined, currency);
+  const minOrder = amount === 0 ? null : parseMinOrder('rules.min_order', amount ?? undefined, currency);
   return {
     attributionDays: rules.attribution_days ?? undefined,
     holdDays: rules.hold_days ?? undefined,
@@ -166,7 +159,7 @@ function simulatedRules({ rules }: Pick<SimulationRequest, 'rules'>, currency: s
 
 export const toSimulationPlan = ({ from, to, rules, currency, as_of }: SimulationJob): SimulationPlan => ({
   period: { from: new Date(from), to: new Date(to) },
-  rules: simulatedRules({ rules }, currency),
+  rules: toSimulatedRules(rules, currency),
   asOf: new Date(as_of),
 });
 
@@ -175,17 +168,17 @@ type Engines = Pick<Context, 'postgres' | 'clock'>;
 /** Fills in what the request leaves open. Throws VALIDATION_ERROR. */
 async function resolveRequest({ postgres, clock }: Engines, brandId: string, request: SimulationRequest) {
   const now = clock.now();
-  const { from, to } = resolvePeriod(request, now);
-  const currency = await getBrandCurrency(postgres.db, brandId);
-  const { rules } = request;
+  const to = request.to ?? now;
+  const from = request.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
+  if (from > to) throw validationError([{ field: 'from', code: 'invalid', message: 'must not be after `to`.' }]);
   const job: SimulationJob = {
     from: from.toISOString(),
     to: to.toISOString(),
-    rules,
-    currency,
+    rules: request.rules,
+    currency: await getBrandCurrency(postgres.db, brandId),
     as_of: now.toISOString(),
   };
-  return { job, question: toSimulationPlan(job) };
+  return { job, plan: toSimulationPlan(job) };
 }
 
 /** An order with its decision. */
@@ -201,9 +194,6 @@ interface OrderComparison extends DecidedOrder {
   after: Earning | undefined;
 }
 
-const toRecordedCommission = ({ linkId, ...row }: SimulatedOrder): RecordedCommission | undefined =>
-  linkId === null ? undefined : { ...row, linkId };
-
 function compareOrder(
   { row, attribution }: DecidedOrder,
   refunds: readonly KnownRefund[],
@@ -214,9 +204,10 @@ function compareOrder(
   const decision = simulateDecision(
     { ...snapshot, currency: row.currency, attribution },
     simulated,
-    (linkId) => terms.get(linkId)?.paysRenewals ?? null,
+    (id) => terms.get(id)?.paysRenewals ?? null,
   );
-  const commission = toRecordedCommission(row);
+  const { linkId } = row;
+  const commission: RecordedCommission | undefined = linkId === null ? undefined : { ...row, linkId };
   const winner = decision.winner === undefined ? undefined : terms.get(decision.winner);
   return {
     row,
@@ -229,20 +220,18 @@ function compareOrder(
 
 async function compareOrders(db: Db, brandId: string, rows: readonly SimulatedOrder[], simulated: SimulatedRules) {
   const refunds = await listRefundsByOrder(db, brandId, rows);
-  const orderOf = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
+  const toOrderKey = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
-  const byOrder = Map.groupBy(refunds, orderOf);
-  const read = rows.map((row): DecidedOrder => ({ row, attribution: Attribution.parse(row.attribution) }));
-  const linkIds = read.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
+  const byOrder = Map.groupBy(refunds, toOrderKey);
+  const decided = rows.map((row): DecidedOrder => ({ row, attribution: Attribution.parse(row.attribution) }));
+  const linkIds = decided.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
   const terms = new Map((await listTerms(db, brandId, [...new Set(linkIds)])).map((one) => [one.id, one]));
-  return read.map((one) => compareOrder(one, byOrder.get(orderOf(one.row)) ?? [], terms, simulated));
+  return decided.map((one) => compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], terms, simulated));
 }
-
-const isChanged = ({ now, after }: OrderComparison) => now?.linkId !== after?.linkId || now?.minor !== after?.minor;
 
 type Sums = SimulationProgress['sums'][number];
 
-const NOTHING = {
+const NO_SUMS = {
   orders_now: 0,
   orders_simulated: 0,
   commission_now_minor: 0,
@@ -270,7 +259,7 @@ class Tally {
 
   #addTo({ creatorId, minor, holdEndsAt }: Earning, currency: string, side: 'now' | 'simulated'): void {
     const key = toKey({ creatorId, currency });
-    const sums = this.#sums.get(key) ?? { ...NOTHING, creatorId, currency };
+    const sums = this.#sums.get(key) ?? { ...NO_SUMS, creatorId, currency };
     sums[`orders_${side}` as const] += 1;
     sums[`commission_${side}_minor` as const] += minor;
     if (holdEndsAt && holdEndsAt > this.#at) sums[`in_review_${side}_minor` as const] += minor;
@@ -287,9 +276,9 @@ class Tally {
 }
 
 function sumByCurrency(rows: readonly Sums[]) {
-  const totals = new Map<string, typeof NOTHING>();
+  const totals = new Map<string, typeof NO_SUMS>();
   for (const { creatorId: _creator, currency, ...sums } of rows) {
-    const total = totals.get(currency) ?? NOTHING;
+    const total = totals.get(currency) ?? NO_SUMS;
     totals.set(currency, {
       orders_now: total.orders_now + sums.orders_now,
       orders_simulated: total.orders_simulated + sums.orders_simulated,
@@ -311,7 +300,7 @@ function explainChange({ now, after, attribution, decision }: OrderComparison, n
       ? 'The review or payment of this commission stands.'
       : `The rate is ${fromPpm(after.ratePpm)}% instead of ${fromPpm(now.ratePpm)}%.`;
   }
-  const rules = recordedRules(decision.rules);
+  const rules = toRecordedRules(decision.rules);
   const wonBefore = attribution.candidates.findIndex(({ outcome }) => outcome === 'won');
   const lost = decision.candidates[wonBefore];
   const won = decision.candidates.find(({ outcome }) => outcome === 'won');
@@ -369,11 +358,11 @@ export const NOTHING_YET: SimulationProgress = {
   counts: { orders: 0, changed: 0, without_candidates: 0 },
 };
 
-const EACH = 1_000;
+const ORDERS_A_NOTE = 1_000;
 
 /**
- * Simulates the next orders of the period, newest first, with the function that decides orders. It reads one snapshot and
- * writes nothing.
+ * Simulates the next orders of the period, newest first, with the function that decides orders. It reads one snapshot
+ * and writes nothing.
  */
 export async function simulateNextOrders(
   { postgres }: Pick<Context, 'postgres'>,
@@ -397,15 +386,15 @@ export async function simulateNextOrders(
     orders += 1;
     counts.orders += 1;
     if (one.attribution.candidates.length === 0) counts.without_candidates += 1;
-    if (isChanged(one)) {
+    if (one.now?.linkId !== one.after?.linkId || one.now?.minor !== one.after?.minor) {
       counts.changed += 1;
       if (counts.changed <= MOST_CHANGED) changed.push(one);
     }
-    if (orders % EACH === 0) seen?.(counts.orders);
+    if (orders % ORDERS_A_NOTE === 0) seen?.(counts.orders);
     if (orders === most) break;
   }
-  const shown = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
-  return { progress: { after, sums: tally.rows, changed: shown, counts }, isLast: orders < most };
+  const changedOrders = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
+  return { progress: { after, sums: tally.rows, changed: changedOrders, counts }, isLast: orders < most };
 }
 
 /** Converts the sums of a simulation to the response. */
@@ -434,19 +423,19 @@ export async function toSimulation(
 
 /** Simulates what the brand's orders of a period would have earned under other rules. */
 export async function simulate(context: Engines, brandId: string, request: SimulationRequest): Promise<Simulation> {
-  const { question } = await resolveRequest(context, brandId, request);
+  const { plan } = await resolveRequest(context, brandId, request);
   const most = Number.POSITIVE_INFINITY;
-  const { progress } = await simulateNextOrders(context, brandId, question, NOTHING_YET, { most });
-  return await toSimulation(context.postgres.db, brandId, question, progress);
+  const { progress } = await simulateNextOrders(context, brandId, plan, NOTHING_YET, { most });
+  return await toSimulation(context.postgres.db, brandId, plan, progress);
 }
 
 /** Starts a job if there are more orders than a call simulates; undefined otherwise. */
 export async function startSimulation(context: Context, brandId: string, request: SimulationRequest) {
   const { postgres, config } = context;
-  const { job, question } = await resolveRequest(context, brandId, request);
-  if (!(await hasMoreThan(postgres.db, brandId, question.period, config.simulationOrders))) return undefined;
+  const { job, plan } = await resolveRequest(context, brandId, request);
+  if (!(await hasMoreThan(postgres.db, brandId, plan.period, config.simulationOrders))) return undefined;
   return async (work: Work): Promise<{ data: z.input<typeof Job> }> => {
-    await assertRoom(work);
-    return { data: jobOf(await createJob(work, { kind: SIMULATION, request: job, dueAt: work.now }), context) };
+    await assertBelowLimit(work);
+    return { data: toJob(await createJob(work, { kind: SIMULATION, request: job, dueAt: work.now }), context) };
   };
 }

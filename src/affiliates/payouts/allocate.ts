@@ -3,8 +3,8 @@ import { fromMinor } from '../../kit/values/money.ts';
 import type { CommissionRow } from '../commissions/commissions.ts';
 import type { PayoutRow } from './payouts.ts';
 
-/** The commissions that a budget pays, and those that it does not. */
-export interface Allocation<C> {
+/** A budget's allocation to commissions, and the commissions that do not fit. */
+interface Allocation<C> {
   chosen: C[];
   passedOver: C[];
   allocatedMinor: number;
@@ -31,20 +31,20 @@ export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
   return { chosen, passedOver, allocatedMinor };
 }
 
-/** A payout and the part of its amount that has not paid anything yet. */
+/** A payout and the part of its amount that is not spent. */
 export interface Fund {
   id: string;
   leftMinor: number;
 }
 
-/** What a payout contributes now. */
+/** The contribution of a payout to a payment. */
 export interface Share extends Fund {
   allocatedMinor: number;
-  /** What refunds took back after an earlier payment and this settles; negative if it is given back. */
+  /** Refunds of paid commissions that this withholds; negative if it gives them back. */
   nettedMinor: number;
 }
 
-/** How much of a commission each payout pays. */
+/** The part of a commission that one payout pays. */
 export interface Funding {
   payoutId: string;
   commissionId: string;
@@ -59,68 +59,70 @@ export interface Plan<C> extends Allocation<C> {
   fundings: Funding[];
 }
 
-/** What the funds can pay, together with the amounts to withhold for refunds. */
-const budgetOf = (funds: readonly Fund[], outstandingMinor: number): number =>
+/** Sums the funds and the amount to withhold for refunds, which pays commissions, too. */
+const sumBudget = (funds: readonly Fund[], outstandingMinor: number): number =>
   funds.reduce((sum, { leftMinor }) => sum + leftMinor, 0) + Math.max(outstandingMinor, 0);
 
 /** Takes an amount from the sources, in order. */
 function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number[] {
   let due = amountMinor;
   return sources.map((source) => {
-    const taken = Math.min(source.leftMinor, due);
-    source.leftMinor -= taken;
-    due -= taken;
-    return taken;
+    const partMinor = Math.min(source.leftMinor, due);
+    source.leftMinor -= partMinor;
+    due -= partMinor;
+    return partMinor;
   });
 }
 
-/** Each commission is paid from the sources in order; sources of one payout are combined. */
-function fundingsOf(chosen: readonly Payable[], shares: readonly Share[]): Funding[] {
+/** Pays each commission from the payouts' shares in order. */
+function toFundings(chosen: readonly Payable[], shares: readonly Share[]): Funding[] {
   const sources = shares.map(({ id, allocatedMinor }) => ({ id, leftMinor: allocatedMinor }));
   return chosen.flatMap(({ id: commissionId, commissionMinor }) => {
-    const host = sources.at(-1)?.id;
-    const taken = takeFrom(sources, commissionMinor);
-    const parts = sources.map(({ id: payoutId }, i) => ({ payoutId, commissionId, amountMinor: taken[i] ?? 0 }));
-    const used = parts.filter(({ amountMinor }) => amountMinor > 0);
-    return used.length > 0 || host === undefined ? used : [{ payoutId: host, commissionId, amountMinor: 0 }];
+    const lastId = sources.at(-1)?.id;
+    const amounts = takeFrom(sources, commissionMinor);
+    const parts = sources.map(({ id: payoutId }, i) => ({ payoutId, commissionId, amountMinor: amounts[i] ?? 0 }));
+    const fundings = parts.filter(({ amountMinor }) => amountMinor > 0);
+    return fundings.length > 0 || lastId === undefined
+      ? fundings
+      : [{ payoutId: lastId, commissionId, amountMinor: 0 }];
   });
 }
 
 /**
- * Pays whole commissions from the payouts' money, oldest payout first. What refunds took back after an earlier payment
- * is netted first, and counts towards the last payout. If the amount is negative, a store reverted a refund that was
- * already netted; payouts then give it back from what the commissions leave over, oldest payout first.
+ * Pays whole commissions from the payouts' money, oldest payout first. Refunds of paid commissions are netted first, and
+ * count towards the last payout. If `outstandingMinor` is negative, a store reverted a refund that was already netted;
+ * payouts then give it back from the money that the commissions leave over, oldest payout first.
  */
 export function planPayment<C extends Payable>(
   commissions: readonly C[],
   funds: readonly Fund[],
   outstandingMinor: number,
 ): Plan<C> {
-  const budgetMinor = budgetOf(funds, outstandingMinor);
+  const budgetMinor = sumBudget(funds, outstandingMinor);
   const allocation = allocate(commissions, budgetMinor);
-  const takenBack = Math.min(Math.max(outstandingMinor, 0), allocation.allocatedMinor);
-  const left = funds.map(({ leftMinor }) => ({ leftMinor }));
-  const cash = takeFrom(left, allocation.allocatedMinor - takenBack);
-  const givenBack = takeFrom(left, Math.max(-outstandingMinor, 0));
+  const nettableMinor = Math.min(Math.max(outstandingMinor, 0), allocation.allocatedMinor);
+  const rests = funds.map(({ leftMinor }) => ({ leftMinor }));
+  const cash = takeFrom(rests, allocation.allocatedMinor - nettableMinor);
+  const returns = takeFrom(rests, Math.max(-outstandingMinor, 0));
   const shares = funds.map(({ id }, i): Share => {
-    const netted = i === funds.length - 1 ? takenBack : 0;
+    const withheldMinor = i === funds.length - 1 ? nettableMinor : 0;
     return {
       id,
-      leftMinor: left[i]?.leftMinor ?? 0,
-      allocatedMinor: (cash[i] ?? 0) + netted,
-      nettedMinor: netted - (givenBack[i] ?? 0),
+      leftMinor: rests[i]?.leftMinor ?? 0,
+      allocatedMinor: (cash[i] ?? 0) + withheldMinor,
+      nettedMinor: withheldMinor - (returns[i] ?? 0),
     };
   });
-  const fundings = fundingsOf(allocation.chosen, shares);
+  const fundings = toFundings(allocation.chosen, shares);
   const nettedMinor = shares.reduce((sum, share) => sum + share.nettedMinor, 0);
   return { ...allocation, budgetMinor, nettedMinor, shares, fundings };
 }
 
-/** The amount that pays everything due; 0 if existing funds already cover it. */
-export const amountFor = (dueMinor: number, funds: readonly Fund[], outstandingMinor: number): number =>
-  Math.max(0, dueMinor - outstandingMinor - budgetOf(funds, 0));
+/** The amount to transfer so that everything due is paid; 0 if existing funds already cover it. */
+export const computeTransfer = (dueMinor: number, funds: readonly Fund[], outstandingMinor: number): number =>
+  Math.max(0, dueMinor - outstandingMinor - sumBudget(funds, 0));
 
-function problemOf(row: CommissionRow | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
+function findProblem(row: CommissionRow | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
   if (!row) return { code: 'not_found', message: 'No such commission.' };
   if (row.creatorId !== payout.creatorId) return { code: 'other_creator', message: 'It belongs to another creator.' };
   if (row.currency !== payout.currency) return { code: 'other_currency', message: `It is in ${row.currency}.` };
@@ -129,21 +131,21 @@ function problemOf(row: CommissionRow | undefined, payout: PayoutRow): Omit<Prob
   return undefined;
 }
 
-function problemsAt(ids: readonly string[], wrong: (id: string) => Omit<Problem, 'field'> | undefined): Problem[] {
+function listProblems(ids: readonly string[], find: (id: string) => Omit<Problem, 'field'> | undefined): Problem[] {
   return ids.flatMap((id, i) => {
-    const problem = wrong(id);
+    const problem = find(id);
     return problem ? [{ ...problem, field: `commission_ids.${i}`, message: `${id}: ${problem.message}` }] : [];
   });
 }
 
-/** The listed commissions, in the list's order. If the payout cannot pay one of them, all are refused. */
+/** Returns the listed commissions in the list's order, or refuses all if the payout cannot pay one of them. */
 export function assertPayable(
   ids: readonly string[],
-  found: readonly CommissionRow[],
+  rows: readonly CommissionRow[],
   payout: PayoutRow,
 ): CommissionRow[] {
-  const byId = new Map(found.map((row) => [row.id, row]));
-  const details = problemsAt(ids, (id) => problemOf(byId.get(id), payout));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const details = listProblems(ids, (id) => findProblem(byId.get(id), payout));
   if (details.length === 0) return [...new Set(ids)].flatMap((id) => byId.get(id) ?? []);
   const message = `${details.length} of the selected commissions cannot be paid by this payout; nothing was changed.`;
   throw new ApiError('INVALID_SELECTION', message, { details });
@@ -158,7 +160,7 @@ export function assertFits(
   if (passedOver.length === 0) return;
   const worth = new Map(passedOver.map(({ id, commissionMinor }) => [id, fromMinor(commissionMinor, currency)]));
   const available_amount = fromMinor(budgetMinor, currency);
-  const details = problemsAt(ids, (id) => {
+  const details = listProblems(ids, (id) => {
     const amount = worth.get(id);
     return amount === undefined
       ? undefined

@@ -18,7 +18,7 @@ import { note, Payout, PayoutDetail, payeeName, reference } from './payouts.shap
 const money = z.number();
 const MAX_AMOUNT = 1e12;
 
-/** What a creator is owed in one currency. */
+/** A balance of a creator in one currency. */
 const Balance = z
   .object({
     currency: currencyField.describe('ISO 4217 code of the currency. All amounts beside it are in its major units.'),
@@ -102,7 +102,7 @@ const PreviewedCommission = z.object({
   occurred_at: timestamp.describe('When the order was placed.').meta({ example: '2026-03-02T09:30:00.000Z' }),
 });
 
-/** What a payout to one creator in one currency would pay now. */
+/** The effect of a payout to one creator in one currency, if it was paid now. */
 const PayoutPreview = z
   .object({
     creator_id: payeeId,

@@ -6,13 +6,18 @@ import type { PayoutFacts } from './payouts.ts';
 
 type Line = z.input<typeof StatementLine>;
 
-const NOTHING = {
-  ...{ commission_id: null, order_id: null, customer_email: null, code: null, occurred_at: null },
-  ...{ sale_amount: null, refunded_amount: null, commission: null },
+const NO_COMMISSION = {
+  commission_id: null,
+  order_id: null,
+  customer_email: null,
+  code: null,
+  occurred_at: null,
+  sale_amount: null,
+  refunded_amount: null,
+  commission: null,
 };
 
-function commissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): Line {
-  const major = (minor: number) => fromMinor(minor, currency);
+function toCommissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): Line {
   const isSale = row.storeOrderId !== null;
   return {
     type: 'commission',
@@ -21,22 +26,22 @@ function commissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFa
     customer_email: row.customerEmail,
     code: row.discountCode ?? row.affiliateCode,
     occurred_at: row.occurredAt.toISOString(),
-    sale_amount: isSale ? major(row.saleMinor) : null,
-    refunded_amount: isSale ? major(row.refundedMinor) : null,
-    commission: major(row.commissionMinor),
+    sale_amount: isSale ? fromMinor(row.saleMinor, currency) : null,
+    refunded_amount: isSale ? fromMinor(row.refundedMinor, currency) : null,
+    commission: fromMinor(row.commissionMinor, currency),
     paid_at: (row.paidAt ?? payout.paidAt)?.toISOString() ?? null,
-    amount: major(row.amountMinor),
+    amount: fromMinor(row.amountMinor, currency),
   };
 }
 
-/** The lines of a payout, which add up to its amount. */
-export function statementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
+/** Lists the lines of a payout, which add up to its amount. */
+export function toStatementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
   const { currency, amountMinor, allocatedMinor, nettedMinor, paidAt } = payout;
-  const lines = rows.map((row) => commissionLine(row, payout));
+  const lines = rows.map((row) => toCommissionLine(row, payout));
   const at = paidAt?.toISOString() ?? null;
   const rest = amountMinor - (allocatedMinor - nettedMinor);
   const more = (type: Line['type'], minor: number): Line[] =>
-    minor === 0 ? [] : [{ ...NOTHING, type, paid_at: at, amount: fromMinor(minor, currency) }];
+    minor === 0 ? [] : [{ ...NO_COMMISSION, type, paid_at: at, amount: fromMinor(minor, currency) }];
   const isPaid = payout.status === 'paid' || payout.method === 'wallet';
   const kind = payout.isFee ? 'fee' : isPaid ? 'unallocated' : 'not_paid';
   return [...lines, ...more('refunds', -nettedMinor), ...more(kind, rest)];
@@ -44,7 +49,7 @@ export function statementLines(payout: PayoutFacts, rows: readonly StatementLine
 
 export type StatementLineRow = Awaited<ReturnType<typeof listStatementLines>>[number];
 
-/** What a payout paid, with the order of each commission, oldest sale first. */
+/** Lists the commissions that a payout paid, with their orders, oldest sale first. */
 export async function listStatementLines(db: Db, brandId: string, payoutId: string) {
   return await db
     .selectFrom('payoutAllocations as allocation')

@@ -2,11 +2,20 @@ import type { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { create, get, list, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { createPayout, settlePayout } from './settle.ts';
 import { payoutDueOperations } from './due-payouts.api.ts';
 import { payoutMails } from './payouts.mails.ts';
-import { Payout, PayoutCreate, PayoutDetail, PayoutFilter, payoutOf, PayoutPatch, PayoutPatchById, WEIGHED_PAYOUT } from './payouts.shapes.ts';
+import {
+  Payout,
+  PayoutCreate,
+  PayoutDetail,
+  PayoutFilter,
+  PayoutPatch,
+  PayoutPatchById,
+  toPayout,
+  WEIGHED_PAYOUT,
+} from './payouts.shapes.ts';
 import { getPayout, listAllocated, payouts } from './payouts.ts';
+import { createPayout, settlePayout } from './settle.ts';
 
 const tag = 'Payouts';
 const SETTLING =
@@ -14,12 +23,12 @@ const SETTLING =
   'paid whole; one that does not fit is skipped. Refunds of paid commissions are deducted first. If a store ' +
   'reverts such a refund, the money that commissions leave over pays it back. Repeating the call changes nothing.';
 
-async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
+async function getDetail(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
   const row = await getPayout(db, brandId, id);
-  return { ...payoutOf(row), commission_ids: await listAllocated(db, brandId, id) };
+  return { ...toPayout(row), commission_ids: await listAllocated(db, brandId, id) };
 }
 
-export const payoutOperations = [
+const payoutOperations = [
   list({
     id: 'list_payouts',
     path: '/v1/payouts',
@@ -30,7 +39,7 @@ export const payoutOperations = [
     query: PayoutFilter,
     item: Payout,
     rows: payouts,
-    itemOf: payoutOf,
+    itemOf: toPayout,
   }),
   get({
     id: 'get_payout',
@@ -39,7 +48,7 @@ export const payoutOperations = [
     summary: 'Get a payout',
     description: 'Includes the ids of the commissions that it paid.',
     item: PayoutDetail,
-    find: async ({ postgres }, { caller, params }) => await detailOf(postgres.db, caller.brandId, params.id),
+    find: async ({ postgres }, { caller, params }) => await getDetail(postgres.db, caller.brandId, params.id),
   }),
   create({
     id: 'create_payout',
@@ -58,7 +67,7 @@ export const payoutOperations = [
     item: Payout,
     hints: { moneyOut: true },
     weighs: WEIGHED_PAYOUT,
-    apply: async (work, { body }) => payoutOf(await createPayout(work, body)),
+    apply: async (work, { body }) => toPayout(await createPayout(work, body)),
   }),
   patch({
     id: 'settle_payout',
@@ -77,7 +86,7 @@ export const payoutOperations = [
     weighs: WEIGHED_PAYOUT,
     apply: async (work, { params, body }) => {
       await settlePayout(work, params.id, body);
-      return await detailOf(work.db, work.brandId, params.id);
+      return await getDetail(work.db, work.brandId, params.id);
     },
   }),
   patch({
@@ -94,7 +103,7 @@ export const payoutOperations = [
     weighs: WEIGHED_PAYOUT,
     apply: async (work, { body: { id, ...patch } }) => {
       await settlePayout(work, id, patch);
-      return await detailOf(work.db, work.brandId, id);
+      return await getDetail(work.db, work.brandId, id);
     },
   }),
 ] as const;

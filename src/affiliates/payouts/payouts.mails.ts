@@ -25,7 +25,9 @@ const payoutMade = template({
     action: {
       label: 'See what it covers',
       url: urlOf({
-        ...{ kind: 'statement', rowId: payout_id, version: 0 },
+        kind: 'statement',
+        rowId: payout_id,
+        version: 0,
         expiresAt: new Date(createdAt.getTime() + YEAR_MS),
       }),
     },
@@ -38,16 +40,19 @@ declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof payoutMails> {}
 }
 
-/** A payment from before this time is recorded for the books: its creator has had it for long. */
+/** An older payment is recorded for the books only; its creator received it long ago. */
 const NEWS_FOR_MS = 14 * DAY_MS;
 
-/** To the creator, once the payout is paid. */
+/** Tells the creator about a paid payout. */
 export async function mailPaid(work: Work, payout: PayoutFacts): Promise<void> {
   const { id, creatorId, creatorEmail, amountMinor, currency, paidAt, reference } = payout;
   if (creatorEmail === null || paidAt === null || paidAt.getTime() < work.now.getTime() - NEWS_FOR_MS) return;
   const paid_on = paidAt.toISOString().slice(0, 10);
   await queueMail(work, {
-    ...{ kind: 'payout_made', to: creatorEmail, subjectRow: id, creatorId },
+    kind: 'payout_made',
+    to: creatorEmail,
+    subjectRow: id,
+    creatorId,
     params: { payout_id: id, amount_minor: amountMinor, currency, paid_on, reference },
   });
 }

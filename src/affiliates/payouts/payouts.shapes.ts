@@ -192,17 +192,17 @@ export const PayoutFilter = z
     if (!(from instanceof Date && to instanceof Date && from > to)) return;
     context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from.toISOString() });
   }, besideOthers);
+export type PayoutFilter = z.output<typeof PayoutFilter>;
 
-/** Every field of every shape of a payout, except `commission_ids`. */
-export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {
-  const major = (minor: number) => fromMinor(minor, row.currency);
+/** Maps a row to every field of any shape of a payout, except `commission_ids`. */
+export function toPayout({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {
   return {
     ...toWire(row),
-    amount: major(amountMinor),
-    allocated_amount: major(allocatedMinor),
-    netted_amount: major(nettedMinor),
-    unallocated: major(unallocatedMinor),
-    unallocated_amount: major(amountMinor - (allocatedMinor - nettedMinor)),
+    amount: fromMinor(amountMinor, row.currency),
+    allocated_amount: fromMinor(allocatedMinor, row.currency),
+    netted_amount: fromMinor(nettedMinor, row.currency),
+    unallocated: fromMinor(unallocatedMinor, row.currency),
+    unallocated_amount: fromMinor(amountMinor - (allocatedMinor - nettedMinor), row.currency),
   };
 }
 

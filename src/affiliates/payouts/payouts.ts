@@ -3,12 +3,11 @@ import type { PayoutsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
 import type { Fund, Funding, Share } from './allocate.ts';
-
-type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
+import type { PayoutFilter } from './payouts.shapes.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
 
@@ -17,14 +16,6 @@ export interface Payee {
   brandId: string;
   creatorId: string;
   currency: string;
-}
-
-interface PayoutWhere extends ListWindow {
-  creator_email?: string | undefined;
-  method?: PayoutMethod | undefined;
-  settled?: boolean | undefined;
-  from?: Date | undefined;
-  to?: Date | undefined;
 }
 
 const withCreator = (db: Db) =>
@@ -41,7 +32,7 @@ export const payouts = listing({
   table: 'payouts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, { creator_email, method, settled, from, to }: PayoutWhere) => {
+  matching: (db, brandId, { creator_email, method, settled, from, to }: Omit<PayoutFilter, keyof Page>) => {
     let query = db
       .selectFrom('payouts')
       .where((eb) => eb.and(omitUndefined({ method })))
@@ -55,12 +46,12 @@ export const payouts = listing({
 });
 export const { get: getPayout } = payouts;
 
-/** Found by id alone, because a visitor with the link has no brand. */
+/** Finds a payout by its id alone, because a visitor with the link has no brand. */
 export async function findPayoutPage(db: Db, id: string): Promise<PayoutFacts | undefined> {
   return await withCreator(db).where('payouts.id', '=', id).executeTakeFirst();
 }
 
-/** What a payout paid, oldest sale first. */
+/** Lists the commissions that a payout paid, oldest sale first. */
 export async function listAllocated(db: Db, brandId: string, payoutId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('payoutAllocations as allocation')
@@ -74,7 +65,7 @@ export async function listAllocated(db: Db, brandId: string, payoutId: string): 
   return rows.map(({ id }) => id);
 }
 
-/** Undefined unless the creator is or was on the brand's roster; a removed creator may still be owed money. */
+/** Finds a creator who is or was on the brand's roster; a removed creator may still be owed money. */
 export async function findPayee(db: Db, brandId: string, email: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('creators')
@@ -107,7 +98,7 @@ export async function lockPayees(db: Db, brandId: string, creatorIds: readonly s
     .execute();
 }
 
-/** The payout, locked until the transaction ends; lock its creator first. */
+/** Locks the payout until the transaction ends, and its creator before it. */
 export async function lockPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
   const { creatorId } = await getPayout(db, brandId, id);
   await lockPayees(db, brandId, [creatorId]);
@@ -117,26 +108,26 @@ export async function lockPayout(db: Db, brandId: string, id: string): Promise<P
 export const updatePayout = (db: Db, brandId: string, id: string, change: Updateable<PayoutsTable>) =>
   updateOwn(db.updateTable('payouts').set(change).returningAll(), brandId, id);
 
-/** What refunds took back after payment and no payout has netted yet; negative if netted amounts are due again. */
+/** Sums the refunds of paid commissions that no payout has netted; negative if netted amounts are due again. */
 export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: Payee): Promise<number> {
-  const adjusted = await db
+  const adjustments = await db
     .selectFrom('commissionAdjustments')
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)
     .where('currency', '=', currency)
     .select(({ fn }) => fn.sum<number | null>('amountMinor').as('minor'))
     .executeTakeFirstOrThrow();
-  const netted = await db
+  const deductions = await db
     .selectFrom('payouts')
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)
     .where('currency', '=', currency)
     .select(({ fn }) => fn.sum<number | null>('nettedMinor').as('minor'))
     .executeTakeFirstOrThrow();
-  return (adjusted.minor ?? 0) - (netted.minor ?? 0);
+  return (adjustments.minor ?? 0) - (deductions.minor ?? 0);
 }
 
-/** Payouts with money left over, oldest first. */
+/** Lists the payouts with unspent money, oldest first. */
 export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee): Promise<Fund[]> {
   const rows = await db
     .selectFrom('payouts')
@@ -146,11 +137,10 @@ export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee)
     .where('currency', '=', currency)
     .where('unallocatedMinor', '>', 0)
     .execute();
-  const timeOf = ({ paidAt }: { paidAt: Date | null }) => paidAt?.getTime() ?? 0;
-  return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.id < b.id ? -1 : 1));
+  return rows.toSorted((a, b) => (a.paidAt?.getTime() ?? 0) - (b.paidAt?.getTime() ?? 0) || (a.id < b.id ? -1 : 1));
 }
 
-/** Those of the brand's creators to whom a payout with money left over was paid. */
+/** Selects the creators who have a payout with unspent money. */
 export async function listFunded(db: Db, brandId: string, creatorIds: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('payouts')
@@ -163,7 +153,7 @@ export async function listFunded(db: Db, brandId: string, creatorIds: readonly s
   return new Set(rows.map(({ creatorId }) => creatorId));
 }
 
-/** Adds what a payout pays now to what it has already paid. */
+/** Adds a share to the sums that the payout has already paid. */
 export async function updateShare(db: Db, brandId: string, share: Share, at: Date): Promise<void> {
   await db
     .updateTable('payouts')
@@ -187,7 +177,7 @@ export async function insertFundings(db: Db, brandId: string, fundings: readonly
     .execute();
 }
 
-/** Whether the brand has sales and all are later than that time. If not, the first row found decides. */
+/** True if the brand has sales and all are later. Both statements stop at the first row. */
 export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<boolean> {
   const own = db.selectFrom('orders').select('id').where('brandId', '=', brandId).limit(1);
   if (await own.where('occurredAt', '<', at).executeTakeFirst()) return false;
@@ -196,11 +186,11 @@ export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<
 
 interface PayoutFigures {
   payouts: { status: string; method: string; count: number }[];
-  /** How many have money that has paid no commission yet. */
+  /** Number of payouts with unspent money. */
   unallocated: number;
 }
 
-/** Payouts of all brands. */
+/** Counts the payouts of all brands. */
 export async function readPayoutFigures(db: Db): Promise<PayoutFigures> {
   const { rows } = await sql<PayoutFigures['payouts'][number] & { unallocated: number }>`
     select status, method, count(*) as count, count(*) filter (where unallocated_minor > 0) as unallocated

@@ -1,13 +1,22 @@
 import type { Work } from '../../kit/operation/work.ts';
 import type { Posting } from '../../kit/outbox/ledger-entry.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
-import { announce, type CommissionRow, lockApproved, lockCommissions, postPayment, updatePaid } from '../commissions/commissions.ts';
-import { mailPaid } from './payouts.mails.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import {
+  announceCommissions,
+  type CommissionRow,
+  lockApproved,
+  lockCommissions,
+  postPayment,
+  updatePaid,
+} from '../commissions/commissions.ts';
 import { assertFits, assertPayable, oldestFirst, type Plan, planPayment, type Share } from './allocate.ts';
+import { mailPaid } from './payouts.mails.ts';
+import { Payout, type PayoutCreate, type PayoutPatch, toPayout } from './payouts.shapes.ts';
 import {
   findPayee,
   getPayout,
@@ -26,10 +35,6 @@ import {
   updatePayout,
   updateShare,
 } from './payouts.ts';
-import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './payouts.shapes.ts';
-
-/** Time zones: the payer's day may have started before the UTC day. */
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export async function createPayout(work: Work, input: PayoutCreate): Promise<PayoutFacts> {
   const { db, now, brandId } = work;
@@ -49,9 +54,13 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
   if (creatorId === undefined || amountMinor === undefined) throw validationError(problems);
   const isWallet = method === 'wallet';
   if (isWallet) await lockPayees(db, brandId, [creatorId]);
-  const made = await insertPayout(db, {
+  const payout = await insertPayout(db, {
     id: newId('pay', now.getTime()),
-    ...{ brandId, creatorId, amountMinor, currency, method },
+    brandId,
+    creatorId,
+    amountMinor,
+    currency,
+    method,
     walletEmail: wallet_email,
     status: 'completed',
     note: input.note ?? input.description ?? null,
@@ -59,8 +68,8 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
     createdAt: now,
   });
   // A wallet payout is paid as soon as it is recorded.
-  if (isWallet) await payOut(work, made, selectionOf(input), now);
-  return await announcePayout(work, made.id);
+  if (isWallet) await payOut(work, payout, toSelection(input), now);
+  return await announcePayout(work, payout.id);
 }
 
 async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
@@ -70,52 +79,49 @@ async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
     old: null,
     new: { ...row, commissionIds: await listAllocated(work.db, work.brandId, id) },
   });
-  work.emit('payout.created', Payout.parse(payoutOf(row)));
+  work.emit('payout.created', Payout.parse(toPayout(row)));
   await mailPaid(work, row);
   return row;
 }
 
-type Unpaid = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
+type NewPayout = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
 
 /**
- * Records a payout that is already paid and pays these commissions. Their creator is locked. Without commissions it
- * pays what is due again.
+ * Records a payout that is already paid and pays these commissions. Lock their creator first. Without commissions it
+ * only returns netted refunds that are due again.
  */
-export async function insertPaidPayout(work: Work, row: Unpaid, ids: string[], paidAt: Date): Promise<PayoutFacts> {
+export async function insertPaidPayout(work: Work, row: NewPayout, ids: string[], paidAt: Date): Promise<PayoutFacts> {
   const status = row.method === 'wallet' ? ('completed' as const) : ('paid' as const);
-  const made = await insertPayout(work.db, { ...row, status, paidAt });
-  await payOut(work, made, { ids, isFee: false }, paidAt);
-  return await announcePayout(work, made.id);
+  const payout = await insertPayout(work.db, { ...row, status, paidAt });
+  await payOut(work, payout, { ids, isFee: false }, paidAt);
+  return await announcePayout(work, payout.id);
 }
 
-function wrongState({ status }: PayoutRow, message: string): ApiError {
+function createStateError({ status }: PayoutRow, message: string): ApiError {
   return new ApiError('INVALID_STATE_TRANSITION', message, { facts: { current_status: status, allowed: [] } });
 }
 
-/** Settling a paid payout again changes nothing, as long as it reports the recorded payment. */
+/** Accepts a paid payout that is settled again, as long as it reports the recorded payment. */
 async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch: PayoutPatch): Promise<void> {
   const { paid_at, reference, note, commission_ids } = patch;
-  const differing = [];
-  if (paid_at !== undefined && paid_at.getTime() !== payout.paidAt?.getTime()) differing.push('paid_at');
-  if (reference !== undefined && reference !== payout.reference) differing.push('reference');
-  if (note !== undefined && note !== payout.note) differing.push('note');
+  const differences = [];
+  if (paid_at !== undefined && paid_at.getTime() !== payout.paidAt?.getTime()) differences.push('paid_at');
+  if (reference !== undefined && reference !== payout.reference) differences.push('reference');
+  if (note !== undefined && note !== payout.note) differences.push('note');
   if (commission_ids !== undefined) {
-    const received = [...new Set(commission_ids)].sort();
-    const kept = (payout.settledIds ?? (await listAllocated(db, brandId, payout.id))).toSorted();
-    if (received.join() !== kept.join()) differing.push('commission_ids');
+    const requestedIds = [...new Set(commission_ids)].sort();
+    const settledIds = (payout.settledIds ?? (await listAllocated(db, brandId, payout.id))).toSorted();
+    if (requestedIds.join() !== settledIds.join()) differences.push('commission_ids');
   }
-  if (differing.length === 0) return;
-  throw wrongState(payout, `The payout is already paid, with a different ${differing.join(', ')}.`);
+  if (differences.length === 0) return;
+  throw createStateError(payout, `The payout is already paid, with a different ${differences.join(', ')}.`);
 }
 
-/** The commissions to pay, in order: the listed ones, or all approved ones, oldest first. All are locked. */
-async function lockPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
-  if (ids === undefined) return (await lockApproved(db, payout)).sort(oldestFirst);
-  return assertPayable(ids, await lockCommissions(db, brandId, ids), payout);
-}
-
-/** The time of the payment: now by default, never in the future, and not on a day before the brand's first sale. */
-export async function paidAtOf(
+/**
+ * The time of the payment: now by default, never in the future, and not on a day before the brand's first sale. A day of
+ * tolerance allows for time zones.
+ */
+export async function checkPaidAt(
   { db, brandId, now }: Work,
   { paid_at: paidAt }: Pick<PayoutPatch, 'paid_at'>,
 ): Promise<Date> {
@@ -127,32 +133,31 @@ export async function paidAtOf(
   throw validationError([{ field: 'paid_at', code: 'invalid', message }]);
 }
 
-/** What a payout pays: these commissions or, without ids, all approved ones. */
+/** The commissions that a payout pays; without ids, all approved ones. */
 interface Selection {
   ids: string[] | undefined;
   isFee: boolean;
 }
 
-const selectionOf = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'>): Selection => ({
+const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'>): Selection => ({
   ids,
   isFee: ids?.length === 0,
 });
 
-/**
- * Pays commissions with the money that was sent and with what earlier payouts left over, and keeps the rest for later.
- */
+/** Pays commissions with the sent money and the rest of earlier payouts, and keeps the remainder for later. */
 async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, paidAt: Date): Promise<PayoutRow> {
   const { db, brandId } = work;
   const { id, amountMinor } = payout;
+  postPaidOut(work, payout, paidAt, isFee);
   if (isFee) {
-    postPaidOut(work, { payout, paidAt, leftMinor: 0, isFee: true });
     return await updatePayout(db, brandId, id, { isFee: true, settledIds: [] });
   }
-  const payable = await lockPayable(work, payout, ids);
+  const payable = ids
+    ? assertPayable(ids, await lockCommissions(db, brandId, ids), payout)
+    : (await lockApproved(db, payout)).sort(oldestFirst);
   const funds = [...(await listFunds(db, payout)), { id, leftMinor: amountMinor }];
   const plan = planPayment(payable, funds, await sumOutstanding(db, payout));
   if (ids) assertFits(ids, plan, payout);
-  postPaidOut(work, { payout, paidAt, leftMinor: amountMinor, isFee: false });
   await payByPlan(work, payout, plan, paidAt);
   const settledIds = plan.chosen.map((commission) => commission.id);
   return await updatePayout(db, brandId, id, { settledIds });
@@ -162,32 +167,30 @@ async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, 
 export async function settlePayout(work: Work, id: string, patch: PayoutPatch): Promise<void> {
   const { db, now, brandId } = work;
   const old = await lockPayout(db, brandId, id);
-  if (old.method === 'wallet') throw wrongState(old, 'Only manual payouts and bank transfers are settled like this.');
+  if (old.method === 'wallet')
+    throw createStateError(old, 'Only manual payouts and bank transfers are settled like this.');
   if (old.status === 'paid') return await assertSamePayment(work, old, patch);
-  const paidAt = await paidAtOf(work, patch);
+  const paidAt = await checkPaidAt(work, patch);
   const { reference, note } = patch;
   const change = { ...omitUndefined({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
   const paid = await updatePayout(db, brandId, id, change);
-  const row = await payOut(work, paid, selectionOf(patch), paidAt);
+  const row = await payOut(work, paid, toSelection(patch), paidAt);
   const settled = { ...row, commissionIds: await listAllocated(db, brandId, id) };
   work.audit({ resourceId: id, old, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
   await mailPaid(work, await getPayout(db, brandId, id));
 }
 
-interface PaidOut {
-  payout: Pick<PayoutRow, 'id' | 'creatorId' | 'currency' | 'amountMinor'>;
-  paidAt: Date;
-  isFee: boolean;
-  leftMinor: number;
-}
-
-const NOWHERE = { linkId: null, orderId: null, commissionId: null };
+const NO_SALE = { linkId: null, orderId: null, commissionId: null };
 
 /** Posts the sent money on the day it was sent, either as unallocated or as a fee. */
-function postPaidOut(work: Pick<Work, 'post'>, { payout, paidAt: at, isFee }: PaidOut): void {
+function postPaidOut(work: Pick<Work, 'post'>, payout: PayoutRow, at: Date, isFee: boolean): void {
   const { id: payoutId, creatorId, currency, amountMinor } = payout;
   work.post({
-    ...{ kind: 'payout', currency, creatorId, payoutId, ...NOWHERE },
+    kind: 'payout',
+    currency,
+    creatorId,
+    payoutId,
+    ...NO_SALE,
     postings: [
       { account: isFee ? 'fees' : 'unallocated', amountMinor, at },
       { account: 'cash', amountMinor: -amountMinor, at },
@@ -195,7 +198,7 @@ function postPaidOut(work: Pick<Work, 'post'>, { payout, paidAt: at, isFee }: Pa
   });
 }
 
-/** Posts what a payout pays for commissions, from its own money and from what it withholds. */
+/** Posts the commissions that a payout pays, from its own money and from withheld refunds. */
 function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'leftMinor'>, at: Date): void {
   const { id: payoutId, allocatedMinor, nettedMinor } = share;
   const { creatorId, currency } = payee;
@@ -206,10 +209,10 @@ function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'l
   ];
   const postings = lines.filter(({ amountMinor }) => amountMinor !== 0);
   if (postings.length === 0) return;
-  work.post({ kind: 'payout', currency, creatorId, payoutId, ...NOWHERE, postings });
+  work.post({ kind: 'payout', currency, creatorId, payoutId, ...NO_SALE, postings });
 }
 
-/** Carries out the plan. Commissions, payouts and their creator must be locked. */
+/** Carries out the plan. Lock the creator, the payouts and the commissions first. */
 async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
   const { db, now, brandId } = work;
   const { chosen, shares, fundings } = plan;
@@ -220,13 +223,13 @@ async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at
     chosen.map(({ id }) => id),
     now,
   );
-  await announce(
+  await announceCommissions(
     work,
     'commission.paid',
     chosen.map(({ id }) => id),
   );
-  const first = new Map(fundings.toReversed().map(({ commissionId, payoutId }) => [commissionId, payoutId]));
-  for (const commission of chosen) postPayment(work, commission, first.get(commission.id) ?? null);
+  const firstPayouts = new Map(fundings.toReversed().map(({ commissionId, payoutId }) => [commissionId, payoutId]));
+  for (const commission of chosen) postPayment(work, commission, firstPayouts.get(commission.id) ?? null);
   for (const share of shares) {
     await updateShare(db, brandId, share, now);
     postShare(work, payee, share, at);
@@ -234,10 +237,10 @@ async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at
 }
 
 /**
- * Pays the payees' approved commissions that fit, oldest first, from what earlier payouts left over, and gives back
- * what is due again. Call it after an approval, a refund or a reverted refund, with the creators locked.
+ * Pays the payees' approved commissions from the rest of earlier payouts, oldest first, and gives back netted refunds
+ * that are due again. Call it after an approval, a refund or a reverted refund, with the creators locked.
  */
-export async function useUnallocated(work: Work, payees: readonly Payee[]): Promise<void> {
+export async function allocateUnallocatedFunds(work: Work, payees: readonly Payee[]): Promise<void> {
   const { db, now, brandId } = work;
   const creatorIds = [...new Set(payees.map(({ creatorId }) => creatorId))];
   if (creatorIds.length === 0) return;

@@ -19,7 +19,7 @@ export type Role = (typeof ROLES)[number];
 export type Columns = Partial<Record<Role, string>>;
 
 /**
- * Headers of the exports of Shopify, WooCommerce and their usual plugins, without blanks and signs; the likeliest first.
+ * Column names in exports of Shopify, WooCommerce and their usual plugins, without blanks and signs, likeliest first.
  * A column that is called like a role has it, unless one of these is there.
  */
 const USUAL: Readonly<Record<Role, readonly string[]>> = {
@@ -37,12 +37,12 @@ const USUAL: Readonly<Record<Role, readonly string[]>> = {
 
 const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** The columns of a file by its headers, where the caller does not name them. */
-export function guessColumns(headers: readonly string[], given: Columns): Columns {
-  const known = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
+/** Finds the columns of a file by its headers, unless the caller names them. */
+export function guessColumns(headers: readonly string[], requested: Columns): Columns {
+  const byName = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
-    const usual = [...USUAL[role], normalizeHeader(role)].find((name) => known.has(name));
-    const header = given[role] ?? (usual === undefined ? undefined : known.get(usual));
+    const usual = [...USUAL[role], normalizeHeader(role)].find((name) => byName.has(name));
+    const header = requested[role] ?? (usual === undefined ? undefined : byName.get(usual));
     return header === undefined ? [] : [[role, header] as const];
   });
   return Object.fromEntries(guessed);
@@ -52,7 +52,7 @@ export function guessColumns(headers: readonly string[], given: Columns): Column
 export interface TheirOrder {
   orderId: string;
   currency: string;
-  /** Null, like the other: it cannot be read. */
+  /** Null, like `mostMinor`, if the order is unreadable. */
   leastMinor: number | null;
   mostMinor: number | null;
   refundedMinor: number;
@@ -72,18 +72,13 @@ export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder
   isCancelled: false,
 });
 
-/** `1,250.50`, `1.250,50 €` and `$1250.5` as a plain decimal. */
-function plainDecimal(text: string): string {
-  const digits = text.replace(/[^\d.,-]/g, '');
-  const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
-  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
-  return isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', '');
-}
-
-/** Reads a cell as minor units: 0 if it is empty, undefined if it is no amount. */
+/** Reads a cell such as `1,250.50`, `1.250,50 €` or `$1250.5`: 0 if it is empty, undefined if it is no amount. */
 function readMinor(cell: string | undefined, currency: string): number | undefined {
   if (cell === undefined || cell.trim() === '') return 0;
-  const decimal = readDecimal(plainDecimal(cell));
+  const digits = cell.replace(/[^\d.,-]/g, '');
+  const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
+  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
+  const decimal = readDecimal(isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', ''));
   if (decimal === undefined) return undefined;
   try {
     return toMinorUnits(decimal < 0n ? -decimal : decimal, currency);
@@ -98,8 +93,8 @@ const REFUNDED = new Set(['refunded', 'wcrefunded']);
 type Amounts = Record<'amount' | 'total' | 'shipping' | 'taxes' | 'fees', number>;
 
 /**
- * What the goods cost, without tax. Where prices include tax, a file gives the tax of goods and shipping as one, and the
- * result is a range.
+ * Computes the range of what the goods cost without tax. If prices include tax, a file has one tax for goods and
+ * shipping, so the result is a range.
  */
 function computeGoods(
   { amount, total, shipping, taxes, fees }: Amounts,
@@ -115,7 +110,7 @@ function computeGoods(
   return shipping === 0 ? [least, least] : [least, amount - Math.floor((taxes * amount) / total) + 1];
 }
 
-/** A row of a file; undefined for a further line of an order, which has no id. */
+/** Reads a row of a file; undefined for a further line of an order, which has no id. */
 export function readRow(
   cells: readonly string[],
   places: ReadonlyMap<Role, number>,
@@ -132,11 +127,11 @@ export function readRow(
   const main = places.has('amount') ? 'amount' : 'total';
   const isComplete = amounts.every(([, minor]) => minor !== undefined) && (cell(main) ?? '').trim() !== '';
   if (!isComplete || refundedMinor === undefined) return toUnreadableOrder(orderId, currency);
-  const known: Amounts = { amount: 0, total: 0, shipping: 0, taxes: 0, fees: 0 };
-  for (const [role, minor = 0] of amounts) known[role] = minor;
-  const [leastMinor, mostMinor] = computeGoods(known, (role) => places.has(role));
+  const parsedAmounts: Amounts = { amount: 0, total: 0, shipping: 0, taxes: 0, fees: 0 };
+  for (const [role, minor = 0] of amounts) parsedAmounts[role] = minor;
+  const [leastMinor, mostMinor] = computeGoods(parsedAmounts, (role) => places.has(role));
   const status = normalizeHeader(cell('status') ?? '');
-  const all = places.has('total') ? known.total : mostMinor;
+  const all = places.has('total') ? parsedAmounts.total : mostMinor;
   return {
     orderId,
     currency,
@@ -161,7 +156,7 @@ export const FINDING_KINDS = [
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** The same order here. */
+/** The order in Rollcall. */
 export interface OurOrder {
   ourCurrency: string;
   baseMinor: number;
@@ -187,9 +182,9 @@ export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): Fi
   if (!ours) return ['missing_here'];
   const isSameCurrency = theirs.currency === ours.ourCurrency;
   const isSameAmount = ours.baseMinor >= theirs.leastMinor && ours.baseMinor <= theirs.mostMinor;
-  const stands = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';
-  const isCancelledThere = stands && theirs.isCancelled && ours.cancelledAt === null;
-  const isRefundedThere = stands && !theirs.isCancelled && ours.cancelledAt === null && isRefundUnknown(theirs, ours);
+  const isOwed = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';
+  const isCancelledThere = isOwed && theirs.isCancelled && ours.cancelledAt === null;
+  const isRefundedThere = isOwed && !theirs.isCancelled && ours.cancelledAt === null && isRefundUnknown(theirs, ours);
   return [
     ...(isSameCurrency ? [] : ['currency' as const]),
     ...(isSameCurrency && !isSameAmount ? ['amount' as const] : []),
@@ -198,6 +193,6 @@ export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): Fi
   ];
 }
 
-/** Minor units in major ones, with all decimals of the currency. */
+/** Converts minor units to major ones with all decimals of the currency. */
 export const toMajorText = (minor: number | null, currency: string): string | null =>
   minor === null ? null : (minor / 10 ** getDecimals(currency)).toFixed(getDecimals(currency));

@@ -3,7 +3,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
-import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
+import { registerKind, toJob } from '../../platform/jobs/jobs.ts';
 import { reconciliationKind, removeReconciled } from './reconciliations.jobs.ts';
 import { ReconciliationCreate } from './reconciliations.shapes.ts';
 import {
@@ -15,7 +15,7 @@ import {
   toEmptyUpload,
 } from './reconciliations.ts';
 
-export const reconciliationOperations = [
+const reconciliationOperations = [
   upload({
     id: 'create_reconciliation',
     method: 'POST',
@@ -40,7 +40,7 @@ export const reconciliationOperations = [
     release: releaseOrders,
     withoutFile: toEmptyUpload,
     apply: (work, { body }, sent) => createReconciliation(work, body, sent),
-    answer: (context, row) => ({ data: jobOf(row, context) }),
+    answer: (context, row) => ({ data: toJob(row, context) }),
   }),
 ] as const;
 

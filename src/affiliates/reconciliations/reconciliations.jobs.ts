@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
 import type { Job } from '../../kit/operation/job.ts';
-import { makePlan } from '../../kit/operation/plans/make-plan.ts';
+import { makePlan } from '../../kit/operation/plans.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
-import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import {
   type ClaimedJob,
   JobFailure,
@@ -17,7 +17,7 @@ import {
   storeFile,
   type TurnOutcome,
 } from '../../platform/jobs/jobs.ts';
-import { openStore } from '../stores/connections/connect.ts';
+import { openStore } from '../stores/connections/access.ts';
 import { getClient } from '../stores/formats/clients.ts';
 import { type Delivery, getRetryAfterMs, needsReconnect, type Store, StoreId } from '../stores/formats/provider.ts';
 import { FIRST_BACK_MS, READ_AGAIN } from '../stores/sweeps/schedule.ts';
@@ -48,14 +48,14 @@ import {
   type TheirsAndOurs,
 } from './reconciliations.ts';
 
-/** Rows of a file that a turn reads, and pages of a store. Other brands' jobs wait for it. */
+/** Limits of a turn, in rows of a file and pages of a store. Jobs of other brands wait for it. */
 const ROWS_A_TURN = 50_000;
 const PAGES_A_TURN = 10;
-/** Orders that a turn compares, and that one file covers. */
+/** Orders that a turn compares and one file covers. */
 const ORDERS_A_TURN = 200_000;
 const BATCH = 1_000;
 const REMOVED_AT_ONCE = 10_000;
-/** Differences of each kind in the job's `result`; its files have all. */
+/** Limit of differences of each kind in the job's `result`; its files have all. */
 const SHOWN_OF_KIND = 50;
 
 const counts = z.record(z.string(), z.number().int());
@@ -98,7 +98,7 @@ interface ComparisonTurn {
 
 const Row = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
-/** Keeps the next orders of the file, and says how far it is read. */
+/** Stores the next orders of the file and returns the new position. */
 async function readFile(context: Context, { job, request, store, cursor, signal }: ComparisonTurn): Promise<Cursor> {
   const { postgres, files } = context;
   const [file] = await listFiles(postgres.db, job);
@@ -120,7 +120,7 @@ async function readFile(context: Context, { job, request, store, cursor, signal 
     skip_empty_lines: true,
     max_record_size: 1_048_576,
   });
-  // The reader of `parser` gets the error.
+  // The loop over `parser` receives the error.
   pipeline(await files.read(storageKey, { start, end: sizeBytes - 1 }), parser, () => undefined);
   const most = Math.min(ROWS_A_TURN, context.config.exportFileRows);
   let batch: TheirOrder[] = [];
@@ -148,7 +148,7 @@ async function readFile(context: Context, { job, request, store, cursor, signal 
   return { ...cursor, bytes, step: rows === most ? 'read' : 'compare' };
 }
 
-/** A listed order as it is compared; undefined if it is outside the period, or names no order. */
+/** Converts a listed order; undefined if it is outside the period or has no id. */
 async function toTheirOrder(
   { store, request }: Pick<ComparisonTurn, 'store' | 'request'>,
   opened: Store & { currency: string },
@@ -175,7 +175,10 @@ async function toTheirOrder(
   };
 }
 
-/** Keeps the next pages of the store's list: what changed since the period began has all that was placed in it. */
+/**
+ * Stores the next pages of the store's list. Orders changed since the start of the period include all that were placed
+ * in it.
+ */
 async function readStore(
   context: Context,
   comparison: ComparisonTurn,
@@ -232,13 +235,13 @@ function toFindingRow(
   };
 }
 
-/** Follows a comparison while its rows are written. */
+/** Progress of a comparison while its rows are written. */
 interface Progress {
   cursor: Cursor;
   /** Rows of the whole job. */
   rows: number;
   note(rows: number): void;
-  /** In this turn. */
+  /** Orders compared in this turn. */
   compared: number;
   found: number;
   isDone: boolean;
@@ -249,20 +252,13 @@ function countFinding(progress: Progress, kind: FindingKind | 'matched'): void {
   progress.cursor.counts = { ...before, [kind]: (before[kind] ?? 0) + 1 };
 }
 
-/** Counts a difference, and keeps the first ones of each kind to be shown. */
+/** Counts a difference, and keeps the first ones of each kind for the result. */
 function noteFinding(progress: Progress, row: FindingRow): FindingRow {
   const { cursor } = progress;
   countFinding(progress, row.finding);
   progress.found += 1;
   if ((cursor.counts[row.finding] ?? 0) <= SHOWN_OF_KIND) cursor.shown = [...cursor.shown, row];
   return row;
-}
-
-function widenPeriod(cursor: Cursor, { occurredAt }: Pick<TheirsAndOurs, 'occurredAt'>): void {
-  if (!occurredAt) return;
-  const at = occurredAt.toISOString();
-  if (cursor.first === null || at < cursor.first) cursor.first = at;
-  if (cursor.last === null || at > cursor.last) cursor.last = at;
 }
 
 async function* compareTheirs(
@@ -277,10 +273,12 @@ async function* compareTheirs(
     const page = await listTheirs(context.postgres.db, job, store.id, { after: cursor.after, limit });
     for (const pair of page) {
       const isKnown = pair.ourId !== null;
-      const found = listFindings(pair, isKnown ? pair : undefined);
-      if (found.length === 0) countFinding(progress, 'matched');
-      for (const kind of found) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
-      widenPeriod(cursor, pair);
+      const findings = listFindings(pair, isKnown ? pair : undefined);
+      if (findings.length === 0) countFinding(progress, 'matched');
+      for (const kind of findings) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
+      const at = pair.occurredAt?.toISOString();
+      if (at !== undefined && (cursor.first === null || at < cursor.first)) cursor.first = at;
+      if (at !== undefined && (cursor.last === null || at > cursor.last)) cursor.last = at;
       cursor.after = pair.orderId;
     }
     progress.compared += page.length;
@@ -291,8 +289,8 @@ async function* compareTheirs(
 }
 
 /**
- * The period in which every order of ours should be listed; undefined if it is unknown. Shopify hides orders older than 60 days
- * from most apps, so there a period begins with the first that it lists.
+ * Returns the period in which the store should list all our orders; undefined if it is unknown. Shopify hides orders
+ * older than 60 days from most apps, so there a period begins with the first that it lists.
  */
 function getListedPeriod({ job, request, store, cursor }: ComparisonTurn): { from: Date; until: Date } | undefined {
   const { first, last } = cursor;
@@ -338,7 +336,10 @@ async function* findingRows(
 
 const REPAIRED = ['missing_here', 'amount', 'refunded_but_paid', 'cancelled_but_paid'] as const;
 
-/** Offers to read the store again, which repairs what it lists differently. Null if it cannot be, or would repair nothing. */
+/**
+ * Creates a plan to read the store again, which repairs differences. Null if that is impossible or would repair
+ * nothing.
+ */
 async function offerPlan(context: Context, { job, request, store, cursor }: ComparisonTurn): Promise<string | null> {
   const { counts: found, first } = cursor;
   const from = request.from ?? (first && new Date(Date.parse(first) - DAY_MS).toISOString());
@@ -363,7 +364,7 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
   return z.object({ plan_id: z.string() }).parse(JSON.parse(planned.toString())).plan_id;
 }
 
-/** Compares the next orders, and writes what it finds into a file. */
+/** Compares the next orders and writes the differences to a file. */
 async function compareNextOrders(
   context: Context,
   comparison: ComparisonTurn,
@@ -381,7 +382,7 @@ async function compareNextOrders(
     found: 0,
     isDone: false,
   };
-  const storageKey = storageKeyOf(job.id, number, job.claim);
+  const storageKey = toStorageKey(job.id, number, job.claim);
   const mimeType = 'text/csv';
   const lines = toCsv(FindingRow, findingRows(context, comparison, progress));
   const written = await storeFile(files, { key: storageKey, mimeType, signal }, lines);
@@ -418,23 +419,21 @@ async function runReconciliation(
   if (!store) throw new JobFailure('The store no longer exists.');
   const comparison = { job, request, store, signal, cursor: Cursor.parse(job.cursor ?? START) };
   if (comparison.cursor.step !== 'read') return await compareNextOrders(context, comparison, note);
-  const read = request.file === null ? await readStore(context, comparison) : await readFile(context, comparison);
-  return 'waitMs' in read ? read : { cursor: read, rows: 0, isDone: false };
+  const next = request.file === null ? await readStore(context, comparison) : await readFile(context, comparison);
+  return 'waitMs' in next ? next : { cursor: next, rows: 0, isDone: false };
 }
 
-/** Orders of the store are kept first, then compared. A turn that is lost repeats what it read, or writes its file again. */
+/** Stores the store's orders first, then compares them. A lost turn reads its part again, or writes its file again. */
 export const reconciliationKind: JobKind = { run: runReconciliation };
 
 /** Removes the store's orders of comparisons that have ended. */
-async function removeEnded({ postgres }: Pick<Context, 'postgres'>): Promise<void> {
-  for (const ended of await listEnded(postgres.db, 50)) {
-    while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
-  }
-}
-
 export const removeReconciled: Job = {
   name: 'remove-reconciled-orders',
   everyMs: 60_000,
   asksFor: 'comparisons with a store that have ended',
-  run: removeEnded,
+  run: async ({ postgres }) => {
+    for (const ended of await listEnded(postgres.db, 50)) {
+      while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
+    }
+  },
 };

@@ -6,7 +6,7 @@ import { FINDING_KINDS, ROLES } from './compare.ts';
 const Header = z.string().trim().min(1).max(200);
 const Columns = z.partialRecord(z.enum(ROLES), Header);
 
-/** A form has text only. */
+/** Forms carry text only. */
 const FormColumns = z
   .string()
   .max(4_000)

@@ -6,11 +6,11 @@ import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { FilePart } from '../../kit/operation/form-part.ts';
+import type { FilePart } from '../../kit/operation/upload.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { assertRoom, createJob, insertFile, type JobRow, type ListedJob } from '../../platform/jobs/jobs.ts';
+import { assertBelowLimit, createJob, insertFile, type JobRow, type ListedJob } from '../../platform/jobs/jobs.ts';
 import { claimUpload, receiveFile, releaseFile, type StoredFile } from '../../workflow/assets/uploads.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import { type Columns, guessColumns, type OurOrder, ROLES, type TheirOrder } from './compare.ts';
@@ -18,7 +18,7 @@ import type { ReconciliationCreate, ReconciliationRequest } from './reconciliati
 
 type ReconciliationKey = Pick<JobRow, 'id' | 'brandId'>;
 
-/** A store, or a shop that a key reports orders of. */
+/** A store, or a shop whose orders API keys report. */
 export interface ComparedStore {
   id: string;
   brandId: string;
@@ -39,8 +39,8 @@ const selectStores = (db: Db, brandId: string) =>
 export const findStore = (db: Db, brandId: string, id: string): Promise<ComparedStore | undefined> =>
   selectStores(db, brandId).where('id', '=', id).executeTakeFirst();
 
-/** The brand's only store; undefined if it has several, or none. */
-export async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
+/** Finds the brand's only store; undefined if it has several or none. */
+async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
   const [only, other] = await selectStores(db, brandId).limit(2).execute();
   return other === undefined ? only : undefined;
 }
@@ -49,7 +49,7 @@ export async function insertReconciliation(db: Db, { id, brandId }: Reconciliati
   await db.insertInto('reconciliations').values({ jobId: id, brandId }).execute();
 }
 
-/** Keeps the orders that a store lists. Of an order that comes twice, the first counts in a file and the last in a list. */
+/** Stores the orders that a store lists. Of duplicates, the first counts in a file and the last in a list. */
 export async function insertTheirs(
   db: Db,
   { id, brandId }: ReconciliationKey,
@@ -91,7 +91,7 @@ const OURS = sql`ours.id as our_id, ours.currency as our_currency, ours.base_min
 const COMMISSION = sql`left join commissions as commission on commission.order_id = ours.id
   left join creators as creator on creator.id = commission.creator_id`;
 
-/** The next orders of the store by their ids, each with ours. */
+/** Lists the next orders of the store by id, each with ours. */
 export async function listTheirs(
   db: Db,
   { id, brandId }: ReconciliationKey,
@@ -115,7 +115,7 @@ export interface OursAlone extends OurOrder, Commission {
   occurredAt: Date;
 }
 
-/** The next of our orders that the store does not list, by time. Those that it deleted are rightly missing there. */
+/** Lists our next orders that the store does not list, by time. Orders that it deleted are excluded. */
 export async function listOursAlone(
   db: Db,
   { id, brandId }: ReconciliationKey,
@@ -136,7 +136,7 @@ export async function listOursAlone(
   return rows;
 }
 
-/** Comparisons that have ended, whose orders are still kept. */
+/** Lists ended comparisons whose orders are still stored. */
 export async function listEnded(db: Db, limit: number): Promise<ReconciliationKey[]> {
   return await db
     .selectFrom('reconciliations')
@@ -147,7 +147,7 @@ export async function listEnded(db: Db, limit: number): Promise<ReconciliationKe
     .execute();
 }
 
-/** Removes some of a comparison's orders, and after the last one the comparison. False when some are left. */
+/** Deletes some of a comparison's orders, and after the last one the comparison. Returns false while some remain. */
 export async function deleteTheirs(db: Db, { id, brandId }: ReconciliationKey, limit: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     delete from reconciled_orders where brand_id = ${brandId} and job_id = ${id} and order_id in (
@@ -161,13 +161,13 @@ export async function deleteTheirs(db: Db, { id, brandId }: ReconciliationKey, l
 
 export const RECONCILIATION = 'reconciliation';
 export const MAX_FILE_BYTES = 200 * 1024 * 1024;
-/** A header row is no longer. */
+/** Limit of a header row. */
 const HEADER_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t'] as const;
 /** More recent changes at a store may not have reached us yet. */
 const ON_ITS_WAY_MS = 15 * MINUTE_MS;
 
-/** The first row of a file, and where its orders begin. */
+/** First row of a file, and the position of its orders. */
 export interface Header {
   names: string[];
   delimiter: string;
@@ -188,9 +188,6 @@ function parseHeader(sample: Buffer, delimiter: string): Header | undefined {
   }
 }
 
-/** True if the bytes begin with a byte order mark of UTF-16. */
-const isUtf16 = (bytes: Buffer | undefined) => /^(?:fffe|feff)/.test(bytes?.toString('hex', 0, 2) ?? '');
-
 /** Reads the header row of a file in the storage. */
 export async function readHeader(
   { files }: Pick<Context, 'files'>,
@@ -199,7 +196,8 @@ export async function readHeader(
   const end = Math.min(sizeBytes, HEADER_BYTES) - 1;
   const sample: Buffer[] = [];
   for await (const chunk of await files.read(storageKey, { start: 0, end })) sample.push(Buffer.from(chunk));
-  if (isUtf16(sample[0])) throw invalidField('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
+  const isUtf16 = /^(?:fffe|feff)/.test(sample[0]?.toString('hex', 0, 2) ?? '');
+  if (isUtf16) throw invalidField('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
   const headers = DELIMITERS.flatMap((delimiter) => parseHeader(Buffer.concat(sample), delimiter) ?? []);
   const [header] = headers.toSorted((a, b) => b.names.length - a.names.length);
   if (!header || header.names.length < 2) throw invalidField('file', 'invalid', 'must be a CSV with a header row.');
@@ -208,7 +206,7 @@ export async function readHeader(
 }
 
 /** The request's file; null if it has only fields. */
-export interface UploadedOrders {
+interface UploadedOrders {
   sha256: string;
   file: (StoredFile & { header: Header }) | null;
 }
@@ -229,12 +227,12 @@ export async function releaseOrders(context: Context, { file }: UploadedOrders):
 
 export const toEmptyUpload = async (): Promise<UploadedOrders> => ({ sha256: '', file: null });
 
-function resolveColumns({ names }: Header, given: Columns): Columns {
-  const unknown = Object.values(given).filter((name) => !names.includes(name));
+function resolveColumns({ names }: Header, requested: Columns): Columns {
+  const unknown = Object.values(requested).filter((name) => !names.includes(name));
   const has = `The file has ${names.slice(0, 60).join(', ')}`.slice(0, 2_000);
   if (unknown.length > 0)
     throw invalidField('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
-  const columns = guessColumns(names, given);
+  const columns = guessColumns(names, requested);
   const missing = [
     ...(columns.order_id === undefined ? ['order_id'] : []),
     ...(columns.amount === undefined && columns.total === undefined ? ['amount'] : []),
@@ -259,7 +257,7 @@ async function resolveStore({ db, brandId }: Work, id: string | undefined, isFil
   throw invalidField('integration_id', 'not_connected', 'is not connected; connect it, or send its CSV as `file`.');
 }
 
-/** The period that a store's list is compared in. It ends some minutes ago at the latest. */
+/** Resolves the compared period of a store's list, which ends some minutes ago at the latest. */
 function resolvePeriod({ now }: Work, { from, to }: ReconciliationCreate): { from: Date; until: Date } {
   if (from === undefined)
     throw invalidField('from', 'required', 'is required without a file: where the period begins.');
@@ -280,7 +278,7 @@ export async function createReconciliation(
   const { from, until } = file
     ? { from: body.from && toStart(body.from), until: body.to && toEnd(body.to) }
     : resolvePeriod(work, body);
-  await assertRoom(work);
+  await assertBelowLimit(work);
   const request: ReconciliationRequest = {
     integration_id: store.id,
     file: file?.name ?? null,

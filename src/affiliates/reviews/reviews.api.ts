@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { act, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
-import { CommissionEvent, commissionOf } from '../commissions/commissions.shapes.ts';
+import { CommissionEvent, toCommission } from '../commissions/commissions.shapes.ts';
 import { getCommission } from '../commissions/commissions.ts';
 import { approveCommissions } from './reviews.jobs.ts';
 import { reviewAll, reviewOne } from './reviews.ts';
@@ -120,7 +120,7 @@ const reviewOperations = [
     errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID'],
     apply: async (work, { params, body: { status, note = null } }) => {
       await reviewOne(work, params.id, { status, note });
-      return commissionOf(await getCommission(work.db, work.brandId, params.id));
+      return toCommission(await getCommission(work.db, work.brandId, params.id));
     },
   }),
   patch({

@@ -4,29 +4,29 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type ErrorCode, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import {
-  announce,
-  announceOne,
-  approvalBlockers,
+  announceCommission,
+  announceCommissions,
   type Blocker,
   type CommissionFacts,
   type CommissionRow,
-  entryOf,
+  canAutoApprove,
   getCommission,
   insertCommission,
   isApprovable,
-  listCreatorsOf,
+  listApprovalBlockers,
+  listCommissionCreators,
   lockCommissions,
-  mayApproveItself,
   type OrderEnd,
   orderEnd,
   postApproval,
   postRejection,
+  toLedgerEntry,
 } from '../commissions/commissions.ts';
 import { mailAtEndOfWeek } from '../commissions/weekly-mail.ts';
-import { useUnallocated } from '../payouts/settle.ts';
 import { findPayee, lockPayees } from '../payouts/payouts.ts';
+import { allocateUnallocatedFunds } from '../payouts/settle.ts';
 
 /** Unchanged fields that the audit entry shows, because they say how much is owed to whom. */
 const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
@@ -39,27 +39,27 @@ async function moveCommissions(work: Work, rows: readonly CommissionRow[], revie
   const { db, now, brandId } = work;
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
-  const moved = await updateReviewed(db, brandId, ids, { ...review, at: now });
-  const after = new Map(moved.map((row) => [row.id, row]));
+  const updatedRows = await updateReviewed(db, brandId, ids, { ...review, at: now });
+  const after = new Map(updatedRows.map((row) => [row.id, row]));
   for (const row of rows) {
     if (review.status === 'approved') postApproval(work, row);
     else postRejection(work, row);
     work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row, context: PAYABLE });
   }
-  const announced = rows.filter((row) =>
+  const newlyReviewed = rows.filter((row) =>
     review.status === 'approved' ? row.approvedAt === null : row.status !== 'rejected',
   );
-  await announce(
+  await announceCommissions(
     work,
     review.status === 'approved' ? 'commission.approved' : 'commission.rejected',
-    announced.map(({ id }) => id),
+    newlyReviewed.map(({ id }) => id),
   );
   if (review.status === 'rejected') return;
   await mailAtEndOfWeek(
     work,
-    announced.map(({ id }) => id),
+    newlyReviewed.map(({ id }) => id),
   );
-  await useUnallocated(work, moved);
+  await allocateUnallocatedFunds(work, updatedRows);
 }
 
 async function lockCandidates(
@@ -67,13 +67,16 @@ async function lockCandidates(
   ids: readonly string[],
   { status }: Review,
 ): Promise<Map<string, Candidate>> {
-  if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
+  if (status === 'approved') await lockPayees(db, brandId, await listCommissionCreators(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
-  const ends = await listEnds(
-    db,
-    brandId,
-    rows.flatMap(({ orderId }) => orderId ?? []),
-  );
+  // The commissions are locked, so the ends of their orders stay true.
+  const orders = await db
+    .selectFrom('orders')
+    .select(['id', orderEnd.as('end')])
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${rows.flatMap(({ orderId }) => orderId ?? [])})`)
+    .execute();
+  const ends = new Map(orders.map(({ id, end }) => [id, end]));
   return new Map(rows.map((row) => [row.id, { row, end: ends.get(row.orderId ?? '') ?? null }]));
 }
 
@@ -96,11 +99,14 @@ async function applyReview(work: Work, rows: readonly CommissionRow[], review: R
 /** Moves all or none, and returns how many moved. */
 export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
   const candidates = await lockCandidates(work, ids, review);
-  const problems = ids.flatMap((id, index) => {
+  const details = ids.flatMap((id, i): Problem[] => {
     const refusal = findRefusal(candidates.get(id) ?? MISSING, review, work.now);
-    return refusal ? [{ index, id, refusal }] : [];
+    return refusal ? [{ field: `event_ids.${i}`, code: refusal.code, message: `${id}: ${refusal.message}` }] : [];
   });
-  if (problems.length > 0) throw createSelectionError('event_ids', problems);
+  if (details.length > 0) {
+    const message = `${details.length} of the selected commissions cannot be moved; nothing was changed.`;
+    throw new ApiError('INVALID_SELECTION', message, { details });
+  }
   const rows = [...candidates.values()].flatMap(({ row }) => row ?? []);
   return await applyReview(work, rows, review);
 }
@@ -109,7 +115,11 @@ export async function reviewAll(work: Work, ids: readonly string[], review: Revi
 export async function reviewOne(work: Work, id: string, review: Review): Promise<number> {
   const candidate = (await lockCandidates(work, [id], review)).get(id) ?? MISSING;
   const refusal = findRefusal(candidate, review, work.now);
-  if (refusal) throw toError(refusal);
+  if (refusal) {
+    const { code, message, facts } = refusal;
+    if (code === 'not_found') throw notFound('commission');
+    throw new ApiError(ERROR_CODES[code], message, facts ? { facts } : {});
+  }
   return candidate.row ? await applyReview(work, [candidate.row], review) : 0;
 }
 
@@ -117,9 +127,9 @@ export async function reviewOne(work: Work, id: string, review: Review): Promise
 export async function approveNextDue(work: Work, limit: number): Promise<number> {
   const { db, now, brandId } = work;
   const ids = await listDue(db, brandId, now, limit);
-  await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
+  await lockPayees(db, brandId, await listCommissionCreators(db, brandId, ids));
   const candidates = await lockDueCommissions(db, brandId, ids);
-  const rows = candidates.filter(({ end, ...row }) => mayApproveItself(row, end, now));
+  const rows = candidates.filter(({ end, ...row }) => canAutoApprove(row, end, now));
   await moveCommissions(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;
 }
@@ -181,13 +191,13 @@ export async function createManualCommission(work: Work, input: ManualCommission
     createdAt: now,
   });
   work.post(
-    entryOf(row, 'manual', [
+    toLedgerEntry(row, 'manual', [
       { account: 'commission_expense', amountMinor: commissionMinor, at: now },
       { account: 'commission_pending', amountMinor: -commissionMinor, at: now },
     ]),
   );
   work.audit({ resourceId: row.id, old: null, new: row });
-  announceOne(work, 'commission.created', row);
+  announceCommission(work, 'commission.created', row);
   if (input.status === 'approved') await reviewOne(work, row.id, { status: 'approved', note });
   return await getCommission(db, brandId, row.id);
 }
@@ -220,34 +230,7 @@ function findRefusal({ row, end }: Candidate, { status }: Review, now: Date): Re
   if (row.status === 'paid' && status === 'approved') return undefined;
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
-  return approvalBlockers(row, end, now)[0];
-}
-
-function toError({ code, message, facts = undefined }: Refusal): ApiError {
-  if (code === 'not_found') return notFound('commission');
-  return new ApiError(ERROR_CODES[code], message, facts ? { facts } : {});
-}
-
-/** Names every id that cannot be moved, by its position in the list. */
-function createSelectionError(field: string, problems: readonly { index: number; id: string; refusal: Refusal }[]) {
-  const details: Problem[] = problems.map(({ index, id, refusal }) => ({
-    field: `${field}.${index}`,
-    code: refusal.code,
-    message: `${id}: ${refusal.message}`,
-  }));
-  const message = `${details.length} of the selected commissions cannot be moved; nothing was changed.`;
-  return new ApiError('INVALID_SELECTION', message, { details });
-}
-
-/** Lists what ended these orders as a whole. Lock their commissions first, so that the result stays true. */
-async function listEnds(db: Db, brandId: string, orderIds: readonly string[]): Promise<Map<string, OrderEnd>> {
-  const rows = await db
-    .selectFrom('orders')
-    .select(['id', orderEnd.as('end')])
-    .where('brandId', '=', brandId)
-    .where('id', '=', sql<string>`any(${orderIds})`)
-    .execute();
-  return new Map(rows.map(({ id, end }) => [id, end]));
+  return listApprovalBlockers(row, end, now)[0];
 }
 
 interface Review {

@@ -1,12 +1,12 @@
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import {
   AttributionRules,
   AttributionRulesPatch,
   getRules,
-  minOrderOf,
+  parseMinOrder,
   shownRules,
   updateRules,
 } from './attribution-rules.ts';
@@ -40,7 +40,7 @@ const attributionRulesOperations = [
     body: AttributionRulesPatch,
     apply: async ({ db, now, brandId, audit }, { body }) => {
       const currency = await getBrandCurrency(db, brandId);
-      const minOrder = minOrderOf('min_order', body.min_order, currency);
+      const minOrder = parseMinOrder('min_order', body.min_order, currency);
       const old = await getRules(db, brandId);
       const row = await updateRules(db, brandId, {
         ...omitUndefined({ model: body.model, couponPolicy: body.coupon_policy }),

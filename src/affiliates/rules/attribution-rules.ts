@@ -51,8 +51,8 @@ export const shownRules = (row: RulesRow, brandCurrency: string): z.input<typeof
 
 /** A brand's rules of attribution, in addition to the terms of each code and link. */
 export interface Rules {
-  model: 'last_click' | 'first_click';
-  couponPolicy: 'code_wins' | 'click_wins';
+  model: AttributionRulesTable['model'];
+  couponPolicy: AttributionRulesTable['couponPolicy'];
   /** Smaller orders in this currency pay nobody. */
   minOrder: { minor: number; currency: string } | null;
 }
@@ -68,7 +68,7 @@ interface Stored {
 }
 
 /** Returns the very object `DEFAULT_RULES` unless the brand has other rules. */
-export function rulesOf(stored: Stored): Rules {
+export function toRules(stored: Stored): Rules {
   const { model, couponPolicy, minOrderMinor: minor, minOrderCurrency: currency } = stored;
   const rules: Rules = {
     model: model ?? DEFAULT_RULES.model,
@@ -81,20 +81,20 @@ export function rulesOf(stored: Stored): Rules {
 }
 
 /** Orders in other currencies have no minimum. */
-export const isBelow = (
+export const isBelowMinimum = (
   { minOrder }: Pick<Rules, 'minOrder'>,
   { baseMinor, currency }: { baseMinor: number; currency: string },
 ): boolean => minOrder !== null && minOrder.currency === currency && baseMinor < minOrder.minor;
 
 /** The form in which a decision records the rules. */
-export const recordedRules = ({ model, couponPolicy, minOrder }: Rules) => ({
+export const toRecordedRules = ({ model, couponPolicy, minOrder }: Rules) => ({
   model,
   coupon_policy: couponPolicy,
   min_order: minOrder,
 });
 
 /** Converts the amount to minor units; undefined stays undefined. Throws VALIDATION_ERROR that names `field`. */
-export function minOrderOf(
+export function parseMinOrder(
   field: string,
   amount: number | null | undefined,
   currency: string,

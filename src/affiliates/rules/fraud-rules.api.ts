@@ -1,13 +1,7 @@
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import {
-  FraudRulesPatch,
-  FraudRulesShown,
-  getFraudRules,
-  lockBrandRules,
-  patchedRules,
-  replaceFraudRules,
-} from './fraud-rules.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
+import { FraudRulesPatch, FraudRulesShown, getFraudRules, patchedRules, replaceFraudRules } from './fraud-rules.ts';
 
 const path = '/v1/fraud-rules';
 const tag = 'Fraud rules';
@@ -37,7 +31,8 @@ const fraudRulesOperations = [
     forAgents: false,
     body: FraudRulesPatch,
     apply: async ({ db, now, brandId, audit }, { body }) => {
-      await lockBrandRules(db, brandId);
+      // The brand is locked because there is no row of rules to lock before the first change.
+      await lockBrand(db, brandId);
       const { rules: old } = await getFraudRules(db, brandId);
       const rules = patchedRules(old, body);
       await replaceFraudRules(db, brandId, rules, now);

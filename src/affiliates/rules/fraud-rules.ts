@@ -119,7 +119,7 @@ export const DEFAULT_FRAUD_RULES: FraudRules = {
 };
 
 /** Parses the stored rules; null or undefined if the brand never changed them. */
-export const fraudRulesOf = (stored: unknown): FraudRules =>
+export const parseFraudRules = (stored: unknown): FraudRules =>
   stored === null || stored === undefined
     ? DEFAULT_FRAUD_RULES
     : StoredRules.parse({ ...DEFAULT_FRAUD_RULES, ...StoredRules.partial().parse(stored) });
@@ -135,17 +135,12 @@ export const patchedRules = (rules: FraudRules, patch: FraudRulesPatch): FraudRu
 });
 
 /** Matches the hosts and their subdomains. */
-export const isOfHosts = (host: string, hosts: readonly string[]): boolean =>
+export const matchesHost = (host: string, hosts: readonly string[]): boolean =>
   hosts.some((one) => host === one || host.endsWith(`.${one}`));
 
 export async function getFraudRules(db: Db, brandId: string): Promise<{ rules: FraudRules; updatedAt: Date | null }> {
   const row = await db.selectFrom('fraudRules').selectAll().where('brandId', '=', brandId).executeTakeFirst();
-  return { rules: fraudRulesOf(row?.rules), updatedAt: row?.updatedAt ?? null };
-}
-
-/** Serializes concurrent changes, even the first one, for which there is no row to lock. */
-export async function lockBrandRules(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
+  return { rules: parseFraudRules(row?.rules), updatedAt: row?.updatedAt ?? null };
 }
 
 /** Resets `searchedAt`, so that the brand's codes are searched for leaks under the new rules. */

@@ -15,7 +15,15 @@ import { rebuildFigures } from '../ledger/rebuild-figures.ts';
 /** Removes the sample and everything else in the brand. `removeFigures` removes its clicks and figures afterwards. */
 export async function removeSample(work: Work): Promise<void> {
   const { db, brandId, now } = work;
-  await beginRemoval(db, brandId, now);
+  // The lock keeps new rows out of the brand.
+  await sql`select from brands where id = ${brandId} for update`.execute(db);
+  const { numUpdatedRows } = await db
+    .updateTable('brands')
+    .set({ sample: 'removing', updatedAt: now })
+    .where('id', '=', brandId)
+    .where('sample', 'in', ['filling', 'filled'])
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) throw notFound('sample');
   await removeFromUnsent(db, [brandId]);
   await deleteEverything(db, brandId);
   work.audit({ resourceId: brandId, old: { sample: 'filled' }, new: { sample: null } });
@@ -29,12 +37,17 @@ export async function removeFigures(
   engines: Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>,
 ): Promise<void> {
   const { postgres, clicksRedis, clickhouse, clock } = engines;
-  for (const { id, updatedAt } of await listLosing(postgres.db)) {
+  for (const { id, updatedAt } of await listPendingRemovals(postgres.db)) {
     const removedAt = updatedAt ?? clock.now();
     if ((await oldestWaitingClick(clicksRedis)) <= removedAt.getTime()) continue;
     await withoutClicks(clicksRedis, [id], () => deleteClicks(clickhouse, id, removedAt));
     await rebuildFigures(engines, id);
-    await endRemoval(postgres.db, id);
+    await postgres.db
+      .updateTable('brands')
+      .set({ sample: null })
+      .where('id', '=', id)
+      .where('sample', '=', 'removing')
+      .execute();
   }
 }
 
@@ -118,18 +131,6 @@ export async function listSampleExamples(db: Db): Promise<{ example: string; own
   return rows;
 }
 
-/** Locks the brand against new rows, and marks its sample as being removed. Throws if it has none. */
-async function beginRemoval(db: Db, brandId: string, now: Date): Promise<void> {
-  await sql`select from brands where id = ${brandId} for update`.execute(db);
-  const { numUpdatedRows } = await db
-    .updateTable('brands')
-    .set({ sample: 'removing', updatedAt: now })
-    .where('id', '=', brandId)
-    .where('sample', 'in', ['filling', 'filled'])
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) throw notFound('sample');
-}
-
 /**
  * Deletes all rows of the brand but the kept ones, even from append-only tables, and empties its ledger. Triggers and
  * references are off in this transaction, so it needs the superuser of an embedded database.
@@ -165,8 +166,5 @@ async function deleteEverything(db: Db, brandId: string): Promise<void> {
 }
 
 /** Brands whose sample is removed from PostgreSQL but not yet from ClickHouse. */
-export const listLosing = (db: Db) =>
+export const listPendingRemovals = (db: Db) =>
   db.selectFrom('brands').select(['id', 'updatedAt']).where('sample', '=', 'removing').execute();
-
-const endRemoval = (db: Db, brandId: string) =>
-  db.updateTable('brands').set({ sample: null }).where('id', '=', brandId).where('sample', '=', 'removing').execute();

@@ -74,6 +74,7 @@ const DisputeFilter = z.object({
     .meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
   ...ListQuery,
 });
+export type DisputeFilter = z.output<typeof DisputeFilter>;
 
 export const DisputePatch = z
   .object({
@@ -106,7 +107,6 @@ export const disputeOperations = [
     tag,
     summary: "List creators' questions about their statements",
     description: 'Newest first. Creators ask on the page of a statement, about one line or all of it.',
-    forAgents: { description: 'Newest first. About one line of a statement or the whole.' },
     query: DisputeFilter,
     item: Dispute,
     rows: disputes,

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { DisputesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -7,16 +7,17 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { findContactEmail } from '../../platform/brands/queries.ts';
+import { findContactEmail } from '../../platform/brands/brands.ts';
 import { getDisplayName, matchesCreator } from '../../workflow/creators/creators.ts';
-import type { DisputePatch } from './disputes.api.ts';
+import type { DisputeFilter, DisputePatch } from './disputes.api.ts';
+import { getStatement } from './statements.ts';
 
 /** Columns that must not appear in the audit log. */
 const secrets = ['message', 'answer'];
 
-const nameLine = ({ lineId, storeOrderId }: DisputeFacts): string =>
+const nameLine = ({ lineId, storeOrderId }: Pick<DisputeFacts, 'lineId' | 'storeOrderId'>): string =>
   storeOrderId === null ? (lineId ?? 'the whole statement') : `order ${storeOrderId}`;
 
 interface NewQuestion {
@@ -30,13 +31,12 @@ interface NewQuestion {
 /** Stores a creator's question about a line. Returns false if one about the same line is already open. */
 export async function openDispute(work: Work, question: NewQuestion): Promise<boolean> {
   const { db, now, brandId } = work;
-  const row = await insertDispute(db, {
-    ...question,
-    id: newId('dsp', now.getTime()),
-    brandId,
-    status: 'open',
-    createdAt: now,
-  });
+  const row = await db
+    .insertInto('disputes')
+    .values({ ...question, id: newId('dsp', now.getTime()), brandId, status: 'open', createdAt: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (!row) return false;
   work.audit({ resourceId: row.id, old: null, new: row, secrets });
   const to = await findContactEmail(db, brandId);
@@ -48,19 +48,10 @@ export async function openDispute(work: Work, question: NewQuestion): Promise<bo
   return true;
 }
 
-async function mailAnswer(work: Work, facts: DisputeFacts, answer: string): Promise<void> {
-  const { id, creatorId, creatorEmail: to, statementId, payoutId } = facts;
-  if (to === null) return;
-  const link_version = await findLinkVersion(work.db, work.brandId, statementId);
-  const params = { row_id: statementId ?? payoutId ?? '', link_version, line: nameLine(facts), answer };
-  const subjectRow = `${id}:${work.now.getTime()}`;
-  await queueMail(work, { kind: 'dispute_answered', to, subjectRow, creatorId, params });
-}
-
 /** Mails an answer, which makes the question `answered`. Repeating the same answer changes nothing. */
 export async function patchDispute(work: Work, id: string, { status, answer }: DisputePatch): Promise<DisputeRow> {
   const { db, now, brandId } = work;
-  const old = await lockDispute(db, brandId, id);
+  const old = await lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
   const isNew = answer !== undefined && answer !== old.answer;
   const next = status ?? (isNew ? 'answered' : undefined);
   if (next === 'answered' && (answer ?? old.answer) === null) {
@@ -69,30 +60,27 @@ export async function patchDispute(work: Work, id: string, { status, answer }: D
   }
   const change = { ...omitUndefined({ status: next }), ...(isNew ? { answer, answeredAt: now } : {}) };
   if (Object.keys(change).length === 0) return old;
-  const row = await updateDispute(db, brandId, id, { ...change, updatedAt: now });
+  const row = await updateOwn(
+    db
+      .updateTable('disputes')
+      .set({ ...change, updatedAt: now })
+      .returningAll(),
+    brandId,
+    id,
+  );
   work.audit({ resourceId: id, old, new: row, secrets });
-  if (isNew) await mailAnswer(work, await getDispute(db, brandId, id), answer);
+  if (!isNew) return row;
+  const { creatorId, creatorEmail: to, statementId, payoutId, ...facts } = await getDispute(db, brandId, id);
+  if (to === null) return row;
+  // The statement of a payout has no versions of its link.
+  const link_version = statementId === null ? 0 : (await getStatement(db, brandId, statementId)).linkVersion;
+  const params = { row_id: statementId ?? payoutId ?? '', link_version, line: nameLine(facts), answer };
+  const subjectRow = `${id}:${now.getTime()}`;
+  await queueMail(work, { kind: 'dispute_answered', to, subjectRow, creatorId, params });
   return row;
 }
 
 export type DisputeRow = Selectable<DisputesTable>;
-
-interface DisputeWhere extends ListWindow {
-  status?: DisputeRow['status'] | undefined;
-  creator_email?: string | undefined;
-  line_id?: string | undefined;
-}
-
-const withFacts = (db: Db) =>
-  db
-    .selectFrom('disputes')
-    .innerJoin('creators', 'creators.id', 'disputes.creatorId')
-    .leftJoin('commissions', (join) =>
-      join.onRef('commissions.id', '=', 'disputes.lineId').onRef('commissions.brandId', '=', 'disputes.brandId'),
-    )
-    .leftJoin('orders', 'orders.id', 'commissions.orderId')
-    .selectAll('disputes')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']);
 
 export type DisputeFacts = Awaited<ReturnType<typeof getDispute>>;
 
@@ -101,17 +89,23 @@ export const disputes = listing({
   table: 'disputes',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'answeredAt'],
-  matching: (db, brandId, { status, creator_email, line_id }: DisputeWhere) =>
+  matching: (db, brandId, { status, creator_email, line_id }: Omit<DisputeFilter, keyof Page>) =>
     db
       .selectFrom('disputes')
       .where((eb) => eb.and(omitUndefined({ status, lineId: line_id })))
       .where(matchesCreator('disputes.creatorId', brandId, creator_email)),
-  rows: withFacts,
+  rows: (db) =>
+    db
+      .selectFrom('disputes')
+      .innerJoin('creators', 'creators.id', 'disputes.creatorId')
+      .leftJoin('commissions', (join) =>
+        join.onRef('commissions.id', '=', 'disputes.lineId').onRef('commissions.brandId', '=', 'disputes.brandId'),
+      )
+      .leftJoin('orders', 'orders.id', 'commissions.orderId')
+      .selectAll('disputes')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']),
 });
 export const { get: getDispute } = disputes;
-
-const lockDispute = (db: Db, brandId: string, id: string): Promise<DisputeRow> =>
-  lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
 
 /** Lists all questions on a statement or on a payout's statement, oldest first. */
 export async function listQuestions(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {
@@ -119,28 +113,4 @@ export async function listQuestions(db: Db, brandId: string, on: { statementId: 
   return 'payoutId' in on
     ? await query.where('payoutId', '=', on.payoutId).execute()
     : await query.where('statementId', '=', on.statementId).execute();
-}
-
-/** Returns undefined if a question about the line is already open. */
-async function insertDispute(db: Db, row: Insertable<DisputesTable>): Promise<DisputeRow | undefined> {
-  return await db
-    .insertInto('disputes')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
-const updateDispute = (db: Db, brandId: string, id: string, change: Updateable<DisputesTable>) =>
-  updateOwn(db.updateTable('disputes').set(change).returningAll(), brandId, id);
-
-async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
-  if (statementId === null) return 0;
-  const row = await db
-    .selectFrom('statements')
-    .select('linkVersion')
-    .where('brandId', '=', brandId)
-    .where('id', '=', statementId)
-    .executeTakeFirst();
-  return row?.linkVersion ?? 0;
 }

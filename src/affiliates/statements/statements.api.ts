@@ -4,21 +4,30 @@ import { create, list, read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { disputeOperations } from './disputes.api.ts';
 import { disputeMails, statementMails } from './statements.mails.ts';
-import { contentOf, CreatorStatementLine, Statement, StatementCreate, StatementDetail, StatementFilter, StatementMade, toStatement } from './statements.shapes.ts';
+import {
+  CreatorStatementLine,
+  Statement,
+  StatementCreate,
+  StatementDetail,
+  StatementFilter,
+  StatementMade,
+  toStatement,
+  toStatementContent,
+} from './statements.shapes.ts';
 import { createStatement, getStatement, statements, sumStatement } from './statements.ts';
 
 const tag = 'Payouts';
 
 async function getDetail({ postgres: { db } }: Context, brandId: string, id: string) {
   const row = await getStatement(db, brandId, id);
-  return { ...toStatement(row), ...contentOf(await sumStatement(db, row)) };
+  return { ...toStatement(row), ...toStatementContent(await sumStatement(db, row)) };
 }
 
 async function* eachLine(context: Context, brandId: string, id: string) {
   yield* (await getDetail(context, brandId, id)).lines;
 }
 
-export const statementOperations = [
+const statementOperations = [
   list({
     id: 'list_statements',
     path: '/v1/statements',

@@ -153,6 +153,7 @@ export const StatementFilter = z.object({
     .meta({ example: 'ana@example.com' }),
   ...ListQuery,
 });
+export type StatementFilter = z.output<typeof StatementFilter>;
 
 export const toStatement = ({ ledgerHash, fromText, toText, totals, ...row }: StatementFacts) => ({
   ...toWire(row),
@@ -165,7 +166,6 @@ export const toStatement = ({ ledgerHash, fromText, toText, totals, ...row }: St
 type Line = z.output<typeof CreatorStatementLine>;
 
 function toLine(row: StatementSums): Line {
-  const major = (minor: number) => fromMinor(minor, row.currency);
   return {
     type: row.commissionId === null ? 'payout' : 'commission',
     id: row.commissionId ?? row.payoutId ?? '',
@@ -176,12 +176,12 @@ function toLine(row: StatementSums): Line {
     code: row.code,
     reference: row.reference,
     status: row.commissionId === null ? null : row.status,
-    sale_amount: major(row.saleMinor),
-    refunded_amount: major(row.refundedMinor),
-    commission: major(row.commissionMinor),
-    taken_back: major(row.takenBackMinor),
-    paid_out: major(row.paidMinor - row.feeMinor),
-    fee: major(row.feeMinor),
+    sale_amount: fromMinor(row.saleMinor, row.currency),
+    refunded_amount: fromMinor(row.refundedMinor, row.currency),
+    commission: fromMinor(row.commissionMinor, row.currency),
+    taken_back: fromMinor(row.takenBackMinor, row.currency),
+    paid_out: fromMinor(row.paidMinor - row.feeMinor, row.currency),
+    fee: fromMinor(row.feeMinor, row.currency),
   };
 }
 
@@ -210,7 +210,7 @@ function toTotal({ currency, openingMinor, commissionMinor, takenBackMinor, paid
 }
 
 /** Lines and totals of the period, computed from the ledger alone. */
-export const contentOf = (rows: readonly StatementSums[]) => ({
+export const toStatementContent = (rows: readonly StatementSums[]) => ({
   lines: rows
     .filter((row) =>
       [row.saleMinor, row.refundedMinor, row.commissionMinor, row.takenBackMinor, row.paidMinor].some(

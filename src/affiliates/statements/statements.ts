@@ -1,17 +1,17 @@
-import { type Insertable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { toEnd, toStart } from '../../analytics/figures/sums.ts';
-import type { StatementsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import type { CommissionStatus } from '../commissions/commissions.ts';
 import { findHead } from '../ledger/ledger.ts';
 import { findPayee } from '../payouts/payouts.ts';
-import { type StatementCreate, sumTotals } from './statements.shapes.ts';
+import { type StatementCreate, type StatementFilter, sumTotals } from './statements.shapes.ts';
 
 const LINK_LIVES_MS = 90 * 24 * 60 * 60 * 1_000;
 
@@ -35,7 +35,10 @@ export async function createStatement(work: Work, input: StatementCreate): Promi
   const period = { brandId, creatorId, fromAt: toStart(from), untilAt: toEnd(to), ledgerSeq: seq };
   const totals = JSON.stringify(sumTotals(await sumStatement(db, period)));
   const facts = { fromText: from, toText: to, ledgerHash: hash, totals, createdAt: now };
-  await insertStatement(db, { id, ...period, ...facts });
+  await db
+    .insertInto('statements')
+    .values({ id, ...period, ...facts })
+    .execute();
   const row = await getStatement(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: hash?.toString('hex') ?? null } });
   const expiresAt = new Date(now.getTime() + LINK_LIVES_MS);
@@ -61,10 +64,6 @@ declare module '../../kit/engines/postgres/columns.ts' {
   }
 }
 
-interface StatementWhere extends ListWindow {
-  creator_email?: string | undefined;
-}
-
 const withCreator = (db: Db) =>
   db
     .selectFrom('statements')
@@ -79,7 +78,7 @@ export const statements = listing({
   table: 'statements',
   time: 'createdAt',
   changed: ['createdAt'],
-  matching: (db, brandId, { creator_email }: StatementWhere) =>
+  matching: (db, brandId, { creator_email }: Omit<StatementFilter, keyof Page>) =>
     db.selectFrom('statements').where(matchesCreator('statements.creatorId', brandId, creator_email)),
   rows: withCreator,
 });
@@ -88,10 +87,6 @@ export const { get: getStatement } = statements;
 /** Found by id alone, because a visitor with the link has no brand. */
 export async function findStatementPage(db: Db, id: string): Promise<StatementFacts | undefined> {
   return await withCreator(db).where('statements.id', '=', id).executeTakeFirst();
-}
-
-async function insertStatement(db: Db, row: Insertable<StatementsTable>): Promise<void> {
-  await db.insertInto('statements').values(row).execute();
 }
 
 /** The part of one commission or payout in a statement, computed from the ledger alone, in minor units. */
@@ -107,7 +102,7 @@ export interface StatementSums {
   takenBackMinor: number;
   paidMinor: number;
   feeMinor: number;
-  status: 'pending' | 'approved' | 'paid' | 'rejected';
+  status: CommissionStatus;
   at: Date | null;
   storeOrderId: string | null;
   customerEmail: string | null;

@@ -17,14 +17,14 @@ import { getIntegrationWithHealth } from './connections/connections.ts';
 
 const authorizationId = idField('sau', 'Id of the link.');
 
-export const StoreAuthorize = z.object({
+const StoreAuthorize = z.object({
   url: StoreUrl.describe('Address of the WooCommerce store, such as https://shop.example.'),
   return_url: WebAddress.describe(
     'Where the store sends its owner afterwards, with `success` (1 or 0) and `user_id` (the id of the link) in the query.',
   ).meta({ example: 'https://app.example/app/stores' }),
 });
 
-export const StoreAuthorization = z
+const StoreAuthorization = z
   .object({
     id: authorizationId,
     authorize_url: z
@@ -39,7 +39,7 @@ const tag = 'Affiliates';
 const PATH = '/v1/affiliates/integrations/authorizations';
 
 /** Only for people, in the web app. */
-export const storeAuthorizationOperations = [
+const storeAuthorizationOperations = [
   create({
     id: 'authorize_affiliate_store',
     path: PATH,

@@ -11,23 +11,23 @@ import { ApiError, notFound, validationError } from '../../kit/values/errors.ts'
 import { newId } from '../../kit/values/ids.ts';
 import { checkStore, type NewStore } from './connections/connect.ts';
 
-export async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
+async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
   await db.insertInto('storeAuthorizations').values(row).execute();
 }
 
-/** Keeps the keys that a store hands out, once, before the link expires. Whether it did. */
-export async function storeKeysOnce(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
-  const taken = await db
+/** Stores the keys of a callback, once, before the link expires. Returns false otherwise. */
+async function storeKeysOnce(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
+  const result = await db
     .updateTable('storeAuthorizations')
     .set({ keys })
     .where('tokenHash', '=', tokenHash)
     .where('keys', 'is', null)
     .where('expiresAt', '>', now)
     .executeTakeFirst();
-  return taken.numUpdatedRows > 0n;
+  return result.numUpdatedRows > 0n;
 }
 
-export async function findAuthorization(db: Db, brandId: string, id: string, now: Date) {
+async function findAuthorization(db: Db, brandId: string, id: string, now: Date) {
   return await db
     .selectFrom('storeAuthorizations')
     .select(['id', 'baseUrl', 'tokenHash', 'keys'])
@@ -37,8 +37,8 @@ export async function findAuthorization(db: Db, brandId: string, id: string, now
     .executeTakeFirst();
 }
 
-/** Uses it up. Whether it was still there. */
-export async function deleteAuthorization(db: Db, brandId: string, id: string): Promise<boolean> {
+/** Deletes an authorization. Returns false if it did not exist. */
+async function deleteAuthorization(db: Db, brandId: string, id: string): Promise<boolean> {
   const deleted = await db
     .deleteFrom('storeAuthorizations')
     .where('brandId', '=', brandId)
@@ -57,7 +57,7 @@ const TOKEN_BYTES = 32;
 const hashToken = (token: string) => createHash('sha256').update(token).digest();
 const toSealContext = (tokenHash: Buffer) => `authorization ${tokenHash.toString('hex')}`;
 
-/** Below the links host, followed by a token: the caller who knows it may hand over keys, once. */
+/** Callback path on the links host, followed by a token that allows its holder to hand over keys once. */
 export const KEYS_PATH = '/ingest/woocommerce/keys/';
 
 /** WooCommerce calls back over https only. */
@@ -67,7 +67,7 @@ export function assertCallable(linksUrl: string): void {
   throw validationError([{ field: 'url', code: 'not_callable', message }]);
 }
 
-/** Makes a link on which a store's owner approves that the store hands over keys. */
+/** Creates a link on which the owner of a store lets it hand over its keys. */
 export async function createAuthorization(
   work: Work,
   linksUrl: string,
@@ -97,7 +97,7 @@ const HandedKeys = z.object({
   consumer_secret: z.string().regex(/^[^\s:]{1,200}$/),
 });
 
-/** Takes the keys that a store hands over. False if there is no such link, it expired, or it was used before. */
+/** Accepts the keys of a store. Returns false if the link does not exist, expired or was used before. */
 export async function acceptAuthorizationCallback(
   { postgres, secrets, clock }: Context,
   token: string,
@@ -110,7 +110,7 @@ export async function acceptAuthorizationCallback(
   return await storeKeysOnce(postgres.db, tokenHash, keys, clock.now());
 }
 
-/** Asks the store with the keys that it handed over. */
+/** Checks the store with the keys that it handed over. */
 export async function checkAuthorizedStore(context: Context, brandId: string, id: string): Promise<NewStore> {
   const { postgres, secrets, clock } = context;
   const row = await findAuthorization(postgres.db, brandId, id, clock.now());

@@ -7,7 +7,7 @@ import { claimDueWebhooks, keepWebhooksOrLater, LOOKED_AT_EVERY_MS } from './web
 
 const AT_ONCE = 8;
 
-/** One pass over the stores that are due; a store that hangs delays seven others for as long as one call may take. */
+/** Checks the stores that are due. A hanging store delays seven others until its call times out. */
 export async function keepDueWebhooks(context: Context): Promise<void> {
   for (;;) {
     const now = context.clock.now();
@@ -19,7 +19,7 @@ export async function keepDueWebhooks(context: Context): Promise<void> {
   }
 }
 
-export const keepStoreWebhooks: Job = {
+const keepStoreWebhooks: Job = {
   name: 'keep-store-webhooks',
   everyMs: 5_000,
   asksFor: 'stores whose webhooks were not looked at for 15 minutes',

@@ -5,17 +5,17 @@ import { transact } from '../../kit/engines/postgres/transaction.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { findContactEmail } from '../../platform/brands/queries.ts';
-import { openStore, type StoreContext } from './connections/connect.ts';
+import { findContactEmail } from '../../platform/brands/brands.ts';
+import { openStore, type StoreContext } from './connections/access.ts';
 import { toWebhookUrl } from './connections/connections.shapes.ts';
 import {
-  beginWebhookTrouble,
   getAccess,
   type IntegrationKey,
   updateAccessStatus,
   updateIntegrationByKey,
   type WebhookState,
 } from './connections/connections.ts';
+import { beginWebhookTrouble } from './connections/health.ts';
 import { getClient } from './formats/clients.ts';
 import {
   type ListedWebhook,
@@ -26,7 +26,7 @@ import {
 } from './formats/provider.ts';
 import { openStoreSecrets } from './formats/store-secrets.ts';
 
-/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
+/** Claims stores with webhooks to check, each until `next`. */
 export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
   const due = db
     .selectFrom('integrations')
@@ -45,23 +45,23 @@ export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: num
     .execute();
 }
 /** Claims a check of a store's webhooks if it is due by `dueBy`. Returns false if another call has it. */
-export async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
+async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
   const claimed = await updateIntegrationByKey(db, key)
     .set({ webhooksDueAt: next })
     .where('webhooksDueAt', '<=', dueBy)
     .executeTakeFirst();
   return claimed.numUpdatedRows > 0n;
 }
-export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
+type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
 
 /** State of a store's webhooks after a check. */
-export type WebhookFindings = Pick<
+type WebhookFindings = Pick<
   Updateable<IntegrationsTable>,
   'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
 >;
 
-export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
-  updateIntegrationByKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
+const recordWebhooks = (db: Db, key: IntegrationKey, findings: WebhookFindings) =>
+  updateIntegrationByKey(db, key).set(findings).where('status', '<>', 'disconnected').execute();
 
 export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
 
@@ -74,7 +74,7 @@ interface RequiredWebhooks {
 
 interface WebhookCheck {
   /** Required topics that were off. */
-  found: string[];
+  offTopics: string[];
   /** Required topics that are still off. */
   missing: string[];
   problem: string | null;
@@ -82,7 +82,7 @@ interface WebhookCheck {
 
 const PAUSED = "is paused in the store's own settings. Set it to active there.";
 
-/** Webhooks that are on since an earlier connection are signed with its secret. A key that may only read leaves them. */
+/** Renews the secret of webhooks from an earlier connection. A key that may only read leaves them unchanged. */
 async function renewSignatures(
   { sign, list }: StoreWebhooks,
   store: Store,
@@ -99,7 +99,7 @@ async function renewSignatures(
   }
 }
 
-/** Switches on what is not on: a disabled webhook would be disabled again at its next failure, so it is replaced. */
+/** Switches on what is off. A disabled webhook is replaced, because it would be disabled again at its next failure. */
 async function switchOnWebhooks(
   webhooks: StoreWebhooks,
   store: Store,
@@ -107,19 +107,19 @@ async function switchOnWebhooks(
 ): Promise<WebhookCheck> {
   const listed = (await webhooks.list(store)).filter((webhook) => webhook.url === url);
   const isOn = (topic: string) => listed.some((one) => one.topic === topic && one.state === 'active');
-  const found = topics.filter((topic) => !isOn(topic));
+  const offTopics = topics.filter((topic) => !isOn(topic));
   const missing: string[] = [];
   let problem: string | null = null;
-  for (const topic of [...found, ...alsoTopics.filter((one) => !isOn(one))]) {
+  for (const topic of [...offTopics, ...alsoTopics.filter((one) => !isOn(one))]) {
     const refusal = await replaceWebhook(webhooks, store, { topic, url, secret }, listed);
     if (refusal === undefined || !topics.includes(topic)) continue;
     missing.push(topic);
     problem ??= refusal;
   }
-  return { found, missing, problem };
+  return { offTopics, missing, problem };
 }
 
-/** Why it cannot be switched on; undefined when it is. */
+/** Creates a webhook and removes the old ones. Returns the reason if the store refuses; undefined if it is on. */
 async function replaceWebhook(
   webhooks: StoreWebhooks,
   store: Store,
@@ -141,39 +141,39 @@ async function replaceWebhook(
 async function reportOnce(
   context: StoreContext,
   row: DueWebhooks,
-  { found, missing, problem }: WebhookCheck,
+  { offTopics, missing, problem }: WebhookCheck,
 ): Promise<void> {
   const { postgres, clock, log } = context;
   const now = clock.now();
   await transact(postgres.db, async (db) => {
     if (!(await beginWebhookTrouble(db, row, now))) return;
     const { id, brandId, name } = row;
-    log.warn({ brandId, integration: id, topics: found, missing }, 'webhooks of a store were off');
+    log.warn({ brandId, integration: id, topics: offTopics, missing }, 'webhooks of a store were off');
     const to = await findContactEmail(db, brandId);
     if (to === null) return;
-    const facts = { integration_id: id, store: name, topics: found.join(', ') };
+    const facts = { integration_id: id, store: name, topics: offTopics.join(', ') };
     const params = { ...facts, is_repaired: missing.length === 0, problem };
     const subjectRow = `${id}:${now.toISOString()}`;
     await queueMail({ db, brandId, now }, { kind: 'store_webhook_disabled', to, subjectRow, params });
   });
 }
 
-export interface WebhookStatus extends Pick<WebhookCheck, 'missing' | 'problem'> {
+interface WebhookStatus extends Pick<WebhookCheck, 'missing' | 'problem'> {
   webhookState: WebhookState;
 }
 
-/** Looks at a store's webhooks and switches on what is not on. */
+/** Checks a store's webhooks and switches on those that are off. */
 async function keepWebhooks(context: StoreContext, row: DueWebhooks): Promise<WebhookStatus> {
   const { postgres, clock, config, secrets } = context;
   const { topics, webhooks } = getClient(row.provider);
-  const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
-  if (!webhooks?.mayBeMade(known)) return { webhookState: 'manual', missing: [], problem: null };
+  const storeSecrets = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
+  if (!webhooks?.mayBeMade(storeSecrets)) return { webhookState: 'manual', missing: [], problem: null };
   const url = toWebhookUrl(config.linksUrl, row);
-  const wanted = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
+  const required = { topics, alsoTopics: webhooks.alsoTopics, url, secret: storeSecrets.webhookSecret };
   const store = await openStore(context, row);
-  if (row.webhookState === 'pending') await renewSignatures(webhooks, store, wanted);
-  const findings = await switchOnWebhooks(webhooks, store, wanted);
-  const { found, missing, problem } = findings;
+  if (row.webhookState === 'pending') await renewSignatures(webhooks, store, required);
+  const check = await switchOnWebhooks(webhooks, store, required);
+  const { offTopics, missing, problem } = check;
   const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
   const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';
   await recordWebhooks(postgres.db, row, {
@@ -182,11 +182,11 @@ async function keepWebhooks(context: StoreContext, row: DueWebhooks): Promise<We
     webhookProblem: problem,
     webhooksCheckedAt: clock.now(),
   });
-  if (wereOn && found.length > 0) await reportOnce(context, row, findings);
+  if (wereOn && offTopics.length > 0) await reportOnce(context, row, check);
   return { webhookState: state, missing, problem };
 }
 
-/** Looks at a store's webhooks now, unless a worker does. Undefined: a worker does, or the store lists none. */
+/** Checks a store's webhooks now; undefined if a worker does, or if the store lists none. */
 export async function keepWebhooksNow(
   context: StoreContext,
   row: DueWebhooks,
@@ -196,7 +196,10 @@ export async function keepWebhooksNow(
   return (await claimWebhooks(context.postgres.db, row, dueBy, next)) ? await keepWebhooks(context, row) : undefined;
 }
 
-/** An unreachable store whose webhooks are still unknown is checked again soon; one that refuses access, after it is reconnected. */
+/**
+ * Checks webhooks, and retries an unreachable store soon if they are unknown. A refusal waits until the store is
+ * reconnected.
+ */
 export async function keepWebhooksOrLater(context: Context, row: DueWebhooks, soon: Date): Promise<void> {
   const { postgres, clock, failures } = context;
   try {

@@ -4,8 +4,8 @@ import { ApiError, notFound, validationError } from '../../kit/values/errors.ts'
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { timeZoneName } from '../../kit/values/time-zone.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/people.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
+import { parseOwnAddresses } from '../../platform/people/people.ts';
 import { checkAlerts } from './alerts.jobs.ts';
 import { alertMails } from './alerts.mails.ts';
 import { Alert, AlertCreate, AlertFilter, AlertPatch, type Condition, toAlert } from './alerts.shapes.ts';
@@ -54,7 +54,7 @@ function firstWindow(alert: Pick<AlertRow, 'span' | 'timezone'>, now: Date): Pic
 /** A change of any of these fields restarts the alert. */
 const CONDITION_FIELDS = ['metric', 'dimension', 'condition', 'threshold', 'span', 'currency', 'timezone'] as const;
 
-export const alertOperations = [
+const alertOperations = [
   list({
     ...all,
     id: 'list_alerts',
@@ -81,7 +81,7 @@ export const alertOperations = [
       const { name, metric, condition, window: span } = body;
       const threshold = checkedThreshold(condition, body.threshold);
       const timezone = timeZoneName(body.timezone ?? brand.timeZone) ?? brand.timeZone;
-      const recipients = await ownAddresses(work, 'to', body.to);
+      const recipients = await parseOwnAddresses(work, 'to', body.to);
       if ((await countAlerts(db, brandId)) >= MAX_ALERTS) {
         throw new ApiError('CONFLICT', `A brand has at most ${MAX_ALERTS} alerts; delete one first.`);
       }
@@ -138,7 +138,7 @@ export const alertOperations = [
       if (isAnew) await deleteFirings(db, brandId, id);
       const row = await updateAlert(db, brandId, id, {
         ...omitUndefined(changes),
-        ...(to === undefined ? {} : { recipients: await ownAddresses(work, 'to', to) }),
+        ...(to === undefined ? {} : { recipients: await parseOwnAddresses(work, 'to', to) }),
         ...(isAnew ? firstWindow(set, now) : {}),
         error: null,
         updatedAt: now,

@@ -61,7 +61,10 @@ async function readWindow(context: Context, alert: AlertRow, window: Required<Wi
 
 const toWindow = (alert: AlertRow, until: Date): Required<Window> => ({ from: shiftEnd(alert, until, -1), until });
 
-/** The windows that the condition compares with, and for `below` the one before: who fell to nothing is only in that. */
+/**
+ * The windows that the condition compares with. `below` also needs the window before, because a key that fell to
+ * nothing is only in that one.
+ */
 function earlierWindows(alert: AlertRow, until: Date): Required<Window>[] {
   const { condition, dimension } = alert;
   if (condition === 'unusual') {
@@ -78,7 +81,10 @@ interface WindowCheck {
   isWhole: boolean;
 }
 
-/** For which keys the condition holds in the window, and for which firing ones it does not. */
+/**
+ * Splits the keys by the condition: `began` has those for which it holds in the window, `ended` those for which it does
+ * not.
+ */
 async function checkWindow(context: Context, alert: AlertRow, until: Date): Promise<WindowCheck> {
   const { brandId } = alert;
   const asOf: Date[] = [];
@@ -117,7 +123,7 @@ async function checkWindow(context: Context, alert: AlertRow, until: Date): Prom
 
 type AlertMail = 'alert_began' | 'alert_ended';
 
-/** One mail that names the keys; none for no key. */
+/** Sends one mail that names the keys, or none without keys. */
 async function mailMove(work: Work, alert: AlertRow, kind: AlertMail, keys: readonly string[], { now }: WindowCheck) {
   if (keys.length === 0) return;
   const { id, brandId, dimension, metric, condition, threshold, currency, span, untilAt } = alert;
@@ -153,7 +159,10 @@ async function mailMove(work: Work, alert: AlertRow, kind: AlertMail, keys: read
   );
 }
 
-/** Checks the last window that has ended, and moves on, with its mails in one transaction. Windows before it are skipped. */
+/**
+ * Checks the last window that has ended, and schedules the next one in one transaction with the mails. Earlier windows
+ * are skipped.
+ */
 async function checkAlert(context: Context, alert: AlertRow): Promise<void> {
   const { postgres, clock } = context;
   const last = lastEnd(alert, new Date(clock.now().getTime() - AFTER_END_MS));

@@ -70,7 +70,7 @@ export async function deleteAlert(db: Db, brandId: string, id: string): Promise<
   await db.deleteFrom('alerts').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** Forgets what an alert fires for, without a mail. */
+/** Deletes the keys that the alert fires for, without a mail. */
 export async function deleteFirings(db: Db, brandId: string, alertId: string): Promise<void> {
   await db.deleteFrom('alertFirings').where('brandId', '=', brandId).where('alertId', '=', alertId).execute();
 }
@@ -113,7 +113,7 @@ export async function endFiring(
   return rows.map(({ key }) => key);
 }
 
-/** Weeks that `unusual` compares with, and how many of them must have the figure. */
+/** `unusual` compares with this many weeks, of which `LEAST_WEEKS` must have the figure. */
 export const WEEKS = 8;
 const LEAST_WEEKS = 4;
 /** A smaller deviation counts as this share of the median. */
@@ -203,7 +203,7 @@ function isUnusual(value: number, before: readonly (number | null)[], deviations
 
 function hasChanged(value: number, before: number | null | undefined, percent: number): boolean | undefined {
   if (before === null || before === undefined) return undefined;
-  // Also of 0, so that an alert ends once nothing happens any more.
+  // This includes 0, so that an alert ends once nothing happens any more.
   if (value === before) return false;
   if (before <= 0) return undefined;
   const change = (100 * (value - before)) / before;

@@ -15,7 +15,7 @@ import {
   listProductTitles,
   totalBreakdown,
 } from '../figures/breakdown.ts';
-import type { Merged } from '../figures/totals.ts';
+import type { MergedCreators } from '../figures/totals.ts';
 import { assertKnown, findStoreOfSource, listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
 import { type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
 import { type DimensionFilter, NONE } from '../summary/summary.shapes.ts';
@@ -23,7 +23,7 @@ import type { BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 
-/** A filter's value as events have it. */
+/** Translates a filter's value to the value in events, which is empty for none. */
 const toEventValue = (value: string | undefined) => (value === NONE ? '' : value);
 
 async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }: DimensionFilter): Promise<LinkSet[]> {
@@ -60,7 +60,7 @@ async function toSourceFilter(db: Db, brandId: string, { source, store }: Dimens
 export async function toEventFilter(
   db: Db,
   brandId: string,
-  merged: Merged,
+  merged: MergedCreators,
   filter: DimensionFilter,
 ): Promise<EventFilter> {
   const { country, device, referrer, creator, campaign, link, product, weekday, hour, click_kind } = filter;
@@ -88,7 +88,12 @@ export async function toEventFilter(
 }
 
 /** Translates `by` to the grouping of the figures. */
-export async function toGrouping(db: Db, brandId: string, by: BreakdownQuery['by'], merged: Merged): Promise<Grouping> {
+export async function toGrouping(
+  db: Db,
+  brandId: string,
+  by: BreakdownQuery['by'],
+  merged: MergedCreators,
+): Promise<Grouping> {
   if (by === 'creator') return { of: 'creator', merged };
   if (by === 'campaign') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'campaignId') };
   if (by === 'platform') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'platform') };

@@ -49,7 +49,7 @@ export const CohortRow = z
   .meta({ id: 'CustomerCohort' });
 export type CohortRow = z.infer<typeof CohortRow>;
 
-export const Cohorts = z.object({
+const Cohorts = z.object({
   data: z
     .array(CohortRow)
     .describe('One row for each cohort, oldest first; for revenue, one for each cohort and currency.'),

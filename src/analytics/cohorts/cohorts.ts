@@ -6,24 +6,20 @@ import { listMerged } from '../../workflow/creators/creators.ts';
 import { findHistorySince } from '../customers/customers.ts';
 import { type CohortSums, listCohortSums } from '../figures/customers.ts';
 import { findUnknownId } from '../labels.ts';
-import { type Period, resolvePeriod, toBucket } from '../periods.ts';
+import { type Period, resolvePeriod, toBucket, toDay } from '../periods.ts';
 import type { CohortRow, CohortsQuery } from './cohorts.api.ts';
 
 const DEFAULT_COHORTS = 12;
 const MAX_COHORTS = 120;
 
-const toDay = (at: Date) => at.toISOString().slice(0, 10);
-
-/** The first day of the next month or week. */
-function nextBucket(bucket: string, by: CohortsQuery['by']): string {
-  const at = new Date(bucket);
-  if (by === 'week') return toDay(new Date(at.getTime() + 7 * DAY_MS));
-  return toDay(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1)));
-}
-
+/** The first days of the months or weeks from one to another. */
 function bucketsBetween(first: string, last: string, by: CohortsQuery['by']): string[] {
   const buckets: string[] = [];
-  for (let bucket = first; bucket <= last; bucket = nextBucket(bucket, by)) buckets.push(bucket);
+  for (let at = new Date(first); toDay(at) <= last; ) {
+    buckets.push(toDay(at));
+    if (by === 'week') at.setUTCDate(at.getUTCDate() + 7);
+    else at = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1));
+  }
   return buckets;
 }
 

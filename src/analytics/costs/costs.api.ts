@@ -7,18 +7,9 @@ import { newId } from '../../kit/values/ids.ts';
 import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
 import { ListQuery } from '../../kit/values/page.ts';
 import { applyPatch } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency, lockBrand } from '../../platform/brands/brands.ts';
 import { getCampaign } from '../../workflow/campaigns/campaigns.ts';
-import {
-  type CostRow,
-  costs,
-  countCosts,
-  deleteCost,
-  insertCost,
-  lockBrand,
-  toCostColumns,
-  updateCost,
-} from './costs.ts';
+import { type CostRow, costs, countCosts, deleteCost, insertCost, toCostColumns, updateCost } from './costs.ts';
 
 const KINDS = ['cogs_percent', 'fixed', 'per_order', 'per_item'] as const;
 export type CostKind = (typeof KINDS)[number];
@@ -63,7 +54,7 @@ const campaignText = 'The campaign that has the cost; null unless `scope` is `ca
 const skuText = 'SKU of the product, as in shipments; null unless `scope` is `product`.';
 const currencyText = 'ISO 4217 code of `amount`; null for a percentage.';
 
-export const Cost = z
+const Cost = z
   .object({
     id: idField('cst', 'Cost id.'),
     scope,
@@ -111,10 +102,10 @@ export const CostFilter = z.object({
 export type CostFilter = z.output<typeof CostFilter>;
 
 /** The amount of a row as it was entered: percent, or major units. */
-export const toAmount = ({ ratePpm, amountMinor, currency }: Pick<CostRow, 'ratePpm' | 'amountMinor' | 'currency'>) =>
+const toAmount = ({ ratePpm, amountMinor, currency }: Pick<CostRow, 'ratePpm' | 'amountMinor' | 'currency'>) =>
   currency === null ? fromPpm(ratePpm ?? 0) : fromMinor(amountMinor ?? 0, currency);
 
-export const toCost = (row: CostRow): z.input<typeof Cost> => ({
+const toCost = (row: CostRow): z.input<typeof Cost> => ({
   id: row.id,
   scope: row.scope,
   campaign_id: row.campaignId,
@@ -135,10 +126,10 @@ const tag = 'Costs';
 const all = { path: '/v1/costs', tag, item: Cost } as const;
 const one = { path: '/v1/costs/{id}', tag, item: Cost } as const;
 
-/** The returns that agents read name what is missing, for people to enter. */
+/** Agents read in the returns which costs are missing; people enter them. */
 const forAgents = false;
 
-export const costOperations = [
+const costOperations = [
   list({
     ...all,
     id: 'list_costs',
@@ -159,6 +150,7 @@ export const costOperations = [
     body: CostCreate,
     errors: ['NOT_FOUND', 'CONFLICT'],
     apply: async ({ db, now, brandId, audit }, { body: { note, ...entered } }) => {
+      // Concurrent calls must count each other's costs.
       await lockBrand(db, brandId);
       if ((await countCosts(db, brandId)) >= MAX_COSTS) {
         throw new ApiError('CONFLICT', `A brand has at most ${MAX_COSTS} costs; delete one first.`);

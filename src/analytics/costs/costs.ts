@@ -22,11 +22,6 @@ export const costs = listing({
   rows: (db) => db.selectFrom('costs').selectAll(),
 });
 
-/** Makes concurrent calls count each other's costs. */
-export async function lockBrand(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
-}
-
 /** All costs of the brand; a brand has few. */
 export async function listCosts(db: Db, brandId: string): Promise<CostRow[]> {
   return await db.selectFrom('costs').selectAll().where('brandId', '=', brandId).orderBy('id').execute();
@@ -45,7 +40,7 @@ export async function deleteCost(db: Db, brandId: string, id: string): Promise<v
   await db.deleteFrom('costs').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** A cost as entered, complete. */
+/** A complete cost as it was entered. */
 export type EnteredCost = Omit<CostCreate, 'note' | 'currency'> & { currency: string | null };
 
 const amountIssue = ({ kind, amount, currency }: EnteredCost): string | undefined => {
@@ -71,7 +66,7 @@ function listProblems(cost: EnteredCost): Problem[] {
   return checks.flatMap(([field, message]) => (message ? [{ field, code: 'invalid', message }] : []));
 }
 
-/** The columns of what was entered. Throws VALIDATION_ERROR. */
+/** Translates an entered cost to columns. Throws VALIDATION_ERROR. */
 export function toCostColumns(cost: EnteredCost) {
   const problems = listProblems(cost);
   if (problems.length > 0) throw validationError(problems);

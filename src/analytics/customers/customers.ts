@@ -18,7 +18,7 @@ export async function findHistorySince(db: Db, brandId: string): Promise<string 
   return since?.toISOString() ?? null;
 }
 
-/** To two decimals; null of nothing. */
+/** A percentage to two decimals; null if the whole is zero. */
 const toPercent = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((part / whole) * 10_000) / 100;
 
@@ -27,7 +27,7 @@ const toMean = (sum: number, of: number): number | null => (of === 0 ? null : Ma
 /** The cost of a row; null if a fee is not known. */
 export type Cost = number | null;
 
-export function toCustomerFigures(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Cost) {
+function toCustomerFigures(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Cost) {
   const { orders, customers, newCustomers } = sums;
   return {
     orders,
@@ -76,11 +76,11 @@ export function compareProportions(a: Proportion, b: Proportion) {
   return { difference: toPoints(p - q), interval: { from: toPoints(from), to: toPoints(to) } };
 }
 
-export const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
+const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
   rows.reduce((sum, row) => sum + of(row), 0);
 
 /** Creators' share of all sales. */
-export function shareOfSales(rows: readonly ShareSums[]) {
+function shareOfSales(rows: readonly ShareSums[]) {
   const won = rows.filter(({ isAttributed }) => isAttributed);
   const others = rows.filter(({ isAttributed }) => !isAttributed);
   const toSide = (some: readonly ShareSums[]) => {
@@ -104,7 +104,7 @@ export function shareOfSales(rows: readonly ShareSums[]) {
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
-type Unlabelled = Omit<CustomersRow, 'label'>;
+type UnlabelledRow = Omit<CustomersRow, 'label'>;
 
 const NO_CUSTOMERS = {
   orders: 0,
@@ -120,13 +120,13 @@ const NO_CUSTOMERS = {
   worthMinor: 0,
 };
 
-/** Every row, in the list's order. What cost something has a row, also without customers. */
+/** Lists every row in the list's order. A key with costs has a row even without customers. */
 async function listCustomers(
   engines: Engines,
   brandId: string,
   query: CustomersQuery,
   period: Period,
-): Promise<Unlabelled[]> {
+): Promise<UnlabelledRow[]> {
   const [sums, spend] = await Promise.all([
     listCustomerSums(engines.clickhouse, brandId, query, period, engines.clock.now()),
     listSpend(engines, brandId, query, period),
@@ -145,7 +145,7 @@ async function listCustomers(
   });
 
   return rows
-    .filter(({ orders, cost_minor: cost }: Unlabelled) => orders > 0 || cost !== 0)
+    .filter(({ orders, cost_minor: cost }: UnlabelledRow) => orders > 0 || cost !== 0)
     .sort(
       (a, b) =>
         b.new_customers - a.new_customers ||
@@ -158,7 +158,7 @@ async function withLabels(
   { postgres: { db } }: Engines,
   brandId: string,
   by: CustomersQuery['by'],
-  rows: readonly Unlabelled[],
+  rows: readonly UnlabelledRow[],
 ): Promise<CustomersRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const table = { campaign: 'campaigns', link: 'links', store: 'integrations' } as const;

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { integer, query, stream } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
-import type { ColumnType } from '../../kit/engines/parquet/write.ts';
+import type { ColumnType } from '../../kit/engines/parquet.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 
@@ -153,9 +153,9 @@ const CONTENT: Source = {
 };
 
 const SOURCES = { orders: ORDERS, commissions: COMMISSIONS, roster: ROSTER, content: CONTENT } as const;
-type Listed = keyof typeof SOURCES;
+type ListedDataset = keyof typeof SOURCES;
 
-/** Columns of a posting: what it is of an entry, and what is its own. */
+/** Columns of a posting: those of its entry, and its own. */
 const POSTING: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>> = {
   entry_id: ['text', sql`entry.id`],
   seq: ['integer', sql`entry.seq`],
@@ -241,7 +241,7 @@ function toBatch(result: readonly unknown[], limit: number, isWanted: (row: Expo
   };
 }
 
-async function readListed(db: Db, brandId: string, of: Listed, span: Span, after: Place | null, limit: number) {
+async function readListed(db: Db, brandId: string, of: ListedDataset, span: Span, after: Place | null, limit: number) {
   const { from, brand, id, recorded, date, isOrderedByDate, columns } = SOURCES[of];
   const isWithin = between(span.by === 'recorded' ? recorded : date, span);
   const isIndexed = span.by === 'recorded' || isOrderedByDate;
@@ -275,7 +275,7 @@ async function readLedger(db: Db, brandId: string, span: Span, after: Place | nu
       order by recorded_at, seq limit ${limit}
     ) as entry left join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting on true
     order by entry.recorded_at, entry.seq, posting.line`.execute(withoutPlugins(db));
-  // Its rows are postings, so that their number says nothing: the batch after the last is empty.
+  // The rows are postings, so their number does not tell the end: only an empty batch does.
   return toBatch(rows, 1, (row) => row.line !== null);
 }
 
@@ -346,21 +346,6 @@ export async function readBatch(
 
 const Count = z.object({ count: integer });
 
-async function countListed(db: Db, brandId: string, of: Listed, span: Span): Promise<number> {
-  const { from, brand, recorded, date } = SOURCES[of];
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${from} where ${brand} = ${brandId} and ${recorded} < ${span.asOf}
-      and ${between(span.by === 'recorded' ? recorded : date, span)}`.execute(db);
-  return rows[0]?.count ?? 0;
-}
-
-async function countPostings(db: Db, brandId: string, span: Span): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select * from ledger_entries where brand_id = ${brandId} and ${entryTimes(span)})
-      as entry cross join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting`.execute(db);
-  return rows[0]?.count ?? 0;
-}
-
 const IN_SPAN = `brand_id = {brand:String} AND recorded_at < {asOf:DateTime64(3, 'UTC')}`;
 
 function clickSpan({ by, from, until, asOf }: Span) {
@@ -391,7 +376,15 @@ export async function countRows(
     );
   }
   const db = await postgres.exports.current();
-  return of === 'ledger' ? await countPostings(db, brandId, span) : await countListed(db, brandId, of, span);
+  let rows = sql`(select * from ledger_entries where brand_id = ${brandId} and ${entryTimes(span)})
+    as entry cross join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting`;
+  if (of !== 'ledger') {
+    const source = SOURCES[of];
+    rows = sql`${source.from} where ${source.brand} = ${brandId} and ${source.recorded} < ${span.asOf}
+      and ${between(span.by === 'recorded' ? source.recorded : source.date, span)}`;
+  }
+  const { rows: counts } = await sql<{ count: number }>`select count(*) as count from ${rows}`.execute(db);
+  return counts[0]?.count ?? 0;
 }
 
 const ClickPart = z.object({ count: integer, day: z.string(), link: z.string(), click: z.string() });
@@ -411,7 +404,7 @@ function afterClick(place: Place | null, name: 'after' | 'last') {
   };
 }
 
-/** The next part of at most `limit` clicks: how many they are, and the last one. */
+/** Finds the next part of at most `limit` clicks: their number, and the last one. */
 export async function findClickPart(
   { clickhouse }: Engines,
   brandId: string,

@@ -1,14 +1,14 @@
 import { act } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
-import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
+import { registerKind, toJob } from '../../platform/jobs/jobs.ts';
 import { ExportCreate } from './exports.shapes.ts';
 import { createExport, createScheduledExport, EXPORT, exportKind } from './exports.ts';
 import { scheduleOperations } from './schedules.api.ts';
 import { exportMails, runExportSchedules } from './schedules.jobs.ts';
 import { checkBucket, createSchedule } from './schedules.ts';
 
-export const exportOperations = [
+const exportOperations = [
   act({
     id: 'create_export',
     path: '/v1/exports',
@@ -30,9 +30,9 @@ export const exportOperations = [
     },
     apply: async (work, { body }, context) => {
       const { destination } = body;
-      if (!destination) return jobOf(await createExport(work, body), context);
+      if (!destination) return toJob(await createExport(work, body), context);
       const schedule = await createSchedule(work, context, body, destination);
-      return jobOf(await createScheduledExport(work, schedule, work.now), context);
+      return toJob(await createScheduledExport(work, schedule, work.now), context);
     },
   }),
 ] as const;

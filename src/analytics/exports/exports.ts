@@ -4,9 +4,9 @@ import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts'
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import {
-  assertRoom,
+  assertBelowLimit,
   type ClaimedJob,
   createJob,
   JobFailure,
@@ -30,7 +30,7 @@ import {
 
 export const EXPORT = 'export';
 
-/** Longer than hosts' clocks differ: what began to be recorded before a time can be seen in the database by then. */
+/** Longer than hosts' clocks differ, so that everything that began to be recorded before a time is visible by then. */
 const SETTLE_MS = 30_000;
 const LOOK_AGAIN_MS = 500;
 const LOOKS = 4;
@@ -40,13 +40,13 @@ const toColumnNames = (of: ExportCreate['of'], names: readonly string[] | undefi
 
 const settledAt = (until: Date) => new Date(until.getTime() + SETTLE_MS);
 
-/** An export that was requested. It has rows that were recorded before now. */
+/** Creates an export that was requested. It has the rows that were recorded before now. */
 export async function createExport(work: Work, body: ExportCreate): Promise<ListedJob> {
   const { now } = work;
-  await assertRoom(work);
+  await assertBelowLimit(work);
   const { of, format, columns, from, to, by = of === 'performance' ? 'date' : 'recorded' } = body;
   const end = to === undefined ? now : toEnd(to);
-  // Days of performance are whole, today as well.
+  // Performance has whole days, including today.
   const until =
     by === 'recorded' && end > now
       ? now
@@ -60,14 +60,14 @@ export async function createExport(work: Work, body: ExportCreate): Promise<List
     columns: toColumnNames(of, columns),
     from: from === undefined ? null : toStart(from).toISOString(),
     until: until.toISOString(),
-    // By date, what was recorded in this very millisecond as well.
+    // An export by date includes the rows that were recorded in this very millisecond.
     as_of: new Date(now.getTime() + (by === 'date' ? 1 : 0)).toISOString(),
   };
   const isSettled = by === 'date' || settledAt(until) <= now;
   return await createJob(work, { kind: EXPORT, request, dueAt: isSettled ? now : settledAt(until) });
 }
 
-/** The next export of a schedule. */
+/** Creates the next export of a schedule. */
 export async function createScheduledExport(
   work: Work,
   { id, of, format, columns, untilAt }: ScheduleRow,
@@ -149,10 +149,10 @@ interface FileWrite {
   signal: AbortSignal;
 }
 
-/** Writes a file to where the job's files go. */
+/** Writes a file to the destination of the job. */
 async function writeFile({ job, target, number, name, mimeType, signal }: FileWrite, bytes: AsyncIterable<Buffer>) {
   const { store, folder } = target;
-  const storageKey = folder === null ? storageKeyOf(job.id, number, job.claim) : null;
+  const storageKey = folder === null ? toStorageKey(job.id, number, job.claim) : null;
   try {
     const file = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
     return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...file };

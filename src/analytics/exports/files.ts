@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { type Column, parquetOf } from '../../kit/engines/parquet/write.ts';
+import { type Column, parquetOf } from '../../kit/engines/parquet.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import {
   COLUMNS,
@@ -43,7 +43,7 @@ export interface PartRequest {
   note(rows: number): void;
 }
 
-/** A file that is being written. What follows the bytes is known once they are read. */
+/** A file that is being written. `end` is valid once the bytes are read. */
 export interface Part {
   bytes: AsyncIterable<Buffer>;
   end(): { rows: number; place: Place | null; isLast: boolean };
@@ -80,7 +80,10 @@ async function* toNdjson(columns: readonly Column[], batches: AsyncIterable<read
 
 const WRITERS = { parquet: parquetOf, ndjson: toNdjson, csv: toCsv } as const;
 
-/** A part of rows that are read in batches. The next batch is read ahead, so that no part is empty but an only one. */
+/**
+ * Writes a part from rows that are read in batches. The next batch is read ahead, so that no part is empty unless it is
+ * the only one.
+ */
 function writtenPart(context: Context, of: WrittenDataset, request: PartRequest): Part {
   const { brandId, span, columns, format, maxRows } = request;
   const limit = Math.min(BATCH, maxRows);

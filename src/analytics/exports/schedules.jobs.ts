@@ -5,7 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob } from '../../kit/operation/periodic.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
-import { isUnderWay } from '../../platform/jobs/jobs.ts';
+import { hasOpenJob } from '../../platform/jobs/jobs.ts';
 import { createScheduledExport } from './exports.ts';
 import { AFTER_MIDNIGHT_MS, dueSchedules, nextMidnight, type ScheduleRow } from './schedules.ts';
 
@@ -37,7 +37,7 @@ async function startDue({ postgres, clock }: Context, schedule: ScheduleRow): Pr
   const { id, brandId, untilAt } = schedule;
   const actor = { brandId, keyId: null, operation: 'run_export_schedule', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
-    if (await isUnderWay(work.db, brandId, id)) {
+    if (await hasOpenJob(work.db, brandId, id)) {
       const { error } = schedule;
       return await dueSchedules.postpone(work.db, schedule, new Date(work.now.getTime() + MINUTE_MS), error);
     }

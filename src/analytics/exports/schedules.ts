@@ -16,7 +16,7 @@ import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { findContactEmail, lockBrand } from '../../platform/brands/queries.ts';
+import { findContactEmail, lockBrand } from '../../platform/brands/brands.ts';
 import type { JobRow } from '../../platform/jobs/jobs.ts';
 import { listOwners } from '../../platform/people/people.ts';
 import type { Dataset } from './datasets.ts';
@@ -40,15 +40,10 @@ export const schedules = listing({
   rows: (db) => db.selectFrom('exportSchedules').selectAll().where('deletedAt', 'is', null),
 });
 
-export const countSchedules = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
-  );
-
 export const insertSchedule = (db: Db, row: Insertable<ExportSchedulesTable>): Promise<ScheduleRow> =>
   db.insertInto('exportSchedules').values(row).returningAll().executeTakeFirstOrThrow();
 
-/** Ends a schedule, and forgets its keys. Undefined if it has ended. */
+/** Ends a schedule and erases its keys. Undefined if it has ended already. */
 export async function deleteSchedule(db: Db, brandId: string, id: string, now: Date): Promise<ScheduleRow | undefined> {
   return await db
     .updateTable('exportSchedules')
@@ -66,8 +61,8 @@ export const dueSchedules = periodicRows<'nextAt', ScheduleRow>({
   where: 'deleted_at is null',
 });
 
-/** Notes that everything until then was delivered. */
-export async function recordDelivery(
+/** Records that everything until a time was delivered. */
+async function recordDelivery(
   db: Db,
   brandId: string,
   id: string,
@@ -86,8 +81,8 @@ export async function recordDelivery(
     .execute();
 }
 
-/** Notes a failure. Undefined unless it is the first since an export was delivered. */
-export async function recordFailure(
+/** Records a failure. Undefined unless it is the first since an export was delivered. */
+async function recordFailure(
   db: Db,
   brandId: string,
   id: string,
@@ -163,7 +158,10 @@ export async function createSchedule(
 ): Promise<ScheduleRow> {
   const { db, now, brandId, audit } = work;
   await lockBrand(db, brandId);
-  if ((await countSchedules(db, brandId)) >= MAX_SCHEDULES) {
+  const count = await countRows(
+    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
+  );
+  if (count >= MAX_SCHEDULES) {
     throw new ApiError('CONFLICT', `A brand has at most ${MAX_SCHEDULES} scheduled exports; delete one first.`);
   }
   const id = newId('exs', now.getTime());
@@ -191,12 +189,12 @@ export async function createSchedule(
   return row;
 }
 
-/** Notes what an export of a schedule delivered. */
+/** Records the delivery of a schedule's export. */
 export async function recordScheduleDelivery({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
   if (job.scheduleId !== null) await recordDelivery(db, brandId, job.scheduleId, { until, now });
 }
 
-/** Notes that an export of a schedule failed, and mails it if it is the first since one was delivered. */
+/** Records that a schedule's export failed, and sends a mail if it is the first failure since a delivery. */
 export async function recordScheduleFailure(work: Work, job: JobRow): Promise<void> {
   const { db, brandId, now } = work;
   if (job.scheduleId === null) return;

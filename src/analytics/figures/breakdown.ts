@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, isIdLike, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { isDayEdge, type Window } from './sums.ts';
-import { type Merged, toOwnerColumn } from './totals.ts';
+import { type MergedCreators, toOwnerColumn } from './totals.ts';
 
 type RolledUp = 'link' | 'creator' | 'country' | 'device' | 'referrer' | 'kind' | 'hour' | 'store' | 'source';
 /** Products are in the orders alone. */
@@ -32,7 +32,7 @@ export interface Group {
 /** The grouping of a breakdown's rows. */
 export type Grouping =
   | { of: Exclude<Dimension, 'creator'> | 'weekday' | 'day' | 'month' | 'day_and_hour' }
-  | { of: 'creator'; merged: Merged }
+  | { of: 'creator'; merged: MergedCreators }
   | { of: 'groups'; groups: readonly Group[] };
 
 /** The dimension of the rollup that has `by`; undefined if each has it. */
@@ -58,7 +58,7 @@ function toKeyExpression(by: Grouping, toColumn: (dimension: Dimension) => strin
 /** The key of a row of events. */
 export const toEventKey = (by: Grouping): string => toKeyExpression(by, (dimension) => COLUMN[dimension], 'toDate(at)');
 
-/** Any text, as a statement may have it. */
+/** Encodes any text safely for a statement. */
 const toHex = (text: string) => Buffer.from(text).toString('hex');
 
 /** A set of links, or all but those. */
@@ -67,7 +67,7 @@ export interface LinkSet {
   isOutside: boolean;
 }
 
-/** Only events of these; an empty text stands for events that have none. */
+/** Selects events by their dimensions; an empty text selects events without a value. */
 export interface EventFilter {
   country?: string | undefined;
   device?: string | undefined;
@@ -83,12 +83,12 @@ export interface EventFilter {
   currency?: string | undefined;
   /** All ids that the creator has had. */
   creatorIds?: readonly string[] | undefined;
-  /** Each of them holds. */
+  /** An event must be in each of these sets. */
   links?: readonly LinkSet[] | undefined;
 }
 
 interface Condition {
-  /** Undefined: each rollup has the column. */
+  /** Undefined if each rollup has the column. */
   dimension?: Dimension;
   sql: (toColumn: (dimension: Dimension) => string, day: string) => string;
 }
@@ -186,7 +186,9 @@ const EVENT = 'brand_id, at, currency, link_id, creator_id, store_id, source, ki
 const withRest = (array: string, total: string) =>
   `arrayPushBack(${array}, ${total} - arraySum(${array})) AS all_${total}`;
 
-/** Orders by product. An order counts once, for the product of its largest line; what no product has of it is under ''. */
+/**
+ * Orders by product. An order counts once, for the product of its largest line; amounts without a product are under ''.
+ */
 const selectProducts = (window: Window) => `(
   SELECT ${EVENT}, product, if(place = 1, orders, 0) AS orders, if(place = 1, click_orders, 0) AS click_orders,
     sale AS sales, refund AS refunds, earned AS commission
@@ -200,7 +202,7 @@ const selectProducts = (window: Window) => `(
     all_commission AS earned
 )`;
 
-/** The orders' rows, one for each product where that matters. */
+/** The rows of orders, one for each product if products matter. */
 const selectOrders = (window: Window, hasProducts: boolean): string =>
   hasProducts ? selectProducts(window) : 'order_figures_v1';
 
@@ -241,7 +243,7 @@ function eventRows(brandId: string, by: Grouping, where: BreakdownWhere, hasProd
   };
 }
 
-/** By product, of whole days: the clicks, which have none, are read from their rollup. */
+/** Sums by product for whole days. Clicks have no product, so they are read from their rollup. */
 function productRows(brandId: string, where: BreakdownWhere): Rows {
   const clicks = rollupRows(
     brandId,
@@ -270,7 +272,7 @@ function productRows(brandId: string, where: BreakdownWhere): Rows {
   };
 }
 
-/** Only the rollup of a single dimension has sums, and those of whole days. */
+/** Chooses the rollup if it has the sums: it has those of a single dimension and of whole days. */
 function selectRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows {
   const needed = new Set([getDimension(by), ...toConditions(where.only).map(({ dimension }) => dimension)]);
   needed.delete(undefined);
@@ -332,7 +334,7 @@ export interface BreakdownPage {
   limit: number;
 }
 
-/** Visitors are estimated, but each has clicked. */
+/** Caps the estimated number of visitors, because each of them has clicked. */
 const capVisitors = (sql: string) => `SELECT * REPLACE (least(visitors, clicks) AS visitors) FROM (${sql})`;
 
 /** Sums per key and currency, the largest first. */

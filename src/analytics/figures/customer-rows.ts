@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { CustomerPositionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { movedSince } from '../../kit/outbox/queries.ts';
+import { movedSince } from '../../kit/outbox/outbox.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { foldBrandDays, foldMonths, insertCustomerOrders } from './customers.ts';
@@ -63,17 +63,17 @@ export async function listCustomerPositions(db: Db): Promise<Map<string, number>
   return new Map(rows.map(({ brandId, seq }) => [brandId, seq]));
 }
 
-/** Since when a brand's orders may have changed without being sent; null: they have not. */
+/** The time since which a brand's orders may have changed without being sent; null if they have not. */
 export const UNSENT_CUSTOMER_SINCE = (brandId: string) => sql<Date | null>`
   (select min(sealed_at) from seals where brand_id = ${brandId}
     and seq > coalesce((select seq from customer_positions where brand_id = ${brandId}), 0))`;
 
-/** Paid orders that are no tests. */
+/** Paid orders, without tests. */
 const COUNTS = sql<boolean>`orders.paid_at is not null and orders.is_test is not true`;
 
 /**
- * The orders of these seals, by what was written: of a commission whether it is new, because it never moves to another order
- * or link, and of a code or link whether its campaign changed.
+ * Selects the orders that the seals affect. A commission matters only when it is new, because it never moves to another
+ * order or link; a code or link matters only when its campaign changed.
  */
 const changedIn = (ranges: readonly Range[]) => sql`
   noted as materialized (
@@ -240,7 +240,7 @@ const selectPage = (brandId: string, { isKnown, after, to }: LinesPage) => {
     select ${FACTS}, '-infinity'::timestamptz as since from orders where brand_id = ${brandId} and ${COUNTS} and ${inside})`;
 };
 
-export async function listPageLines(db: Db, brandId: string, page: LinesPage): Promise<Line[]> {
+async function listPageLines(db: Db, brandId: string, page: LinesPage): Promise<Line[]> {
   const { rows } = await sql<Line>`
     with ${selectPage(brandId, page)}, ${LINES} select brand_id, day, line from lines`.execute(db);
   return rows;
@@ -268,10 +268,10 @@ export async function sumPageLines(
 
 const ROWS_AT_ONCE = 50_000;
 const DAYS_AT_ONCE = 1_000;
-/** An insert of fewer waits for more. */
+/** Smaller inserts wait for more rows. */
 const ENOUGH_ROWS = 20_000;
 
-/** Rows replace each other by their version, so each insert has its own token and none is left out. */
+/** Rows replace each other by their version, so each insert has its own token and none is dropped as a duplicate. */
 async function insertRows(clickhouse: ClickHouse, lines: readonly Line[], versions: ReadonlyMap<string, number>) {
   for (const some of toChunks(lines, ROWS_AT_ONCE)) {
     const rows = some.map(({ brandId, line }) => `${brandId}\t${versions.get(brandId) ?? 0}\t${line}\n`);
@@ -279,7 +279,7 @@ async function insertRows(clickhouse: ClickHouse, lines: readonly Line[], versio
   }
 }
 
-/** Inserts rows of orders in the versions of their brands, and sums their days again. */
+/** Inserts rows of orders under the versions of their brands, and recomputes the sums of their days. */
 export async function insertCustomers(
   clickhouse: ClickHouse,
   lines: readonly Line[],

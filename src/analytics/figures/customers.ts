@@ -65,7 +65,7 @@ export type CustomersBy = Exclude<keyof typeof DIMENSIONS, 'first_creator'>;
 
 const listed = (values: readonly string[]) => `[${values.join(', ')}]`;
 
-/** The days' sums of the rows that `inside` selects. */
+/** Sums the rows that `inside` selects by day. */
 const foldedDays = (inside: string) => {
   const each = Object.values(DIMENSIONS);
   const sums = Object.entries(SUMS).map(([name, value]) => `sum(${value}) AS ${name}_sum`);
@@ -83,7 +83,7 @@ const foldedDays = (inside: string) => {
     ) GROUP BY brand_id, dimension, day`;
 };
 
-/** Sums the days again that `inside` selects. */
+/** Recomputes the sums of the days that `inside` selects. */
 async function foldDays(clickhouse: ClickHouse, inside: string): Promise<void> {
   const settings = ['insert_deduplicate = 0', 'max_partitions_per_insert_block = 0', READ_BACK];
   await command(
@@ -95,7 +95,7 @@ async function foldDays(clickhouse: ClickHouse, inside: string): Promise<void> {
 
 const toDate = (day: number) => `toDate(${day})`;
 
-/** Sums days of brands again. */
+/** Recomputes the sums of some days of brands. */
 export const foldBrandDays = (clickhouse: ClickHouse, days: readonly { brandId: string; day: number }[]) =>
   foldDays(
     clickhouse,
@@ -104,7 +104,7 @@ export const foldBrandDays = (clickhouse: ClickHouse, days: readonly { brandId: 
 
 const Month = z.object({ month: integer });
 
-/** Sums all days of brands, a month at a time, because that takes memory. */
+/** Recomputes the sums of all days of brands, a month at a time to bound memory. */
 export async function foldMonths(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
   const inside = `brand_id IN ${idTuple(brandIds)}`;
   const months = `SELECT DISTINCT toYYYYMM(day) AS month FROM customer_orders_v1 WHERE ${inside} ORDER BY month`;
@@ -147,7 +147,7 @@ export async function sumCustomerOrders(clickhouse: ClickHouse, brandId: string,
 
 const Count = z.object({ count: integer });
 
-/** Days whose sums are not those of their orders. */
+/** Counts the days whose sums differ from their orders. */
 export async function countBrokenDays(clickhouse: ClickHouse, brandId: string): Promise<number> {
   const elements = `arraySort(arrayZip(keys, currencies, since, ${NAMES.join(', ')}))`;
   const sql = `SELECT count() AS count FROM (
@@ -165,14 +165,14 @@ const dayNumber = (at: Date | number) => Math.floor(Number(at) / DAY_MS);
 
 const isWholeDays = ({ from, until }: Window) => isDayEdge(from) && isDayEdge(until);
 
-/** Elements of a period by one dimension: those of whole days from their sums, those of other days and times from orders. */
+/** Selects the elements of a period by one dimension: whole days from their sums, other days and times from orders. */
 interface Elements extends Window {
   of: keyof typeof DIMENSIONS;
   /** True if the period has whole days. */
   isWhole: boolean;
   /** The sums that are read. */
   names: readonly (keyof typeof SUMS)[];
-  /** Days of which the time of each order matters, in milliseconds of any of their times. */
+  /** Days on which the time of each order matters, given as any time of theirs in milliseconds. */
   apart?: readonly number[];
 }
 

@@ -28,8 +28,8 @@ export const clickDimensions = (inside: string) =>
   ${CLICKS} WHERE ${inside} AND ${IS_COUNTED} GROUP BY brand_id, ${DIMENSION_KEYS}`;
 
 /**
- * Fewer visitors than this are exact. From here on their number is an estimate, and may depend on which clicks were summed
- * first: by up to 5 %, far beyond its error. `clicks` are always exact.
+ * Fewer visitors than this are exact. From here on their number is an estimate that may depend on the order in which
+ * clicks were summed, by up to 5 %. `clicks` are always exact.
  */
 const EXACT_VISITORS = 256;
 const VISITORS_DIFFER = `abs(sum(visitors)) > if(max(abs(visitors)) < ${EXACT_VISITORS}, 0, max(abs(visitors)) / 20)`;

@@ -73,7 +73,7 @@ const POSTINGS: Destination = {
     await insertPostings(clickhouse, await listEntries(db, batch.ranges), toToken('ledger', batch)),
 };
 
-/** The country of an order is that of the click that won it, so that click goes first. */
+/** An order takes its country from the click that won it, so that click is sent first. */
 const ORDERS: Destination = {
   table: 'order_figures_v1',
   column: 'ordersSentAt',
@@ -116,8 +116,8 @@ async function sendOldest(engines: Engines, destination: Destination): Promise<b
 }
 
 /**
- * Sends the orders that the next seals changed, and those of the same customers on which that has an effect. Rows replace
- * those of earlier versions, so that the same seals may be sent again. Returns false if there are none.
+ * Sends the orders that the next seals changed, and the orders of the same customers that this affects. Rows replace
+ * those of earlier versions, so the same seals may be sent again. Returns false if there are none.
  */
 async function sendCustomers({ postgres, clickhouse }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {

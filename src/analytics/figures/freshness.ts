@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SetHeader } from '../../kit/access/rate/headers.ts';
+import type { SetHeader } from '../../kit/access/rate-limit.ts';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -51,7 +51,7 @@ const reconciledAt = new WeakMap<ClickHouse, number>();
 /**
  * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see affiliates/ledger/ledger.jobs.ts.
  */
-export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
+async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
   if (clickhouse.cluster !== undefined) return true;
   const requestedAt = performance.now();
   const isDone = (await findReconciliation(clickhouse))?.step === 'done';
@@ -64,7 +64,7 @@ export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
  * A recent result is good enough before figures are read, because ClickHouse is checked again afterwards. If it was
  * reconciled both times, it was not restarted in between.
  */
-export async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
+async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
   const lastReconciledAt = reconciledAt.get(clickhouse);
   return (
     (lastReconciledAt !== undefined && performance.now() - lastReconciledAt < RECONCILED_KNOWN_MS) ||
@@ -162,7 +162,7 @@ async function* verifyAfterRows<T>({ isStillWhole }: Freshness, rows: AsyncItera
   throw unavailable('The data behind the figures', new Error('They were rebuilt in the meantime.'));
 }
 
-/** Like `fresh`, for rows that are streamed after the header. */
+/** Like `withFreshness`, for rows that are streamed after the header. */
 export async function withFreshRows<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: FreshnessRequest,
@@ -190,13 +190,13 @@ export function figuresHandlers<Query, Answer, Item extends z.ZodObject>({
   rows: (context: Context, brandId: string, query: Query) => AsyncIterable<z.input<Item>>;
   from?: FigureSource;
 }) {
-  type Question = FreshnessRequest & { query: Query };
+  type FiguresCall = FreshnessRequest & { query: Query };
   return {
-    handler: (context: Context, call: Question) =>
+    handler: (context: Context, call: FiguresCall) =>
       withFreshness(context, call, () => page(context, call.caller.brandId, call.query), from),
     csv: {
       item,
-      rows: (context: Context, call: Question) =>
+      rows: (context: Context, call: FiguresCall) =>
         withFreshRows(context, call, rows(context, call.caller.brandId, call.query), from),
     },
   };

@@ -29,7 +29,7 @@ const Click = z.object({
 export type Click = z.output<typeof Click>;
 
 /** The clicks that ClickHouse has, by id. Brand, day and link are the key of their table. */
-export async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
+async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
   if (clicks.length === 0) return new Map();
   const toSet = (value: (click: WonClick) => string) => idSet([...new Set(clicks.map(value))]);
   const rows = await readBack(
@@ -57,7 +57,7 @@ async function countRows(clickhouse: ClickHouse, sql: string, params: { brand: s
 
 const SUMMED = ['orders', 'sales', 'refunds', 'commission'] as const;
 
-/** Days of a link on which the table of orders differs from the postings. */
+/** Counts the days of a link on which the table of orders differs from the postings. */
 export async function countUnlikePostings(
   clickhouse: ClickHouse,
   brandId: string,
@@ -76,7 +76,7 @@ export async function countUnlikePostings(
   return await countRows(clickhouse, sql, { brand: brandId, position });
 }
 
-/** Rows of orders that have other facts than their click. */
+/** Counts the rows of orders whose facts differ from their click. */
 export async function countUnlikeClicks(
   clickhouse: ClickHouse,
   brandId: string,
@@ -155,7 +155,7 @@ export interface OrderEntries {
   isClickAwaited: boolean;
 }
 
-/** Reads how far ClickHouse is first, so that a click that arrives in the meantime is found. */
+/** Reads the progress of ClickHouse first, so that a click that arrives in the meantime is found. */
 export async function loadOrderEntries(
   { clickhouse, clicksRedis }: Pick<Context, 'clickhouse' | 'clicksRedis'>,
   db: Db,
@@ -230,7 +230,7 @@ function toRows(entry: SyncedEntry, click: Click | undefined, lines: OrderLines 
     .join('');
 }
 
-/** Inserts what the entries' orders add to figures. Resolves to whether it was sent more than once. */
+/** Inserts the figures of the entries' orders. Resolves to whether they were sent more than once. */
 export async function insertOrderFigures(
   clickhouse: ClickHouse,
   { entries, clicks, lines }: OrderEntries,

@@ -30,7 +30,7 @@ export interface EntryAmounts {
   commission: number;
 }
 
-/** One product's part of it. */
+/** The part of one product. */
 export interface ProductPart {
   product: string;
   title: string;
@@ -69,7 +69,7 @@ function splitByWeight(total: number, weights: Amounts, rest: number): Map<strin
   return parts;
 }
 
-/** As much of a total as the amounts claim: at most all of it. */
+/** Splits the part of a total that the amounts claim, at most all of it. */
 function splitClaim(total: number, amounts: Amounts): Map<string, number> {
   const claim = Math.min(Math.abs(total), sumAmounts(amounts));
   return splitByWeight(total < 0 ? -claim : claim, amounts, 0);
@@ -81,8 +81,8 @@ const sizes = (amounts: Amounts) => new Map([...amounts].map(([product, amount])
 const getProduct = ({ sku, title }: SoldItem): string => sku ?? title ?? '';
 
 /**
- * Divides what an entry adds to figures among the products of its order, row by row. What no line claims stays without a
- * product: amounts beyond the lines, refunds that name none, and changes of the order after its sale.
+ * Divides the figures of an entry among the products of its order, row by row. Amounts that no line claims stay without
+ * a product: amounts beyond the lines, refunds that name none, and changes of the order after its sale.
  */
 export function productParts(
   { baseMinor, items, refunds }: OrderLines,
@@ -104,7 +104,7 @@ export function productParts(
   function refundedAt({ at, refunds: total }: EntryAmounts): Map<string, number> {
     const ownRefunds = refunds.filter((refund) => refund.at === at);
     const its = toAmounts(ownRefunds.flatMap((refund) => refund.items));
-    // A cancellation, or a refund of everything.
+    // This is a cancellation, or a refund of everything.
     const isOfAll = its.size === 0 && (ownRefunds.length === 0 || Math.abs(total) >= baseMinor);
     return splitClaim(total, isOfAll ? remaining : its);
   }

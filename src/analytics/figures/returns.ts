@@ -4,7 +4,7 @@ import { idArray, integer, queryInTime } from '../../kit/engines/clickhouse/quer
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { type Group, type Grouping, toEventKey } from './breakdown.ts';
 
-/** Orders by what their goods cost: by day and campaign. */
+/** Divides orders by the cost of their goods: by day and campaign. */
 export interface CostParts {
   /** The UTC days on which another rate begins, in order. */
   starts: readonly string[];
@@ -19,7 +19,7 @@ export interface CostParts {
 export interface ItemCosts {
   /** The UTC days on which another cost begins, in order. */
   starts: readonly string[];
-  /** Minor units for an item, by `itemKeyOf`. */
+  /** Minor units for an item, by `toItemKey`. */
   minor: ReadonlyMap<string, number>;
 }
 
@@ -68,8 +68,8 @@ const ReturnSums = z.object({
 export type ReturnSums = z.output<typeof ReturnSums>;
 
 /**
- * Sums per key, currency and part of the costs. The goods of each order and refund are rounded separately, so that
- * rows add up, whatever they are about.
+ * Sums per key, currency and part of the costs. The goods of each order and refund are rounded separately, so that rows
+ * add up under any grouping.
  */
 export async function listReturnSums(
   clickhouse: ClickHouse,

@@ -5,7 +5,7 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { movedSince } from '../../kit/outbox/queries.ts';
+import { movedSince } from '../../kit/outbox/outbox.ts';
 import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from './customer-rows.ts';
 import type { OrderLines } from './products.ts';
 
@@ -221,9 +221,9 @@ export async function listUnsentRanges(db: Db, brandId: string, column: SentAt):
 export interface StoredFreshness {
   /** The time at which the oldest entry that is missing from the figures was recorded; null if none is missing. */
   oldestUnsynced: Date | null;
-  /** The same of the table of orders, which may lack later batches too. */
+  /** The same time for the table of orders, which may lack later batches too. */
   oldestUnsyncedOrder: Date | null;
-  /** Since when an order of customers may have changed without being sent; null if none has. */
+  /** The time since which an order of customers may have changed without being sent; null if none has. */
   oldestUnsyncedCustomer: Date | null;
   /** True if the brand's figures are complete: no rebuild is running or was interrupted. */
   isWhole: boolean;

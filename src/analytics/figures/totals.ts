@@ -33,7 +33,7 @@ export async function sumBrand(clickhouse: ClickHouse, brandId: string): Promise
   return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 
-/** Like `totalsOfBrand`, for the brand's links from the first id to the last, both included. */
+/** Like `sumBrand`, for the brand's links from the first id to the last, both included. */
 export async function sumLinkSpan(
   clickhouse: ClickHouse,
   brandId: string,
@@ -43,7 +43,7 @@ export async function sumLinkSpan(
   return await querySums(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
 }
 
-/** Like `totalsOfBrand`, for the links with these ids. */
+/** Like `sumBrand`, for the links with these ids. */
 export async function sumLinks(
   clickhouse: ClickHouse,
   brandId: string,
@@ -58,10 +58,10 @@ const LinkSums = Sums.extend({ link_id: z.string() });
 const CreatorSums = Sums.extend({ owner_id: z.string() });
 
 /** Merged creators: maps the id in the figures to the current id. */
-export type Merged = ReadonlyMap<string, string>;
+export type MergedCreators = ReadonlyMap<string, string>;
 
 /** The current creator of a row. Almost no brand has merged creators; then it is just the column. */
-export const toOwnerColumn = (merged: Merged, column = 'creator_id'): string =>
+export const toOwnerColumn = (merged: MergedCreators, column = 'creator_id'): string =>
   merged.size === 0
     ? column
     : `transform(${column}, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, ${column})`;
@@ -103,7 +103,7 @@ export async function listCreatorFigures(
   clickhouse: ClickHouse,
   brandId: string,
   creatorIds: readonly string[],
-  merged: Merged,
+  merged: MergedCreators,
 ): Promise<Map<string, CurrencyFigures[]>> {
   if (creatorIds.length === 0) return new Map();
   const rows = await queryInTime(
@@ -128,7 +128,7 @@ export async function listDays(clickhouse: ClickHouse, brandId: string, window: 
 }
 
 /** Sums per creator and currency. */
-export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window, merged: Merged) {
+export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window, merged: MergedCreators) {
   const { from, params } = selectSource(brandId, window, 'link_daily_v1');
   const sql = `SELECT ${toOwnerColumn(merged)} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
   return await queryInTime(clickhouse, CreatorSums, sql, params);

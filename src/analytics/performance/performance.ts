@@ -12,7 +12,7 @@ import type {
 } from './performance.shapes.ts';
 
 /** Assignments by id, with their creators as the API shows them. */
-export async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {
+async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {
   const rows = await db
     .selectFrom('links')
     .innerJoin('creators', 'creators.id', 'links.creatorId')
@@ -25,22 +25,8 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Campaigns with their current links, of all creators or of these. */
-export async function listLinksByCampaign(db: Db, brandId: string, creatorIds: readonly string[] | undefined) {
-  return await db
-    .selectFrom('links')
-    .innerJoin('campaigns', (join) =>
-      join.onRef('campaigns.id', '=', 'links.campaignId').onRef('campaigns.brandId', '=', 'links.brandId'),
-    )
-    .select(['campaigns.id', 'campaigns.title', sql<string[]>`array_agg(links.id)`.as('linkIds')])
-    .where('links.brandId', '=', brandId)
-    .$if(creatorIds !== undefined, (query) => query.where('links.creatorId', '=', sql<string>`any(${creatorIds})`))
-    .groupBy('campaigns.id')
-    .execute();
-}
-
 /** Ids of the creator with this address in the figures: several once records were merged. */
-export async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
+async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
   const rows = await db
     .selectFrom('creators')
     .leftJoin('creatorMerges as merged', (join) =>
@@ -137,7 +123,19 @@ const toKey = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'curr
 
 /** Sums by campaign and currency. A link's campaign may change, so only PostgreSQL knows it, not the figures. */
 async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string, where: PerformanceWhere) {
-  const campaigns = await listLinksByCampaign(postgres.db, brandId, where.creatorIds);
+  // Campaigns with their current links, of all creators or of these.
+  const campaigns = await postgres.db
+    .selectFrom('links')
+    .innerJoin('campaigns', (join) =>
+      join.onRef('campaigns.id', '=', 'links.campaignId').onRef('campaigns.brandId', '=', 'links.brandId'),
+    )
+    .select(['campaigns.id', 'campaigns.title', sql<string[]>`array_agg(links.id)`.as('linkIds')])
+    .where('links.brandId', '=', brandId)
+    .$if(where.creatorIds !== undefined, (query) =>
+      query.where('links.creatorId', '=', sql<string>`any(${where.creatorIds})`),
+    )
+    .groupBy('campaigns.id')
+    .execute();
   const linkIds = campaigns.map((campaign) => campaign.linkIds);
   const sums = await sumGroups(clickhouse, brandId, where, linkIds);
   return sums.map(({ place, ...sum }): CampaignSums => {

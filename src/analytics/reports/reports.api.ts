@@ -4,8 +4,8 @@ import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn, timeZoneName } from '../../kit/values/time-zone.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/people.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
+import { parseOwnAddresses } from '../../platform/people/people.ts';
 import { mailReports } from './reports.jobs.ts';
 import { reportMails } from './reports.mails.ts';
 import { Report, ReportCreate, ReportFilter, ReportPatch, toReport } from './reports.shapes.ts';
@@ -29,7 +29,7 @@ const one = { path: '/v1/reports/{id}', tag, item: Report } as const;
 /** People decide who gets mails, not agents. */
 const forAgents = false;
 
-export const reportOperations = [
+const reportOperations = [
   list({
     ...all,
     id: 'list_reports',
@@ -56,7 +56,7 @@ export const reportOperations = [
       const { name, operation, parameters, every, at } = body;
       const timezone = timeZoneName(body.timezone ?? brand.timeZone) ?? brand.timeZone;
       assertParameters({ operation, parameters, timezone });
-      const recipients = await ownAddresses(work, 'to', body.to);
+      const recipients = await parseOwnAddresses(work, 'to', body.to);
       if ((await countReports(db, brandId)) >= MAX_REPORTS) {
         throw new ApiError('CONFLICT', `A brand has at most ${MAX_REPORTS} reports; delete one first.`);
       }
@@ -113,7 +113,7 @@ export const reportOperations = [
       const row = await updateReport(db, brandId, id, {
         ...omitUndefined({ name, operation, every, at, timezone }),
         ...(parameters === undefined ? {} : { parameters: JSON.stringify(parameters) }),
-        ...(to === undefined ? {} : { recipients: await ownAddresses(work, 'to', to) }),
+        ...(to === undefined ? {} : { recipients: await parseOwnAddresses(work, 'to', to) }),
         ...(isMoved ? { endsOn, dueAt: toDueAt(set, endsOn) } : {}),
         error: null,
         updatedAt: now,

@@ -1,4 +1,4 @@
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
@@ -6,15 +6,15 @@ import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
-import { getBrandCurrency, listSubscriptions } from '../../platform/brands/queries.ts';
+import { getBrandCurrency, listSubscriptions } from '../../platform/brands/brands.ts';
 import { listAddresses } from '../../platform/people/people.ts';
 import type { Figure } from './reports.shapes.ts';
 import {
   dueReports,
   endOfPeriod,
   getOperation,
-  getReading,
   getReportName,
+  getReportSource,
   type ReportRow,
   toDueAt,
   toPagePath,
@@ -27,7 +27,7 @@ const ROWS_BEFORE = 100;
 /** Older periods are not mailed. */
 const MAX_AGE_DAYS = 366;
 
-/** The brand, as a reading operation sees its caller. */
+/** The brand as the caller of a reading operation. */
 async function toCaller({ postgres }: Context, { id, brandId }: ReportRow): Promise<Caller> {
   const subscriptions = await listSubscriptions(postgres.db, brandId);
   const own = subscriptions.find(({ kind }) => kind === 'brand');
@@ -68,7 +68,7 @@ async function readFigures(context: Context, report: ReportRow): Promise<{ figur
     readPeriod(context, caller, report, toQuery(report, before, ROWS_BEFORE)),
     getBrandCurrency(context.postgres.db, report.brandId),
   ]);
-  const { figures, isDated } = getReading(report.operation);
+  const { figures, isDated } = getReportSource(report.operation);
   const lastMs = timeIn(report.timezone, now.until).getTime() - 1;
   return {
     figures: figures(answer.answer, earlier.answer, { parameters: report.parameters, currency }),
@@ -76,20 +76,15 @@ async function readFigures(context: Context, report: ReportRow): Promise<{ figur
   };
 }
 
-/** The next period, if that is not too old. */
-function nextPeriod(report: ReportRow, now: Date): { endsOn: string; dueAt: Date } {
-  const { every, timezone, endsOn } = report;
-  const oldest = dayIn(timezone, new Date(now.getTime() - MAX_AGE_DAYS * DAY_MS));
-  const next = endOfPeriod(every, endsOn >= oldest ? endsOn : daysAfter(oldest, -1));
-  return { endsOn: next, dueAt: toDueAt(report, next) };
-}
-
 /** Mails a period and moves on to the next, in one transaction. */
 async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
   const { postgres, clock } = context;
-  const { id, brandId, every, endsOn } = report;
+  const { id, brandId, every, endsOn, timezone } = report;
   const actor = { brandId, keyId: null, operation: 'mail_report', requestId: null };
-  const next = nextPeriod(report, clock.now());
+  // Periods that are too old are skipped.
+  const oldest = dayIn(timezone, new Date(clock.now().getTime() - MAX_AGE_DAYS * DAY_MS));
+  const nextEnd = endOfPeriod(every, endsOn >= oldest ? endsOn : daysAfter(oldest, -1));
+  const next = { endsOn: nextEnd, dueAt: toDueAt(report, nextEnd) };
   if (next.endsOn !== endOfPeriod(every, endsOn)) {
     await dueReports.take(postgres.db, report, { ...next, error: null });
     return;
@@ -97,7 +92,7 @@ async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
   const { figures, isWhole } = await readFigures(context, report);
   if (await waitForEvents(context, dueReports, report, { isWhole, since: toDueAt(report, endsOn) })) return;
   const { from } = toPeriods(report).now;
-  const { title } = getReading(report.operation);
+  const { title } = getReportSource(report.operation);
   const to = daysAfter(endsOn, -1);
   const params = {
     name: getReportName(report),

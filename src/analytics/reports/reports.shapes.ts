@@ -12,7 +12,7 @@ const OPERATIONS = ['analytics', 'breakdown', 'customers', 'returns', 'share', '
 export type ReportOperation = (typeof OPERATIONS)[number];
 
 const EVERY = ['day', 'week', 'month'] as const;
-export type Every = (typeof EVERY)[number];
+export type ReportInterval = (typeof EVERY)[number];
 
 const name = z
   .string()

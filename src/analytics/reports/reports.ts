@@ -16,7 +16,7 @@ import { Customers, Share } from '../customers/customers.shapes.ts';
 import { PerformanceList } from '../performance/performance.shapes.ts';
 import { Returns } from '../returns/returns.shapes.ts';
 import { Analytics } from '../summary/summary.shapes.ts';
-import type { Every, Figure, ReportOperation } from './reports.shapes.ts';
+import type { Figure, ReportInterval, ReportOperation } from './reports.shapes.ts';
 
 declare module '../../kit/engines/postgres/columns.ts' {
   interface ColumnShapes {
@@ -52,14 +52,14 @@ export async function deleteReport(db: Db, brandId: string, id: string): Promise
 export const dueReports = periodicRows<'dueAt', ReportRow>({ table: 'reports', due: 'dueAt' });
 
 /** The first day after the period that a day belongs to. */
-export function endOfPeriod(every: Every, day: string): string {
+export function endOfPeriod(every: ReportInterval, day: string): string {
   if (every === 'day') return daysAfter(day, 1);
   if (every === 'week') return daysAfter(toMonday(day), 7);
   return `${daysAfter(`${day.slice(0, 7)}-28`, 4).slice(0, 7)}-01`;
 }
 
 /** The first day of the period before a day that ends one. */
-function startOfPeriod(every: Every, endsOn: string): string {
+function startOfPeriod(every: ReportInterval, endsOn: string): string {
   if (every === 'month') return `${daysAfter(endsOn, -1).slice(0, 7)}-01`;
   return daysAfter(endsOn, every === 'day' ? -1 : -7);
 }
@@ -154,7 +154,7 @@ function compareRows<R extends Row>(now: Page<R>, before: Page<R>, { unit, of }:
 
 type Parameters = Readonly<Record<string, string>>;
 
-interface Reading {
+interface ReportSource {
   /** The id of the operation. */
   id: string;
   /** Its parameters for the first and last moment. */
@@ -230,7 +230,7 @@ function comparePerformance(now: unknown, before: unknown): Figure[] {
 const findMetric = ({ sort }: Parameters) => METRICS[BreakdownQuery.shape.sort.parse(sort)];
 const toDimension = ({ by }: Parameters, usual: string) => by ?? usual;
 
-const READINGS: Record<ReportOperation, Reading> = {
+const REPORT_SOURCES: Record<ReportOperation, ReportSource> = {
   analytics: {
     id: 'get_analytics',
     ends: ANALYTICS_ENDS,
@@ -296,21 +296,21 @@ const READINGS: Record<ReportOperation, Reading> = {
   },
 };
 
-export const getReading = (operation: ReportOperation): Reading => READINGS[operation];
+export const getReportSource = (operation: ReportOperation): ReportSource => REPORT_SOURCES[operation];
 
 /** The page of the app that shows the figures of these days. */
 export function toPagePath(
   { operation, parameters }: Pick<ReportRow, 'operation' | 'parameters'>,
   days: FirstAndLast,
 ): string {
-  const { page, search } = READINGS[operation];
+  const { page, search } = REPORT_SOURCES[operation];
   return `${page}?${new URLSearchParams({ ...search(parameters), ...days })}`;
 }
 
 /** The reading operation of a report. */
 export function getOperation(operation: ReportOperation): Operation {
-  const declaration = findOperation(READINGS[operation].id);
-  if (!declaration) throw new Error(`There is no operation ${READINGS[operation].id}.`);
+  const declaration = findOperation(REPORT_SOURCES[operation].id);
+  if (!declaration) throw new Error(`There is no operation ${REPORT_SOURCES[operation].id}.`);
   return declaration;
 }
 
@@ -320,7 +320,7 @@ export function toQuery(
   { from, until }: Days,
   limit: number,
 ): Record<string, string> {
-  const { ends, hasRows } = READINGS[operation];
+  const { ends, hasRows } = REPORT_SOURCES[operation];
   const last = new Date(timeIn(timezone, until).getTime() - 1);
   return {
     ...parameters,
@@ -363,7 +363,7 @@ export function assertParameters(report: Pick<ReportRow, 'operation' | 'paramete
   }
 }
 
-const INTERVAL_NAMES: Record<Every, string> = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
+const INTERVAL_NAMES: Record<ReportInterval, string> = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
 
 export const getReportName = ({ name, every, operation }: Pick<ReportRow, 'name' | 'every' | 'operation'>): string =>
   name ?? `${INTERVAL_NAMES[every]} ${operation}`;

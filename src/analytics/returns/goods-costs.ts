@@ -84,7 +84,7 @@ export function toGoodsCosts(
   return { parts: { starts, groups, ratesPpm: its.map(({ ratePpm }) => ratePpm ?? 0), items }, costs: its };
 }
 
-/** Undefined if nobody entered what goods cost. */
+/** Sums the cost of a row's goods; undefined if nobody entered one. */
 export function sumGoods(
   { costs }: GoodsCosts,
   { part, currency, orders, goods, uncovered }: ReturnSums,
@@ -108,7 +108,7 @@ function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number): nu
 export const fixedWithin = (cost: CostRow, { from, until }: Pick<Period, 'from' | 'until'>): number =>
   fixedBefore(cost, until.getTime()) - fixedBefore(cost, from.getTime());
 
-/** The UTC months of a period, cut to it. */
+/** The UTC months of a period, clipped to it. */
 export function listMonths({ from, until }: Period): { month: string; from: Date; until: Date }[] {
   const months: { month: string; from: Date; until: Date }[] = [];
   for (let start = from; start < until; ) {
@@ -150,7 +150,7 @@ function computeBreakEven(spent: number, earned: number, orders: number): number
   return Number((needed + each - 1n) / each);
 }
 
-/** The figures of a row. What depends on something that is missing is null. */
+/** Computes the figures of a row. A figure that depends on a missing cost is null. */
 export function toReturns(sums: Sums, missing: ReadonlySet<Missing>) {
   const unlessMissing = (figure: number, ...needs: readonly Missing[]) =>
     needs.some((need) => missing.has(need)) ? null : figure;

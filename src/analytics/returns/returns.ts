@@ -3,12 +3,12 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { pageThrough } from '../../kit/values/page.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { type CostRow, listCosts } from '../costs/costs.ts';
 import type { Group, Grouping } from '../figures/breakdown.ts';
 import { listReturnSums, type ReturnSums } from '../figures/returns.ts';
-import type { Merged } from '../figures/totals.ts';
+import type { MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
 import { type Period, resolvePeriod } from '../periods.ts';
 import {
@@ -38,7 +38,7 @@ const toMonth = (at: string, from: Date) => sql`case when ${sql.ref(at)} < ${fro
   else to_char(${sql.ref(at)} at time zone 'UTC', 'YYYY-MM') end`;
 
 /** Fees of signed contracts and payouts of fees, from the first on. */
-export async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
+async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
   const { rows } = await sql<FeeSum>`
     select creator_id, campaign_id, currency, month, sum(agreed)::bigint as agreed_minor, sum(paid)::bigint as paid_minor
     from (
@@ -64,7 +64,7 @@ export interface MissingFee {
 }
 
 /** Contracts with a fixed fee that was not entered, signed in the period. */
-export async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<MissingFee[]> {
+async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<MissingFee[]> {
   const { rows } = await sql<MissingFee>`
     select distinct creator_id, campaign_id, ${toMonth('signedAt', from)} as month
     from contracts
@@ -77,13 +77,13 @@ export async function listContractsWithoutFee(db: Db, brandId: string, { from, u
 export interface Gift extends MissingFee {
   /** `YYYY-MM-DD`. */
   day: string;
-  /** Null: the shipment does not say what it contains. */
+  /** Null if the shipment does not say what it contains. */
   sku: string | null;
   items: number;
 }
 
 /** Products shipped in the period; those of returned shipments came back. */
-export async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
+async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
   const { rows } = await sql<Gift>`
     select creator_id, campaign_id, to_char(shipped_at at time zone 'UTC', 'YYYY-MM') as month,
       to_char(shipped_at at time zone 'UTC', 'YYYY-MM-DD') as day, product.value ->> 'sku' as sku,
@@ -97,7 +97,7 @@ export async function listGifts(db: Db, brandId: string, { from, until }: Period
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
-/** By store, what belongs to a creator or campaign has no key. */
+/** Costs of a creator or campaign have no key when rows are grouped by store. */
 type ReturnsBy = ReturnsQuery['by'] | 'store';
 
 const ZERO_SUMS: Sums = {
@@ -157,7 +157,7 @@ class ReturnsTable {
   }
 }
 
-/** The key of what belongs to a creator, perhaps to a campaign, and to a time. */
+/** The key of a cost that belongs to a creator and a month, perhaps to a campaign. */
 function toKey(by: ReturnsBy, { creatorId, campaignId, month }: MissingFee): string {
   if (by === 'creator') return creatorId;
   if (by === 'month') return month;
@@ -173,7 +173,7 @@ function addOrders(table: ReturnsTable, costs: GoodsCosts, sums: readonly Return
   }
 }
 
-/** A fee that was agreed and paid costs once, at whichever came first. */
+/** Adds fees. A fee that was agreed and paid counts once, in the month of whichever came first. */
 function addFees(table: ReturnsTable, by: ReturnsBy, fees: readonly FeeSum[]): void {
   for (const its of Map.groupBy(fees, ({ creatorId, currency }) => `${currency} ${creatorId}`).values()) {
     const [before, within] = [
@@ -219,12 +219,12 @@ function addFixed(table: ReturnsTable, by: ReturnsBy, costs: readonly CostRow[],
   }
 }
 
-function toReturnsGrouping(by: ReturnsBy, merged: Merged, campaigns: readonly Group[]): Grouping {
+function toReturnsGrouping(by: ReturnsBy, merged: MergedCreators, campaigns: readonly Group[]): Grouping {
   if (by === 'creator') return { of: 'creator', merged };
   return by === 'campaign' ? { of: 'groups', groups: campaigns } : { of: by };
 }
 
-type Unlabelled = Omit<ReturnsRow, 'label'>;
+type UnlabelledRow = Omit<ReturnsRow, 'label'>;
 
 /** Every row, in the list's order. */
 async function listReturns(
@@ -232,7 +232,7 @@ async function listReturns(
   brandId: string,
   { by, currency }: ReturnsQuery,
   period: Period,
-): Promise<Unlabelled[]> {
+): Promise<UnlabelledRow[]> {
   const [merged, campaigns, costs, own] = await Promise.all([
     listMerged(db, brandId),
     listLinkGroups(db, brandId, 'campaignId'),
@@ -258,7 +258,7 @@ async function listReturns(
     .map((row) => ({ key: row.key || null, currency: row.currency, ...toReturns(row.sums, row.missing) }));
 
   return rows.sort(
-    (a: Unlabelled, b: Unlabelled) =>
+    (a: UnlabelledRow, b: UnlabelledRow) =>
       (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
       `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en'),
   );
@@ -268,7 +268,7 @@ async function withLabels(
   { postgres: { db } }: Engines,
   brandId: string,
   by: ReturnsBy,
-  rows: readonly Unlabelled[],
+  rows: readonly UnlabelledRow[],
 ): Promise<ReturnsRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const names =
@@ -280,7 +280,7 @@ async function withLabels(
   return rows.map(({ key, ...row }) => ({ key, label: key === null ? null : (names.get(key) ?? null), ...row }));
 }
 
-/** No order costs goods. */
+/** Treats goods as free. */
 const NO_GOODS = { starts: [], groups: [], ratesPpm: [0] } as const;
 
 /** The commission and fees of a key; null if a fee is not known. */
@@ -319,7 +319,7 @@ export async function listSpend(
   }));
 }
 
-/** One page of what the period earned. */
+/** Finds one page of the period's returns. */
 export async function findReturns(context: Engines, brandId: string, query: ReturnsQuery) {
   const period = resolvePeriod(query, context.clock.now());
   const rows = await listReturns(context, brandId, query, period);

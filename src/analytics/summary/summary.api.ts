@@ -1,7 +1,7 @@
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { countTracked } from '../../workflow/content/content.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { breakdownOperations } from '../breakdown/breakdown.api.ts';
@@ -11,7 +11,7 @@ import { customersOperations } from '../customers/customers.api.ts';
 import { type BreakdownSums, type Grouping, listAllBreakdown } from '../figures/breakdown.ts';
 import { withFreshness } from '../figures/freshness.ts';
 import { FRESHNESS, type Sums } from '../figures/sums.ts';
-import { listCreatorSums, listDays, type Merged } from '../figures/totals.ts';
+import { listCreatorSums, listDays, type MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames } from '../labels.ts';
 import { performanceOperations } from '../performance/performance.api.ts';
 import { assertBuckets, type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
@@ -35,7 +35,7 @@ interface PeriodSums {
   byClick: number;
 }
 
-/** A breakdown has one sum of commissions, whatever their status. */
+/** A breakdown sums commissions of any status together. */
 const toSums = ({ currency, clicks, orders, sales, refunds, commission }: BreakdownSums): Sums => ({
   currency,
   clicks,
@@ -58,7 +58,7 @@ const needsOrders = (query: AnalyticsFilter) =>
 async function readDimensions(
   { postgres: { db }, clickhouse }: Engines,
   brandId: string,
-  merged: Merged,
+  merged: MergedCreators,
   query: AnalyticsFilter,
   period: Period,
 ): Promise<PeriodSums> {
@@ -79,7 +79,7 @@ async function readDimensions(
 async function readPostings(
   { postgres: { db }, clickhouse }: Engines,
   brandId: string,
-  merged: Merged,
+  merged: MergedCreators,
   period: Period,
 ): Promise<PeriodSums> {
   const [times, creators, byClick] = await Promise.all([
@@ -90,8 +90,14 @@ async function readPostings(
   return { times, creators, byClick };
 }
 
-/** The totals of a period, and what they were made of. */
-async function readPeriod(engines: Engines, brandId: string, merged: Merged, query: AnalyticsFilter, period: Period) {
+/** Reads the totals of a period and the sums behind them. */
+async function readPeriod(
+  engines: Engines,
+  brandId: string,
+  merged: MergedCreators,
+  query: AnalyticsFilter,
+  period: Period,
+) {
   const { db } = engines.postgres;
   const [currency, campaigns, pieces, sums] = await Promise.all([
     getBrandCurrency(db, brandId),
@@ -161,7 +167,7 @@ const getAnalytics = read({
     ),
 });
 
-export const analyticsOperations = [getAnalytics] as const;
+const analyticsOperations = [getAnalytics] as const;
 
 export const analyticsNoun = noun({
   name: 'analytics',

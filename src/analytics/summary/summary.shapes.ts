@@ -24,7 +24,7 @@ const StorableBoundary = Boundary.refine(
   'must be from 1970-01-01 to 2149-06-06 in UTC',
 );
 
-/** A filter's value for what stands under the key null. */
+/** The value of a filter that selects the key null. */
 export const NONE = 'none';
 
 /** A filter takes the `key` of a breakdown's row. */

@@ -25,8 +25,6 @@ export const countConversionsByClick = (db: Db, brandId: string, { from, until }
 const TOP = 10;
 
 const total = (rows: readonly Sums[], of: (sums: Sums) => number) => rows.reduce((sum, row) => sum + of(row), 0);
-const getClicks = ({ clicks }: Sums) => clicks;
-const getConversions = ({ conversions }: Sums) => conversions;
 
 /** Money of many rows, in major units: the brand's currency, and the other currencies apart. */
 function sumMoney(rows: readonly Sums[], currency: string) {
@@ -49,8 +47,8 @@ const withoutCommissions = ({ currency, revenue }: { currency: string; revenue: 
 
 export function toTotals(days: readonly Sums[], currency: string, conversionsByClick: number) {
   const { own, others } = sumMoney(days, currency);
-  const clicks = total(days, getClicks);
-  const conversions = total(days, getConversions);
+  const clicks = total(days, (row) => row.clicks);
+  const conversions = total(days, (row) => row.conversions);
   return {
     total_revenue: own.revenue,
     total_commissions: own.commissions,
@@ -75,7 +73,7 @@ export function toTopCreators(rows: readonly CreatorSums[], currency: string) {
       return {
         id,
         revenue: own.revenue,
-        conversions: total(sums, getConversions),
+        conversions: total(sums, (row) => row.conversions),
         by_currency: others.map(withoutCommissions),
       };
     })
@@ -97,7 +95,7 @@ export function toTrends(
     return {
       date,
       revenue: own.revenue,
-      clicks: total(rows, getClicks),
+      clicks: total(rows, (row) => row.clicks),
       by_currency: others.map(withoutCommissions),
     };
   });

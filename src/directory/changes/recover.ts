@@ -1,8 +1,7 @@
 import { awaitBulks, readDocuments } from '../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { type Change, changesOf } from './changes.ts';
-import { type ChangeBatch, dropChanges, listStaged, replaceStaged } from './queries.ts';
+import { type Change, type ChangeBatch, changesOf, dropChanges, listStaged, replaceStaged } from './changes.ts';
 
 /** The changes of a write's staged batch that were made before the writer died. */
 async function madeOf(elastic: Elastic, { version: index, lines }: ChangeBatch): Promise<Change[]> {

@@ -4,11 +4,10 @@ import { indexBehind } from '../../kit/engines/elastic/indices.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { Change } from '../changes/changes.ts';
-import { appendChanges } from '../changes/queries.ts';
-import { highestVersion } from '../imports/indexing/queries.ts';
+import { appendChanges, type Change } from '../changes/changes.ts';
+import { highestVersion } from '../imports/indexing/records.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
-import { removeFromSaved } from '../saved-searches/filter/queries.ts';
+import { removeFromSaved } from '../saved-searches/matches.ts';
 import { type ForgottenSet, KEY_CONTEXT, openForgotten } from './forgotten.ts';
 import { type Hashes, type Name, type Named, openHashes } from './hashes.ts';
 import {
@@ -24,7 +23,7 @@ import {
   listKept,
   listUnfinishedForgotten,
   takeBack,
-} from './queries.ts';
+} from './opt-out.ts';
 import { findNamed, isGone, listVersions, scan, takeOut } from './removal.ts';
 
 const Removed = z.array(z.object({ index: z.string(), creators: z.number() }));

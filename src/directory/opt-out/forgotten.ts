@@ -2,7 +2,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { type Hashes, type Kind, type Name, type Named, openHashes, TAG_BITS } from './hashes.ts';
-import { findKey, type HashRow, listHashes, stateOfHashes } from './queries.ts';
+import { findKey, type HashRow, listHashes, stateOfHashes } from './opt-out.ts';
 
 /** The context under which the key is sealed. */
 export const KEY_CONTEXT = 'directory forgotten';

@@ -7,7 +7,7 @@ import type { DirectoryEngines } from '../imports/indexing/writer.ts';
 import { MAPPING_VERSION } from '../search/document.ts';
 import type { ForgottenSet } from './forgotten.ts';
 import { KINDS, type Name, type Named } from './hashes.ts';
-import { countTaken, listReadyIndices } from './queries.ts';
+import { countTaken, listReadyIndices } from './opt-out.ts';
 
 const PAGE = 5_000;
 const FIELDS = ['card.pk', 'card.username', 'card.extracted_email'];

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
-import { bodyOf } from './body.ts';
 import { known, Percentiles, percentsOf, readCuts } from './cuts.ts';
 import { orderOf, type Sort, sortedBy } from './order.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
 import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf, valuesWithin } from './regions.ts';
+import { bodyOf } from './request-body.ts';
 
 /** Counting in this many regions costs hardly more than in a few. In 1,000 it costs 50% more, and a response of 110 kB. */
 const REGIONS = 128;

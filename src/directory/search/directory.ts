@@ -5,7 +5,7 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import { ApiError, unavailable } from '../../kit/values/errors.ts';
-import { type Lists, openLists } from '../lists/filter/listed.ts';
+import { type Lists, openLists } from '../lists/list-filter.ts';
 import { type Counts, openCounts, type Snapshot } from './counts.ts';
 import { MAPPING_VERSION } from './document.ts';
 import { type Facets, openFacets } from './facets.ts';

@@ -1,4 +1,4 @@
-import type { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
+import type { DirectoryCreator, DirectoryCreatorDetail } from './creator.shapes.ts';
 import { listOtherSpellings } from './search-words.ts';
 import { countryCodeOf, listCityIds, metrosOf, stateCodeOf } from './stored-place.ts';
 

@@ -6,8 +6,8 @@ import type { Counts, Snapshot } from './counts.ts';
 import { FIELD, type Ranged } from './order.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
 import { valuedOf } from './regions.ts';
+import type { CreatorSearchQuery, Facet, Preview } from './search.shapes.ts';
 import { fetchPage } from './search.ts';
-import type { CreatorSearchQuery, Facet, Preview } from './search-schema.ts';
 
 /**
  * More values than any facet has, so that each shard returns all of its values and the sums over several shards are exact.

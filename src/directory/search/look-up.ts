@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { spliceCards } from '../../kit/engines/elastic/splice.ts';
-import { bodyOf } from './body.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
-import { type NotFound, toUsername } from './look-up-schema.ts';
+import { type NotFound, toUsername } from './look-up.shapes.ts';
 import { type Clause, type Filter, queryOf, SOUGHT } from './query.ts';
+import { bodyOf } from './request-body.ts';
 import { totalIn } from './search.ts';
 
 /** What creators are looked up by. */

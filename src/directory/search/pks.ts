@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Snapshot } from './counts.ts';
+import { DirectoryCreator } from './creator.shapes.ts';
 import type { Directory } from './directory.ts';
-import { toUsername } from './look-up-schema.ts';
+import { toUsername } from './look-up.shapes.ts';
 import { type Clause, CountAnswer, type Filter, queryOf } from './query.ts';
-import { DirectoryCreator } from './schema.ts';
 
 /** Elasticsearch's most hits in one answer. */
 const HITS = 10_000;

@@ -1,14 +1,14 @@
-import type { PlaceInText } from './place-in-text.ts';
-import { plainClauses, plainInterpretation, withoutPlaces } from './plain.ts';
-import { buildFilter, type Filter, locationClauses } from './query.ts';
-import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
 import {
   explainTextInPlace,
   type Interpretation,
   interpretationOf,
   type Understanding,
   understand,
-} from './understand.ts';
+} from './interpretation.ts';
+import type { PlaceInText } from './place-in-text.ts';
+import { plainClauses, plainInterpretation, withoutPlaces } from './plain-search.ts';
+import { buildFilter, type Filter, locationClauses } from './query.ts';
+import { type CreatorSearchQuery, sortOfQuery } from './search.shapes.ts';
 
 /** Everything that depends only on the parameters of a search. */
 export interface Plan {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { fold, foldAccents } from '../../kit/values/fold.ts';
-import { toUsername } from './look-up-schema.ts';
+import type { Understanding } from './interpretation.ts';
+import { toUsername } from './look-up.shapes.ts';
 import { FIELD, orderOf, type Ranged, type Sort, withinScores } from './order.ts';
 import type { CountryReading, PlaceReading } from './places.ts';
 import { type Bounds, nextUp } from './regions.ts';
-import type { CreatorSearchQuery } from './search-schema.ts';
+import type { CreatorSearchQuery } from './search.shapes.ts';
 import { expandWord, hasLetterOrDigit } from './search-words.ts';
-import type { Understanding } from './understand.ts';
 
 /** An Elasticsearch query clause. */
 export type Clause = Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { foldAccents } from '../../kit/values/fold.ts';
 import { parseHandleAddress } from '../../kit/values/handle-address.ts';
 import type { Unchecked } from '../../kit/values/problems.ts';
-import { LOOKED_UP_AT_MOST } from './look-up-schema.ts';
+import { LOOKED_UP_AT_MOST } from './look-up.shapes.ts';
 import { findSeveralPlaces, readCity, readCountry, readLocation, readState } from './places.ts';
 
 type Rule = (query: Unchecked<string>, context: z.RefinementCtx) => void;

@@ -3,11 +3,11 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import type { Page } from '../../kit/values/page.ts';
-import { bodyOf } from './body.ts';
 import { type Counts, type Snapshot, scoredAlike } from './counts.ts';
 import { orderOf, type Sort, sortOf } from './order.ts';
 import { type Filter, queryOf } from './query.ts';
 import { cover, MAX_REGION, totalOf } from './regions.ts';
+import { bodyOf } from './request-body.ts';
 
 /** Up to this offset from/size costs as little as a jump by region, and needs no counts. */
 const SHALLOW = 500;

@@ -3,11 +3,11 @@ import { validationError } from '../../kit/values/errors.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Page } from '../../kit/values/page.ts';
 import type { Snapshot } from './counts.ts';
+import { DirectoryCreator } from './creator.shapes.ts';
 import type { Directory } from './directory.ts';
 import { FIELD } from './order.ts';
 import { type Clause, type Filter, queryOf } from './query.ts';
-import { DirectoryCreator } from './schema.ts';
-import { SIMILAR_AT_MOST, type Similarity } from './similar-schema.ts';
+import { SIMILAR_AT_MOST, type Similarity } from './search.shapes.ts';
 
 const texts = z.array(z.string()).default([]);
 const Source = z.object({

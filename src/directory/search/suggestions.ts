@@ -1,13 +1,12 @@
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { fold } from '../../kit/values/fold.ts';
 import type { Snapshot } from './counts.ts';
+import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
-import type { CreatorSearchQuery } from './search-schema.ts';
-import type { Suggestion } from './suggestions-schema.ts';
-import { countMatches, settlePlan } from './text-in-place.ts';
+import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
+import { countMatches, settlePlan } from './settle-plan.ts';
 import { typosIn } from './typos.ts';
-import type { Interpretation } from './understand.ts';
 
 const MOST_SUGGESTIONS = 3;
 const MOST_COUNTS = 4;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Counts, Snapshot } from './counts.ts';
-import type { Interpretation } from './understand.ts';
+import type { Interpretation } from './interpretation.ts';
 
 const SHOWN = 10;
 

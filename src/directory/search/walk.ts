@@ -1,23 +1,23 @@
 import { createHash, createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '../../kit/access/keys/queries.ts';
-import type { SetHeader } from '../../kit/access/rate/headers.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import type { SetHeader } from '../../kit/access/rate/rate-limit.ts';
 import type { Slot } from '../../kit/access/rate/slots.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
 import { scoredAlike } from './counts.ts';
-import { neededBy } from './forced.ts';
+import { DirectoryCreator } from './creator.shapes.ts';
+import { neededBy } from './forced-filters.ts';
 import { sortOf } from './order.ts';
 import { neededField } from './plan.ts';
 import { queryOf } from './query.ts';
-import { DirectoryCreator } from './schema.ts';
+import { type CreatorSearchQuery, sortOfQuery } from './search.shapes.ts';
 import { assertKept } from './search.ts';
-import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
-import { soughtOf } from './sought.ts';
-import { settlePlan } from './text-in-place.ts';
+import { soughtOf } from './search-record.ts';
+import { settlePlan } from './settle-plan.ts';
 import { cursorOf, type Position, readCursor } from './walk-cursor.ts';
 
 /** Creators that are paid together. */

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../../kit/access/keys/identify.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Operation, Prepared } from '../../kit/operation/operation.ts';
+import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { ApiError, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { openBase, toRequest } from './base.ts';
@@ -17,9 +17,9 @@ import { isUnroutable, readRaw, unreadable } from './request.ts';
 const MAX_PREPARED = 10_000;
 const MAX_PREPARED_LENGTH = 1_000;
 
-type PreparedRequests = LRUCache<string, Prepared>;
+type PreparedRequests = LRUCache<string, PreparedOperation>;
 
-function openPrepared(operation: Operation, prepared: PreparedRequests): (request: FastifyRequest) => Prepared {
+function openPrepared(operation: Operation, prepared: PreparedRequests): (request: FastifyRequest) => PreparedOperation {
   return (request) => {
     const key = `${operation.id} ${request.headers.accept ?? ''} ${request.url}`;
     const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
@@ -32,7 +32,7 @@ function openPrepared(operation: Operation, prepared: PreparedRequests): (reques
 }
 
 /** The operation reads a form itself, after the caller is identified. */
-function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): Prepared {
+function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes: number): PreparedOperation {
   const parts = () => readParts(request, { maxFileBytes, maxFiles: 1 });
   const raw = readRaw(request, operation);
   return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
@@ -60,7 +60,7 @@ function register(
     exposeHeadRoute: false,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      let prepared: Prepared | undefined;
+      let prepared: PreparedOperation | undefined;
       const answer = await door.run(operation, toRequest(request, reply), () => {
         prepared = prepare(request);
         return prepared;

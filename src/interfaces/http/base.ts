@@ -8,7 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Request } from '../../kit/access/keys/identify.ts';
-import type { AddressLimit } from '../../kit/access/rate/address.ts';
+import type { AddressLimit } from '../../kit/access/rate-limit.ts';
 import { readCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { type ApiError, errorBody } from '../../kit/values/errors.ts';

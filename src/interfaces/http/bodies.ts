@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { toSubscriber } from '../../kit/access/rate/subscriber.ts';
+import { toSubscriber } from '../../kit/access/rate-limit.ts';
 import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
 import { takesForm } from './form.ts';
 

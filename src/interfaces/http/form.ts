@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { Busboy, type BusboyConfig, type BusboyFileStream } from '@fastify/busboy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { FilePart, FormPart } from '../../kit/operation/form-part.ts';
+import type { FilePart, FormPart } from '../../kit/operation/upload.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 
 const MAX_FIELDS = 50;

@@ -1,18 +1,14 @@
 import { addAbortSignal } from 'node:stream';
-import { creditHeaders, creditsExhausted } from '../../kit/access/credits/headers.ts';
-import { openHeadroom } from '../../kit/access/credits/headroom.ts';
-import { getRateLimit, type Metered, openMeter } from '../../kit/access/credits/meter.ts';
-import { openMetering } from '../../kit/access/credits/metering.ts';
+import { creditHeaders, creditsExhausted, openHeadroom, openMetering } from '../../kit/access/credits/metering.ts';
+import { getRateLimit, type MeterResult, openMeter } from '../../kit/access/credits/meter.ts';
 import { openRefund } from '../../kit/access/credits/refund.ts';
-import { type Identified, openIdentity, type Request } from '../../kit/access/keys/identify.ts';
-import { type Keys, openKeys } from '../../kit/access/keys/keys.ts';
+import { type IdentifiedCaller, openIdentity, refuseClassOrPlan, refuseForeignPage, refuseOtherResource, type Request } from '../../kit/access/keys/identify.ts';
+import { type Keys, openKeys } from '../../kit/access/keys/key-cache.ts';
 import { refuseAddress } from '../../kit/access/keys/limits.ts';
-import type { Caller } from '../../kit/access/keys/queries.ts';
-import { refuseClassOrPlan, refuseForeignPage, refuseOtherResource } from '../../kit/access/keys/rules.ts';
-import { type AddressLimit, openAddressLimit } from '../../kit/access/rate/address.ts';
-import { rateHeaders, rateLimited, type SetHeader } from '../../kit/access/rate/headers.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import { type AddressLimit, openAddressLimit, rateHeaders, rateLimited, type SetHeader } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Answer, Circumstances, Operation, Prepared } from '../../kit/operation/operation.ts';
+import type { Answer, Circumstances, Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import type { OpenCall } from '../../platform/requests/call-record.ts';
@@ -23,14 +19,14 @@ const MAX_READINGS = 5;
 const STREAMS_END_WITHIN_MS = 10_000;
 
 /** The decision on a request, made without I/O: refuse it, or run it at a price. */
-type Decision = { refusal: ApiError } | { prepared: Prepared; price: number };
+type Decision = { refusal: ApiError } | { prepared: PreparedOperation; price: number };
 type Decide = (caller: Caller) => Decision;
 
 interface Admitted {
   caller: Caller;
-  identified: Identified;
+  identified: IdentifiedCaller;
   decision: Decision;
-  metered: Metered;
+  metered: MeterResult;
   ahead: Ahead | undefined;
 }
 
@@ -57,7 +53,7 @@ const noteIn =
 
 export interface Door {
   /** Runs an operation: identifies the caller, checks the rate and credits, then does the work. Throws ApiError. */
-  run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer>;
+  run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer>;
   /** Refuses a request that is not an operation, after identifying, counting and rate-limiting its caller. */
   refuse(request: Request, refusal: ApiError): Promise<never>;
   addresses: AddressLimit;
@@ -111,7 +107,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
    * decision is repeated.
    */
   async function admit(request: Request, decide: Decide, call: OpenCall): Promise<Admitted> {
-    let identified: Identified = await identity.identify(request);
+    let identified: IdentifiedCaller = await identity.identify(request);
     const note = noteIn(call);
     let countedAs: number | undefined;
     for (let reading = 0; reading < MAX_READINGS; reading += 1) {
@@ -170,7 +166,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     };
   }
 
-  async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer> {
+  async function run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer> {
     return await recorded(operation.id, request, async (call) => {
       const admitted = await admit(
         request,
@@ -213,7 +209,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     }
   }
 
-  async function finish(prepared: Prepared, admitted: Admitted, request: Request, call: OpenCall) {
+  async function finish(prepared: PreparedOperation, admitted: Admitted, request: Request, call: OpenCall) {
     const { caller, ahead } = admitted;
     if (!ahead) {
       const charge = { isWaived: false };
@@ -259,7 +255,7 @@ function decide(
   foreign: ApiError | undefined,
   caller: Caller,
   operation: Operation,
-  prepare: () => Prepared,
+  prepare: () => PreparedOperation,
 ): Decision {
   const refusal = foreign ?? refuseClassOrPlan(caller, operation);
   if (refusal) return { refusal };
@@ -276,7 +272,7 @@ function setHeaders(setHeader: SetHeader, headers: Record<string, string>): void
 }
 
 /** Throws the first that applies: the rate limit, the refusal, missing credits. */
-function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): Prepared {
+function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): PreparedOperation {
   setHeaders(setHeader, rateHeaders(metered, getRateLimit(caller)));
   setHeaders(setHeader, creditHeaders(caller, metered, metered.charge?.credits ?? 0, now));
   const limit = getRateLimit(caller);

@@ -1,7 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { rateLimited } from '../../kit/access/rate/headers.ts';
-import { openLocalWindows } from '../../kit/access/rate/local.ts';
-import { toSubscriber } from '../../kit/access/rate/subscriber.ts';
+import { openLocalWindows, rateLimited, toSubscriber } from '../../kit/access/rate-limit.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 
 /** Paths that need no key and are not pages for creators. `/healthz` is cheap enough to be unlimited. */

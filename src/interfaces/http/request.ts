@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { AddressLimit } from '../../kit/access/rate/address.ts';
+import type { AddressLimit } from '../../kit/access/rate-limit.ts';
 import type { RawInput } from '../../kit/operation/input.ts';
 import { NDJSON, type Operation } from '../../kit/operation/operation.ts';
 import type { Clock } from '../../kit/values/clock.ts';

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import { insertReportedClick } from '../../affiliates/orders/order-clicks.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
-import { openAddressLimit } from '../../kit/access/rate/address.ts';
+import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { readOwnClick } from '../../kit/values/click-token.ts';
 import { ApiError, toApiError, validationError } from '../../kit/values/errors.ts';

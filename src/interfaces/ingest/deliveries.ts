@@ -1,12 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ZodError } from 'zod';
-import {
-  countFailure,
-  findReceiver,
-  markReceived,
-  updateAccessStatus,
-  type Receiver,
-} from '../../affiliates/stores/connections/connections.ts';
+import { findReceiver, type Receiver, updateAccessStatus } from '../../affiliates/stores/connections/connections.ts';
+import { countFailure, markReceived } from '../../affiliates/stores/connections/health.ts';
 import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';

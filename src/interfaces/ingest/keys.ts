@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import { KEYS_PATH, acceptAuthorizationCallback } from '../../affiliates/stores/authorizations.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
-import { openAddressLimit } from '../../kit/access/rate/address.ts';
+import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { notFound, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { commissionOf } from '../../affiliates/commissions/commissions.shapes.ts';
+import { toCommission } from '../../affiliates/commissions/commissions.shapes.ts';
 import { createManualCommission } from '../../affiliates/reviews/reviews.ts';
 import { change, noLookUp, nothing, type Operation } from '../../kit/operation/operation.ts';
 import { validationError } from '../../kit/values/errors.ts';
@@ -34,7 +34,7 @@ const createManual: Operation = change({
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
-  apply: async (work, { body }) => ({ data: commissionOf(await createManualCommission(work, body)) }),
+  apply: async (work, { body }) => ({ data: toCommission(await createManualCommission(work, body)) }),
 });
 
 const Sent = z.looseObject({});

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RawInput } from '../../kit/operation/input.ts';
-import type { Operation, Prepared } from '../../kit/operation/operation.ts';
+import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 
 /** The differences of an operation in the older interface. Omitted parts are the same. */
@@ -48,7 +48,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
   const unknown = [...(difference?.unknown ?? []), ...SINCE];
   const whole = response && operation.answeredAs?.(response);
   const source = whole ?? operation;
-  const shown = async (prepared: Prepared, ...requested: Parameters<Prepared['run']>) => {
+  const shown = async (prepared: PreparedOperation, ...requested: Parameters<PreparedOperation['run']>) => {
     const answer = await prepared.run(...requested);
     if (whole || response === undefined || !Buffer.isBuffer(answer)) return answer;
     return Buffer.from(JSON.stringify(response.parse(Json.parse(answer.toString('utf8')))));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { LaterCommissionFilter, PlainCommissionFilter } from '../../affiliates/commissions/commissions.shapes.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/links.shapes.ts';
 import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/summary/summary.shapes.ts';
-import { DirectoryCreatorDetail } from '../../directory/search/schema.ts';
+import { DirectoryCreatorDetail } from '../../directory/search/creator.shapes.ts';
 import { listSchema, Pagination, timestampInput } from '../../kit/values/page.ts';
 import { OlderWebhook } from '../../platform/webhooks/webhooks.shapes.ts';
 import {

@@ -1,6 +1,6 @@
-import { searchCreatorsPlainly } from '../../directory/search/routes.ts';
+import { searchCreatorsPlainly } from '../../directory/search/search.api.ts';
 import type { Operation } from '../../kit/operation/operation.ts';
-import { createOlderWebhook } from '../../platform/webhooks/routes.ts';
+import { createOlderWebhook } from '../../platform/webhooks/webhooks.api.ts';
 import { operations } from '../nouns.ts';
 import { reviewOrRecord } from './commissions.ts';
 import { inOlderShape } from './declare.ts';

@@ -1,6 +1,6 @@
 import type { Request as Requested } from '../../kit/access/keys/identify.ts';
-import type { Caller } from '../../kit/access/keys/queries.ts';
-import type { Operation, Prepared } from '../../kit/operation/operation.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Door } from '../http/gate.ts';
 import { isGranted } from './catalog.ts';
@@ -24,7 +24,7 @@ function assertGranted({ scopes }: Caller, operation: Operation): void {
 }
 
 /** Adds the brand's agent policy to a prepared request. */
-function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments): Prepared {
+function underPolicy(prepared: PreparedOperation, { operation }: Bound, args: Arguments): PreparedOperation {
   return {
     ...prepared,
     run: async (context, caller, circumstances) => {

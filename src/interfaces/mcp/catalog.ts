@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CallerKind } from '../../kit/access/keys/queries.ts';
+import type { CallerKind } from '../../kit/access/keys/callers.ts';
 import type { Operation } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { type Bound, bind, type Tool } from './tools.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Json, toJsonSchema } from '../../kit/operation/words/schema.ts';
+import { type Json, toJsonSchema } from '../../kit/operation/json-schema.ts';
 import { SEPARATOR } from '../../kit/values/page.ts';
 import { UNTRUSTED } from '../../kit/values/untrusted.ts';
 import { isRecord } from '../../kit/values/wire.ts';

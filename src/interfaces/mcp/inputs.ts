@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
-import { idInPath, makeExample } from '../../kit/operation/words/examples.ts';
-import { exampleId } from '../../kit/operation/words/ids.ts';
-import { type Json, toJsonSchema } from '../../kit/operation/words/schema.ts';
+import { exampleId, idInPath, type Json, makeExample, toJsonSchema } from '../../kit/operation/json-schema.ts';
 import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { toToolSchema } from './input-schema.ts';

@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { foreignHosts } from '../../kit/mail/imitation.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Circumstances, Operation } from '../../kit/operation/operation.ts';
-import type { Json } from '../../kit/operation/words/schema.ts';
-import type { AuditEntry, Weighed, Work } from '../../kit/operation/work.ts';
+import type { Json } from '../../kit/operation/json-schema.ts';
+import type { AuditEntry, WeighedFields, Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { formatMoney, fromPpm } from '../../kit/values/money.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../../platform/agents/agent-policy.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 
 function refused(rule: string, message: string): ApiError {
   return new ApiError('POLICY_REFUSED', `The brand's policy for agents refuses this: ${message}`, { facts: { rule } });
@@ -30,7 +30,7 @@ function numbersSet(entries: readonly AuditEntry[], name: string): number[] {
   });
 }
 
-function assertRates({ highestRatePpm }: PolicyRow, { rate }: Weighed, entries: readonly AuditEntry[]): void {
+function assertRates({ highestRatePpm }: PolicyRow, { rate }: WeighedFields, entries: readonly AuditEntry[]): void {
   if (highestRatePpm === null || rate === undefined) return;
   const tooHigh = numbersSet(entries, rate).find((ppm) => ppm > highestRatePpm);
   if (tooHigh === undefined) return;
@@ -45,7 +45,7 @@ interface Money {
 }
 
 /** The money in every row that the change created or changed. */
-function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Money[] {
+function moneyIn(entries: readonly AuditEntry[], columns: WeighedFields['paid']): Money[] {
   if (columns === undefined) return [];
   return entries.flatMap(({ old, new: row }) => {
     const [minor, currency] = [getColumn(row, columns.minor), getColumn(row, columns.currency)];
@@ -54,7 +54,7 @@ function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Mone
 }
 
 /** Promised money that the change itself set. Agents may change other fields of such rows. */
-function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']): Money[] {
+function promisesIn(entries: readonly AuditEntry[], columns: WeighedFields['promised']): Money[] {
   if (columns === undefined) return [];
   const { minor, currency } = columns;
   const isSet = ({ old, new: row }: AuditEntry) =>
@@ -63,7 +63,7 @@ function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']
 }
 
 /** Limits are in the brand's currency, so an agent may not change it. */
-function assertCounted(policy: PolicyRow, { counted }: Weighed, entries: readonly AuditEntry[]): void {
+function assertCounted(policy: PolicyRow, { counted }: WeighedFields, entries: readonly AuditEntry[]): void {
   if (counted === undefined || (policy.payoutsPerDayMinor === null && policy.personAboveMinor === null)) return;
   if (entries.every(({ old, new: row }) => getColumn(old, counted) === getColumn(row, counted))) return;
   throw refused('currency', 'its limits are in the current currency; plan it for a person (mode "plan").');

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Request as Requested } from '../../kit/access/keys/identify.ts';
-import type { CallerKind } from '../../kit/access/keys/queries.ts';
+import type { CallerKind } from '../../kit/access/keys/callers.ts';
 import { ApiError, errorBody, toApiError } from '../../kit/values/errors.ts';
 import { isPresent } from '../../kit/values/untrusted.ts';
 import { isRecord } from '../../kit/values/wire.ts';

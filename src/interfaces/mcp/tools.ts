@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { RawInput } from '../../kit/operation/input.ts';
-import type { Operation, Prepared } from '../../kit/operation/operation.ts';
-import type { Json } from '../../kit/operation/words/schema.ts';
+import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
+import type { Json } from '../../kit/operation/json-schema.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';
@@ -28,7 +28,7 @@ export interface Bound {
   /** Response fields that people outside the brand write, such as `data[].message`. */
   untrusted: readonly string[];
   /** Validates a tool's arguments by the operation's shapes. Unknown arguments throw VALIDATION_ERROR too. */
-  prepare(args: Json): Prepared;
+  prepare(args: Json): PreparedOperation;
 }
 
 function sentence(text: string): string {
@@ -66,7 +66,7 @@ export function bind(operation: Operation): Bound {
   };
 }
 
-function prepare(operation: Operation, inputs: Inputs, args: Json): Prepared {
+function prepare(operation: Operation, inputs: Inputs, args: Json): PreparedOperation {
   const { raw, problems } = readArguments(operation, inputs, args);
   if (problems.length > 0) throw validationError(problems);
   const prepared = operation.prepare(raw);

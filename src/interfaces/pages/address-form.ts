@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { openAddressLimit } from '../../kit/access/rate/address.ts';
+import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { readForm } from '../../kit/html/form.ts';
 import { html } from '../../kit/html/html.ts';
 import { page, pageHeaders } from '../../kit/html/page.ts';

@@ -3,7 +3,7 @@ import type { Form } from '../../kit/html/form.ts';
 import type { Html } from '../../kit/html/html.ts';
 import type { BrandFace } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { FormPart } from '../../kit/operation/form-part.ts';
+import type { FormPart } from '../../kit/operation/upload.ts';
 import type { Work } from '../../kit/operation/work.ts';
 
 /** The fields of every row that a link opens. */

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bumpVersion } from '../../kit/access/credits/queries.ts';
-import { refreshAccess } from '../../kit/access/credits/refresh.ts';
+import { bumpVersion } from '../../kit/access/credits/entries.ts';
+import { refreshAccess } from '../../kit/access/credits/access.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
-import { findCaller, updateRevoked } from '../../kit/access/keys/queries.ts';
-import { openAddressLimit } from '../../kit/access/rate/address.ts';
+import { findCaller } from '../../kit/access/keys/callers.ts';
+import { updateRevoked } from '../../platform/keys/keys.ts';
+import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { signInByLink } from '../../platform/people/sessions.ts';
 import { readCookie, setCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -13,7 +14,7 @@ import type { Metrics } from '../../kit/values/metrics.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 import { mailSignInLinks } from '../../platform/people/people.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../../platform/people/passkeys.ts';
-import { Assertion } from '../../platform/sessions/passkeys/schema.ts';
+import { Assertion } from '../../platform/people/passkeys.api.ts';
 import { openAfterAnswer } from '../http/after-answer.ts';
 import { describeDevice } from './device.ts';
 

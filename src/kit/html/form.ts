@@ -9,9 +9,9 @@ export interface Form {
 }
 
 export function parseForm(fields: Iterable<readonly [name: string, value: string]>): Form {
-  const sent = new Map<string, string[]>();
-  for (const [name, value] of fields) sent.set(name, [...(sent.get(name) ?? []), value]);
-  const text = (name: string) => clean((sent.get(name) ?? []).join('\n'));
+  const submitted = new Map<string, string[]>();
+  for (const [name, value] of fields) submitted.set(name, [...(submitted.get(name) ?? []), value]);
+  const text = (name: string) => clean((submitted.get(name) ?? []).join('\n'));
   return { text, isTicked: (name) => text(name) !== '' };
 }
 

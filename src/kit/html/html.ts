@@ -13,10 +13,8 @@ const ESCAPED: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => ESCAPED[character] ?? '');
-
 function rendered(part: Part): string {
-  if (typeof part === 'string') return escapeHtml(part);
+  if (typeof part === 'string') return part.replace(/[&<>"']/g, (character) => ESCAPED[character] ?? '');
   if (typeof part === 'number') return String(part);
   return 'html' in part ? part.html : part.map(rendered).join('');
 }

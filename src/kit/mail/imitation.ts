@@ -1,5 +1,26 @@
 import { domainToUnicode } from 'node:url';
 
+let detector: Promise<(email: string) => boolean> | undefined;
+
+async function open(): Promise<(email: string) => boolean> {
+  const { disposableEmailBlocklist } = await import('disposable-email-domains-js');
+  const domains = new Set(disposableEmailBlocklist());
+  return (email) => {
+    const labels = email
+      .slice(email.lastIndexOf('@') + 1)
+      .trim()
+      .toLowerCase()
+      .split('.');
+    return labels.some((_, place) => domains.has(labels.slice(place).join('.')));
+  };
+}
+
+/** Recognizes addresses of known providers of disposable ones, also at their subdomains. The list is read at first use. */
+export function openDisposable(): Promise<(email: string) => boolean> {
+  detector ??= open();
+  return detector;
+}
+
 /** Names that fraud often imitates, with their owners' hosts. No other brand's name contains one by chance. */
 const BORROWED: Readonly<Record<string, readonly string[]>> = {
   paypal: ['paypal.com', 'paypal.me'],
@@ -115,10 +136,10 @@ const offices = new Set(OFFICES.map(folded));
 
 /** True if a name looks like one that fraud often imitates. */
 export function imitates(text: string): boolean {
-  const read = words(text);
-  const whole = read.join('');
+  const foundWords = words(text);
+  const whole = foundWords.join('');
   if (borrowed.some(({ name }) => whole.includes(name))) return true;
-  return read.some((word) => ordinary.has(word)) && read.some((word) => offices.has(word));
+  return foundWords.some((word) => ordinary.has(word)) && foundWords.some((word) => offices.has(word));
 }
 
 const isWithin = (host: string, own: string): boolean => host === own || host.endsWith(`.${own}`);
@@ -155,6 +176,6 @@ export const linksToImitation = (text: string): boolean => hostsIn(text).some(is
 
 /** The hosts in a text that are neither one of `own` nor a platform where creators post. */
 export function foreignHosts(text: string, own: readonly (string | null | undefined)[]): string[] {
-  const known = [...PLATFORMS, ...own.flatMap((address) => (address ? [parseHost(address)] : []))];
-  return hostsIn(text).filter((host) => !known.some((one) => isWithin(host, one)));
+  const knownHosts = [...PLATFORMS, ...own.flatMap((address) => (address ? [parseHost(address)] : []))];
+  return hostsIn(text).filter((host) => !knownHosts.some((one) => isWithin(host, one)));
 }

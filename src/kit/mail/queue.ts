@@ -2,7 +2,7 @@ import type { Db } from '../engines/postgres/open.ts';
 import { newId } from '../values/ids.ts';
 import { findTemplate, isStoppable, type MailKind, type MailParams } from './kinds.ts';
 import './mail-test.ts';
-import { insertMails } from './queries.ts';
+import { insertMails } from './mails.ts';
 
 export interface NewMail<K extends MailKind> {
   kind: K;
@@ -17,7 +17,7 @@ export interface NewMail<K extends MailKind> {
 }
 
 /** `suppressed`: the recipient has unsubscribed. `already_sent`: the same mail was queued before. */
-export type Queued = 'queued' | 'suppressed' | 'already_sent';
+export type QueueOutcome = 'queued' | 'suppressed' | 'already_sent';
 
 interface Change {
   db: Db;
@@ -29,7 +29,7 @@ interface Change {
 export async function queueMails<K extends MailKind>(
   { db, brandId, now }: Change,
   mails: readonly NewMail<K>[],
-): Promise<Queued[]> {
+): Promise<QueueOutcome[]> {
   const rows = mails.map(({ kind, to, subjectRow, creatorId = null, params }) => {
     const template = findTemplate(kind);
     if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
@@ -49,7 +49,7 @@ export async function queueMails<K extends MailKind>(
   return rows.map(({ id }) => states.get(id) ?? 'already_sent');
 }
 
-export async function queueMail<K extends MailKind>(change: Change, mail: NewMail<K>): Promise<Queued> {
+export async function queueMail<K extends MailKind>(change: Change, mail: NewMail<K>): Promise<QueueOutcome> {
   const [queued = 'already_sent'] = await queueMails(change, [mail]);
   return queued;
 }

@@ -1,10 +1,10 @@
 import type { PageLinks } from '../access/page-tokens.ts';
-import type { OutgoingMail } from '../engines/mail/open.ts';
+import type { OutgoingMail } from '../engines/mail.ts';
 import { DAY_MS, YEAR_MS } from '../values/duration.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
 import { type Sender, writeLetter } from './letter.ts';
 import './mail-test.ts';
-import type { MailRow } from './queries.ts';
+import type { MailRow } from './mails.ts';
 
 const LINKS_LIVE_MS = 30 * DAY_MS;
 /** Recipients keep mails for years, so the unsubscribe link must still work. */

@@ -1,9 +1,9 @@
-import type { Mailer, MailOutcome } from '../engines/mail/open.ts';
+import type { Mailer, MailOutcome } from '../engines/mail.ts';
 import { MINUTE_MS } from '../values/duration.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import { admitDueMails, type JudgingEngines } from './admission.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
-import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
+import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './mails.ts';
 import { renderMail } from './render.ts';
 
 interface Engines extends JudgingEngines {
@@ -60,8 +60,8 @@ export async function sendDueMails(engines: Engines, signal?: AbortSignal): Prom
   while (!signal?.aborted) {
     const judged = await admitDueMails(engines, BATCH);
     const now = clock.now();
-    const claimed = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
-    await Promise.all(claimed.map((row) => sendOne(engines, row)));
-    if (claimed.length < BATCH && judged < BATCH) return;
+    const mails = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
+    await Promise.all(mails.map((row) => sendOne(engines, row)));
+    if (mails.length < BATCH && judged < BATCH) return;
   }
 }

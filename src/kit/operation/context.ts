@@ -2,7 +2,7 @@ import type { PageLinks } from '../access/page-tokens.ts';
 import type { ClickHouse } from '../engines/clickhouse/open.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { FileStore } from '../engines/files/store.ts';
-import type { Mailer } from '../engines/mail/open.ts';
+import type { Mailer } from '../engines/mail.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import type { OlderItem } from '../outbox/events.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
 import { SEPARATOR } from '../values/page.ts';
 import { isDeclared, toProblems } from '../values/problems.ts';
-import type { FormPart } from './form-part.ts';
+import type { FormPart } from './upload.ts';
 
 /** The input of a request before validation. */
 export interface RawInput {
@@ -57,14 +57,14 @@ function unwrapped(shape: unknown): unknown {
 
 /** The unknown fields of a body, including nested ones. A shape that accepts any name has none. */
 function* unknownFields(shape: unknown, value: unknown, path: string): Generator<string> {
-  const known = unwrapped(shape);
+  const target = unwrapped(shape);
   if (typeof value !== 'object' || value === null) return;
-  if (known instanceof z.ZodArray && Array.isArray(value)) {
-    for (const [i, item] of value.entries()) yield* unknownFields(known.element, item, `${path}.${i}`);
+  if (target instanceof z.ZodArray && Array.isArray(value)) {
+    for (const [i, item] of value.entries()) yield* unknownFields(target.element, item, `${path}.${i}`);
   }
-  if (!(known instanceof z.ZodObject) || known.def.catchall) return;
+  if (!(target instanceof z.ZodObject) || target.def.catchall) return;
   for (const [name, inner] of Object.entries(value)) {
-    if (isDeclared(known, name)) yield* unknownFields(known.shape[name], inner, `${path}.${name}`);
+    if (isDeclared(target, name)) yield* unknownFields(target.shape[name], inner, `${path}.${name}`);
     else yield `${path}.${name}`;
   }
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Caller } from '../access/keys/queries.ts';
+import type { Caller } from '../access/keys/callers.ts';
 import type { Db, Exports } from '../engines/postgres/open.ts';
 import { type Page, type Pagination, toPage, toPagination } from '../values/page.ts';
 import { mapRows } from '../values/wire.ts';

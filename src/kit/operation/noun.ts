@@ -2,8 +2,8 @@ import type { Template } from '../mail/template.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import type { Context } from './context.ts';
 import type { Job, QueuedWork } from './job.ts';
+import { registerIds } from './json-schema.ts';
 import type { Operation } from './operation.ts';
-import { registerIds } from './words/ids.ts';
 
 /** A section of the API reference. */
 export interface Tag {

@@ -1,17 +1,15 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Block } from '../access/credits/blocks.ts';
-import type { Metered } from '../access/credits/meter.ts';
-import type { Caller, CallerKind } from '../access/keys/queries.ts';
-import type { SetHeader } from '../access/rate/headers.ts';
+import type { Block, MeterResult } from '../access/credits/meter.ts';
+import type { Caller, CallerKind } from '../access/keys/callers.ts';
+import type { SetHeader } from '../access/rate-limit.ts';
 import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { type Cells, toCsv, toPlainCsv } from './csv.ts';
-import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
+import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
-import { makePlan } from './plans/make-plan.ts';
-import { takeMode } from './plans/mode.ts';
-import type { Weighed, Work } from './work.ts';
+import { makePlan, takeMode } from './plans.ts';
+import type { WeighedFields, Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -73,7 +71,7 @@ export interface Facts<
     dataOut?: true | 'links' | readonly string[];
   };
   /** The columns of changed rows that the brand's agent policy checks. */
-  weighs?: Weighed;
+  weighs?: WeighedFields;
   /** The operation as a tool. False for decisions reserved to people, and where another tool does the same. */
   forAgents?: ForAgents | false;
 }
@@ -167,7 +165,7 @@ export interface SearchRecord {
 }
 
 /** The result of a search, for the record of calls. */
-export interface Found {
+export interface SearchOutcome {
   /** Matches; for a walk the creators that were sent. */
   results?: number;
   sought?: SearchRecord;
@@ -181,9 +179,9 @@ export interface Circumstances {
   /** Gives the credits of this call back before its answer is sent. */
   waive: () => void;
   /** Adds to what the record of calls says about this one. */
-  note: (found: Found) => void;
+  note: (found: SearchOutcome) => void;
   /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
-  pay: (credits: number, block: Block) => Promise<Pick<Metered, 'isPaid'>>;
+  pay: (credits: number, block: Block) => Promise<Pick<MeterResult, 'isPaid'>>;
   /** True if an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
   /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
@@ -194,7 +192,7 @@ export interface Circumstances {
 export type Answer = Buffer | Readable;
 
 /** A validated request: its price and how to run it. */
-export interface Prepared {
+export interface PreparedOperation {
   price: (context: Context) => number;
   run: (context: Context, caller: Caller, circumstances: Circumstances) => Promise<Answer>;
   /** Makes the change's outside calls, and returns the change for a transaction of the caller's. */
@@ -229,7 +227,7 @@ export interface Operation extends Required<Facts> {
   /** The largest file that it takes; by default that of assets. */
   maxFileBytes?: number;
   /** Validates the input; throws VALIDATION_ERROR with all problems at once. */
-  prepare(raw: RawInput): Prepared;
+  prepare(raw: RawInput): PreparedOperation;
 }
 
 /** A query parameter as a client writes it: as text, or as the number or boolean that the shape parses. */
@@ -310,7 +308,7 @@ export function operation<
     answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
-      const prepared: Prepared = {
+      const prepared: PreparedOperation = {
         ignored: input.ignored,
         price: (context) => price?.(context, input) ?? 0,
         ...(raw.answer === 'ndjson' ? { streamType: NDJSON } : {}),
@@ -327,11 +325,11 @@ export function operation<
           if (later) {
             assertKeyForm(circumstances);
             const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
-            const begun = (await findReplay(context, request)) ?? (await later.begin(context, call));
-            if (begun) prepared.status = LATER_STATUS;
-            if (Buffer.isBuffer(begun)) return begun;
-            if (begun)
-              return await runOnce(context, request, async (work) => serialize(later.response, await begun(work)));
+            const start = (await findReplay(context, request)) ?? (await later.begin(context, call));
+            if (start) prepared.status = LATER_STATUS;
+            if (Buffer.isBuffer(start)) return start;
+            if (start)
+              return await runOnce(context, request, async (work) => serialize(later.response, await start(work)));
           }
           const answer = await handler(context, call);
           if (answer instanceof RawJson) return answer.bytes;
@@ -363,7 +361,7 @@ export function change<
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);
       const input = readInput(declared, raw);
-      const begin: Prepared['begin'] = async (context, caller, setHeader) => {
+      const begin: PreparedOperation['begin'] = async (context, caller, setHeader) => {
         const call = { ...input, caller, setHeader };
         const found = await lookUp(context, call);
         return async (work) => serialize(declared.response, await apply(work, call, found));
@@ -379,9 +377,9 @@ export function change<
           const isReplayed = mode === 'apply' && !Object.is(lookUp, noLookUp);
           const replay = isReplayed ? await findReplay(context, request) : undefined;
           if (replay) return replay;
-          const begun = await begin(context, caller, circumstances.setHeader);
-          if (mode === 'plan') return await makePlan(context, request, begun);
-          const answer = await runOnce(context, request, begun);
+          const start = await begin(context, caller, circumstances.setHeader);
+          if (mode === 'plan') return await makePlan(context, request, start);
+          const answer = await runOnce(context, request, start);
           await afterwards?.(context, { ...input, caller, setHeader: circumstances.setHeader });
           return answer;
         },

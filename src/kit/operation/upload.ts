@@ -1,12 +1,23 @@
 import type { z } from 'zod';
 import { ApiError, type Problem, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
-import type { FilePart, FormPart } from './form-part.ts';
-import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
+import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { readInput } from './input.ts';
 import { type Call, DEFAULTS, type Facts, type Operation, serialize, type Typed } from './operation.ts';
-import { takeMode } from './plans/mode.ts';
+import { takeMode } from './plans.ts';
 import type { Work } from './work.ts';
+
+/** A file in a form. Its bytes can be read once, before the next part. */
+export interface FilePart {
+  field: string;
+  filename: string;
+  /** The media type that the sender declares; empty if it declares none. */
+  mimeType: string;
+  bytes: AsyncIterable<Buffer>;
+}
+
+/** A part of a `multipart/form-data` body. */
+export type FormPart = FilePart | { field: string; value: string };
 
 /** A file in the storage that no row references yet. */
 interface Received {
@@ -102,11 +113,11 @@ export function upload<
         assertKeyForm(circumstances);
         const replay = await findReplay(context, request);
         if (replay) return replay;
-        const found = await withoutFile?.(context, call);
-        if (found === undefined)
+        const lookup = await withoutFile?.(context, call);
+        if (lookup === undefined)
           throw validationError([problem('required', 'is required: a form part with a file name.')]);
         return await runOnce(context, request, async (work) =>
-          serialize(declared.response, answer(context, await apply(work, call, found))),
+          serialize(declared.response, answer(context, await apply(work, call, lookup))),
         );
       };
       if (!parts) return { ignored: [], price: () => 0, run: runBare };

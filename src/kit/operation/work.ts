@@ -1,9 +1,9 @@
-import type { Caller } from '../access/keys/queries.ts';
+import type { Caller } from '../access/keys/callers.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
 import type { Emit, EventName } from '../outbox/events.ts';
 import type { NewEntry } from '../outbox/ledger-entry.ts';
-import { insertAudit, insertNumbered, type NewEvent } from '../outbox/queries.ts';
+import { insertAudit, insertNumbered, type NewEvent } from '../outbox/outbox.ts';
 import type { Clock } from '../values/clock.ts';
 import { newId } from '../values/ids.ts';
 
@@ -28,7 +28,7 @@ interface MoneyColumns {
 }
 
 /** The columns of audited rows that the brand's agent policy checks. */
-export interface Weighed {
+export interface WeighedFields {
   /** A commission's rate, in millionths. */
   rate?: 'commissionRatePpm' | 'compensationRatePpm' | 'defaultCommissionRatePpm';
   /** Money that is paid out. */
@@ -104,11 +104,11 @@ function isSame(one: unknown, other: unknown): boolean {
 /** A row for display: an unchanged secret is omitted, a changed one shows "changed". */
 export function shownRow(row: object, old: object | null, secrets: readonly string[] = []): object {
   const before = new Map<string, unknown>(Object.entries(old ?? {}));
-  const shown = Object.entries(row).flatMap(([name, value]) => {
+  const fields = Object.entries(row).flatMap(([name, value]) => {
     if (!isBytes(value) && (!secrets.includes(name) || value === null)) return [[name, value]];
     return isSame(value, before.get(name)) ? [] : [[name, 'changed']];
   });
-  return Object.fromEntries(shown);
+  return Object.fromEntries(fields);
 }
 
 /** Rows that changes collect and that are written at the end of their transaction. */
@@ -121,18 +121,23 @@ export interface PendingWrites {
 export const noPendingWrites = (): PendingWrites => ({ audits: [], events: [], ledger: [] });
 
 /** Begins a change in a transaction that is already open, and notes in `left` what it leaves behind. */
-export function openWork(db: Db, now: Date, actor: Actor, left: PendingWrites): Work {
+export function openWork(db: Db, now: Date, actor: Actor, pendingWrites: PendingWrites): Work {
   const { brandId, keyId, operation, requestId, byAgent = false } = actor;
   return {
     db,
     now,
     brandId,
     emit: (event, data) =>
-      void left.events.push({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data), createdAt: now }),
+      void pendingWrites.events.push({
+        id: newId('evt', now.getTime()),
+        event,
+        data: JSON.stringify(data),
+        createdAt: now,
+      }),
     audit: (change) => {
       const entry = alignRows(change);
       if (!isChange(entry)) return;
-      left.audits.push({
+      pendingWrites.audits.push({
         id: newId('aud', now.getTime()),
         brandId,
         keyId,
@@ -145,8 +150,8 @@ export function openWork(db: Db, now: Date, actor: Actor, left: PendingWrites): 
         newValues: entry.new === null ? null : JSON.stringify(shownRow(entry.new, entry.old, entry.secrets)),
       });
     },
-    post: (entry) => void left.ledger.push(entry),
-    postedOf: (commissionId) => left.ledger.filter((entry) => entry.commissionId === commissionId),
+    post: (entry) => void pendingWrites.ledger.push(entry),
+    postedOf: (commissionId) => pendingWrites.ledger.filter((entry) => entry.commissionId === commissionId),
   };
 }
 
@@ -168,9 +173,9 @@ export async function inTransaction<T>(
   change: (work: Work) => Promise<T>,
 ): Promise<T> {
   const now = clock.now();
-  const left = noPendingWrites();
-  const result = await change(openWork(db, now, actor, left));
-  await flush(db, actor.brandId, { now, clock }, left);
+  const pendingWrites = noPendingWrites();
+  const result = await change(openWork(db, now, actor, pendingWrites));
+  await flush(db, actor.brandId, { now, clock }, pendingWrites);
   return result;
 }
 

@@ -53,8 +53,8 @@ export function shownAs(variant: Variant, name: string): string | undefined {
 export function eventsShownTo(variant: Variant): { name: string; shownAs: string; event: EventDeclaration }[] {
   return [...declared]
     .flatMap(([name, event]) => {
-      const shown = shownAs(variant, name);
-      return shown === undefined ? [] : [{ name, shownAs: shown, event }];
+      const eventName = shownAs(variant, name);
+      return eventName === undefined ? [] : [{ name, shownAs: eventName, event }];
     })
     .sort((one, other) => (one.shownAs < other.shownAs ? -1 : 1));
 }

@@ -3,8 +3,8 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
-import type { Parts } from './parts/lease.ts';
-import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
+import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './outbox.ts';
+import type { Parts } from './parts.ts';
 
 const BATCH = 200;
 
@@ -79,33 +79,40 @@ export interface Relay {
   /** The brands that this worker relays; without them, all. */
   parts?: Parts | undefined;
   /** Called after each round that relayed events. */
-  given?: (() => void) | undefined;
+  onEvents?: (() => void) | undefined;
 }
 
 /**
  * Each pass runs rounds until no brand has more than a batch left. A round covers brands with recent events (regularly
  * all brands) and those that failed in the previous pass.
  */
-export function openRelay({ db, consumer, log, due, parts, given }: Relay): (stopping?: AbortSignal) => Promise<void> {
+export function openRelay({
+  db,
+  consumer,
+  log,
+  due,
+  parts,
+  onEvents: onEvents,
+}: Relay): (stopping?: AbortSignal) => Promise<void> {
   let failed: string[] = [];
-  let known: readonly number[] = [];
+  let previousParts: readonly number[] = [];
   const failures = openRepeatedFailures(log, systemClock);
   return async (stopping) => {
     let waiting = failed;
     failed = [];
     do {
-      const held = await parts?.held();
+      const ownParts = await parts?.held();
       // Events of a part that another worker held may be older than the recent changes that are read.
-      const isMore = held?.some((part) => !known.includes(part)) ?? false;
-      const behind = await due.ask((after) => listBehind(db, consumer.name, isMore ? undefined : after, held));
-      known = held ?? [];
+      const isMore = ownParts?.some((part) => !previousParts.includes(part)) ?? false;
+      const behind = await due.ask((after) => listBehind(db, consumer.name, isMore ? undefined : after, ownParts));
+      previousParts = ownParts ?? [];
       const brandIds = new Set(
         [...waiting, ...behind.map(({ brandId }) => brandId)].filter((id) => !failed.includes(id)),
       );
       const round = await relayRound(db, consumer, failures, brandIds);
       failed.push(...round.failed);
       waiting = round.unfinished;
-      if (brandIds.size > round.failed.length) given?.();
+      if (brandIds.size > round.failed.length) onEvents?.();
     } while (waiting.length > 0 && !stopping?.aborted);
     if (failed.length === 0) failures.succeeded(describeConsumer(consumer));
     failed.push(...waiting);

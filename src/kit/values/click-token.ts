@@ -10,7 +10,7 @@ const TIME_AT = 4;
 const TIME_CHARACTERS = 8;
 const TOKEN = /^clk_[0-9A-Za-z]{20}[0-9A-Za-z_]{1,60}(?:\.[0-9a-z]{5,6})?[0-9A-Za-z_-]{16}$/;
 
-export interface Minted {
+export interface ClickToken {
   token: string;
   /**
    * The public part of the token. Analytics and responses identify the click by it; it cannot be used to attribute an
@@ -32,8 +32,8 @@ export interface ReadClick {
 const texts = new WeakMap<Buffer, string>();
 
 function toText(key: Buffer): string {
-  const known = texts.get(key);
-  if (known !== undefined) return known;
+  const cached = texts.get(key);
+  if (cached !== undefined) return cached;
   const text = key.toString('base64url');
   texts.set(key, text);
   return text;
@@ -64,7 +64,7 @@ export interface NewClick {
 }
 
 /** A click's id, its time, its link and its window, with a MAC over all of them: the token can be verified without a lookup. */
-export function mint(key: Buffer, { linkId, atMs, days }: NewClick): Minted {
+export function mint(key: Buffer, { linkId, atMs, days }: NewClick): ClickToken {
   const id = newId('clk', atMs);
   const facts = days === undefined ? id + linkId : `${id}${linkId}.${endText(atMs, days)}`;
   return { id, token: facts + computeMac(key, facts) };
@@ -79,8 +79,8 @@ export const readClickTime = (id: string): Date => new Date(readBase62(id.slice(
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
   if (!TOKEN.test(token)) return undefined;
   const facts = token.slice(0, -MAC_CHARACTERS);
-  const given = Buffer.from(token.slice(-MAC_CHARACTERS));
-  if (!timingSafeEqual(given, Buffer.from(computeMac(key, facts)))) return undefined;
+  const signature = Buffer.from(token.slice(-MAC_CHARACTERS));
+  if (!timingSafeEqual(signature, Buffer.from(computeMac(key, facts)))) return undefined;
   const id = facts.slice(0, ID_CHARACTERS);
   const [linkId = ''] = facts.slice(ID_CHARACTERS).split('.', 1);
   return {

@@ -20,9 +20,9 @@ export function openDue(clock: Clock, allEveryMs = ALL_EVERY_MS): Due {
       const nowMs = clock.now().getTime();
       const isAll = Math.abs(nowMs - allAtMs) >= allEveryMs;
       try {
-        const found = await list(isAll ? undefined : new Date(nowMs - OVERLAP_MS));
+        const rows = await list(isAll ? undefined : new Date(nowMs - OVERLAP_MS));
         if (isAll) allAtMs = nowMs;
-        return found;
+        return rows;
       } catch (error) {
         allAtMs = Number.NEGATIVE_INFINITY;
         throw error;

@@ -47,8 +47,7 @@ export const STATUS = {
 
 export type ErrorCode = keyof typeof STATUS;
 
-const isErrorCode = (name: string): name is ErrorCode => Object.hasOwn(STATUS, name);
-export const ERROR_CODES = Object.keys(STATUS).filter(isErrorCode);
+export const ERROR_CODES = Object.keys(STATUS).filter((name: string): name is ErrorCode => Object.hasOwn(STATUS, name));
 
 /** One problem with one field. `message` names the value and what would be valid. */
 export interface Problem {

@@ -28,14 +28,14 @@ export function openRepeatedFailures(log: FailureLog, clock: Clock): RepeatedFai
   return {
     failed: (what, error, facts) => {
       const nowMs = clock.now().getTime();
-      const known = failing.get(what);
-      if (known && nowMs - known.saidAtMs < AGAIN_AFTER_MS) {
-        known.unsaid += 1;
+      const episode = failing.get(what);
+      if (episode && nowMs - episode.saidAtMs < AGAIN_AFTER_MS) {
+        episode.unsaid += 1;
         return;
       }
-      const times = (known?.unsaid ?? 0) + 1;
+      const times = (episode?.unsaid ?? 0) + 1;
       failing.set(what, { saidAtMs: nowMs, unsaid: 0 });
-      log.warn({ ...toLogFacts(error), ...facts, ...(known ? { times } : {}) }, `failing: ${what}`);
+      log.warn({ ...toLogFacts(error), ...facts, ...(episode ? { times } : {}) }, `failing: ${what}`);
     },
     succeeded: (what) => {
       if (failing.delete(what)) log.info({}, `recovered: ${what}`);

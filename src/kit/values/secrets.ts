@@ -41,14 +41,11 @@ export interface Secrets {
   stateOf(sealed: Buffer, context: string): 'current' | 'previous' | 'lost';
 }
 
-const deriveKey = (secret: Buffer, purpose: string) =>
-  Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
-
 /** Caches derived keys: purposes are few, and a derivation costs as much as many hashes. */
 function openKeys(secret: Buffer): (purpose: string) => Buffer {
   const keys = new Map<string, Buffer>();
   return (purpose) => {
-    const derived = keys.get(purpose) ?? deriveKey(secret, purpose);
+    const derived = keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
     keys.set(purpose, derived);
     return derived;
   };

@@ -39,8 +39,8 @@ export function timeIn(timeZone: string, day: string, time = '00:00'): Date {
   const wall = Date.parse(`${day}T${time}:00Z`);
   const offsetAt = (atMs: number) => wallMs(timeZone, atMs) - atMs;
   const [before, after] = [wall - offsetAt(wall - DAY_MS), wall - offsetAt(wall + DAY_MS)];
-  const shown = [Math.min(before, after), Math.max(before, after)].find((atMs) => wallMs(timeZone, atMs) === wall);
-  return new Date(shown ?? before);
+  const instant = [Math.min(before, after), Math.max(before, after)].find((atMs) => wallMs(timeZone, atMs) === wall);
+  return new Date(instant ?? before);
 }
 
 /** The day that many days later. */

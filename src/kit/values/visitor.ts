@@ -26,8 +26,8 @@ function readAgent(agent: string): Device {
 
 export function detectDevice(userAgent: string | undefined): Device {
   const agent = (userAgent ?? '').slice(0, MAX_AGENT_LENGTH);
-  const known = deviceOfAgent.get(agent);
-  if (known !== undefined) return known;
+  const cached = deviceOfAgent.get(agent);
+  if (cached !== undefined) return cached;
   const device = readAgent(agent);
   if (deviceOfAgent.size === KNOWN_AGENTS) deviceOfAgent.clear();
   deviceOfAgent.set(whole(agent), device);

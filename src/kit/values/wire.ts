@@ -11,7 +11,9 @@ export type Wire<Row> = { [Name in keyof Row & string as SnakeCase<Name>]: WireV
 /** Maps camelCase columns to the API's snake_case fields and dates to ISO 8601. Nothing else does. */
 export function toWire<Row extends object>(row: Row): Wire<Row>;
 export function toWire(row: object): object {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), wireValue(value)]));
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [snakeCase(name), value instanceof Date ? value.toISOString() : value]),
+  );
 }
 
 /** Maps a stream of rows to items. */
@@ -37,10 +39,6 @@ export async function* mapInBatches<Row, Item>(
 }
 
 export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-function wireValue(value: unknown): unknown {
-  return value instanceof Date ? value.toISOString() : value;
-}
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,7 @@
 import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/sample.ts';
-import { createList } from '../../directory/lists/actions.ts';
+import { createList } from '../../directory/lists/lists.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
-import { PLANS } from '../../kit/access/keys/plans.ts';
+import { PLANS } from '../../kit/access/keys/limits.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { lockPending, patchApplication, receiveApplication } from '../../workflow/applications/applications.ts';
 import { changeCreator, listMatching } from '../../workflow/creators/creators.ts';

@@ -3,7 +3,7 @@ import { endFilling } from '../../affiliates/sample/sample.ts';
 import { syncLedger } from '../../analytics/figures/figures.jobs.ts';
 import { COLUMNS } from '../../interfaces/links-host/row.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
-import { findCaller } from '../../kit/access/keys/queries.ts';
+import { findCaller } from '../../kit/access/keys/callers.ts';
 import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
 import { openPostgres } from '../../kit/engines/postgres/open.ts';
 import { sendDueMails } from '../../kit/mail/sender.ts';

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { z } from 'zod';
 import type { CallOf, OperationId } from '../../interfaces/nouns.ts';
-import type { Caller } from '../../kit/access/keys/queries.ts';
-import { openMailer } from '../../kit/engines/mail/open.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import { openMailer } from '../../kit/engines/mail.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { findOperation } from '../../kit/operation/noun.ts';
-import { makePlan } from '../../kit/operation/plans/make-plan.ts';
+import { makePlan } from '../../kit/operation/plans.ts';
 import { flush, noPendingWrites, openWork, type PendingWrites, type Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
 

@@ -1,5 +1,5 @@
-import { loadSharp } from '../../kit/engines/images/thumbnail.ts';
-import type { FilePart } from '../../kit/operation/form-part.ts';
+import { loadSharp } from '../../kit/engines/thumbnail.ts';
+import type { FilePart } from '../../kit/operation/upload.ts';
 
 const WALLS = ['#f6e2d3', '#d6e6de', '#dee4f6', '#f7e9c8'];
 const BOTTLES = ['#c4704a', '#5c8a78', '#626ea8', '#be9646'];

@@ -4,7 +4,7 @@ import { openConsumers } from '../../interfaces/nouns.ts';
 import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
 import { openRelay } from '../../kit/outbox/relay.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { createSubscription, patchSubscription } from '../../platform/webhooks/actions.ts';
+import { createSubscription, patchSubscription } from '../../platform/webhooks/webhooks.ts';
 import { attemptDelivery, recordAttempts } from '../../platform/webhooks/attempts.ts';
 import { claimDue } from '../../platform/webhooks/claims.ts';
 import type { Past } from './past.ts';

@@ -5,7 +5,7 @@ import { validationError } from '../../kit/values/errors.ts';
 import { currencyField, updatedAt } from '../../kit/values/fields.ts';
 import { fromMinor, fromPpm, toMinor, toPpm } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../brands/queries.ts';
+import { getBrandCurrency } from '../brands/brands.ts';
 import { getPolicy, lockPolicy, type PolicyRow, updatePolicy } from './agent-policy.ts';
 
 const rate = z
@@ -49,17 +49,12 @@ const fields = {
   money_out: z.boolean().describe('Whether agents may pay at all. False by default.').meta({ example: true }),
 };
 
-export const AgentPolicy = z
-  .object({ ...fields, currency: currencyField, updated_at: updatedAt })
-  .meta({ id: 'AgentPolicy' });
+const AgentPolicy = z.object({ ...fields, currency: currencyField, updated_at: updatedAt }).meta({ id: 'AgentPolicy' });
 
-export const AgentPolicyPatch = z.object(fields).partial().meta({ id: 'AgentPolicyPatch' });
+const AgentPolicyPatch = z.object(fields).partial().meta({ id: 'AgentPolicyPatch' });
 export type AgentPolicyPatch = z.output<typeof AgentPolicyPatch>;
 
-export function policyOf(
-  { highestRatePpm, payoutsPerDayMinor, personAboveMinor, ...row }: PolicyRow,
-  currency: string,
-) {
+function toAgentPolicy({ highestRatePpm, payoutsPerDayMinor, personAboveMinor, ...row }: PolicyRow, currency: string) {
   const major = (minor: number | null) => (minor === null ? null : fromMinor(minor, currency));
   return {
     allowed_tools: row.allowedTools,
@@ -75,8 +70,8 @@ export function policyOf(
 
 const tag = 'Agents';
 
-/** An amount in minor units of the brand's currency. */
-function minorOf(field: string, amount: number | null | undefined, currency: string): number | null | undefined {
+/** Converts an amount to minor units of the brand's currency. Throws VALIDATION_ERROR if it has too many decimals. */
+function parseMinor(field: string, amount: number | null | undefined, currency: string): number | null | undefined {
   if (amount === null || amount === undefined) return amount;
   const minor = toMinor(amount, currency);
   if (minor !== undefined) return minor;
@@ -85,11 +80,7 @@ function minorOf(field: string, amount: number | null | undefined, currency: str
   ]);
 }
 
-function ratePpm(rate: number | null | undefined): number | null | undefined {
-  return rate === null || rate === undefined ? rate : toPpm(rate);
-}
-
-export const agentPolicyOperations = [
+const agentPolicyOperations = [
   get({
     id: 'get_agent_policy',
     path: '/v1/agent-policy',
@@ -102,7 +93,7 @@ export const agentPolicyOperations = [
     },
     item: AgentPolicy,
     find: async ({ postgres }, { caller: { brandId } }) =>
-      policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
+      toAgentPolicy(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
   }),
   patch({
     id: 'update_agent_policy',
@@ -120,16 +111,16 @@ export const agentPolicyOperations = [
       const row = await updatePolicy(db, brandId, {
         ...omitUndefined({
           allowedTools: body.allowed_tools,
-          highestRatePpm: ratePpm(body.highest_rate),
-          payoutsPerDayMinor: minorOf('payouts_per_day', body.payouts_per_day, currency),
-          personAboveMinor: minorOf('person_above', body.person_above, currency),
+          highestRatePpm: typeof body.highest_rate === 'number' ? toPpm(body.highest_rate) : body.highest_rate,
+          payoutsPerDayMinor: parseMinor('payouts_per_day', body.payouts_per_day, currency),
+          personAboveMinor: parseMinor('person_above', body.person_above, currency),
           moneyOut: body.money_out,
           dataOut: body.data_out,
         }),
         updatedAt: now,
       });
       audit({ resourceId: brandId, old, new: row });
-      return policyOf(row, currency);
+      return toAgentPolicy(row, currency);
     },
   }),
 ] as const;

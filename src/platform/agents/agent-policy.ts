@@ -5,7 +5,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 export type PolicyRow = Selectable<AgentPoliciesTable>;
 
 /** The policy of a brand that never changed it. */
-const unset = (brandId: string): PolicyRow => ({
+const defaultPolicy = (brandId: string): PolicyRow => ({
   brandId,
   allowedTools: null,
   highestRatePpm: null,
@@ -18,10 +18,10 @@ const unset = (brandId: string): PolicyRow => ({
 
 export async function getPolicy(db: Db, brandId: string): Promise<PolicyRow> {
   const row = await db.selectFrom('agentPolicies').selectAll().where('brandId', '=', brandId).executeTakeFirst();
-  return row ?? unset(brandId);
+  return row ?? defaultPolicy(brandId);
 }
 
-/** The policy, locked until the transaction ends: payouts by agents of one brand are checked one after the other. */
+/** Locks the policy until the transaction ends, so that payouts by agents of one brand are checked one after the other. */
 export async function lockPolicy(db: Db, brandId: string): Promise<PolicyRow> {
   const row = await db
     .selectFrom('agentPolicies')
@@ -29,7 +29,7 @@ export async function lockPolicy(db: Db, brandId: string): Promise<PolicyRow> {
     .where('brandId', '=', brandId)
     .forUpdate()
     .executeTakeFirst();
-  return row ?? unset(brandId);
+  return row ?? defaultPolicy(brandId);
 }
 
 export async function updatePolicy(
@@ -39,13 +39,13 @@ export async function updatePolicy(
 ): Promise<PolicyRow> {
   return await db
     .insertInto('agentPolicies')
-    .values({ ...unset(brandId), ...change })
+    .values({ ...defaultPolicy(brandId), ...change })
     .onConflict((conflict) => conflict.column('brandId').doUpdateSet(change))
     .returningAll()
     .executeTakeFirstOrThrow();
 }
 
-/** The sum paid out since then, in one currency. */
+/** Sums the payouts in one currency since a time. */
 export async function sumPayouts(db: Db, brandId: string, currency: string, since: Date): Promise<number> {
   const { sum } = await db
     .selectFrom('payouts')

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Caller } from '../../kit/access/keys/queries.ts';
-import { refuseClassOrPlan } from '../../kit/access/keys/rules.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import { refuseClassOrPlan } from '../../kit/access/keys/identify.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -8,26 +8,25 @@ import type { Job } from '../../kit/operation/job.ts';
 import { get, read, write } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
 import { findOperation, noun } from '../../kit/operation/noun.ts';
-import { doesAsPlanned, type Outcome } from '../../kit/operation/plans/compare.ts';
-import { plannedChange } from '../../kit/operation/plans/diff.ts';
-import { type PlanRow, toPlan } from '../../kit/operation/plans/queries.ts';
-import { Plan, PlannedChange } from '../../kit/operation/plans/schema.ts';
+import {
+  matchesPlan,
+  type Outcome,
+  Plan,
+  PlannedChange,
+  type PlanRow,
+  plannedChange,
+  toPlan,
+} from '../../kit/operation/plans.ts';
 import type { AuditEntry, Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
-import { ListQuery, listSchema, type ListWindow } from '../../kit/values/page.ts';
+import { ListQuery, listSchema } from '../../kit/values/page.ts';
 
-export interface PlanWhere extends ListWindow {
-  status?: 'open' | 'applied' | 'expired' | undefined;
-  /** The time at which `status` is evaluated. */
-  now: Date;
-}
-
-export const plans = listing({
+const plans = listing({
   noun: 'plan',
   table: 'plans',
   time: 'createdAt',
   changed: ['createdAt', 'appliedAt'],
-  matching: (db, _brandId, { status, now }: PlanWhere) =>
+  matching: (db, _brandId, { status, now }: z.output<typeof PlanFilter> & { now: Date }) =>
     db
       .selectFrom('plans')
       .$if(status === 'applied', (query) => query.where('appliedAt', 'is not', null))
@@ -37,8 +36,8 @@ export const plans = listing({
 });
 export const { get: getPlan } = plans;
 
-/** Takes an open plan in this transaction; undefined if it was applied or has expired. */
-export async function takePlan(
+/** Claims an open plan in this transaction; undefined if it was applied or has expired. */
+async function claimPlan(
   db: Db,
   brandId: string,
   { id, now, keyId }: { id: string; now: Date; keyId: string },
@@ -57,7 +56,7 @@ export async function takePlan(
 /** Plans are kept for a month. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
-export async function deleteOldPlans(db: Db, now: Date): Promise<void> {
+async function deleteOldPlans(db: Db, now: Date): Promise<void> {
   await db
     .deleteFrom('plans')
     .where('expiresAt', '<', new Date(now.getTime() - KEPT_MS))
@@ -71,34 +70,35 @@ const PlanFilter = z.object({
   ...ListQuery,
 });
 
-const Sent = z.object({
+const StoredRequest = z.object({
   params: z.record(z.string(), z.string()),
   query: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
   body: z.unknown().optional(),
 });
 
 /** Prepares the planned operation. Everything it needs is looked up again, because a day may have passed. */
-async function beginPlanned(context: Context, caller: Caller, plan: PlanRow) {
-  const planned = findOperation(plan.operation);
-  if (!planned) throw new ApiError('CONFLICT', `The operation ${plan.operation} no longer exists; create a new plan.`);
-  const refusal = refuseClassOrPlan(caller, planned);
+async function prepareOperation(context: Context, caller: Caller, plan: PlanRow) {
+  const operation = findOperation(plan.operation);
+  if (!operation)
+    throw new ApiError('CONFLICT', `The operation ${plan.operation} no longer exists; create a new plan.`);
+  const refusal = refuseClassOrPlan(caller, operation);
   if (refusal) throw refusal;
-  const { params, query, body } = Sent.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
-  const begun = await planned
+  const { params, query, body } = StoredRequest.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
+  const run = await operation
     .prepare({ params, query, body, answer: 'json' })
     .begin?.(context, caller, () => undefined);
-  if (!begun) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
-  return begun;
+  if (!run) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
+  return run;
 }
 
 /** Throws, and so rolls back, if the outcome differs from the plan; the error carries the new outcome. */
-function assertAsPlanned({ createdAt, changes, events }: PlanRow, done: Outcome): void {
-  if (doesAsPlanned({ at: createdAt, changes, events }, done)) return;
+function assertMatchesPlan({ createdAt, changes, events }: PlanRow, outcome: Outcome): void {
+  if (matchesPlan({ at: createdAt, changes, events }, outcome)) return;
   const message = 'This plan would now do something different, so nothing was changed; create a new plan.';
-  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: done.changes, events: done.events } });
+  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: outcome.changes, events: outcome.events } });
 }
 
-function alreadyOver(plan: PlanRow, now: Date): ApiError {
+function createNotOpenError(plan: PlanRow, now: Date): ApiError {
   const { status } = toPlan(plan, now);
   return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only open plans can be applied.`, {
     facts: { current_status: status, allowed: ['open'] },
@@ -108,13 +108,13 @@ function alreadyOver(plan: PlanRow, now: Date): ApiError {
 async function applyPlan(
   work: Work,
   { id, keyId }: { id: string; keyId: string },
-  begun: (work: Work) => Promise<Buffer>,
+  run: (work: Work) => Promise<Buffer>,
 ): Promise<{ plan: PlanRow; answer: unknown }> {
-  const plan = await takePlan(work.db, work.brandId, { id, now: work.now, keyId });
-  if (!plan) throw alreadyOver(await getPlan(work.db, work.brandId, id), work.now);
+  const plan = await claimPlan(work.db, work.brandId, { id, now: work.now, keyId });
+  if (!plan) throw createNotOpenError(await getPlan(work.db, work.brandId, id), work.now);
   const entries: AuditEntry[] = [];
   const events: string[] = [];
-  const watched: Work = {
+  const recordingWork: Work = {
     ...work,
     audit: (entry) => {
       entries.push(entry);
@@ -125,13 +125,13 @@ async function applyPlan(
       work.emit(event, data);
     },
   };
-  const answer: unknown = JSON.parse((await begun(watched)).toString());
+  const answer: unknown = JSON.parse((await run(recordingWork)).toString());
   const changes = z.array(PlannedChange).parse(JSON.parse(JSON.stringify(entries.map(plannedChange))));
-  assertAsPlanned(plan, { at: work.now, changes, events });
+  assertMatchesPlan(plan, { at: work.now, changes, events });
   return { plan, answer };
 }
 
-export const planOperations = [
+const planOperations = [
   read({
     id: 'list_plans',
     path: '/v1/plans',
@@ -180,17 +180,17 @@ export const planOperations = [
     lookUp: async (context, { caller, params }) => {
       const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
       const now = context.clock.now();
-      if (toPlan(plan, now).status !== 'open') throw alreadyOver(plan, now);
-      return await beginPlanned(context, caller, plan);
+      if (toPlan(plan, now).status !== 'open') throw createNotOpenError(plan, now);
+      return await prepareOperation(context, caller, plan);
     },
-    apply: async (work, { caller, params }, begun) => {
-      const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
+    apply: async (work, { caller, params }, run) => {
+      const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, run);
       return { data: toPlan(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
     },
   }),
 ] as const;
 
-export const forgetPlans: Job = {
+const forgetPlans: Job = {
   name: 'forget-plans',
   everyMs: 3_600_000,
   asksFor: 'plans that expired long ago',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../kit/access/keys/plans.ts';
+import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../kit/access/keys/limits.ts';
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
@@ -7,8 +7,7 @@ import { Currency, fromPpm, toPpm } from '../../kit/values/money.ts';
 import { TimeZone } from '../../kit/values/time-zone.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { patchBrand } from './actions.ts';
-import { type BrandRow, getBrand } from './queries.ts';
+import { type BrandRow, getBrand, patchBrand } from './brands.ts';
 
 const rate = z
   .number()
@@ -37,7 +36,7 @@ const ABOUT = {
   description: 'Free text about the brand.',
 };
 
-export const Brand = z
+const Brand = z
   .object({
     id: idField('brd', 'Brand id.'),
     name: z.string().describe(ABOUT.name).meta({ example: 'Acme' }),
@@ -93,7 +92,7 @@ export type BrandPatch = z.output<typeof BrandPatch>;
 
 export const hasSample = ({ sample }: Pick<BrandRow, 'sample'>) => sample === 'filling' || sample === 'filled';
 
-export function brandOf(brand: BrandRow) {
+export function toBrand(brand: BrandRow) {
   const { autoApproveCommissions, defaultCommissionRatePpm, currency, timeZone, sample, ...row } = brand;
   const settings = toWire({ autoApproveCommissions, currency, timeZone });
   return {
@@ -105,7 +104,7 @@ export function brandOf(brand: BrandRow) {
 
 const tag = 'Brand';
 
-export const brandOperations = [
+const brandOperations = [
   get({
     id: 'get_brand',
     path: '/v1/brand',
@@ -113,7 +112,7 @@ export const brandOperations = [
     summary: 'The brand of this key',
     description: 'Includes the plan and the settings.',
     item: Brand,
-    find: async ({ postgres }, { caller }) => brandOf(await getBrand(postgres.db, caller.brandId)),
+    find: async ({ postgres }, { caller }) => toBrand(await getBrand(postgres.db, caller.brandId)),
   }),
   patch({
     id: 'update_brand',
@@ -131,7 +130,7 @@ export const brandOperations = [
     errors: ['CONFLICT'],
     hints: { dataOut: ['contact_email', 'website'] },
     weighs: { rate: 'defaultCommissionRatePpm', counted: 'currency' },
-    apply: async (work, { body }) => brandOf(await patchBrand(work, body)),
+    apply: async (work, { body }) => toBrand(await patchBrand(work, body)),
   }),
 ] as const;
 

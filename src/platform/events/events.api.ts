@@ -42,7 +42,7 @@ const FeedEvent = z
   })
   .meta({ id: 'FeedEvent' });
 
-export const EventFeed = z
+const EventFeed = z
   .object({
     data: z.array(FeedEvent).describe('Events in commit order, oldest first.'),
     has_more: z.boolean().describe('Whether more events are ready to be read.').meta({ example: false }),
@@ -54,7 +54,7 @@ export const EventFeed = z
   })
   .meta({ id: 'EventFeed' });
 
-export const eventOperations = [
+const eventOperations = [
   read({
     id: 'list_events',
     path: '/v1/events',

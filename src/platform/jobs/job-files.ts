@@ -2,16 +2,16 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../kit/operation/context.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 
-/** How long the files of a job can be downloaded. */
+/** The files of a job can be downloaded for this long. */
 export const FILES_KEPT_MS = 7 * DAY_MS;
 
-const WAITS_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
+const RETRY_DELAYS_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as const;
 
-/** How long to wait after so many failures in a row; undefined: the job has failed. */
-export const againAfterMs = (failures: number): number | undefined => WAITS_MS[failures - 1];
+/** The delay after `failures` failures in a row; undefined if the job has failed. */
+export const getRetryDelayMs = (failures: number): number | undefined => RETRY_DELAYS_MS[failures - 1];
 
 /** The storage key of a file. Each turn has its own, so that a lost turn cannot write into the file of another. */
-export const storageKeyOf = (jobId: string, number: number, claim: string): string =>
+export const toStorageKey = (jobId: string, number: number, claim: string): string =>
   `jobs/${jobId.slice(-2)}/${jobId}/${number}-${claim}`;
 
 interface FileToken {
@@ -22,29 +22,29 @@ interface FileToken {
 const MAC_BYTES = 16;
 const TOKEN = /^(job_\w{1,60})\.(\d{1,6})\.([0-9a-z]{1,10})\.([\w-]{22})$/;
 
-const macOf = (secrets: Context['secrets'], signed: string): Buffer =>
+const computeMac = (secrets: Context['secrets'], signed: string): Buffer =>
   createHmac('sha256', secrets.key('job file')).update(signed).digest().subarray(0, MAC_BYTES);
 
 /** The signed URL of a job's file. It works until the hour in which the file ends. */
-export function fileUrlOf(
+export function signFileUrl(
   { config, secrets }: Pick<Context, 'config' | 'secrets'>,
   { jobId, number }: FileToken,
   endsAt: Date,
 ): string {
   const signed = `${jobId}.${number}.${Math.ceil(endsAt.getTime() / HOUR_MS).toString(36)}`;
-  return `${config.linksUrl}/files/${signed}.${macOf(secrets, signed).toString('base64url')}`;
+  return `${config.linksUrl}/files/${signed}.${computeMac(secrets, signed).toString('base64url')}`;
 }
 
-/** Undefined if the signature is wrong or the URL has expired. */
+/** Verifies a token; undefined if the signature is wrong or the URL has expired. */
 export function readFileToken(
   { secrets, clock }: Pick<Context, 'secrets' | 'clock'>,
   text: string,
 ): (FileToken & { endsAt: Date }) | undefined {
   const [, jobId, number, hour, mac] = TOKEN.exec(text) ?? [];
   if (jobId === undefined || number === undefined || hour === undefined || mac === undefined) return undefined;
-  const given = Buffer.from(mac, 'base64url');
-  const own = macOf(secrets, `${jobId}.${number}.${hour}`);
-  if (given.length !== MAC_BYTES || !timingSafeEqual(given, own)) return undefined;
+  const signature = Buffer.from(mac, 'base64url');
+  const own = computeMac(secrets, `${jobId}.${number}.${hour}`);
+  if (signature.length !== MAC_BYTES || !timingSafeEqual(signature, own)) return undefined;
   const endsAt = new Date(Number.parseInt(hour, 36) * HOUR_MS);
   return endsAt <= clock.now() ? undefined : { jobId, number: Number(number), endsAt };
 }

@@ -4,8 +4,8 @@ import { noun } from '../../kit/operation/noun.ts';
 import { wrongState } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
-import { auditedJob, cancelJob, jobOf, jobs } from './jobs.ts';
-import { endFiles, turnWork } from './turns.ts';
+import { cancelJob, jobs, toAuditValues, toJob } from './jobs.ts';
+import { expireJobFiles, turnWork } from './turns.ts';
 
 const status = z
   .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
@@ -90,7 +90,7 @@ const tag = 'Jobs';
 const one = { path: '/v1/jobs/{id}', tag, item: Job } as const;
 const forAgents = false;
 
-export const jobOperations = [
+const jobOperations = [
   list({
     id: 'list_jobs',
     path: '/v1/jobs',
@@ -101,7 +101,7 @@ export const jobOperations = [
     description: 'Newest first, with their files.',
     query: JobFilter,
     rows: jobs,
-    itemOf: (row, context) => jobOf(row, context),
+    itemOf: (row, context) => toJob(row, context),
   }),
   get({
     ...one,
@@ -110,7 +110,7 @@ export const jobOperations = [
     description: 'Shows its progress and files. Signed addresses of the files work until `files_end_at`.',
     forAgents,
     find: async (context, { caller, params }) =>
-      jobOf(await jobs.get(context.postgres.db, caller.brandId, params.id), context),
+      toJob(await jobs.get(context.postgres.db, caller.brandId, params.id), context),
   }),
   remove({
     id: 'cancel_job',
@@ -129,8 +129,8 @@ export const jobOperations = [
         const { status } = await jobs.get(db, brandId, id);
         throw wrongState('job', status, 'cancelled', []);
       }
-      audit({ resourceId: id, old: auditedJob(old), new: auditedJob(row) });
-      return jobOf({ ...row, files: [] }, context);
+      audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
+      return toJob({ ...row, files: [] }, context);
     },
   }),
 ] as const;
@@ -140,6 +140,6 @@ export const jobsNoun = noun({
   tag: { name: 'Jobs', about: 'Work that takes longer than a call, its progress and its files.' },
   ids: { jobs: 'job' },
   operations: jobOperations,
-  jobs: [endFiles],
+  jobs: [expireJobFiles],
   work: [turnWork],
 });

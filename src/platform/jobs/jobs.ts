@@ -10,12 +10,11 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { isRecord, toWire } from '../../kit/values/wire.ts';
-import { lockBrand } from '../brands/queries.ts';
-import { fileUrlOf } from './job-files.ts';
-import type { Job, KindName } from './jobs.api.ts';
+import { lockBrand } from '../brands/brands.ts';
+import { signFileUrl } from './job-files.ts';
+import type { Job, JobFilter, KindName } from './jobs.api.ts';
 
 export type JobStatus = JobsTable['status'];
 
@@ -34,18 +33,12 @@ interface ListedFile extends Pick<JobFileRow, 'number' | 'name' | 'storageKey' |
   sha256: string;
 }
 
-export interface JobWhere extends ListWindow {
-  status?: JobStatus | undefined;
-  kind?: KindName | undefined;
-  schedule_id?: string | undefined;
-}
-
 export const jobs = listing({
   noun: 'job',
   table: 'jobs',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { status, kind, schedule_id: scheduleId }: JobWhere) =>
+  matching: (db, _brandId, { status, kind, schedule_id: scheduleId }: z.output<typeof JobFilter>) =>
     db.selectFrom('jobs').where((eb) => eb.and(omitUndefined({ status, kind, scheduleId }))),
   rows: (db) =>
     db
@@ -58,17 +51,8 @@ export const jobs = listing({
       ),
 });
 
-export const insertJob = (db: Db, row: Insertable<JobsTable>): Promise<JobRow> =>
-  db.insertInto('jobs').values(row).returningAll().executeTakeFirstOrThrow();
-
-/** Jobs that have not ended. */
-export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('jobs').select(COUNT).where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']),
-  );
-
-/** Whether a job of a schedule has not ended. */
-export async function isUnderWay(db: Db, brandId: string, scheduleId: string): Promise<boolean> {
+/** True if a job of the schedule has not ended. */
+export async function hasOpenJob(db: Db, brandId: string, scheduleId: string): Promise<boolean> {
   const job = await db
     .selectFrom('jobs')
     .select('id')
@@ -79,7 +63,7 @@ export async function isUnderWay(db: Db, brandId: string, scheduleId: string): P
   return job !== undefined;
 }
 
-/** A turn: the job as it was claimed. */
+/** A job whose turn this process has claimed. */
 export type ClaimedJob = JobRow & { claim: string };
 
 /**
@@ -102,12 +86,12 @@ export async function claimTurn(db: Db, now: Date, until: Date, claim: string): 
   return rows[0];
 }
 
-const claimed = (db: Db, { id, brandId, claim }: ClaimedJob) =>
+const updateClaimed = (db: Db, { id, brandId, claim }: ClaimedJob) =>
   db.updateTable('jobs').where('brandId', '=', brandId).where('id', '=', id).where('claim', '=', claim);
 
-/** Extends a turn, and shows how far it is. False when the job was cancelled, or another worker took it over. */
+/** Extends a turn and stores its progress; false if the job was cancelled or another worker took it over. */
 export async function renewTurn(db: Db, job: ClaimedJob, change: { dueAt: Date; seenRows: number }): Promise<boolean> {
-  const { numUpdatedRows } = await claimed(db, job).set(change).executeTakeFirst();
+  const { numUpdatedRows } = await updateClaimed(db, job).set(change).executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
@@ -125,15 +109,15 @@ export interface TurnEnd {
   filesEndAt?: Date;
 }
 
-/** Ends a turn. Undefined when the job was cancelled, or another worker took it over. */
+/** Ends a turn; undefined if the job was cancelled or another worker took it over. */
 export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise<JobRow | undefined> {
-  return await claimed(db, job)
+  return await updateClaimed(db, job)
     .set({ ...change, claim: null, lostClaims: [], seenRows: null })
     .returningAll()
     .executeTakeFirst();
 }
 
-/** Cancels a job that has not ended. Its files end now. */
+/** Cancels a job that has not ended. Its files expire now. */
 export async function cancelJob(db: Db, brandId: string, id: string, now: Date): Promise<JobRow | undefined> {
   return await db
     .updateTable('jobs')
@@ -163,7 +147,7 @@ export async function listFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId' 
     .execute();
 }
 
-/** A file in the storage whose time has not ended. Any brand's: the caller has a signed URL of it. */
+/** Finds a stored file that has not expired, of any brand, because the caller has a signed URL of it. */
 export async function findFile(db: Db, jobId: string, number: number, now: Date) {
   return await db
     .selectFrom('jobFiles')
@@ -175,7 +159,7 @@ export async function findFile(db: Db, jobId: string, number: number, now: Date)
     .executeTakeFirst();
 }
 
-/** Jobs with a turn that may begin. */
+/** Lists jobs with a due turn. */
 export async function listDueIds(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('jobs')
@@ -188,8 +172,8 @@ export async function listDueIds(db: Db, now: Date, limit: number): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** Ended jobs whose files are to be removed from the storage. */
-export async function listWithEndedFiles(db: Db, now: Date, limit: number): Promise<JobRow[]> {
+/** Lists ended jobs whose files have to be removed from the storage. */
+export async function listWithExpiredFiles(db: Db, now: Date, limit: number): Promise<JobRow[]> {
   return await db
     .selectFrom('jobs')
     .selectAll()
@@ -199,8 +183,8 @@ export async function listWithEndedFiles(db: Db, now: Date, limit: number): Prom
     .execute();
 }
 
-/** Forgets the files of a job, which are no longer in the storage. */
-export async function forgetFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId' | 'id'>): Promise<void> {
+/** Deletes the rows of files that are no longer in the storage. */
+export async function deleteFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId' | 'id'>): Promise<void> {
   await db.deleteFrom('jobFiles').where('brandId', '=', brandId).where('jobId', '=', id).execute();
   await db
     .updateTable('jobs')
@@ -212,10 +196,10 @@ export async function forgetFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId
 
 export type ListedJob = Awaited<ReturnType<typeof jobs.get>>;
 
-/** The row as the audit log shows it. */
-export const auditedJob = ({ id, kind, status }: JobRow) => ({ id, kind, status });
+/** The fields of a job that the audit log shows. */
+export const toAuditValues = ({ id, kind, status }: JobRow) => ({ id, kind, status });
 
-export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets'>): z.input<typeof Job> {
+export function toJob(row: ListedJob, context: Pick<Context, 'config' | 'secrets'>): z.input<typeof Job> {
   const { filesEndAt, request, result, totalRows, status } = row;
   const rows = row.seenRows ?? row.rows;
   const progress = totalRows === null ? null : totalRows === 0 ? 1 : Math.min(rows, totalRows) / totalRows;
@@ -225,14 +209,14 @@ export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets
     request: isRecord(request) ? request : {},
     result: isRecord(result) ? result : null,
     progress: status === 'done' ? 1 : progress,
-    files: row.files.map(({ number, name, rows: its, sizeBytes, sha256, storageKey }) => ({
+    files: row.files.map(({ number, name, rows: rowCount, sizeBytes, sha256, storageKey }) => ({
       number,
       name,
-      rows: its,
+      rows: rowCount,
       size_bytes: sizeBytes,
       sha256,
       url:
-        storageKey === null || filesEndAt === null ? null : fileUrlOf(context, { jobId: row.id, number }, filesEndAt),
+        storageKey === null || filesEndAt === null ? null : signFileUrl(context, { jobId: row.id, number }, filesEndAt),
     })),
   };
 }
@@ -240,7 +224,7 @@ export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets
 export interface NewJob {
   kind: KindName;
   request: object;
-  /** When its first turn may begin. */
+  /** The earliest start of the first turn. */
   dueAt: Date;
   scheduleId?: string;
 }
@@ -248,9 +232,10 @@ export interface NewJob {
 const MAX_OPEN = 200;
 
 /** Refuses a job of a brand that has many waiting already. The lock makes concurrent calls count each other's. */
-export async function assertRoom({ db, brandId }: Work): Promise<void> {
+export async function assertBelowLimit({ db, brandId }: Work): Promise<void> {
   await lockBrand(db, brandId);
-  if ((await countOpenJobs(db, brandId)) < MAX_OPEN) return;
+  const openJobs = db.selectFrom('jobs').where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']);
+  if ((await countRows(openJobs.select(COUNT))) < MAX_OPEN) return;
   throw new ApiError(
     'CONFLICT',
     `A brand has at most ${MAX_OPEN} jobs that have not ended; wait for one or cancel it.`,
@@ -260,58 +245,62 @@ export async function assertRoom({ db, brandId }: Work): Promise<void> {
 /** Records a job. A worker takes it within a second. */
 export async function createJob(work: Work, { kind, request, dueAt, scheduleId }: NewJob): Promise<ListedJob> {
   const { db, now, brandId, audit } = work;
-  const row = await insertJob(db, {
-    id: newId('job', now.getTime()),
-    brandId,
-    kind,
-    request: JSON.stringify(request),
-    status: 'queued',
-    cursor: null,
-    totalRows: null,
-    error: null,
-    result: null,
-    scheduleId: scheduleId ?? null,
-    claim: null,
-    dueAt,
-    startedAt: null,
-    endedAt: null,
-    filesEndAt: null,
-    createdAt: now,
-    updatedAt: null,
-  });
-  audit({ resourceId: row.id, old: null, new: auditedJob(row) });
+  const row = await db
+    .insertInto('jobs')
+    .values({
+      id: newId('job', now.getTime()),
+      brandId,
+      kind,
+      request: JSON.stringify(request),
+      status: 'queued',
+      cursor: null,
+      totalRows: null,
+      error: null,
+      result: null,
+      scheduleId: scheduleId ?? null,
+      claim: null,
+      dueAt,
+      startedAt: null,
+      endedAt: null,
+      filesEndAt: null,
+      createdAt: now,
+      updatedAt: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  audit({ resourceId: row.id, old: null, new: toAuditValues(row) });
   return { ...row, files: [] };
 }
 
-/** What the brand can change, such as a bucket that refuses: another attempt would not help. The message is public. */
+/** A failure that the brand has to fix, such as a bucket that refuses, so it is not retried. The message is public. */
 export class JobFailure extends Error {}
 
-/** What a turn did, and where the next one begins; or how long the job has to wait. */
+/** The result of a turn and the cursor of the next one, or the time that the job has to wait. */
 export type TurnOutcome =
   | { waitMs: number; cursor?: unknown }
   | {
       cursor: unknown;
-      /** Of the whole job, so far. */
+      /** Rows of the whole job so far. */
       rows: number;
       totalRows?: number;
-      /** What the job found, as its answer shows it. */
+      /** The result that the API shows. */
       result?: object;
       file?: Omit<JobFileRow, 'jobId' | 'brandId' | 'createdAt'>;
       isDone: boolean;
     };
 
 interface Turn {
-  /** Aborted when the job was cancelled, another worker took it over, or this one stops. */
+  /** Aborts if the job is cancelled, another worker takes it over, or this one stops. */
   signal: AbortSignal;
   /** Shows how many rows of the whole job are done. */
   note(rows: number): void;
 }
 
-/** What jobs of one kind do. */
+/** The implementation of one kind of job. */
 export interface JobKind {
-  /** Does a part of the job that takes seconds, because other brands' jobs wait, and writes one file at most. */
+  /** Does a part of the job that takes seconds, because other brands' jobs wait, and writes at most one file. */
   run(context: Context, job: ClaimedJob, turn: Turn): Promise<TurnOutcome>;
-  /** In the transaction that ends the job. */
+  /** Runs in the transaction that ends the job. */
   ended?(work: Work, job: JobRow): Promise<void>;
   failed?(work: Work, job: JobRow): Promise<void>;
 }
@@ -322,7 +311,7 @@ export function registerKind(name: KindName, kind: JobKind): void {
   kinds.set(name, kind);
 }
 
-export function findKind(name: string): JobKind {
+export function getKind(name: string): JobKind {
   const kind = kinds.get(name);
   if (!kind) throw new Error(`There are no jobs of the kind ${name}.`);
   return kind;
@@ -336,7 +325,7 @@ export async function storeFile(
 ): Promise<{ sizeBytes: number; sha256: Buffer }> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  async function* measured(): AsyncGenerator<Buffer> {
+  async function* measure(): AsyncGenerator<Buffer> {
     for await (const chunk of bytes) {
       signal.throwIfAborted();
       sizeBytes += chunk.length;
@@ -344,6 +333,6 @@ export async function storeFile(
       yield chunk;
     }
   }
-  await store.write(key, measured(), mimeType);
+  await store.write(key, measure(), mimeType);
   return { sizeBytes, sha256: hash.digest() };
 }

@@ -4,30 +4,44 @@ import type { Job, QueuedWork } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
 import { randomBase62 } from '../../kit/values/ids.ts';
-import { type ClaimedJob, claimTurn, endTurn, findKind, forgetFiles, insertFile, JobFailure, type JobKind, listDueIds, listFiles, listWithEndedFiles, renewTurn, type TurnOutcome } from './jobs.ts';
-import { againAfterMs, FILES_KEPT_MS, storageKeyOf } from './job-files.ts';
+import { FILES_KEPT_MS, getRetryDelayMs, toStorageKey } from './job-files.ts';
+import {
+  type ClaimedJob,
+  claimTurn,
+  deleteFiles,
+  endTurn,
+  getKind,
+  insertFile,
+  JobFailure,
+  type JobKind,
+  listDueIds,
+  listFiles,
+  listWithExpiredFiles,
+  renewTurn,
+  type TurnOutcome,
+} from './jobs.ts';
 
 const TURNS = 'job-turns';
 const AT_ONCE = 50;
-/** A turn is renewed so many times before it would count as lost. */
+/** Renewals of a turn within the time after which it counts as lost. */
 const RENEWALS = 3;
 
-const OURS = 'Something went wrong on our side. Start the job again; if it fails again, tell us its id.';
+const INTERNAL_FAILURE = 'Something went wrong on our side. Start the job again; if it fails again, tell us its id.';
 
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
-const actorOf = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
+const toActor = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
 
-/** Removes what turns left behind whose worker died while it wrote. */
-async function removeLost({ postgres, files }: Context, job: ClaimedJob): Promise<void> {
+/** Removes partial files of turns whose worker died while it wrote. */
+async function removeLostFiles({ postgres, files }: Context, job: ClaimedJob): Promise<void> {
   if (job.lostClaims.length === 0) return;
   const next = (await listFiles(postgres.db, job)).length + 1;
-  for (const claim of job.lostClaims) await files.remove(storageKeyOf(job.id, next, claim));
+  for (const claim of job.lostClaims) await files.remove(toStorageKey(job.id, next, claim));
 }
 
-/** Stores what a turn did. False when the job was cancelled, or another worker took it over. */
-async function keep(context: Context, job: ClaimedJob, kind: JobKind, outcome: TurnOutcome): Promise<boolean> {
+/** Stores the outcome of a turn; false if the job was cancelled, or another worker took it over. */
+async function saveOutcome(context: Context, job: ClaimedJob, kind: JobKind, outcome: TurnOutcome): Promise<boolean> {
   const { postgres, clock } = context;
-  return await inWork(postgres.db, clock, actorOf(job), async (work) => {
+  return await inWork(postgres.db, clock, toActor(job), async (work) => {
     const { now } = work;
     if ('waitMs' in outcome) {
       const dueAt = later(context, outcome.waitMs);
@@ -55,69 +69,70 @@ async function keep(context: Context, job: ClaimedJob, kind: JobKind, outcome: T
   });
 }
 
-/** Another attempt follows after an outage, or after a bug that may have been a coincidence; then the job has failed. */
-async function noteFailure(context: Context, job: ClaimedJob, kind: JobKind, error: unknown): Promise<void> {
+/** Schedules another attempt, because the failure may be an outage; after the last one the job has failed. */
+async function recordFailure(context: Context, job: ClaimedJob, kind: JobKind, error: unknown): Promise<void> {
   const { postgres, clock, failures: repeated } = context;
   const failures = job.failures + 1;
-  const waitMs = error instanceof JobFailure ? undefined : againAfterMs(failures);
+  const waitMs = error instanceof JobFailure ? undefined : getRetryDelayMs(failures);
   if (!(error instanceof JobFailure)) repeated.failed('running a job', error, { job: job.id, brandId: job.brandId });
-  await inWork(postgres.db, clock, actorOf(job), async (work) => {
+  await inWork(postgres.db, clock, toActor(job), async (work) => {
     const { now } = work;
-    const noted = { rows: job.rows, failures, updatedAt: now };
+    const counters = { rows: job.rows, failures, updatedAt: now };
     if (waitMs !== undefined) {
-      await endTurn(work.db, job, { ...noted, status: 'running', dueAt: later(context, waitMs) });
+      await endTurn(work.db, job, { ...counters, status: 'running', dueAt: later(context, waitMs) });
       return;
     }
-    const message = error instanceof JobFailure || error instanceof ApiError ? error.message : OURS;
-    const ended = { status: 'failed', error: message, dueAt: now, endedAt: now, filesEndAt: now } as const;
-    const row = await endTurn(work.db, job, { ...noted, ...ended });
+    const message = error instanceof JobFailure || error instanceof ApiError ? error.message : INTERNAL_FAILURE;
+    const failure = { status: 'failed', error: message, dueAt: now, endedAt: now, filesEndAt: now } as const;
+    const row = await endTurn(work.db, job, { ...counters, ...failure });
     if (row) await kind.failed?.(work, row);
   });
 }
 
-/** Keeps the file if its row was committed, which is unknown when the answer to the commit was lost. */
-async function removeUnkept({ postgres, files }: Context, job: ClaimedJob, key: string): Promise<void> {
-  const kept = await listFiles(postgres.db, job);
-  if (kept.some(({ storageKey }) => storageKey === key)) return;
-  await files.remove(key).catch(ignoreFailure('the file ends with its job'));
-}
-
 async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal): Promise<void> {
-  const { postgres, clock, config } = context;
-  const kind = findKind(job.kind);
-  const lost = new AbortController();
-  const signal = AbortSignal.any([lost.signal, closing]);
-  const seen = { seenRows: job.rows };
+  const { postgres, clock, config, files } = context;
+  const kind = getKind(job.kind);
+  const takenOver = new AbortController();
+  const signal = AbortSignal.any([takenOver.signal, closing]);
+  const progress = { seenRows: job.rows };
   const renewing = setInterval(() => {
-    renewTurn(postgres.db, job, { dueAt: later(context, config.workerLostAfterMs), ...seen }).then(
-      (isOurs) => isOurs || lost.abort(),
+    renewTurn(postgres.db, job, { dueAt: later(context, config.workerLostAfterMs), ...progress }).then(
+      (isOurs) => isOurs || takenOver.abort(),
       ignoreFailure('another worker takes the turn if it cannot be renewed in time'),
     );
   }, config.workerLostAfterMs / RENEWALS);
   let outcome: TurnOutcome | undefined;
   try {
-    await removeLost(context, job);
-    outcome = await kind.run(context, job, { signal, note: (rows) => void Object.assign(seen, { seenRows: rows }) });
+    await removeLostFiles(context, job);
+    outcome = await kind.run(context, job, {
+      signal,
+      note: (rows) => void Object.assign(progress, { seenRows: rows }),
+    });
     signal.throwIfAborted();
-    const isKept = await keep(context, job, kind, outcome);
+    const isKept = await saveOutcome(context, job, kind, outcome);
     if (isKept) return;
-    lost.abort();
+    takenOver.abort();
     signal.throwIfAborted();
   } catch (error) {
-    if (!lost.signal.aborted) {
+    if (!takenOver.signal.aborted) {
       if (closing.aborted) {
         const back = { status: 'running', dueAt: clock.now(), updatedAt: clock.now() } as const;
         await endTurn(postgres.db, job, { ...back, rows: job.rows, failures: job.failures });
-      } else await noteFailure(context, job, kind, error);
+      } else await recordFailure(context, job, kind, error);
     }
-    const written = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
-    if (written) await removeUnkept(context, job, written);
+    const fileKey = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
+    if (fileKey) {
+      // Keeps the file if its row was committed, which is unknown if the answer to the commit was lost.
+      const savedFiles = await listFiles(postgres.db, job);
+      if (savedFiles.some(({ storageKey }) => storageKey === fileKey)) return;
+      await files.remove(fileKey).catch(ignoreFailure('the file ends with its job'));
+    }
   } finally {
     clearInterval(renewing);
   }
 }
 
-/** Runs the next turn of any job. False when none is due. */
+/** Runs the next turn of any job; false if none is due. */
 export async function takeTurn(context: Context, closing: AbortSignal = context.stopping.signal): Promise<boolean> {
   const until = later(context, context.config.workerLostAfterMs);
   const job = await claimTurn(context.postgres.db, context.clock.now(), until, randomBase62(12));
@@ -159,19 +174,19 @@ export const turnWork: QueuedWork = {
 
 /** Removes the files of jobs that ended 7 days ago, failed or were cancelled. */
 export async function removeEndedFiles({ postgres, files, clock }: Context): Promise<void> {
-  for (let ended = AT_ONCE; ended === AT_ONCE; ) {
-    const jobs = await listWithEndedFiles(postgres.db, clock.now(), AT_ONCE);
-    ended = jobs.length;
+  for (let count = AT_ONCE; count === AT_ONCE; ) {
+    const jobs = await listWithExpiredFiles(postgres.db, clock.now(), AT_ONCE);
+    count = jobs.length;
     for (const job of jobs) {
-      const written = await listFiles(postgres.db, job);
-      const lost = job.lostClaims.map((claim) => storageKeyOf(job.id, written.length + 1, claim));
-      for (const key of [...written.flatMap(({ storageKey }) => storageKey ?? []), ...lost]) await files.remove(key);
-      await forgetFiles(postgres.db, job);
+      const rows = await listFiles(postgres.db, job);
+      const lostKeys = job.lostClaims.map((claim) => toStorageKey(job.id, rows.length + 1, claim));
+      for (const key of [...rows.flatMap(({ storageKey }) => storageKey ?? []), ...lostKeys]) await files.remove(key);
+      await deleteFiles(postgres.db, job);
     }
   }
 }
 
-export const endFiles: Job = {
+export const expireJobFiles: Job = {
   name: 'end-job-files',
   everyMs: 10_000,
   asksFor: 'files of jobs that ended 7 days ago, failed or were cancelled',

@@ -1,8 +1,6 @@
 import type { Insertable } from 'kysely';
-import type { AccessEngines } from '../../kit/access/credits/access.ts';
-import { changeAccess, revokeKey } from '../../kit/access/keys/actions.ts';
+import { type AccessEngines, changeAccess } from '../../kit/access/credits/access.ts';
 import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
-import { insertKey } from '../../kit/access/keys/queries.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { AgentGrantsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -11,9 +9,10 @@ import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { getBrandSubscriptionId } from '../people/sessions.ts';
+import { insertKey, revokeKey } from './keys.ts';
 
-type Unused = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
-export type NewGrant = Omit<Insertable<AgentGrantsTable>, Unused>;
+type UnusedColumns = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
+export type NewGrant = Omit<Insertable<AgentGrantsTable>, UnusedColumns>;
 
 /** Adds a grant, and removes the brand's grants with an expired, unused code. */
 export async function insertGrant(db: Db, grant: NewGrant): Promise<void> {
@@ -38,7 +37,7 @@ export interface Code {
 }
 
 /** Uses a code once: of several callers one gets its grant, and only the client that began. */
-export async function takeCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
+async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
   return await db
     .updateTable('agentGrants')
     .set({ codeUsedAt: now })
@@ -52,55 +51,13 @@ export async function takeCode(db: Db, { codeHash, clientHash, redirectUri, code
     .executeTakeFirst();
 }
 
-/** The key of a grant whose refresh token is another by now. */
-async function findRotated(db: Db, id: string, refreshHash: Buffer): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('agentGrants')
-    .select('keyId')
-    .where('id', '=', id)
-    .where('refreshHash', '<>', refreshHash)
-    .executeTakeFirst();
-  return row?.keyId ?? undefined;
-}
-
-/** The key that was granted for this code or refresh token, if it was used before. */
-export async function findSpent(db: Db, hash: Buffer): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('agentGrants')
-    .select('keyId')
-    .where((eb) =>
-      eb.or([eb('spentRefreshHash', '=', hash), eb.and([eb('codeHash', '=', hash), eb('codeUsedAt', 'is not', null)])]),
-    )
-    .executeTakeFirst();
-  return row?.keyId ?? undefined;
-}
-
-interface Refresh {
+interface RefreshToken {
   refreshHash: Buffer;
   refreshExpiresAt: Date;
 }
 
-export async function updateGrantKey(db: Db, id: string, keyId: string, refresh: Refresh): Promise<void> {
-  await db
-    .updateTable('agentGrants')
-    .set({ keyId, ...refresh })
-    .where('id', '=', id)
-    .execute();
-}
-
-/** The key of a grant with this refresh token, and the key's subscription. */
-export async function findRefreshed(db: Db, refreshHash: Buffer, clientHash: Buffer) {
-  return await db
-    .selectFrom('agentGrants as grant')
-    .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
-    .select(['grant.id', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
-    .where('grant.refreshHash', '=', refreshHash)
-    .where('grant.clientHash', '=', clientHash)
-    .executeTakeFirst();
-}
-
 /** Uses a refresh token once; false if it was used in the meantime, or has expired. */
-export const takeRefresh = (db: Db, spentRefreshHash: Buffer, next: Refresh, now: Date): Promise<boolean> =>
+const claimRefresh = (db: Db, spentRefreshHash: Buffer, next: RefreshToken, now: Date): Promise<boolean> =>
   isFound(
     db
       .updateTable('agentGrants')
@@ -110,7 +67,7 @@ export const takeRefresh = (db: Db, spentRefreshHash: Buffer, next: Refresh, now
       .returning('id'),
   );
 
-interface Renewed {
+interface KeySecret {
   hash: Buffer;
   firstCharacters: string;
   lastCharacters: string;
@@ -118,7 +75,7 @@ interface Renewed {
 }
 
 /** Gives a key another secret; false if it was revoked or replaced. */
-export const renewKey = (db: Db, keyId: string, renewed: Renewed): Promise<boolean> =>
+const renewKey = (db: Db, keyId: string, renewed: KeySecret): Promise<boolean> =>
   isFound(
     db
       .updateTable('apiKeys')
@@ -173,10 +130,16 @@ function newTokens(now: Date, secrets: Secrets, grantId: string) {
   };
 }
 
-/** A code or refresh token that is sent twice was stolen, so its grant ends. */
+/** Ends the grant of a code or refresh token that is sent twice, because it was stolen. */
 async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefined> {
-  const keyId = await findSpent(engines.db, hash);
-  if (keyId !== undefined) await revokeKey(engines, keyId);
+  const row = await engines.db
+    .selectFrom('agentGrants')
+    .select('keyId')
+    .where((eb) =>
+      eb.or([eb('spentRefreshHash', '=', hash), eb.and([eb('codeHash', '=', hash), eb('codeUsedAt', 'is not', null)])]),
+    )
+    .executeTakeFirst();
+  if (row?.keyId) await revokeKey(engines, row.keyId);
   return undefined;
 }
 
@@ -184,14 +147,18 @@ async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefi
 export async function redeemCode(engines: AccessEngines, secrets: Secrets, code: Code): Promise<Tokens | undefined> {
   const now = engines.clock.now();
   const tokens = await engines.db.transaction().execute(async (db) => {
-    const grant = await takeCode(db, code, now);
+    const grant = await claimCode(db, code, now);
     if (!grant) return undefined;
     const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
     const { brandId, clientName: name } = grant;
     const id = newId('key', now.getTime());
     const subscriptionId = await getBrandSubscriptionId(db, brandId);
     await insertKey(db, { ...key, id, brandId, subscriptionId, kind: 'brand', name, createdAt: now, personId: null });
-    await updateGrantKey(db, grant.id, id, next);
+    await db
+      .updateTable('agentGrants')
+      .set({ keyId: id, ...next })
+      .where('id', '=', grant.id)
+      .execute();
     return { access, refresh, scopes: grant.scopes };
   });
   return tokens ?? (await revokeSpent(engines, code.codeHash));
@@ -202,8 +169,13 @@ async function revokeRotated(engines: AccessEngines, secrets: Secrets, sent: str
   const grantId = readGrantId(secrets, sent);
   const refreshHash = hashKey(sent);
   if (grantId === undefined) return await revokeSpent(engines, refreshHash);
-  const keyId = await findRotated(engines.db, grantId, refreshHash);
-  if (keyId !== undefined) await revokeKey(engines, keyId);
+  const row = await engines.db
+    .selectFrom('agentGrants')
+    .select('keyId')
+    .where('id', '=', grantId)
+    .where('refreshHash', '<>', refreshHash)
+    .executeTakeFirst();
+  if (row?.keyId) await revokeKey(engines, row.keyId);
   return undefined;
 }
 
@@ -215,13 +187,19 @@ export async function refreshTokens(
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
   const refreshHash = hashKey(sent);
-  const found = await findRefreshed(engines.db, refreshHash, clientHash);
-  if (!found) return await revokeRotated(engines, secrets, sent);
+  const grant = await engines.db
+    .selectFrom('agentGrants as grant')
+    .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
+    .select(['grant.id', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .where('grant.refreshHash', '=', refreshHash)
+    .where('grant.clientHash', '=', clientHash)
+    .executeTakeFirst();
+  if (!grant) return await revokeRotated(engines, secrets, sent);
   const now = engines.clock.now();
-  const { access, refresh, key, next } = newTokens(now, secrets, found.id);
+  const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
   let isRenewed = false;
-  await changeAccess(engines, found.subscriptionId, async (db) => {
-    isRenewed = (await takeRefresh(db, refreshHash, next, now)) && (await renewKey(db, found.keyId, key));
+  await changeAccess(engines, grant.subscriptionId, async (db) => {
+    isRenewed = (await claimRefresh(db, refreshHash, next, now)) && (await renewKey(db, grant.keyId, key));
   });
-  return isRenewed ? { access, refresh, scopes: found.scopes } : undefined;
+  return isRenewed ? { access, refresh, scopes: grant.scopes } : undefined;
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { listSpending, sumEntries } from '../../kit/access/credits/entries.ts';
 import { periodAt } from '../../kit/access/credits/period.ts';
-import { listSpending, sumEntries } from '../../kit/access/credits/queries.ts';
 import { type KeyLimits, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { timeText } from '../../kit/html/times.ts';
-import { mails, type MailsOf } from '../../kit/mail/kinds.ts';
+import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -44,54 +44,59 @@ declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof keyMails> {}
 }
 
-/** Longer than a charge takes to be settled and the job's own interval. */
-const USED_WITHIN_MS = 10 * MINUTE_MS;
+/** Covers the time until a charge is settled, and the job's own interval. */
+const RECENT_USE_MS = 10 * MINUTE_MS;
 
-type Watched = Awaited<ReturnType<typeof listKeysToAlert>>[number];
+type AlertedKey = Awaited<ReturnType<typeof listKeysToAlert>>[number];
 
-interface Spent {
+interface LimitUsage {
   limit: 'key_day' | 'key_month' | 'budget';
-  /** Whose limit it is. */
-  of: string;
+  /** Id of the key or subscription that has the limit. */
+  ownerId: string;
   spent: number;
   most: number;
   from: Date;
   endsAt: Date;
 }
 
-/** What a key spent of each of its limits, or of the budget if it has none. */
-async function spentOf(db: Db, key: Watched, limits: KeyLimits, now: Date): Promise<Spent[]> {
+/** Sums the credits that a key spent of each of its limits, or of the budget if it has none. */
+async function measureUsage(db: Db, key: AlertedKey, limits: KeyLimits, now: Date): Promise<LimitUsage[]> {
   const { id, subscriptionId, anchorAt } = key;
   const { start, end } = periodAt(anchorAt, now);
   const { daily_credits: daily, monthly_credits: monthly } = limits;
   if (daily === null && monthly === null) {
     const { granted, remaining } = await sumEntries(db, subscriptionId, start);
     const spent = granted - remaining;
-    return [{ limit: 'budget', of: subscriptionId, spent, most: granted, from: start, endsAt: end }];
+    return [{ limit: 'budget', ownerId: subscriptionId, spent, most: granted, from: start, endsAt: end }];
   }
   const today = Math.floor(now.getTime() / DAY_MS);
   const spending = await listSpending(db, [id], start);
   const sum = (some: typeof spending) => some.reduce((total, { credits }) => total + credits, 0);
-  const found: Spent[] = [];
+  const usages: LimitUsage[] = [];
   if (daily !== null) {
     const spent = sum(spending.filter(({ day }) => day === today));
     const [from, endsAt] = [new Date(today * DAY_MS), new Date((today + 1) * DAY_MS)];
-    found.push({ limit: 'key_day', of: id, spent, most: daily, from, endsAt });
+    usages.push({ limit: 'key_day', ownerId: id, spent, most: daily, from, endsAt });
   }
   if (monthly !== null) {
     const spent = sum(spending.filter(({ isOfPeriod }) => isOfPeriod));
-    found.push({ limit: 'key_month', of: id, spent, most: monthly, from: start, endsAt: end });
+    usages.push({ limit: 'key_month', ownerId: id, spent, most: monthly, from: start, endsAt: end });
   }
-  return found;
+  return usages;
 }
 
-async function alertOwners({ postgres, clock }: Context, key: Watched, reached: Spent, percent: number): Promise<void> {
-  const { limit, of, spent, most, from, endsAt } = reached;
+async function alertOwners(
+  { postgres, clock }: Context,
+  key: AlertedKey,
+  usage: LimitUsage,
+  percent: number,
+): Promise<void> {
+  const { limit, ownerId, spent, most, from, endsAt } = usage;
   const actor = { brandId: key.brandId, keyId: null, operation: 'alert_about_credits', requestId: null };
   const params = { key_name: key.name, limit, percent, spent, of: most, ends_at: endsAt.toISOString() };
   await inWork(postgres.db, clock, actor, async (work) => {
     // One mail to each owner for each share of each period: a second one is `already_sent`.
-    const subjectRow = `${of}:${limit}:${from.toISOString()}:${percent}`;
+    const subjectRow = `${ownerId}:${limit}:${from.toISOString()}:${percent}`;
     for (const { email } of await listOwners(work.db, work.brandId)) {
       await queueMail(work, { kind: 'credits_alert', to: email, subjectRow, params });
     }
@@ -101,12 +106,14 @@ async function alertOwners({ postgres, clock }: Context, key: Watched, reached: 
 async function alertAll(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();
-  for (const key of await listKeysToAlert(postgres.db, new Date(now.getTime() - USED_WITHIN_MS))) {
+  for (const key of await listKeysToAlert(postgres.db, new Date(now.getTime() - RECENT_USE_MS))) {
     const limits = parseLimits(key.limits);
     if (!limits?.alert_at) continue;
-    for (const spent of await spentOf(postgres.db, key, limits, now)) {
-      const reached = limits.alert_at.filter((percent) => spent.spent > 0 && spent.spent * 100 >= spent.most * percent);
-      for (const percent of reached) await alertOwners(context, key, spent, percent);
+    for (const usage of await measureUsage(postgres.db, key, limits, now)) {
+      const reachedShares = limits.alert_at.filter(
+        (percent) => usage.spent > 0 && usage.spent * 100 >= usage.most * percent,
+      );
+      for (const percent of reachedShares) await alertOwners(context, key, usage, percent);
     }
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refreshAccess } from '../../kit/access/credits/refresh.ts';
+import { refreshAccess } from '../../kit/access/credits/access.ts';
 import { KeyLimits, NO_LIMITS, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read, write } from '../../kit/operation/kit.ts';
@@ -8,9 +8,17 @@ import { noun } from '../../kit/operation/noun.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { listSubscriptions } from '../brands/queries.ts';
-import { type ApiKeyRow, apiKeys, type ForcedFilterCheck, makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './keys.ts';
+import { listSubscriptions } from '../brands/brands.ts';
 import { alertAboutCredits, keyMails } from './credit-alerts.ts';
+import {
+  type ApiKeyRow,
+  apiKeys,
+  createApiKey,
+  type ForcedFilterCheck,
+  patchApiKey,
+  revokeApiKey,
+  rotateApiKey,
+} from './keys.ts';
 
 const KEY_TYPES = ['brand', 'data'] as const;
 const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
@@ -29,7 +37,7 @@ export const LimitsPatch = KeyLimits.partial();
 export type LimitsPatch = z.output<typeof LimitsPatch>;
 const limits = LimitsPatch.describe('Limits to set. An omitted one stays; null removes it.');
 
-export const ApiKey = z
+const ApiKey = z
   .object({
     id: idField('key', 'API key id.'),
     type,
@@ -51,16 +59,16 @@ export const ApiKey = z
   })
   .meta({ id: 'ApiKey' });
 
-export const ApiKeyMade = z
+const ApiKeyMade = z
   .object({
     data: ApiKey.extend({ key: z.string().describe('The API key. It is shown only here and is not stored.') }),
   })
   .meta({ id: 'ApiKeyMade' });
-export const ApiKeyAnswer = z.object({ data: ApiKey }).meta({ id: 'ApiKeyAnswer' });
+const ApiKeyAnswer = z.object({ data: ApiKey }).meta({ id: 'ApiKeyAnswer' });
 export const ApiKeyFilter = z.object({ type: type.optional().describe('Only keys of this type.'), ...ListQuery });
-export const ApiKeyList = listSchema(ApiKey).meta({ id: 'ApiKeyList' });
+const ApiKeyList = listSchema(ApiKey).meta({ id: 'ApiKeyList' });
 
-export const ApiKeyCreate = z
+const ApiKeyCreate = z
   .object({
     name,
     type,
@@ -69,9 +77,9 @@ export const ApiKeyCreate = z
   })
   .meta({ id: 'ApiKeyCreate' });
 
-export const ApiKeyPatch = z.object({ name: name.optional(), limits: limits.optional() }).meta({ id: 'ApiKeyPatch' });
+const ApiKeyPatch = z.object({ name: name.optional(), limits: limits.optional() }).meta({ id: 'ApiKeyPatch' });
 
-export const ApiKeyRotate = z
+const ApiKeyRotate = z
   .object({
     overlap_hours: z.number().int().min(0).max(720).default(24).describe('Hours for which the old key keeps working.'),
   })
@@ -80,19 +88,19 @@ export const ApiKeyRotate = z
 const tag = 'API keys';
 const Id = z.object({ id: z.string().max(100).describe('API key id.') });
 
-function stateOf({ revokedAt, expiresAt }: ApiKeyRow, now: Date): z.infer<typeof ApiKey>['state'] {
+function getKeyState({ revokedAt, expiresAt }: ApiKeyRow, now: Date): z.infer<typeof ApiKey>['state'] {
   if (revokedAt) return 'revoked';
   if (!expiresAt) return 'active';
   return expiresAt <= now ? 'expired' : 'expiring';
 }
 
-function keyOf(row: ApiKeyRow, now: Date) {
+function toApiKey(row: ApiKeyRow, now: Date) {
   const masked = `${row.firstCharacters}…${row.lastCharacters}`;
   const limits = parseLimits(row.limits) ?? NO_LIMITS;
-  return ApiKey.parse({ ...toWire(row), type: row.kind, masked, state: stateOf(row, now), limits });
+  return ApiKey.parse({ ...toWire(row), type: row.kind, masked, state: getKeyState(row, now), limits });
 }
 
-async function refresh({ postgres, redis, clock }: Context, { caller }: { caller: { brandId: string } }) {
+async function refreshSubscriptions({ postgres, redis, clock }: Context, { caller }: { caller: { brandId: string } }) {
   const subscriptions = await listSubscriptions(postgres.db, caller.brandId);
   await refreshAccess(
     { db: postgres.db, redis, clock },
@@ -100,7 +108,7 @@ async function refresh({ postgres, redis, clock }: Context, { caller }: { caller
   );
 }
 
-export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
+const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
   [
     read({
       id: 'list_keys',
@@ -111,7 +119,7 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       callers: ['session'],
       query: ApiKeyFilter,
       response: ApiKeyList,
-      handler: listHandlers(apiKeys, ApiKey, (row, { clock }) => keyOf(row, clock.now())).handler,
+      handler: listHandlers(apiKeys, ApiKey, (row, { clock }) => toApiKey(row, clock.now())).handler,
     }),
     write({
       id: 'create_key',
@@ -127,8 +135,8 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       errors: ['CONFLICT'],
       sealsAnswer: true,
       apply: async (work, { body }) => {
-        const { key, ...row } = await makeApiKey(work, body, checkForcedFilters);
-        return { data: { ...keyOf(row, work.now), key } };
+        const { key, ...row } = await createApiKey(work, body, checkForcedFilters);
+        return { data: { ...toApiKey(row, work.now), key } };
       },
     }),
     write({
@@ -145,9 +153,9 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       errors: ['NOT_FOUND'],
       hints: { idempotent: true },
       apply: async (work, { params, body }) => ({
-        data: keyOf(await patchApiKey(work, params.id, body, checkForcedFilters), work.now),
+        data: toApiKey(await patchApiKey(work, params.id, body, checkForcedFilters), work.now),
       }),
-      afterwards: refresh,
+      afterwards: refreshSubscriptions,
     }),
     write({
       id: 'rotate_key',
@@ -166,9 +174,9 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       sealsAnswer: true,
       apply: async (work, { params, body }) => {
         const { key, ...row } = await rotateApiKey(work, params.id, body.overlap_hours);
-        return { data: { ...keyOf(row, work.now), key } };
+        return { data: { ...toApiKey(row, work.now), key } };
       },
-      afterwards: refresh,
+      afterwards: refreshSubscriptions,
     }),
     write({
       id: 'revoke_key',
@@ -182,8 +190,8 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       response: ApiKeyAnswer,
       errors: ['NOT_FOUND'],
       hints: { idempotent: true, destructive: true },
-      apply: async (work, { params }) => ({ data: keyOf(await revokeApiKey(work, params.id), work.now) }),
-      afterwards: refresh,
+      apply: async (work, { params }) => ({ data: toApiKey(await revokeApiKey(work, params.id), work.now) }),
+      afterwards: refreshSubscriptions,
     }),
   ] as const;
 

@@ -1,20 +1,54 @@
 import { sql } from 'kysely';
-import { bumpVersion } from '../../kit/access/credits/queries.ts';
-import { createKey } from '../../kit/access/keys/actions.ts';
+import type { z } from 'zod';
+import { type AccessEngines, changeAccess } from '../../kit/access/credits/access.ts';
+import { bumpVersion } from '../../kit/access/credits/entries.ts';
+import type { CallerKind, KeyKind } from '../../kit/access/keys/callers.ts';
+import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
 import { type KeyLimits, NO_LIMITS, parseLimits } from '../../kit/access/keys/limits.ts';
-import type { KeyKind } from '../../kit/access/keys/queries.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import type { Clock } from '../../kit/values/clock.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import { newId } from '../../kit/values/ids.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { listSubscriptions } from '../brands/queries.ts';
-import type { LimitsPatch } from './keys.api.ts';
+import { listSubscriptions } from '../brands/brands.ts';
+import type { ApiKeyFilter, LimitsPatch } from './keys.api.ts';
 
-export interface KeyWhere extends ListWindow {
-  type?: 'brand' | 'data' | undefined;
+export interface KeyRequest {
+  brandId: string;
+  subscriptionId: string;
+  kind: KeyKind;
+  name: string;
+  expiresAt?: Date;
+  limits?: KeyLimits | undefined;
+}
+
+/** Creates a key. The key itself is only in the result; it is not stored. */
+export async function createKey(db: Db, clock: Clock, request: KeyRequest): Promise<{ id: string; key: string }> {
+  const key = newApiKey();
+  const createdAt = clock.now();
+  const id = newId('key', createdAt.getTime());
+  await insertKey(db, {
+    ...request,
+    id,
+    hash: hashKey(key),
+    firstCharacters: key.slice(0, 8),
+    lastCharacters: key.slice(-4),
+    createdAt,
+    expiresAt: request.expiresAt ?? null,
+    personId: null,
+  });
+  return { id, key };
+}
+
+/** Revokes by the key itself or its id; revoking again changes nothing. Returns the id. */
+export async function revokeKey(engines: AccessEngines, keyOrId: string): Promise<string> {
+  const key = await findKey(engines.db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
+  if (!key) throw notFound('API key');
+  await changeAccess(engines, key.subscriptionId, (db) => updateRevoked(db, key.id, engines.clock.now()));
+  return key.id;
 }
 
 const COLUMNS = [
@@ -33,20 +67,21 @@ const COLUMNS = [
 ] as const;
 
 /** Sessions are stored as keys too, and are excluded. */
-const keysOf = (db: Db) => db.selectFrom('apiKeys').where('kind', '!=', 'session');
+const selectKeys = (db: Db) => db.selectFrom('apiKeys').where('kind', '!=', 'session');
 
 export const apiKeys = listing({
   noun: 'key',
   table: 'api_keys',
   time: 'createdAt',
   changed: ['createdAt', 'revokedAt'],
-  matching: (db, _brandId, { type }: KeyWhere) => keysOf(db).where((eb) => eb.and(omitUndefined({ kind: type }))),
-  rows: (db) => keysOf(db).select(COLUMNS),
+  matching: (db, _brandId, { type }: z.output<typeof ApiKeyFilter>) =>
+    selectKeys(db).where((eb) => eb.and(omitUndefined({ kind: type }))),
+  rows: (db) => selectKeys(db).select(COLUMNS),
 });
 
-/** The key, locked until the transaction ends. */
-export async function lockApiKey(db: Db, brandId: string, id: string) {
-  return await keysOf(db)
+/** Locks the key until the transaction ends. */
+async function lockApiKey(db: Db, brandId: string, id: string) {
+  return await selectKeys(db)
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .select(COLUMNS)
@@ -55,7 +90,7 @@ export async function lockApiKey(db: Db, brandId: string, id: string) {
 }
 export type ApiKeyRow = NonNullable<Awaited<ReturnType<typeof lockApiKey>>>;
 
-export async function updateApiKey(
+async function updateApiKey(
   db: Db,
   brandId: string,
   id: string,
@@ -70,7 +105,7 @@ export async function updateApiKey(
     .executeTakeFirstOrThrow();
 }
 
-/** Keys of all brands that owners get mails about, and that were used since. */
+/** Lists keys of all brands that were used since a time and have alerts for their owners. */
 export async function listKeysToAlert(db: Db, usedSince: Date) {
   return await db
     .selectFrom('apiKeys as key')
@@ -83,7 +118,7 @@ export async function listKeysToAlert(db: Db, usedSince: Date) {
     .execute();
 }
 
-/** The problems with filters to which a key of the brand shall be bound. */
+/** Finds problems of filters that a key of the brand will be bound to. */
 export type ForcedFilterCheck = (
   db: Db,
   brandId: string,
@@ -91,9 +126,9 @@ export type ForcedFilterCheck = (
   filters: Readonly<Record<string, string>>,
 ) => Promise<Problem[]>;
 
-export type Made = ApiKeyRow & { key: string };
+export type CreatedKey = ApiKeyRow & { key: string };
 
-interface Wanted {
+interface KeyInput {
   name: string;
   type: KeyKind;
   expires_at?: Date | null | undefined;
@@ -101,7 +136,7 @@ interface Wanted {
 }
 
 /** The audit log shows only the first and last characters of a key. */
-const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: ApiKeyRow) => ({
+const toAuditValues = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: ApiKeyRow) => ({
   id,
   kind,
   name,
@@ -111,10 +146,10 @@ const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: A
   limits,
 });
 
-const OF_DATA_KEYS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
+const DATA_KEY_LIMITS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
 
-/** The limits with the patch applied; undefined if none is left. Throws VALIDATION_ERROR. */
-async function limitedTo(
+/** Applies the patch to the limits; undefined if no limit remains. Throws VALIDATION_ERROR. */
+async function resolveLimits(
   { db, brandId }: Work,
   kind: ApiKeyRow['kind'],
   old: KeyLimits | undefined,
@@ -122,27 +157,29 @@ async function limitedTo(
   checkForcedFilters: ForcedFilterCheck,
 ): Promise<KeyLimits | undefined> {
   const limits: KeyLimits = { ...NO_LIMITS, ...old, ...omitUndefined(patch) };
-  const problems: Problem[] = OF_DATA_KEYS.filter((name) => kind !== 'data' && limits[name] !== null).map((name) => ({
-    field: `limits.${name}`,
-    code: 'contradiction',
-    message: 'is a limit of data keys; brand keys spend no credits.',
-  }));
+  const problems: Problem[] = DATA_KEY_LIMITS.filter((name) => kind !== 'data' && limits[name] !== null).map(
+    (name) => ({
+      field: `limits.${name}`,
+      code: 'contradiction',
+      message: 'is a limit of data keys; brand keys spend no credits.',
+    }),
+  );
   const { forced_filters: forced } = patch;
   if (forced) problems.push(...(await checkForcedFilters(db, brandId, 'limits.forced_filters', forced)));
   if (problems.length > 0) throw validationError(problems);
   return Object.values(limits).every((value) => value === null) ? undefined : limits;
 }
 
-async function lock(work: Work, id: string): Promise<ApiKeyRow> {
+async function lockKey(work: Work, id: string): Promise<ApiKeyRow> {
   const row = await lockApiKey(work.db, work.brandId, id);
   if (!row) throw notFound('API key');
   return row;
 }
 
-async function insertApiKey(
+async function issueKey(
   work: Work,
-  { name, type, expires_at, limits }: Omit<Wanted, 'limits'> & { limits: KeyLimits | undefined },
-): Promise<Made> {
+  { name, type, expires_at, limits }: Omit<KeyInput, 'limits'> & { limits: KeyLimits | undefined },
+): Promise<CreatedKey> {
   const { db, brandId, now } = work;
   const subscription = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === type);
   if (!subscription) throw new ApiError('CONFLICT', `The brand has no ${type} subscription.`);
@@ -152,40 +189,40 @@ async function insertApiKey(
     { now: () => now },
     { ...request, limits, ...(expires_at ? { expiresAt: expires_at } : {}) },
   );
-  const row = await lock(work, id);
-  work.audit({ resourceId: id, old: null, new: auditOf(row) });
+  const row = await lockKey(work, id);
+  work.audit({ resourceId: id, old: null, new: toAuditValues(row) });
   return { ...row, key };
 }
 
-export async function makeApiKey(
+export async function createApiKey(
   work: Work,
-  { limits: patch = {}, ...wanted }: Wanted,
+  { limits: patch = {}, ...input }: KeyInput,
   checkForcedFilters: ForcedFilterCheck,
-): Promise<Made> {
-  const limits = await limitedTo(work, wanted.type, undefined, patch, checkForcedFilters);
-  return await insertApiKey(work, { ...wanted, limits });
+): Promise<CreatedKey> {
+  const limits = await resolveLimits(work, input.type, undefined, patch, checkForcedFilters);
+  return await issueKey(work, { ...input, limits });
 }
 
 /** The new key works at once; the old one keeps working for the overlap. */
-export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<Made> {
+export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<CreatedKey> {
   const { db, brandId, now } = work;
-  const old = await lock(work, id);
+  const old = await lockKey(work, id);
   if (old.kind === 'session') throw notFound('API key');
   if (old.revokedAt || (old.expiresAt && old.expiresAt <= now)) {
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
     throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
-  const made = await insertApiKey(work, { name: old.name, type: old.kind, limits: parseLimits(old.limits) });
-  const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
-  const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
+  const replacement = await issueKey(work, { name: old.name, type: old.kind, limits: parseLimits(old.limits) });
+  const overlapEnd = new Date(now.getTime() + overlapHours * HOUR_MS);
+  const expiresAt = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   const row = await updateApiKey(db, brandId, id, {
     expiresAt,
-    replacedBy: made.id,
+    replacedBy: replacement.id,
     ...(overlapHours === 0 ? { revokedAt: now } : {}),
   });
   await bumpVersion(db, old.subscriptionId);
-  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
-  return made;
+  work.audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
+  return replacement;
 }
 
 /** Every process applies new limits from the key's next call on. */
@@ -195,24 +232,99 @@ export async function patchApiKey(
   patch: { name?: string | undefined; limits?: LimitsPatch | undefined },
   checkForcedFilters: ForcedFilterCheck,
 ): Promise<ApiKeyRow> {
-  const old = await lock(work, id);
+  const old = await lockKey(work, id);
   const limits =
-    patch.limits && (await limitedTo(work, old.kind, parseLimits(old.limits), patch.limits, checkForcedFilters));
+    patch.limits && (await resolveLimits(work, old.kind, parseLimits(old.limits), patch.limits, checkForcedFilters));
   const row = await updateApiKey(work.db, work.brandId, id, {
     ...omitUndefined({ name: patch.name }),
     ...(patch.limits ? { limits: limits ? JSON.stringify(limits) : null } : {}),
   });
   await bumpVersion(work.db, old.subscriptionId);
-  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  work.audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
   return row;
 }
 
 /** Revoking again changes nothing. */
 export async function revokeApiKey(work: Work, id: string): Promise<ApiKeyRow> {
-  const old = await lock(work, id);
+  const old = await lockKey(work, id);
   if (old.revokedAt) return old;
   const row = await updateApiKey(work.db, work.brandId, id, { revokedAt: work.now });
   await bumpVersion(work.db, old.subscriptionId);
-  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  work.audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
   return row;
+}
+
+export interface NewKey {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  kind: CallerKind;
+  name: string;
+  hash: Buffer;
+  firstCharacters: string;
+  lastCharacters: string;
+  createdAt: Date;
+  expiresAt: Date | null;
+  /** The person whose session it is; null for an API key. */
+  personId: string | null;
+  limits?: KeyLimits | undefined;
+}
+
+export async function insertKey(db: Db, { limits, ...key }: NewKey): Promise<void> {
+  const text = limits ? JSON.stringify(limits) : null;
+  await db
+    .insertInto('apiKeys')
+    .values({ ...key, limits: text, revokedAt: null, lastUsedAt: null, replacedBy: null })
+    .execute();
+}
+
+export async function listKeys(db: Db, brandId: string) {
+  return await db
+    .selectFrom('apiKeys')
+    .select([
+      'id',
+      'kind',
+      'name',
+      'firstCharacters',
+      'lastCharacters',
+      'createdAt',
+      'expiresAt',
+      'revokedAt',
+      'lastUsedAt',
+    ])
+    .where('brandId', '=', brandId)
+    .where('kind', '!=', 'session')
+    .orderBy('createdAt', 'desc')
+    .orderBy('id')
+    .execute();
+}
+
+/** Maps the ids of keys of the brand to their names. */
+export async function listKeyNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select(['id', 'name'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** Finds a key by its digest or id. */
+export async function findKey(db: Db, key: { hash: Buffer } | { id: string }) {
+  return await db
+    .selectFrom('apiKeys')
+    .select(['id', 'brandId', 'subscriptionId', 'revokedAt'])
+    .$if('hash' in key, (query) => query.where('hash', '=', 'hash' in key ? key.hash : Buffer.alloc(0)))
+    .$if('id' in key, (query) => query.where('id', '=', 'id' in key ? key.id : ''))
+    .executeTakeFirst();
+}
+
+export async function updateRevoked(db: Db, keyId: string, at: Date): Promise<void> {
+  await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: at })
+    .where('id', '=', keyId)
+    .where('revokedAt', 'is', null)
+    .execute();
 }

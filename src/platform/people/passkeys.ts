@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely';
-import type { Person } from '../../kit/access/keys/queries.ts';
+import type { Person } from '../../kit/access/keys/callers.ts';
 import type { PasskeysTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -9,10 +9,10 @@ import type { Clock } from '../../kit/values/clock.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import type { Assertion, PasskeyCreate } from '../sessions/passkeys/schema.ts';
+import type { Assertion, PasskeyCreate } from './passkeys.api.ts';
 import { createSession } from './sessions.ts';
 
-interface Whose {
+interface PasskeyOwner {
   brandId: string;
   personId: string;
 }
@@ -22,12 +22,12 @@ export const passkeys = listing({
   table: 'passkeys',
   time: 'createdAt',
   changed: ['createdAt'],
-  matching: (db, _brandId, { personId }: ListWindow & Pick<Whose, 'personId'>) =>
+  matching: (db, _brandId, { personId }: ListWindow & Pick<PasskeyOwner, 'personId'>) =>
     db.selectFrom('passkeys').where('personId', '=', personId),
   rows: (db) => db.selectFrom('passkeys').selectAll(),
 });
 
-export async function insertPasskey(db: Db, row: Insertable<PasskeysTable>) {
+async function insertPasskey(db: Db, row: Insertable<PasskeysTable>) {
   return await db
     .insertInto('passkeys')
     .values(row)
@@ -39,7 +39,7 @@ export async function insertPasskey(db: Db, row: Insertable<PasskeysTable>) {
     });
 }
 
-export async function deletePasskey(db: Db, { brandId, personId }: Whose, id: string) {
+export async function deletePasskey(db: Db, { brandId, personId }: PasskeyOwner, id: string) {
   return await db
     .deleteFrom('passkeys')
     .where('brandId', '=', brandId)
@@ -49,15 +49,8 @@ export async function deletePasskey(db: Db, { brandId, personId }: Whose, id: st
     .executeTakeFirst();
 }
 
-export async function insertChallenge(
-  db: Db,
-  challenge: { id: string; challenge: string; personId: string | null; expiresAt: Date },
-): Promise<void> {
-  await db.insertInto('passkeyChallenges').values(challenge).execute();
-}
-
-/** Takes a challenge, which works once, and deletes expired ones. */
-export async function takeChallenge(db: Db, id: string, personId: string | null, now: Date) {
+/** Claims a challenge, which works once, and deletes expired ones. */
+async function claimChallenge(db: Db, id: string, personId: string | null, now: Date) {
   const row = await db
     .deleteFrom('passkeyChallenges')
     .where('id', '=', id)
@@ -69,7 +62,7 @@ export async function takeChallenge(db: Db, id: string, personId: string | null,
 }
 
 /** Finds a passkey by its credential id, if its person still exists. */
-export async function findPasskeyToSignIn(db: Db, credentialId: string) {
+async function findPasskeyToSignIn(db: Db, credentialId: string) {
   return await db
     .selectFrom('passkeys')
     .innerJoin('people', 'people.id', 'passkeys.personId')
@@ -77,20 +70,6 @@ export async function findPasskeyToSignIn(db: Db, credentialId: string) {
     .where('passkeys.credentialId', '=', credentialId)
     .where('people.removedAt', 'is', null)
     .executeTakeFirst();
-}
-
-export async function updatePasskeyUse(
-  db: Db,
-  { brandId, id }: { brandId: string; id: string },
-  counter: number,
-  at: Date,
-) {
-  await db
-    .updateTable('passkeys')
-    .set({ counter, lastUsedAt: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .execute();
 }
 
 /** Loaded at the first passkey: it would take a fifth of a second of every start. */
@@ -104,22 +83,23 @@ function invalidPasskey(cause?: unknown): ApiError {
   });
 }
 
-const hostOf = (origin: string) => new URL(origin).hostname;
-
 /** The origin of the web app, if configured. */
-const ownOrigin = (apiUrl: string | undefined) => (apiUrl === undefined ? undefined : new URL(apiUrl).origin);
+const getConfiguredOrigin = (apiUrl: string | undefined) => (apiUrl === undefined ? undefined : new URL(apiUrl).origin);
 
 /** Refuses an origin other than the configured web app. */
 function assertOwnOrigin(origin: string, apiUrl: string | undefined): void {
-  const own = ownOrigin(apiUrl);
+  const own = getConfiguredOrigin(apiUrl);
   if (own === undefined || new URL(origin).origin === own) return;
   const message = `must be ${own}, the origin of the web app (API_URL); the passkey would not work there.`;
   throw validationError([{ field: 'origin', code: 'invalid', message }]);
 }
 
-async function keepChallenge(db: Db, now: Date, challenge: string, personId: string | null): Promise<string> {
+async function storeChallenge(db: Db, now: Date, challenge: string, personId: string | null): Promise<string> {
   const id = newId('pkc', now.getTime());
-  await insertChallenge(db, { id, challenge, personId, expiresAt: new Date(now.getTime() + CHALLENGE_LIFE_MS) });
+  await db
+    .insertInto('passkeyChallenges')
+    .values({ id, challenge, personId, expiresAt: new Date(now.getTime() + CHALLENGE_LIFE_MS) })
+    .execute();
   return id;
 }
 
@@ -128,48 +108,48 @@ export async function beginPasskey({ db, now }: Work, person: Person, origin: st
   const { generateRegistrationOptions } = await webAuthn();
   const options = await generateRegistrationOptions({
     rpName: 'Rollcall',
-    rpID: hostOf(origin),
+    rpID: new URL(origin).hostname,
     userID: new Uint8Array(Buffer.from(person.id)),
     userName: person.email,
     userDisplayName: person.name ?? person.email,
     attestationType: 'none',
     authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
   });
-  return { challenge_id: await keepChallenge(db, now, options.challenge, person.id), options: { ...options } };
+  return { challenge_id: await storeChallenge(db, now, options.challenge, person.id), options: { ...options } };
 }
 
 export async function addPasskey(work: Work, person: Person, create: PasskeyCreate, apiUrl: string | undefined) {
   const { db, now, brandId } = work;
   const { name, challenge_id, response } = create;
   assertOwnOrigin(create.origin, apiUrl);
-  const { origin } = new URL(create.origin);
-  const challenge = await takeChallenge(db, challenge_id, person.id, now);
+  const { origin, hostname } = new URL(create.origin);
+  const challenge = await claimChallenge(db, challenge_id, person.id, now);
   if (!challenge) throw invalidPasskey();
-  const { transports, ...attested } = response.response;
+  const { transports, ...attestation } = response.response;
   const { verifyRegistrationResponse } = await webAuthn();
-  const made = await verifyRegistrationResponse({
+  const verification = await verifyRegistrationResponse({
     response: {
       id: response.id,
       rawId: response.rawId,
       type: response.type,
       clientExtensionResults: {},
-      response: { ...attested, ...(transports ? { transports } : {}) },
+      response: { ...attestation, ...(transports ? { transports } : {}) },
     },
     expectedChallenge: challenge,
     expectedOrigin: origin,
-    expectedRPID: hostOf(origin),
+    expectedRPID: hostname,
     requireUserVerification: false,
   }).catch((error: unknown) => {
     throw invalidPasskey(error);
   });
-  if (!made.verified || !made.registrationInfo) throw invalidPasskey();
-  const { credential } = made.registrationInfo;
+  if (!verification.verified || !verification.registrationInfo) throw invalidPasskey();
+  const { credential } = verification.registrationInfo;
   const row = await insertPasskey(db, {
     id: newId('psk', now.getTime()),
     brandId,
     personId: person.id,
     name,
-    rpId: hostOf(origin),
+    rpId: hostname,
     origin,
     createdAt: now,
     lastUsedAt: null,
@@ -182,12 +162,12 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
   return row;
 }
 
-/** The challenge for a browser that is not signed in. `origin` only says where the browser looks for a passkey. */
+/** Creates the challenge for a browser that is not signed in. `origin` only names the host whose passkeys the browser offers. */
 export async function beginPasskeySignIn(db: Db, now: Date, origin: string, apiUrl: string | undefined) {
-  const rpID = hostOf(ownOrigin(apiUrl) ?? origin);
+  const rpID = new URL(getConfiguredOrigin(apiUrl) ?? origin).hostname;
   const { generateAuthenticationOptions } = await webAuthn();
   const options = await generateAuthenticationOptions({ rpID, userVerification: 'preferred' });
-  return { challenge_id: await keepChallenge(db, now, options.challenge, null), options: { ...options } };
+  return { challenge_id: await storeChallenge(db, now, options.challenge, null), options: { ...options } };
 }
 
 export async function signInByPasskey(
@@ -197,16 +177,16 @@ export async function signInByPasskey(
   { apiUrl, device }: { apiUrl: string | undefined; device: string },
 ) {
   const now = clock.now();
-  const challenge = await takeChallenge(db, challenge_id, null, now);
+  const challenge = await claimChallenge(db, challenge_id, null, now);
   const passkey = await findPasskeyToSignIn(db, response.id);
   if (!challenge || !passkey) throw invalidPasskey();
   const { id, rawId, type } = response;
   const { verifyAuthenticationResponse } = await webAuthn();
-  const verified = await verifyAuthenticationResponse({
+  const verification = await verifyAuthenticationResponse({
     response: { id, rawId, type, clientExtensionResults: {}, response: response.response },
     expectedChallenge: challenge,
     // Never the origin of the request: any page on another port of this host could sign in.
-    expectedOrigin: [passkey.origin, ownOrigin(apiUrl)].flatMap((one) => one ?? []),
+    expectedOrigin: [passkey.origin, getConfiguredOrigin(apiUrl)].flatMap((one) => one ?? []),
     expectedRPID: passkey.rpId,
     credential: {
       id: passkey.credentialId,
@@ -217,7 +197,12 @@ export async function signInByPasskey(
   }).catch((error: unknown) => {
     throw invalidPasskey(error);
   });
-  if (!verified.verified) throw invalidPasskey();
-  await updatePasskeyUse(db, passkey, verified.authenticationInfo.newCounter, now);
+  if (!verification.verified) throw invalidPasskey();
+  await db
+    .updateTable('passkeys')
+    .set({ counter: verification.authenticationInfo.newCounter, lastUsedAt: now })
+    .where('brandId', '=', passkey.brandId)
+    .where('id', '=', passkey.id)
+    .execute();
   return await createSession(db, clock, passkey, device);
 }

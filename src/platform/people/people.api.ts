@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { refreshAccess } from '../../kit/access/credits/refresh.ts';
-import { requirePerson } from '../../kit/access/keys/rules.ts';
+import { refreshAccess } from '../../kit/access/credits/access.ts';
+import { requirePerson } from '../../kit/access/keys/identify.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read, write } from '../../kit/operation/kit.ts';
 import { listHandlers } from '../../kit/operation/list.ts';
@@ -9,7 +9,14 @@ import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { peopleMails } from './people.mails.ts';
-import { getPerson, invitePerson as inviteByMail, patchPerson, people, type PersonRow, removePerson } from './people.ts';
+import {
+  invitePerson as createInvitation,
+  getPerson,
+  type PersonRow,
+  patchPerson,
+  people,
+  removePerson,
+} from './people.ts';
 
 const ROLES = ['owner', 'manager', 'viewer'] as const;
 const Role = z
@@ -32,9 +39,9 @@ export const Person = z
   })
   .meta({ id: 'Person' });
 
-export const PersonFilter = z.object({ ...ListQuery });
-export const PersonList = listSchema(Person).meta({ id: 'PersonList' });
-export const PersonAnswer = z.object({ data: Person }).meta({ id: 'PersonAnswer' });
+const PersonFilter = z.object({ ...ListQuery });
+const PersonList = listSchema(Person).meta({ id: 'PersonList' });
+const PersonAnswer = z.object({ data: Person }).meta({ id: 'PersonAnswer' });
 
 const name = z.string().trim().min(1).max(200).nullable().optional().describe(NAME).meta({ example: 'Robin Bauer' });
 
@@ -46,7 +53,7 @@ export type PersonCreate = z.output<typeof PersonCreate>;
 export const PersonPatch = z.object({ name, role: Role.optional() }).meta({ id: 'PersonPatch' });
 export type PersonPatch = z.output<typeof PersonPatch>;
 
-export const PersonInvited = z
+const PersonInvited = z
   .object({
     data: Person.extend({
       sign_in_path: z
@@ -60,7 +67,7 @@ const tag = 'People';
 const Id = z.object({ id: z.string().max(100).describe('Person id.') });
 const toPerson = (row: PersonRow) => toWire(row);
 
-const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
+const toAccessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
 
 const invitePerson = write({
   id: 'invite_person',
@@ -79,12 +86,12 @@ const invitePerson = write({
   sealsAnswer: true,
   apply: async (work, { body, caller }) => {
     const { name, email } = requirePerson(caller);
-    const { row, path } = await inviteByMail(work, body, name ?? email);
+    const { row, path } = await createInvitation(work, body, name ?? email);
     return { data: { ...toPerson(row), sign_in_path: path } };
   },
 });
 
-export const peopleOperations = [
+const peopleOperations = [
   read({
     id: 'list_people',
     path: '/v1/people',
@@ -128,7 +135,7 @@ export const peopleOperations = [
     apply: async (work, { params, body, caller }) => ({
       data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)),
     }),
-    afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
+    afterwards: (context, { caller }) => refreshAccess(toAccessEngines(context), [caller.subscription.id]),
   }),
   write({
     id: 'remove_person',
@@ -146,7 +153,7 @@ export const peopleOperations = [
     apply: async (work, { params, caller }) => ({
       data: toPerson(await removePerson(work, caller.subscription.id, params.id)),
     }),
-    afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
+    afterwards: (context, { caller }) => refreshAccess(toAccessEngines(context), [caller.subscription.id]),
   }),
 ] as const;
 

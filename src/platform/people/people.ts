@@ -1,7 +1,6 @@
 import { type Selectable, sql, type Updateable } from 'kysely';
 import type { AccessEngines } from '../../kit/access/credits/access.ts';
-import { bumpVersion } from '../../kit/access/credits/queries.ts';
-import { createSignInLink, hasLinkSince, INVITATION_LIFE_MS, LINK_LIFE_MS, revokePersonSessions } from './sessions.ts';
+import { bumpVersion } from '../../kit/access/credits/entries.ts';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { PeopleTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -15,33 +14,34 @@ import { ApiError, notFound, validationError } from '../../kit/values/errors.ts'
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { findBrand, lockBrand } from '../brands/queries.ts';
+import { findBrand, lockBrand } from '../brands/brands.ts';
 import type { PersonCreate, PersonPatch } from './people.api.ts';
+import { createSignInLink, endPersonSessions, hasLinkSince, INVITATION_LIFE_MS, LINK_LIFE_MS } from './sessions.ts';
 
 /** The mails about creators that people of the brand can switch off. */
-export const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
+const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
 export type MailTopic = (typeof MAIL_TOPICS)[number];
 
 export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
 
 const LAST_SEEN = sql<Date | null>`(select max(last_used_at) from api_keys where person_id = people.id)`;
 
-const present = (db: Db) => db.selectFrom('people').where('removedAt', 'is', null);
-const presentOf = (db: Db, brandId: string) => present(db).where('brandId', '=', brandId);
+const selectAllPeople = (db: Db) => db.selectFrom('people').where('removedAt', 'is', null);
+const selectPeople = (db: Db, brandId: string) => selectAllPeople(db).where('brandId', '=', brandId);
 
 export const people = listing({
   noun: 'person',
   table: 'people',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, _where: ListWindow) => present(db),
-  rows: (db) => present(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
+  matching: (db, _brandId, _where: ListWindow) => selectAllPeople(db),
+  rows: (db) => selectAllPeople(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
 });
 export const { get: getPerson, find: findPerson } = people;
 
-/** The person with this address, or the first owner. */
-export async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
-  return await presentOf(db, brandId)
+/** Finds the person with this address; without an address, the first owner. */
+async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
+  return await selectPeople(db, brandId)
     .$if(email !== undefined, (query) => query.where(sql<string>`lower(email)`, '=', (email ?? '').toLowerCase()))
     .$if(email === undefined, (query) => query.where('role', '=', 'owner'))
     .select(['id', 'brandId', 'email', 'name', 'role'])
@@ -52,7 +52,7 @@ export async function findPersonToSignIn(db: Db, brandId: string, email: string 
 }
 
 /** Searches every brand: before signing in, a person only gives an address. */
-export async function listPeopleByEmail(db: Db, email: string) {
+async function listPeopleByEmail(db: Db, email: string) {
   return await db
     .selectFrom('people')
     .innerJoin('brands', 'brands.id', 'people.brandId')
@@ -83,19 +83,24 @@ export async function insertPerson(
   return { ...row, lastSeenAt: null };
 }
 
-export async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
+async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
   await db.updateTable('people').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
 export async function listOwners(db: Db, brandId: string) {
-  return await presentOf(db, brandId).where('role', '=', 'owner').select(['id', 'email']).orderBy('id').execute();
+  return await selectPeople(db, brandId).where('role', '=', 'owner').select(['id', 'email']).orderBy('id').execute();
 }
 
 /**
  * The addresses that a topic is mailed to: everyone who has not switched it off. `contact` is added unless it is the
  * address of a person, who decides. The owner that a first sign-in makes has an address that nobody reads.
  */
-export async function listMailed(db: Db, brandId: string, topic: MailTopic, contact: string | null): Promise<string[]> {
+async function listTopicAddresses(
+  db: Db,
+  brandId: string,
+  topic: MailTopic,
+  contact: string | null,
+): Promise<string[]> {
   const { rows } = await sql<{ email: string }>`
     select email from people
     where brand_id = ${brandId} and removed_at is null and not mails_off @> array[${topic}] and email not like '%.invalid'
@@ -106,7 +111,7 @@ export async function listMailed(db: Db, brandId: string, topic: MailTopic, cont
   return rows.map(({ email }) => email);
 }
 
-/** Of these addresses, those of the brand's people, in lower case. */
+/** Filters the addresses to those of the brand's people, in lower case. */
 export async function listAddresses(db: Db, brandId: string, emails: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('people')
@@ -118,8 +123,8 @@ export async function listAddresses(db: Db, brandId: string, emails: readonly st
   return rows.map(({ email }) => email);
 }
 
-export const countOwners = (db: Db, brandId: string): Promise<number> =>
-  countRows(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));
+const countOwners = (db: Db, brandId: string): Promise<number> =>
+  countRows(selectPeople(db, brandId).where('role', '=', 'owner').select(COUNT));
 
 async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
   const { db, now, brandId } = work;
@@ -138,7 +143,7 @@ export async function invitePerson(work: Work, create: PersonCreate, invitedBy: 
   return { row, path };
 }
 
-const MAILS_APART_MS = 60_000;
+const SIGN_IN_MAIL_INTERVAL_MS = 60_000;
 
 /** Mails a link for each brand that knows this address, and does not reveal whether any does. */
 export async function mailSignInLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
@@ -146,7 +151,7 @@ export async function mailSignInLinks({ postgres, clock }: Context, email: strin
     const { brandId, id: personId } = person;
     const actor = { brandId, keyId: null, operation: 'request_sign_in', requestId };
     await inWork(postgres.db, clock, actor, async (work) => {
-      const since = new Date(work.now.getTime() - MAILS_APART_MS);
+      const since = new Date(work.now.getTime() - SIGN_IN_MAIL_INTERVAL_MS);
       if (await hasLinkSince(work.db, brandId, personId, since)) return;
       const { id, expiresAt } = await createSignInLink(work.db, work.now, { brandId, personId }, LINK_LIFE_MS);
       const params = { link_id: id, expires_at: expiresAt.toISOString() };
@@ -177,11 +182,11 @@ export async function patchPerson(
 ): Promise<PersonRow> {
   const old = await lockPerson(work, id);
   if (role !== undefined) await assertOwnerStays(work, old, role);
-  const changed = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
+  const updated = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
   await updatePerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
   await bumpVersion(work.db, subscriptionId);
-  work.audit({ resourceId: id, old, new: changed });
-  return changed;
+  work.audit({ resourceId: id, old, new: updated });
+  return updated;
 }
 
 /** Also ends the sessions of the person. */
@@ -189,7 +194,7 @@ export async function removePerson(work: Work, subscriptionId: string, id: strin
   const old = await lockPerson(work, id);
   await assertOwnerStays(work, old, null);
   await updatePerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
-  await revokePersonSessions(work.db, work.brandId, id, work.now);
+  await endPersonSessions(work.db, work.brandId, id, work.now);
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: null });
   return old;
@@ -202,7 +207,7 @@ export async function mailPeople<K extends MailKind>(
   mail: { kind: K; subjectRow: string; params: MailParams<K> },
   contact: string | null = null,
 ): Promise<void> {
-  const addresses = await listMailed(work.db, work.brandId, topic, contact);
+  const addresses = await listTopicAddresses(work.db, work.brandId, topic, contact);
   await queueMails(
     work,
     addresses.map((to) => ({ ...mail, to })),
@@ -210,7 +215,11 @@ export async function mailPeople<K extends MailKind>(
 }
 
 /** Sets which topics are mailed to a person; others stay. */
-export async function setMails(work: Work, id: string, chosen: Partial<Record<MailTopic, boolean | undefined>>) {
+export async function updateMailTopics(
+  work: Work,
+  id: string,
+  chosen: Partial<Record<MailTopic, boolean | undefined>>,
+) {
   const old = await lockPerson(work, id);
   const mailsOff = MAIL_TOPICS.filter((topic) => !(chosen[topic] ?? !old.mailsOff.includes(topic)));
   await updatePerson(work.db, work.brandId, id, { mailsOff, updatedAt: work.now });
@@ -218,10 +227,10 @@ export async function setMails(work: Work, id: string, chosen: Partial<Record<Ma
   return mailsOff;
 }
 
-/** The person who signs in from a terminal: by address, else the first owner, who is created if needed. */
+/** Finds the person who signs in from a terminal, by address or else the first owner, who is created if missing. */
 export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId: string, email: string | undefined) {
-  const known = await findPersonToSignIn(db, brandId, email);
-  if (known) return known;
+  const person = await findPersonToSignIn(db, brandId, email);
+  if (person) return person;
   const brand = await findBrand(db, brandId);
   if (!brand) throw notFound('brand');
   if (await findPersonToSignIn(db, brandId, undefined)) {
@@ -238,15 +247,15 @@ export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId
   );
 }
 
-/** The addresses in lower case, each once. Throws VALIDATION_ERROR if one is not that of a person of the brand. */
-export async function ownAddresses(
+/** Normalizes the addresses and removes duplicates. Throws VALIDATION_ERROR if one is not that of a person of the brand. */
+export async function parseOwnAddresses(
   { db, brandId }: Pick<Work, 'db' | 'brandId'>,
   field: string,
   emails: readonly string[],
 ): Promise<string[]> {
-  const known = new Set(await listAddresses(db, brandId, emails));
+  const ownEmails = new Set(await listAddresses(db, brandId, emails));
   const problems = emails.flatMap((email, i) =>
-    known.has(email.toLowerCase())
+    ownEmails.has(email.toLowerCase())
       ? []
       : [
           {

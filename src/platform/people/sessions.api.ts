@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { bumpVersion } from '../../kit/access/credits/queries.ts';
-import { refreshAccess } from '../../kit/access/credits/refresh.ts';
-import { requirePerson } from '../../kit/access/keys/rules.ts';
+import { refreshAccess } from '../../kit/access/credits/access.ts';
+import { bumpVersion } from '../../kit/access/credits/entries.ts';
+import { requirePerson } from '../../kit/access/keys/identify.ts';
 import { read, write } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
@@ -9,14 +9,14 @@ import { createdAt, currencyField, idField } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { hasSample } from '../brands/brands.api.ts';
-import { getBrand } from '../brands/queries.ts';
-import { endSession, endSessionsOf, sessions } from './sessions.ts';
+import { getBrand } from '../brands/brands.ts';
 import { Person } from './people.api.ts';
-import { getPerson, type MailTopic, setMails } from './people.ts';
+import { getPerson, type MailTopic, updateMailTopics } from './people.ts';
+import { endPersonSessions, endSession, sessions } from './sessions.ts';
 
 const id = idField('key', 'Session id.');
 
-export const Session = z
+const Session = z
   .object({
     id,
     device: z.string().describe('Browser and system that signed in.').meta({ example: 'Firefox on Linux' }),
@@ -27,8 +27,8 @@ export const Session = z
   })
   .meta({ id: 'Session' });
 
-export const SessionFilter = z.object({ ...ListQuery });
-export const SessionList = listSchema(Session).meta({ id: 'SessionList' });
+const SessionFilter = z.object({ ...ListQuery });
+const SessionList = listSchema(Session).meta({ id: 'SessionList' });
 
 const Mails = z
   .object({
@@ -38,16 +38,16 @@ const Mails = z
   })
   .describe('Mails about creators that the person gets.');
 
-export const OwnMails = Mails.partial().meta({ id: 'OwnMails' });
-export const MailsSet = z.object({ data: Mails }).meta({ id: 'MailsSet' });
+const OwnMails = Mails.partial().meta({ id: 'OwnMails' });
+const MailsSet = z.object({ data: Mails }).meta({ id: 'MailsSet' });
 
-export const mailsOf = (off: readonly MailTopic[]): z.output<typeof Mails> => ({
+const toMailSettings = (off: readonly MailTopic[]): z.output<typeof Mails> => ({
   applications: !off.includes('applications'),
   replies: !off.includes('replies'),
   contracts: !off.includes('contracts'),
 });
 
-export const CurrentSession = z
+const CurrentSession = z
   .object({
     data: z.object({
       id,
@@ -71,15 +71,15 @@ export const CurrentSession = z
   })
   .meta({ id: 'CurrentSession' });
 
-export const SessionsEnded = z
+const SessionsEnded = z
   .object({ data: z.object({ ended: z.int().describe('Number of sessions that ended, including this one.') }) })
   .meta({ id: 'SessionsEnded' });
 
-export const SessionEnded = z.object({ data: z.object({ id }) }).meta({ id: 'SessionEnded' });
+const SessionEnded = z.object({ data: z.object({ id }) }).meta({ id: 'SessionEnded' });
 
 const tag = 'Sessions';
 
-export const sessionOperations = [
+const sessionOperations = [
   read({
     id: 'get_session',
     path: '/v1/session',
@@ -97,7 +97,7 @@ export const sessionOperations = [
           id: caller.keyId,
           person,
           brand: { ...brand, time_zone: brand.timeZone, has_sample: hasSample(brand) },
-          mails: mailsOf(mailsOff),
+          mails: toMailSettings(mailsOff),
           sees_imports: config.directoryReports && person.role === 'owner',
         },
       };
@@ -135,7 +135,9 @@ export const sessionOperations = [
     body: OwnMails,
     response: MailsSet,
     hints: { idempotent: true },
-    apply: async (work, { caller, body }) => ({ data: mailsOf(await setMails(work, requirePerson(caller).id, body)) }),
+    apply: async (work, { caller, body }) => ({
+      data: toMailSettings(await updateMailTopics(work, requirePerson(caller).id, body)),
+    }),
   }),
   write({
     id: 'end_session',
@@ -174,7 +176,7 @@ export const sessionOperations = [
     hints: { readOnly: true, idempotent: true, destructive: true },
     apply: async ({ db, brandId, now, audit }, { caller }) => {
       const { id } = requirePerson(caller);
-      const ended = await endSessionsOf(db, brandId, id, now);
+      const ended = await endPersonSessions(db, brandId, id, now);
       await bumpVersion(db, caller.subscription.id);
       audit({ resourceId: id, old: { sessions: ended }, new: { sessions: 0 } });
       return { data: { ended } };

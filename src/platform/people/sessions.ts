@@ -1,5 +1,4 @@
 import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
-import { insertKey } from '../../kit/access/keys/queries.ts';
 import type { PageLinks } from '../../kit/access/page-tokens.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -9,8 +8,9 @@ import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
+import { insertKey } from '../keys/keys.ts';
 
-interface SessionWhere extends ListWindow {
+interface SessionSelection extends ListWindow {
   personId: string;
   now: Date;
 }
@@ -21,7 +21,7 @@ export const sessions = listing({
   table: 'api_keys',
   time: 'createdAt',
   changed: ['createdAt'],
-  matching: (db, _brandId, { personId, now }: SessionWhere) =>
+  matching: (db, _brandId, { personId, now }: SessionSelection) =>
     db
       .selectFrom('apiKeys')
       .where('personId', '=', personId)
@@ -31,7 +31,7 @@ export const sessions = listing({
 });
 
 /** Ends every session of this person and returns how many there were. API keys are not affected. */
-export async function endSessionsOf(db: Db, brandId: string, personId: string, at: Date): Promise<number> {
+export async function endPersonSessions(db: Db, brandId: string, personId: string, at: Date): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('apiKeys')
     .set({ revokedAt: at })
@@ -68,18 +68,8 @@ export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<s
   return row.id;
 }
 
-export async function insertSignInLink(
-  db: Db,
-  link: { id: string; brandId: string; personId: string; hash: Buffer; createdAt: Date; expiresAt: Date },
-): Promise<void> {
-  await db
-    .insertInto('signInLinks')
-    .values({ ...link, usedAt: null })
-    .execute();
-}
-
 /** Uses a link once: only one of several concurrent callers gets its person. */
-export async function takeSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
+async function claimSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
   return await db
     .updateTable('signInLinks')
     .from('people')
@@ -92,16 +82,6 @@ export async function takeSignInLink(db: Db, link: { hash: Buffer } | { id: stri
     .where('signInLinks.expiresAt', '>', now)
     .returning(['signInLinks.personId', 'signInLinks.brandId'])
     .executeTakeFirst();
-}
-
-export async function revokePersonSessions(db: Db, brandId: string, personId: string, at: Date): Promise<void> {
-  await db
-    .updateTable('apiKeys')
-    .set({ revokedAt: at })
-    .where('brandId', '=', brandId)
-    .where('personId', '=', personId)
-    .where('revokedAt', 'is', null)
-    .execute();
 }
 
 /** True if a link was created for this person after `since`. Prevents others from flooding the mailbox. */
@@ -120,7 +100,7 @@ export const LINK_LIFE_MS = 15 * MINUTE_MS;
 export const INVITATION_LIFE_MS = 3 * DAY_MS;
 export const SESSION_LIFE_MS = 30 * DAY_MS;
 
-interface Who {
+interface PersonRef {
   brandId: string;
   personId: string;
 }
@@ -129,30 +109,34 @@ interface Who {
  * Creates a link that signs in once. Its token is in the fragment, which browsers do not send, so that neither logs nor
  * mail scanners can use it: the page posts it when its button is pressed.
  */
-export async function createSignInPath(db: Db, now: Date, who: Who): Promise<string> {
-  return (await createSignInLink(db, now, who, LINK_LIFE_MS)).path;
+export async function createSignInPath(db: Db, now: Date, person: PersonRef): Promise<string> {
+  return (await createSignInLink(db, now, person, LINK_LIFE_MS)).path;
 }
 
 /**
  * Creates a sign-in link and returns its id too. A mail derives its own token from the id when it is sent, so that no
  * token is stored.
  */
-export async function createSignInLink(db: Db, now: Date, who: Who, lifeMs: number) {
+export async function createSignInLink(db: Db, now: Date, person: PersonRef, lifeMs: number) {
   const id = newId('sil', now.getTime());
   const expiresAt = new Date(now.getTime() + lifeMs);
   const token = newApiKey('svs_').slice(4);
-  await insertSignInLink(db, {
-    ...who,
-    id,
-    hash: hashKey(token),
-    createdAt: now,
-    expiresAt,
-  });
+  await db
+    .insertInto('signInLinks')
+    .values({
+      ...person,
+      id,
+      hash: hashKey(token),
+      createdAt: now,
+      expiresAt,
+      usedAt: null,
+    })
+    .execute();
   return { id, expiresAt, path: `/app/sign-in#${token}` };
 }
 
 /** Creates a session. Its secret is only in the result, and then in one browser's cookie. */
-export async function createSession(db: Db, clock: Clock, { brandId, personId }: Who, device: string) {
+export async function createSession(db: Db, clock: Clock, { brandId, personId }: PersonRef, device: string) {
   const secret = newApiKey('svs_');
   const createdAt = clock.now();
   const id = newId('key', createdAt.getTime());
@@ -176,7 +160,7 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
 export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
   const now = clock.now();
   const mailed = pageLinks.read('enter', token, now);
-  const who = await takeSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
-  if (!who) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
-  return await createSession(db, clock, who, device);
+  const person = await claimSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
+  if (!person) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
+  return await createSession(db, clock, person, device);
 }

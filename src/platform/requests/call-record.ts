@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
 import { getRateLimit } from '../../kit/access/credits/meter.ts';
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
 import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Found, SearchRecord } from '../../kit/operation/operation.ts';
+import type { SearchOutcome, SearchRecord } from '../../kit/operation/operation.ts';
 import { type ErrorCode, ignoreFailure } from '../../kit/values/errors.ts';
 import { within } from '../../kit/values/within.ts';
 
@@ -21,14 +21,14 @@ export interface OpenCall {
   /** Its number in the rate window of its key. */
   count: number;
   credits: number;
-  found: Found;
+  found: SearchOutcome;
 }
 
 /** Writes what keys did to ClickHouse. No call waits for it, and calls are dropped while ClickHouse is down. */
 export interface CallRecord {
   begin(operation: string, requestId: string): OpenCall;
   end(call: OpenCall, status: number, code?: ErrorCode): void;
-  /** How many calls this process dropped. */
+  /** The number of calls that this process dropped. */
   dropped(): number;
   close(): Promise<void>;
 }
@@ -52,17 +52,17 @@ const COLUMNS = [
   ...['search', 'filters', 'fingerprint'],
 ];
 
-const SENT_EVERY_MS = 2_000;
-const SENT_AT_ONCE = 10_000;
-/** Beyond these, calls are dropped: about 10 MB. */
-const MOST_WAITING = 20_000;
-const CLOSED_WITHIN_MS = 2_000;
-/** Of the calls over a rate limit, as many as the limit allows are recorded, so that a flood does not fill the disk. */
+const SEND_EVERY_MS = 2_000;
+const BATCH_SIZE = 10_000;
+/** Bounds the buffer to about 10 MB; calls beyond it are dropped. */
+const MAX_WAITING = 20_000;
+const CLOSE_WITHIN_MS = 2_000;
+/** Caps the recorded calls over a rate limit at the limit itself, so that a flood does not fill the disk. */
 const REFUSED_SHARE = 2;
 
-type Needed = Pick<Context, 'clickhouse' | 'clock' | 'secrets' | 'failures'>;
+type CallRecordEngines = Pick<Context, 'clickhouse' | 'clock' | 'secrets' | 'failures'>;
 
-export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed): CallRecord {
+export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRecordEngines): CallRecord {
   let waiting: Row[] = [];
   let dropped = 0;
   let isClosed = false;
@@ -71,27 +71,27 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed)
   let batch: { rows: number; text: string; token: string } | undefined;
   const digests = new WeakMap<SearchRecord, string>();
 
-  function digestOf(sought: SearchRecord): string {
-    const known = digests.get(sought);
-    if (known !== undefined) return known;
-    const digest = createHmac('sha256', secrets.key('requests')).update(sought.text).digest('hex').slice(0, 16);
-    digests.set(sought, digest);
+  function digestSearch(record: SearchRecord): string {
+    const cached = digests.get(record);
+    if (cached !== undefined) return cached;
+    const digest = createHmac('sha256', secrets.key('requests')).update(record.text).digest('hex').slice(0, 16);
+    digests.set(record, digest);
     return digest;
   }
 
-  function lineOf({ caller, at, requestId, operation, status, code, credits, micros, found }: Row): string {
+  function toTsvLine({ caller, at, requestId, operation, status, code, credits, micros, found }: Row): string {
     const { results, sought } = found;
     const filters = sought?.filters.map((name) => `'${name}'`).join(',') ?? '';
-    const search = `${sought?.kind ?? ''}\t[${filters}]\t${sought ? digestOf(sought) : ''}`;
+    const search = `${sought?.kind ?? ''}\t[${filters}]\t${sought ? digestSearch(sought) : ''}`;
     const call = `${status}\t${code ?? ''}\t${credits}\t${micros}\t${results ?? '\\N'}`;
     return `${caller.brandId}\t${tsvTime(at)}\t${caller.keyId}\t${tsvText(requestId)}\t${operation}\t${call}\t${search}\n`;
   }
 
   function nextBatch(): typeof batch {
     if (waiting.length === 0) return undefined;
-    const rows = waiting.slice(0, SENT_AT_ONCE);
-    waiting = waiting.slice(SENT_AT_ONCE);
-    const text = rows.map(lineOf).join('');
+    const rows = waiting.slice(0, BATCH_SIZE);
+    waiting = waiting.slice(BATCH_SIZE);
+    const text = rows.map(toTsvLine).join('');
     return { rows: rows.length, text, token: createHash('sha256').update(text).digest('hex') };
   }
 
@@ -124,7 +124,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed)
         timer = undefined;
         if ((batch || waiting.length > 0) && !isClosed) sendSoon();
       });
-    }, SENT_EVERY_MS).unref();
+    }, SEND_EVERY_MS).unref();
   }
 
   return {
@@ -142,7 +142,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed)
       const { caller } = call;
       if (!caller || caller.kind === 'session' || isClosed) return;
       if (status === 429 && call.count > REFUSED_SHARE * getRateLimit(caller)) return;
-      if (waiting.length >= MOST_WAITING) {
+      if (waiting.length >= MAX_WAITING) {
         dropped += 1;
         return;
       }
@@ -155,7 +155,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed)
     close: async () => {
       isClosed = true;
       clearTimeout(timer);
-      await within(CLOSED_WITHIN_MS, sendOnce().then(sendOnce)).catch(ignoreFailure('these calls are not recorded'));
+      await within(CLOSE_WITHIN_MS, sendOnce().then(sendOnce)).catch(ignoreFailure('these calls are not recorded'));
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import type { Position, RequestFilter } from './schema.ts';
+import type { Position, RequestFilter } from './requests.api.ts';
 
 const Row = z.object({
   at_ms: integer,
@@ -29,10 +29,10 @@ export interface RequestWindow extends Omit<RequestFilter, 'from' | 'to' | 'afte
   after: Position | undefined;
 }
 
-/** Ends a class of statuses. */
-const CLASS = /xx$/i;
+/** Marks a class of statuses, such as 4xx. */
+const STATUS_CLASS = /xx$/i;
 
-function conditionsOf({ request_id, key, operation, status, to, after }: RequestWindow): string {
+function buildConditions({ request_id, key, operation, status, to, after }: RequestWindow): string {
   const conditions = [
     'brand_id = {brand:String}',
     `at >= ${time('from')}`,
@@ -40,14 +40,15 @@ function conditionsOf({ request_id, key, operation, status, to, after }: Request
     request_id !== undefined && 'request_id = {request_id:String}',
     key !== undefined && 'key_id = {key:String}',
     operation !== undefined && 'operation = {operation:String}',
-    status !== undefined && (CLASS.test(status) ? 'intDiv(status, 100) = {status:UInt16}' : 'status = {status:UInt16}'),
+    status !== undefined &&
+      (STATUS_CLASS.test(status) ? 'intDiv(status, 100) = {status:UInt16}' : 'status = {status:UInt16}'),
     after &&
       `at <= ${time('after')} AND (at, request_id, micros) < (${time('after')}, {after_id:String}, {after_micros:UInt64})`,
   ];
   return conditions.filter(Boolean).join(' AND ');
 }
 
-/** The brand's calls, newest first. */
+/** Lists the brand's calls, newest first. */
 export async function listRequests(
   clickhouse: ClickHouse,
   brandId: string,
@@ -60,7 +61,7 @@ export async function listRequests(
     Row,
     `SELECT toUnixTimestamp64Milli(at) AS at_ms, key_id, request_id, operation, status, code, credits, micros, results,
        search, filters, fingerprint
-     FROM requests_v1 WHERE ${conditionsOf(window)}
+     FROM requests_v1 WHERE ${buildConditions(window)}
      ORDER BY at DESC, request_id DESC, micros DESC LIMIT {limit:UInt32}`,
     {
       brand: brandId,
@@ -70,7 +71,7 @@ export async function listRequests(
       key,
       operation,
       limit,
-      status: Number(status.replace(CLASS, '')),
+      status: Number(status.replace(STATUS_CLASS, '')),
       after: tsvTime(new Date(after?.atMs ?? 0)),
       after_id: after?.requestId ?? '',
       after_micros: after?.micros ?? 0,
@@ -78,6 +79,6 @@ export async function listRequests(
   );
 }
 
-/** How long single calls are kept, and their sums by hour. */
+/** Single calls are kept for two weeks, their sums by hour for more than a year. */
 export const CALLS_KEPT_MS = 14 * DAY_MS;
 export const CALL_SUMS_KEPT_MS = 400 * DAY_MS;

@@ -10,14 +10,14 @@ import type { UsageWindow } from './usage.ts';
 const count = (meaning: string, example: number) => z.number().int().describe(meaning).meta({ example });
 const ms = (meaning: string, example: number) => z.number().nullable().describe(meaning).meta({ example });
 
-export const SearchUsageFilter = z.object({
+const SearchUsageFilter = z.object({
   from: z.iso.date().describe('First UTC day of the searches; by default 13 days before `to`.').optional(),
   to: z.iso.date().describe('Last UTC day of the searches, inclusive; today by default.').optional(),
   key: z.string().max(100).describe('Only searches with the key of this id.').optional(),
 });
 export type SearchUsageFilter = z.output<typeof SearchUsageFilter>;
 
-export const SearchUsage = z
+const SearchUsage = z
   .object({
     pages: count('Pages of creators that searches answered, look-ups included.', 420),
     walks: count('Walks that began.', 3),
@@ -52,11 +52,11 @@ const Sums = z.object({
 const Previewed = z.object({ previewed: integer, previewed_then_searched: integer });
 const Filters = z.object({ filter: z.string(), searches: integer, empty: integer });
 
-const msOf = (micros: number | null | undefined) =>
+const toMs = (micros: number | null | undefined) =>
   micros === null || micros === undefined ? null : Math.round(micros / 100) / 10;
 
-/** How the brand searched, from the searches that were answered. */
-export async function readSearchUsage(
+/** Sums up the searches that were answered. */
+async function readSearchUsage(
   clickhouse: ClickHouse,
   brandId: string,
   { from, until, keyId }: UsageWindow,
@@ -96,7 +96,7 @@ export async function readSearchUsage(
   ]);
   if (!sums || !previewed) throw new Error('ClickHouse answered an aggregation without a row.');
   const { micros, ...counts } = sums;
-  return { ...counts, ...previewed, p50_ms: msOf(micros[0]), p95_ms: msOf(micros[1]), filters };
+  return { ...counts, ...previewed, p50_ms: toMs(micros[0]), p95_ms: toMs(micros[1]), filters };
 }
 
 export const getSearchUsage = get({

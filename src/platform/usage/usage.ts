@@ -12,7 +12,7 @@ export interface UsageWindow {
 
 const DAY = sql<string>`to_char(entry.occurred_at at time zone 'UTC', 'YYYY-MM-DD')`;
 
-function entriesOf(db: Db, brandId: string, { from, until, keyId }: UsageWindow) {
+function selectEntries(db: Db, brandId: string, { from, until, keyId }: UsageWindow) {
   return db
     .selectFrom('creditEntries as entry')
     .innerJoin('apiKeys as key', 'key.id', 'entry.keyId')
@@ -24,8 +24,8 @@ function entriesOf(db: Db, brandId: string, { from, until, keyId }: UsageWindow)
     .groupBy([DAY, 'key.id']);
 }
 
-function usageOf(db: Db, brandId: string, window: UsageWindow) {
-  return entriesOf(db, brandId, window)
+function selectUsageSums(db: Db, brandId: string, window: UsageWindow) {
+  return selectEntries(db, brandId, window)
     .select(({ fn }) => [
       DAY.as('date'),
       'key.id as keyId',
@@ -43,24 +43,24 @@ function usageOf(db: Db, brandId: string, window: UsageWindow) {
     .orderBy('key.id');
 }
 
-/** Credits and calls per key and UTC day, newest first. They are sums, which the list kit cannot page. */
-export async function listUsage(db: Db, brandId: string, window: UsageWindow, page: Page) {
-  const rows = await usageOf(db, brandId, window).offset(page.offset).limit(page.limit).execute();
+/** Lists credits and calls per key and UTC day, newest first. The list kit cannot page sums, so this pages by itself. */
+export async function listUsageSums(db: Db, brandId: string, window: UsageWindow, page: Page) {
+  const rows = await selectUsageSums(db, brandId, window).offset(page.offset).limit(page.limit).execute();
   const { total } = await db
-    .selectFrom(entriesOf(db, brandId, window).select('key.id').as('groups'))
+    .selectFrom(selectEntries(db, brandId, window).select('key.id').as('groups'))
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { rows, total };
 }
 
-type UsageSums = Awaited<ReturnType<typeof listUsage>>['rows'][number];
+type UsageSums = Awaited<ReturnType<typeof listUsageSums>>['rows'][number];
 
-/** All rows, in the order of the list. */
-export function eachUsage(exports: Exports, brandId: string, window: UsageWindow) {
-  let seen = 0;
+/** Reads all rows in the order of the list. */
+export function iterateUsage(exports: Exports, brandId: string, window: UsageWindow) {
+  let offset = 0;
   return inBatches<UsageSums>(exports, brandId, async (trx, _last, limit) => {
-    const rows = await usageOf(trx, brandId, window).offset(seen).limit(limit).execute();
-    seen += rows.length;
+    const rows = await selectUsageSums(trx, brandId, window).offset(offset).limit(limit).execute();
+    offset += rows.length;
     return rows;
   });
 }

@@ -1,9 +1,8 @@
 import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { attemptDelivery, recordAttempts } from './attempts.ts';
-import type { AttemptResult } from './claims.ts';
-import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claims.ts';
+import { type AttemptResult, attemptDelivery, recordAttempts } from './attempts.ts';
+import { type ClaimedDelivery, claimDue, isAnythingDue, releaseClaims } from './claims.ts';
 
 /** Concurrent attempts: for responsive subscriptions, and separately for slow ones. */
 const SLOTS = { fast: 128, slow: 64 } as const;
@@ -21,7 +20,7 @@ export interface DeliveryLoop {
 }
 
 interface Flight {
-  claimed: Claimed;
+  delivery: ClaimedDelivery;
   pool: Pool;
   isStalled: boolean;
 }
@@ -31,25 +30,25 @@ export function startDelivering(context: Context): DeliveryLoop {
   const { postgres, clock, failures } = context;
   const connections = openKeptConnections();
   const flights = new Map<string, Flight>();
-  let done: AttemptResult[] = [];
+  let finished: AttemptResult[] = [];
   let isStopping = false;
   let isAwake = false;
   let turn: Promise<void> | undefined;
   let recording: Promise<void> | undefined;
 
-  const freeSlots = (pool: Pool) =>
-    SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;
-  const stalled = () => [
-    ...new Set([...flights.values()].filter(({ isStalled }) => isStalled).map(({ claimed }) => claimed.subscriptionId)),
+  const listStalled = () => [
+    ...new Set(
+      [...flights.values()].filter(({ isStalled }) => isStalled).map(({ delivery }) => delivery.subscriptionId),
+    ),
   ];
 
   /** Attempts that end during a write are recorded together in the next one. */
   async function recordDone(): Promise<void> {
-    while (done.length > 0) {
-      const results = done;
-      done = [];
+    while (finished.length > 0) {
+      const results = finished;
+      finished = [];
       await recordAttempts(context, results).catch((error: unknown) =>
-        // They are still claimed; when the claims expire, they are attempted again.
+        // They are still delivery; when the claims expire, they are attempted again.
         failures.failed('recording attempts of webhooks', error, { attempts: results.length }),
       );
       for (const { nextAttemptAt } of results) wakeAt(nextAttemptAt);
@@ -68,32 +67,33 @@ export function startDelivering(context: Context): DeliveryLoop {
     if (inMs < 5_000) setTimeout(wake, Math.max(inMs, 0)).unref();
   }
 
-  async function fly(claimed: Claimed, pool: Pool): Promise<void> {
-    const flight: Flight = { claimed, pool, isStalled: false };
-    flights.set(claimed.id, flight);
-    const late = setTimeout(() => {
+  async function attempt(delivery: ClaimedDelivery, pool: Pool): Promise<void> {
+    const flight: Flight = { delivery, pool, isStalled: false };
+    flights.set(delivery.id, flight);
+    const stallTimer = setTimeout(() => {
       flight.isStalled = pool === 'fast';
       wake();
     }, STALLED_AFTER_MS);
     try {
-      const result = await attemptDelivery(context, connections, claimed);
-      done.push(result);
-      while (done.includes(result)) await flush();
+      const result = await attemptDelivery(context, connections, delivery);
+      finished.push(result);
+      while (finished.includes(result)) await flush();
     } catch (error) {
-      failures.failed('attempting a webhook', error, { delivery: claimed.id });
+      failures.failed('attempting a webhook', error, { delivery: delivery.id });
     } finally {
-      clearTimeout(late);
-      flights.delete(claimed.id);
+      clearTimeout(stallTimer);
+      flights.delete(delivery.id);
     }
   }
 
   async function claimAll(): Promise<void> {
     if (!(await isAnythingDue(postgres.db, clock.now()))) return;
     for (const pool of ['fast', 'slow'] as const) {
-      const slots = freeSlots(pool);
+      const slots =
+        SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;
       if (slots <= 0 || isStopping) continue;
-      const request = { now: clock.now(), slots, slow: pool === 'slow', stalled: stalled() };
-      for (const claimed of await claimDue(postgres.db, request)) void fly(claimed, pool);
+      const request = { now: clock.now(), slots, slow: pool === 'slow', stalled: listStalled() };
+      for (const delivery of await claimDue(postgres.db, request)) void attempt(delivery, pool);
     }
   }
 
@@ -113,7 +113,7 @@ export function startDelivering(context: Context): DeliveryLoop {
 
   const timer = setInterval(wake, CLAIM_EVERY_MS);
 
-  async function landed(): Promise<void> {
+  async function awaitFlights(): Promise<void> {
     const end = performance.now() + STOP_WITHIN_MS;
     while (flights.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -122,7 +122,7 @@ export function startDelivering(context: Context): DeliveryLoop {
     isStopping = true;
     clearInterval(timer);
     await turn;
-    await landed();
+    await awaitFlights();
     await releaseClaims(postgres.db, [...flights.keys()], clock.now()).catch(
       ignoreFailure('a claim that is not released runs out'),
     );

@@ -5,8 +5,8 @@ import { type OlderItem, shownAs } from '../../kit/outbox/events.ts';
 import type { OutboxEvent } from '../../kit/outbox/relay.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { insertDeliveries, type Listening, lockListening } from './queries.ts';
-import { forgetDeliveries } from './attempts.ts';
+import { forgetDeliveries } from './deliveries.ts';
+import { insertDeliveries, lockSubscribers, type Subscriber } from './webhooks.ts';
 
 export const forgetOldDeliveries: Job = {
   name: 'forget-deliveries',
@@ -15,9 +15,9 @@ export const forgetOldDeliveries: Job = {
   run: forgetDeliveries,
 };
 
-/** The deliveries of an event: one for each subscription created before it that includes its name. */
-const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], olderItem: OlderItem, nowMs: number) =>
-  listening.flatMap((webhook) => {
+/** Creates a delivery for each subscription that includes the name of the event and was created before it. */
+const toDeliveries = (event: OutboxEvent, subscribers: readonly Subscriber[], olderItem: OlderItem, nowMs: number) =>
+  subscribers.flatMap((webhook) => {
     const name = shownAs(webhook.variant, event.event);
     if (name === undefined || event.seq <= webhook.fromSeq || !webhook.events.includes(name)) return [];
     const { id: eventId, seq } = event;
@@ -28,9 +28,9 @@ const deliveriesOf = (event: OutboxEvent, listening: readonly Listening[], older
 async function fanOut(db: Db, clock: Clock, olderItem: OlderItem, events: readonly OutboxEvent[]): Promise<void> {
   const [first] = events;
   if (!first) return;
-  const listening = await lockListening(db, first.brandId);
+  const subscribers = await lockSubscribers(db, first.brandId);
   const now = clock.now();
-  const deliveries = events.flatMap((event) => deliveriesOf(event, listening, olderItem, now.getTime()));
+  const deliveries = events.flatMap((event) => toDeliveries(event, subscribers, olderItem, now.getTime()));
   if (deliveries.length > 0) await insertDeliveries(db, first.brandId, deliveries, now);
 }
 

@@ -1,20 +1,11 @@
 import { z } from 'zod';
-import { idExample, makeExample } from '../../kit/operation/words/examples.ts';
-import { toJsonSchema } from '../../kit/operation/words/schema.ts';
-import {
-  type EventDeclaration,
-  eventNames,
-  eventsShownTo,
-  type OlderItem,
-  type Variant,
-} from '../../kit/outbox/events.ts';
-import { ApiError, type Problem } from '../../kit/values/errors.ts';
+import { eventNames, type Variant } from '../../kit/outbox/events.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { hasLogin } from '../../kit/values/web-address.ts';
-import { isRecord, toWire } from '../../kit/values/wire.ts';
+import { toWire } from '../../kit/values/wire.ts';
 import { isSuccess } from './health.ts';
-import type { ListedSubscription, SubscriptionRow } from './queries.ts';
+import type { ListedSubscription, SubscriptionRow } from './webhooks.ts';
 
 const MAX_URL = 2_048;
 
@@ -39,7 +30,7 @@ const url = z
   .describe(URL_MEANING)
   .meta({ example: 'https://acme.example/hooks' });
 /** Lazy, so that every noun has declared its events when the names are read. */
-const eventsOf = (variant: Variant) =>
+const createEventsField = (variant: Variant) =>
   z.lazy(() =>
     z
       .array(
@@ -52,7 +43,7 @@ const eventsOf = (variant: Variant) =>
       .max(100)
       .describe(`Events to deliver. One or more of ${eventNames(variant).join(', ')}. Repeats count once.`),
   );
-const events = eventsOf('current');
+const events = createEventsField('current');
 const DESCRIPTION = 'Free text about the webhook, for the brand.';
 const description = z
   .string()
@@ -67,7 +58,7 @@ export const WebhookCreate = z.object({ url, events, description }).meta({ id: '
 
 /** The older interface lets callers choose the secret. */
 export const OlderWebhookCreate = WebhookCreate.extend({
-  events: eventsOf('legacy'),
+  events: createEventsField('legacy'),
   secret: z
     .string()
     .regex(/^[\x21-\x7e]{8,256}$/, 'must be 8 to 256 visible ASCII characters')
@@ -180,97 +171,16 @@ export const OlderWebhook = Webhook.pick({
   .extend({ last_triggered: timestamp.nullable().describe('Start of the newest attempt; null if there was none.') })
   .meta({ id: 'OlderWebhook' });
 
-/** Throws VALIDATION_ERROR with a detail for each name that the variant does not know. Repeats are folded. */
-export function knownEvents(variant: Variant, names: readonly string[]): string[] {
-  const allowed = eventNames(variant);
-  const details = names.flatMap((name, i): Problem[] => {
-    if (allowed.includes(name)) return [];
-    const shown = JSON.stringify(name.slice(0, 60));
-    return [{ field: `events.${i}`, code: 'unknown_event', message: `${shown} is not an event; see \`allowed\`.` }];
-  });
-  if (details.length === 0) return [...new Set(names)];
-  const message = `events: ${details.length === 1 ? 'a name is' : `${details.length} names are`} unknown.`;
-  throw new ApiError('VALIDATION_ERROR', message, { details, facts: { allowed } });
-}
-
-/** The older interface counts failures in a row; the current one looks at the newest attempt. */
-const isFailing = ({
-  variant,
-  failingSince,
-  lastTriggeredAt,
-  lastStatusCode,
-}: Omit<SubscriptionRow, 'secretHint'>): boolean =>
-  failingSince !== null ||
-  (variant === 'current' && lastTriggeredAt !== null && !isSuccess({ statusCode: lastStatusCode }));
-
 /** All fields of the shapes of both variants; the secret is shortened. */
-export function webhookOf({ secretHint, ...row }: SubscriptionRow & Partial<Pick<ListedSubscription, 'pending'>>) {
-  const status = row.active ? (isFailing(row) ? ('failing' as const) : ('active' as const)) : ('disabled' as const);
+export function toWebhook({ secretHint, ...row }: SubscriptionRow & Partial<Pick<ListedSubscription, 'pending'>>) {
+  // The older interface counts failures in a row; the current one looks at the newest attempt.
+  const isFailing =
+    row.failingSince !== null ||
+    (row.variant === 'current' && row.lastTriggeredAt !== null && !isSuccess({ statusCode: row.lastStatusCode }));
+  const status = row.active ? (isFailing ? ('failing' as const) : ('active' as const)) : ('disabled' as const);
   const last_triggered = row.lastTriggeredAt?.toISOString() ?? null;
   return { ...toWire(row), secret: secretHint, status, last_triggered, backlog: (row.pending ?? 0) > MAX_PENDING };
 }
 
 /** Above this number a subscription has a backlog. */
 const MAX_PENDING = 10_000;
-
-/** The JSON Schema of an event's `data`. A shape that has a name is written out, so that its properties are at the top. */
-function dataSchemaOf({ data }: EventDeclaration) {
-  const { schema, named } = toJsonSchema(data, 'output', '#/$defs/');
-  const name = typeof schema.$ref === 'string' ? schema.$ref.slice('#/$defs/'.length) : '';
-  const { [name]: own, ...others } = named;
-  return isRecord(own) ? { schema: own, named: others } : { schema, named };
-}
-
-/** The same as self-contained JSON Schema. */
-function schemaOf(event: EventDeclaration) {
-  const { schema, named } = dataSchemaOf(event);
-  return Object.keys(named).length === 0 ? schema : { ...schema, $defs: named };
-}
-
-const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.array(z.string()) }) }) });
-
-/** An example of an event's `data`, with the status that the event's name implies. */
-function sampleOf(fact: string, event: EventDeclaration): unknown {
-  const { schema, named } = dataSchemaOf(event);
-  const [noun = '', happened = ''] = fact.split('.');
-  const sample = makeExample(schema, { named, id: idExample(`/${noun}s/${noun}`) });
-  const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
-  const status = [happened, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
-  return status === undefined || !isRecord(sample) ? sample : { ...sample, status };
-}
-
-/** The example data of a test event, as JSON text; undefined if the variant has no such event. */
-export function sampleData(
-  variant: Variant,
-  shown: string,
-  olderItem: OlderItem = (_fact, data) => data,
-): string | undefined {
-  const found = eventsShownTo(variant).find((event) => event.shownAs === shown);
-  if (found === undefined) return undefined;
-  const sample = sampleOf(found.name, found.event);
-  return JSON.stringify(variant === 'legacy' ? olderItem(found.name, sample) : sample);
-}
-
-export const CatalogueEntry = z
-  .object({
-    event: z.string().describe('Event name.').meta({ example: 'commission.approved' }),
-    when: z.string().describe('When the event is sent.').meta({ example: 'A commission was approved.' }),
-    schema: z
-      .record(z.string(), z.unknown())
-      .describe('JSON Schema of the `data` of the event.')
-      .meta({ example: { type: 'object', properties: { id: { type: 'string' } } } }),
-    sample: z
-      .unknown()
-      .describe('Example of the `data` of the event.')
-      .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb' } }),
-  })
-  .meta({ id: 'WebhookEvent' });
-
-/** The twelve events of the current interface. */
-export const catalogue = () =>
-  eventsShownTo('current').map(({ name, event }) => ({
-    event: name,
-    when: event.when,
-    schema: schemaOf(event),
-    sample: sampleOf(name, event),
-  }));

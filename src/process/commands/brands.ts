@@ -4,17 +4,12 @@ import {
   type PlanName,
   SUBSCRIPTION_STATUSES,
   type SubscriptionStatus,
-} from '../../kit/access/keys/plans.ts';
-import { type KeyKind, listKeys } from '../../kit/access/keys/queries.ts';
+} from '../../kit/access/keys/limits.ts';
+import type { KeyKind } from '../../kit/access/keys/callers.ts';
+import { listKeys } from '../../platform/keys/keys.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { createBrand, setPlan } from '../../platform/brands/actions.ts';
-import {
-  findBrand,
-  getBrand as getBrandRow,
-  listBrandPlans,
-  listSubscriptions,
-} from '../../platform/brands/queries.ts';
-import { BrandPatch, brandOf } from '../../platform/brands/brands.api.ts';
+import { createBrand, findBrand, getBrand as getBrandRow, listBrandPlans, listSubscriptions, setPlan } from '../../platform/brands/brands.ts';
+import { BrandPatch, toBrand } from '../../platform/brands/brands.api.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';
@@ -65,7 +60,7 @@ async function list({ db }: CommandEngines, json: boolean | undefined): Promise<
 
 async function show({ db }: CommandEngines, idOrName: string, json: boolean | undefined): Promise<void> {
   const { id } = await getBrand(db, idOrName);
-  const brand = brandOf(await getBrandRow(db, id));
+  const brand = toBrand(await getBrandRow(db, id));
   const subscriptions = (await listSubscriptions(db, id)).map(({ anchorAt, monthlyCredits, ...subscription }) => ({
     ...subscription,
     monthly_credits: monthlyCredits,

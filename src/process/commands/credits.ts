@@ -1,12 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { monthlyCredits } from '../../kit/access/credits/access.ts';
-import { refundRequest } from '../../kit/access/credits/actions.ts';
-import { sumMonth, verifyMonths } from '../../kit/access/credits/months/actions.ts';
-import type { SummedMonth } from '../../kit/access/credits/months/queries.ts';
+import { refundRequest } from '../../kit/access/credits/refund.ts';
+import { type SummedMonth, sumMonth, verifyMonths } from '../../kit/access/credits/months.ts';
 import { periodAt } from '../../kit/access/credits/period.ts';
-import { sumEntries } from '../../kit/access/credits/queries.ts';
+import { sumEntries } from '../../kit/access/credits/entries.ts';
 import { settle } from '../../kit/access/credits/settle.ts';
-import { listSubscriptions } from '../../platform/brands/queries.ts';
+import { listSubscriptions } from '../../platform/brands/brands.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { listHistory } from '../../directory/imports/indexing/history-queries.ts';
+import { listHistory } from '../../directory/imports/indexing/records.ts';
 import { filled, wholeNumber } from './arguments.ts';
 import { withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';

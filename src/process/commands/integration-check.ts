@@ -1,4 +1,4 @@
-import { type StoreContext, openStore, renewToken } from '../../affiliates/stores/connections/connect.ts';
+import { type StoreContext, openStore, renewToken } from '../../affiliates/stores/connections/access.ts';
 import { listAddressWarnings, listWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import { getIntegrationWithHealth } from '../../affiliates/stores/connections/connections.ts';
 import { toIntegration, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';

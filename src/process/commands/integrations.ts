@@ -2,13 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  type StoreContext,
-  identifyStore,
-  connectStore,
-  disconnectStore,
-  type StoreEntry,
-} from '../../affiliates/stores/connections/connect.ts';
+import type { StoreContext } from '../../affiliates/stores/connections/access.ts';
+import { connectStore, disconnectStore, identifyStore, type StoreEntry } from '../../affiliates/stores/connections/connect.ts';
 import { listAddressWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import {
   findBrandOfIntegration,

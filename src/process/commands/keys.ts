@@ -1,17 +1,16 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { forcedProblems } from '../../directory/search/forced.ts';
-import { refreshAccess } from '../../kit/access/credits/refresh.ts';
-import { revokeKey } from '../../kit/access/keys/actions.ts';
+import { forcedProblems } from '../../directory/search/forced-filters.ts';
+import { refreshAccess } from '../../kit/access/credits/access.ts';
+import { findKey, listKeys, createApiKey, patchApiKey, revokeKey, rotateApiKey } from '../../platform/keys/keys.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
-import { findKey, type KeyKind, listKeys } from '../../kit/access/keys/queries.ts';
+import type { KeyKind } from '../../kit/access/keys/callers.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, DURATION_FORM, durationText, HOUR_MS, readDuration } from '../../kit/values/duration.ts';
 import { notFound, validationError } from '../../kit/values/errors.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 import { TimeText } from '../../kit/values/time.ts';
-import { makeApiKey, patchApiKey, rotateApiKey } from '../../platform/keys/keys.ts';
 import { LimitsPatch } from '../../platform/keys/keys.api.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
@@ -142,7 +141,7 @@ export function keyCommands(program: Command): void {
         const { name, type, expires: expires_at } = options;
         const actor = { brandId: brand.id, keyId: null, operation: 'create_key', requestId: null };
         const made = await inWork(db, clock, actor, (work) =>
-          makeApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, forcedProblems),
+          createApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, forcedProblems),
         );
         around().out.write(`${made.key}\n`);
         around().err.write(`${made.id}: save the key, it is not shown again.\n`);

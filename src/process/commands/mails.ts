@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { openPageLinks } from '../../kit/access/page-tokens.ts';
-import type { OutgoingMail } from '../../kit/engines/mail/open.ts';
-import { REASONS } from '../../kit/mail/admission.ts';
-import { releaseMails, setMailTrust } from '../../kit/mail/admission-queries.ts';
-import { findMail, listMails, type MailRow } from '../../kit/mail/queries.ts';
+import type { OutgoingMail } from '../../kit/engines/mail.ts';
+import { REASONS, releaseMails, setMailTrust } from '../../kit/mail/admission.ts';
+import { findMail, listMails, type MailRow } from '../../kit/mail/mails.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { renderMail } from '../../kit/mail/render.ts';
 import { inWork } from '../../kit/operation/work.ts';

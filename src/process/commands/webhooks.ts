@@ -3,11 +3,11 @@ import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
 import { eventNames, eventsShownTo, shownAs, type Variant } from '../../kit/outbox/events.ts';
-import { LATEST } from '../../platform/events/events.api.ts';
+import { LATEST } from '../../platform/events/feed.ts';
 // Importing the nouns declares their events.
 import '../../interfaces/nouns.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { sampleData } from '../../platform/webhooks/webhooks.shapes.ts';
+import { sampleData } from '../../platform/webhooks/event-catalogue.ts';
 import { forward } from '../listening/forward.ts';
 import { type Listening, listen } from '../listening/listen.ts';
 import { findListening, listenSecret, noteListening } from '../listening/state.ts';

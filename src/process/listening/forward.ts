@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Variant } from '../../kit/outbox/events.ts';
-import { renderBody, renderHeaders, TERMS } from '../../platform/webhooks/health.ts';
+import { RETRY_POLICY } from '../../platform/webhooks/health.ts';
+import { renderBody, renderHeaders } from '../../platform/webhooks/signing.ts';
 
 export interface Forwarded {
   variant: Variant;
@@ -21,7 +22,7 @@ async function post(target: string, secret: string, one: Forwarded): Promise<{ i
   const from = performance.now();
   const took = () => `(${Math.round(performance.now() - from)} ms)`;
   try {
-    const signal = AbortSignal.timeout(TERMS[one.variant].timeoutMs);
+    const signal = AbortSignal.timeout(RETRY_POLICY[one.variant].timeoutMs);
     const answer = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal });
     await answer.body?.cancel();
     return { isOver: answer.status < 500, said: `${answer.status} ${took()}` };

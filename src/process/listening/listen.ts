@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { olderItem } from '../../interfaces/legacy/events.ts';
 import { shownAs, type Variant } from '../../kit/outbox/events.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { LATEST } from '../../platform/events/events.api.ts';
+import { LATEST } from '../../platform/events/feed.ts';
 import { RefusedError, type Rest } from '../commands/rest.ts';
 import { forward } from './forward.ts';
 

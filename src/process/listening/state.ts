@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { newWebhookSecret } from '../../platform/webhooks/health.ts';
+import { newWebhookSecret } from '../../platform/webhooks/signing.ts';
 
 const State = z.object({
   secret: z.string(),

@@ -2,7 +2,7 @@ import { countUnsynced } from '../../analytics/figures/sync.ts';
 import { measureBacklog } from '../../interfaces/links-host/queries.ts';
 import { CONSUMER_NAMES } from '../../interfaces/nouns.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
-import { countMails } from '../../kit/mail/queries.ts';
+import { countMails } from '../../kit/mail/mails.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { measureLag } from '../../kit/outbox/relay.ts';
 import {
@@ -14,7 +14,7 @@ import {
   meterOutbox,
   openMetrics,
 } from '../../kit/values/metrics.ts';
-import { readWebhookFigures } from '../../platform/webhooks/claims.ts';
+import { readWebhookFigures } from '../../platform/webhooks/webhooks.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';

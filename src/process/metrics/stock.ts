@@ -3,7 +3,7 @@ import { readStoreFigures } from '../../affiliates/stores/connections/connection
 import { readInbox } from '../../affiliates/stores/deliveries/fold.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { readSweepFigures } from '../../affiliates/stores/sweeps/sweeps.ts';
-import { readImportFigures } from '../../directory/imports/indexing/figures-queries.ts';
+import { readImportFigures } from '../../directory/imports/indexing/records.ts';
 import { indexBehind, listIndices } from '../../kit/engines/elastic/indices.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';

@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client';
 import type { Metrics } from '../../kit/values/metrics.ts';
-import type { WebhookFigures } from '../../platform/webhooks/claims.ts';
+import type { WebhookFigures } from '../../platform/webhooks/webhooks.ts';
 
 /** Metrics of deliveries, which `read` reads at each scrape, because workers have no port. */
 export function meterWebhooks({ registry }: Metrics, read: () => Promise<WebhookFigures>, now: () => Date): void {

@@ -1,4 +1,4 @@
-import { PLANS } from '../../kit/access/keys/plans.ts';
+import { PLANS } from '../../kit/access/keys/limits.ts';
 import { get, list, patch, read } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
 import { noun } from '../../kit/operation/noun.ts';
@@ -20,7 +20,7 @@ import { applications, getApplication, patchApplication } from './applications.t
 
 const tag = 'Applications';
 
-export const applicationOperations = [
+const applicationOperations = [
   read({
     id: 'list_campaign_applications',
     path: '/v1/campaigns/{id}/applications',

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countRows, isFound } from '../../kit/engines/postgres/count.ts';
 import type { ApplicationChangesTable, ApplicationsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -40,34 +40,10 @@ export const applications = listing({
 });
 export const { get: getApplication } = applications;
 
-export const lockApplication = (db: Db, brandId: string, id: string): Promise<ApplicationRow> =>
+const lockApplication = (db: Db, brandId: string, id: string): Promise<ApplicationRow> =>
   lockOwn(db.selectFrom('applications').selectAll(), 'application', brandId, id);
 
-/** Undefined if the address, ignoring case, has already applied to the campaign. */
-export async function insertApplication(
-  db: Db,
-  row: Insertable<ApplicationsTable>,
-): Promise<ApplicationRow | undefined> {
-  return await db
-    .insertInto('applications')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
-/** Counts the applications to the campaign since a time. */
-export const countApplicationsSince = (db: Db, brandId: string, campaignId: string, since: Date): Promise<number> =>
-  countRows(
-    db
-      .selectFrom('applications')
-      .select(COUNT)
-      .where('brandId', '=', brandId)
-      .where('campaignId', '=', campaignId)
-      .where('appliedAt', '>', since),
-  );
-
-export const updateApplication = (db: Db, brandId: string, id: string, change: Updateable<ApplicationsTable>) =>
+const updateApplication = (db: Db, brandId: string, id: string, change: Updateable<ApplicationsTable>) =>
   updateOwn(db.updateTable('applications').set(change).returningAll(), brandId, id);
 
 /** A campaign for its public page; drafts are not public. Found by id alone, because a visitor has no brand. */
@@ -96,7 +72,7 @@ export async function findPublicCampaign(db: Db, id: string) {
 export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCampaign>>>;
 
 /** True if the campaign accepts applications now. The shared lock keeps it open until the transaction ends. */
-export async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
+async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')
     .innerJoin('brands', 'brands.id', 'campaigns.brandId')
@@ -116,8 +92,9 @@ export interface Addressee {
 }
 
 /**
- * Finds whom a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an applicant of
- * one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they once applied.
+ * Finds the person that a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an
+ * applicant of one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they
+ * once applied.
  */
 export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
   const row = await db
@@ -184,32 +161,7 @@ export async function lockPending(
     .executeTakeFirst();
 }
 
-/** Counts the changes that were requested for an application since a time. */
-export const countChanges = (db: Db, brandId: string, applicationId: string, since: Date): Promise<number> =>
-  countRows(
-    db
-      .selectFrom('applicationChanges')
-      .select(COUNT)
-      .where('brandId', '=', brandId)
-      .where('applicationId', '=', applicationId)
-      .where('createdAt', '>', since),
-  );
-
-export async function insertChange(db: Db, row: Insertable<ApplicationChangesTable>): Promise<void> {
-  await db.insertInto('applicationChanges').values(row).execute();
-}
-
-/** Deletes changes whose links have expired. */
-export async function deleteOldChanges(db: Db, brandId: string, applicationId: string, before: Date): Promise<void> {
-  await db
-    .deleteFrom('applicationChanges')
-    .where('brandId', '=', brandId)
-    .where('applicationId', '=', applicationId)
-    .where('createdAt', '<', before)
-    .execute();
-}
-
-/** The change with what its page shows, found by id alone, because a visitor with the link has no brand. */
+/** A change and the facts that its page shows, found by id alone, because a visitor with the link has no brand. */
 export async function findChange(db: Db, id: string) {
   return await db
     .selectFrom('applicationChanges as change')
@@ -220,18 +172,6 @@ export async function findChange(db: Db, id: string) {
     .where('change.id', '=', id)
     .executeTakeFirst();
 }
-
-/** False if it was confirmed before. */
-export const confirmOnce = (db: Db, brandId: string, id: string, now: Date): Promise<boolean> =>
-  isFound(
-    db
-      .updateTable('applicationChanges')
-      .set({ confirmedAt: now })
-      .where('brandId', '=', brandId)
-      .where('id', '=', id)
-      .where('confirmedAt', 'is', null)
-      .returning('id'),
-  );
 
 /**
  * Changes an application. Accepting it assigns its claims to the creator, puts them on the roster and, the first time,
@@ -263,7 +203,7 @@ export async function patchApplication(
   return row;
 }
 
-/** To the applicant, once for each decision. */
+/** Mails the applicant, once for each decision. */
 async function mailDecision(work: Work, { id, campaignId, creatorId, creatorEmail: to, status }: ApplicationRow) {
   if (status !== 'accepted' && status !== 'rejected') return;
   const { title: campaign } = await getCampaign(work.db, work.brandId, campaignId);
@@ -274,11 +214,19 @@ async function mailDecision(work: Work, { id, campaignId, creatorId, creatorEmai
 /** More applications to a campaign within an hour are one mail, so that strangers cannot flood the brand's mailboxes. */
 const MAILED_PER_HOUR = 20;
 
-/** To the brand's people. */
+/** Mails the brand's people. */
 async function mailReceived(work: Work, { id, campaignId, creatorName, creatorEmail }: ApplicationRow) {
   const { title: campaign } = await getCampaign(work.db, work.brandId, campaignId);
   const since = new Date(work.now.getTime() - HOUR_MS);
-  const isFlood = (await countApplicationsSince(work.db, work.brandId, campaignId, since)) > MAILED_PER_HOUR;
+  const recentCount = await countRows(
+    work.db
+      .selectFrom('applications')
+      .select(COUNT)
+      .where('brandId', '=', work.brandId)
+      .where('campaignId', '=', campaignId)
+      .where('appliedAt', '>', since),
+  );
+  const isFlood = recentCount > MAILED_PER_HOUR;
   await mailPeople(work, 'applications', {
     kind: 'application_received',
     subjectRow: isFlood ? `${campaignId}:${work.now.toISOString().slice(0, 13)}` : id,
@@ -312,18 +260,24 @@ export async function receiveApplication(
   if (!(await lockOpen(db, brandId, campaignId, now))) return 'closed';
   const { email, name, photoApp, videoApp, message, portfolioUrls } = applying;
   const claims = { creatorName: name, creatorPhotoApp: photoApp, creatorVideoApp: videoApp, message, portfolioUrls };
-  const row = await insertApplication(db, {
-    ...claims,
-    id: newId('app', now.getTime()),
-    brandId,
-    campaignId,
-    creatorId: null,
-    creatorEmail: email,
-    status: 'pending',
-    note: null,
-    appliedAt: now,
-    updatedAt: null,
-  });
+  // The insert does nothing if the address, ignoring case, has already applied to the campaign.
+  const row = await db
+    .insertInto('applications')
+    .values({
+      ...claims,
+      id: newId('app', now.getTime()),
+      brandId,
+      campaignId,
+      creatorId: null,
+      creatorEmail: email,
+      status: 'pending',
+      note: null,
+      appliedAt: now,
+      updatedAt: null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (!row) {
     await askForProof(work, campaignId, email, claims);
     return 'received';
@@ -336,7 +290,7 @@ export async function receiveApplication(
 
 /** Prevents strangers from flooding a person's mailbox. */
 const CHANGES_PER_DAY = 5;
-/** As long as links in mails work. */
+/** Matches the life of links in mails. */
 const KEPT_MS = 30 * DAY_MS;
 
 type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
@@ -359,10 +313,27 @@ async function askForProof(work: Work, campaignId: string, email: string, claims
   const application = await lockPending(db, brandId, campaignId, email);
   if (!application || JSON.stringify(pickClaims(application)) === JSON.stringify(claims)) return;
   const before = (ms: number) => new Date(now.getTime() - ms);
-  if ((await countChanges(db, brandId, application.id, before(DAY_MS))) >= CHANGES_PER_DAY) return;
-  await deleteOldChanges(db, brandId, application.id, before(KEPT_MS));
+  const changesToday = await countRows(
+    db
+      .selectFrom('applicationChanges')
+      .select(COUNT)
+      .where('brandId', '=', brandId)
+      .where('applicationId', '=', application.id)
+      .where('createdAt', '>', before(DAY_MS)),
+  );
+  if (changesToday >= CHANGES_PER_DAY) return;
+  // The links of older changes have expired.
+  await db
+    .deleteFrom('applicationChanges')
+    .where('brandId', '=', brandId)
+    .where('applicationId', '=', application.id)
+    .where('createdAt', '<', before(KEPT_MS))
+    .execute();
   const id = newId('apc', now.getTime());
-  await insertChange(db, { ...claims, id, brandId, applicationId: application.id, confirmedAt: null, createdAt: now });
+  await db
+    .insertInto('applicationChanges')
+    .values({ ...claims, id, brandId, applicationId: application.id, confirmedAt: null, createdAt: now })
+    .execute();
   const params = { change_id: id, campaign_id: campaignId };
   await queueMail(work, { kind: 'application_changed', to: application.creatorEmail, subjectRow: id, params });
 }
@@ -374,7 +345,16 @@ export async function confirmChange(work: Work, change: ApplicationChangeRow): P
   const { db, now, brandId } = work;
   const old = await lockApplication(db, brandId, change.applicationId);
   if (old.status !== 'pending') return 'decided';
-  if (!(await confirmOnce(db, brandId, change.id, now))) return 'changed';
+  const isFirstConfirmation = await isFound(
+    db
+      .updateTable('applicationChanges')
+      .set({ confirmedAt: now })
+      .where('brandId', '=', brandId)
+      .where('id', '=', change.id)
+      .where('confirmedAt', 'is', null)
+      .returning('id'),
+  );
+  if (!isFirstConfirmation) return 'changed';
   const row = await updateApplication(db, brandId, old.id, { ...pickClaims(change), updatedAt: now });
   work.audit({ resourceId: old.id, old, new: row });
   return 'changed';

@@ -27,10 +27,10 @@ import { receiveFile, releaseFile } from './uploads.ts';
 
 const tag = 'Assets';
 
-type Signing = Pick<Context, 'config' | 'secrets' | 'clock'>;
+type SigningContext = Pick<Context, 'config' | 'secrets' | 'clock'>;
 
 /** An asset as the API returns it, with signed addresses of its files. */
-function toAsset(row: AssetRow, context: Signing): Asset {
+function toAsset(row: AssetRow, context: SigningContext): Asset {
   const { id: assetId, sha256, thumbnailKey } = row;
   return Asset.parse({
     ...toWire(row),
@@ -40,7 +40,7 @@ function toAsset(row: AssetRow, context: Signing): Asset {
   });
 }
 
-export const assetOperations = [
+const assetOperations = [
   read({
     id: 'list_assets',
     path: '/v1/assets',
@@ -93,7 +93,7 @@ export const assetOperations = [
     sealsAnswer: true,
     errors: ['INVALID_SELECTION'],
     lookUp: async (context) => context,
-    apply: async (work, { body }, signing: Signing) => {
+    apply: async (work, { body }, signing: SigningContext) => {
       const assets = (await patchAssets(work, body)).map((row) => toAsset(row, signing));
       return { updated_count: assets.length, assets };
     },

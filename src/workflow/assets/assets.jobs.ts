@@ -1,5 +1,5 @@
-import { thumbnailOf } from '../../kit/engines/images/thumbnail.ts';
 import { openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
+import { thumbnailOf } from '../../kit/engines/thumbnail.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job, QueuedWork } from '../../kit/operation/job.ts';

@@ -90,7 +90,7 @@ export async function listAssetsById(db: Db, brandId: string, ids: readonly stri
 }
 
 /** Locked in the order of their ids, so that overlapping selections cannot deadlock. */
-export async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
+async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('assets')
     .selectAll()
@@ -104,12 +104,8 @@ export async function lockAssets(db: Db, brandId: string, ids: readonly string[]
 
 export type StoredAssetRow = Selectable<AssetsTable>;
 
-export async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise<StoredAssetRow> {
-  return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
 /** Undefined if it is deleted. */
-export async function updateAsset(
+async function updateAsset(
   db: Db,
   brandId: string,
   id: string,
@@ -230,7 +226,7 @@ export const markNotified = (
 /** The facts of a new asset besides its file. */
 export interface NewAsset {
   source: AssetSource;
-  /** Default: the file's name. */
+  /** The file's name if omitted. */
   name?: string | undefined;
   folderId?: string | undefined;
   campaignId?: string | null | undefined;
@@ -265,7 +261,7 @@ export async function createAsset(work: Work, file: StoredFile, input: NewAsset)
   const { storageKey, type, mimeType, sizeBytes, sha256 } = file;
   if (!(await claimUpload(db, brandId, storageKey)))
     throw new Error('The file was discarded before its asset was created.');
-  const row = await insertAsset(db, {
+  const columns: Insertable<AssetsTable> = {
     id: newId('ast', now.getTime()),
     brandId,
     name: input.name ?? file.name,
@@ -285,9 +281,15 @@ export async function createAsset(work: Work, file: StoredFile, input: NewAsset)
     rightsExpiresAt: input.rightsExpiresAt ?? null,
     createdAt: now,
     updatedAt: null,
-  }).catch((error: unknown) => {
-    throw translateViolation(error);
-  });
+  };
+  const row = await db
+    .insertInto('assets')
+    .values(columns)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      throw translateViolation(error);
+    });
   work.audit({ resourceId: row.id, old: null, new: toAuditRow(row) });
   return await getAsset(db, brandId, row.id);
 }

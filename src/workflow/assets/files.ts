@@ -81,19 +81,17 @@ export async function detectContentType(sample: Buffer, filename: string): Promi
   return { type: 'other', mimeType: 'application/octet-stream' };
 }
 
-/** The type that the sender claims, by media type or else by name; undefined if neither tells. */
-function claimedType(filename: string, mimeType: string): AssetType | undefined {
-  const type = classifyMimeType(mimeType.toLowerCase());
-  if (type !== 'other') return type;
-  return /^(application\/octet-stream)?$/i.test(mimeType) ? EXTENSIONS[extname(filename).toLowerCase()] : undefined;
-}
-
 /** The same containers hold audio and video. */
 const isMedia = (type: AssetType) => type === 'audio' || type === 'video';
 
-/** Why a file's content contradicts its name; undefined if it does not. */
+/** Describes how a file's content contradicts its name; undefined if it does not. */
 export function describeMismatch(content: ContentType, filename: string, mimeType: string): string | undefined {
-  const claim = claimedType(filename, mimeType);
+  // The sender claims a type by the media type, or else by the name.
+  let claim: AssetType | undefined = classifyMimeType(mimeType.toLowerCase());
+  if (claim === 'other') {
+    const isUnstated = /^(application\/octet-stream)?$/i.test(mimeType);
+    claim = isUnstated ? EXTENSIONS[extname(filename).toLowerCase()] : undefined;
+  }
   if (claim === undefined || claim === content.type) return undefined;
   if (isMedia(claim) && isMedia(content.type)) return undefined;
   return `is called ${claim}, and its content is ${content.mimeType}.`;

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import type { AssetFoldersTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -14,7 +14,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { toLikePattern } from '../creators/creators.ts';
 
 /** Folders at the root have depth 1. */
-export const MAX_DEPTH = 10;
+const MAX_DEPTH = 10;
 
 export const Folder = z
   .object({
@@ -97,18 +97,18 @@ export const folders = listing({
       .$if(search !== undefined, (query) => query.where('name', 'ilike', toLikePattern(search ?? ''))),
   rows: withCount,
 });
-export const { get: getFolder } = folders;
+const { get: getFolder } = folders;
 
 /**
  * Prevents other moves of the brand's folders until the transaction ends: two concurrent moves could make each folder
  * the parent of the other.
  */
-export async function lockTree(db: Db, brandId: string): Promise<void> {
+async function lockTree(db: Db, brandId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`asset folders of ${brandId}`}, 0))`.execute(db);
 }
 
 /** The ids from a folder up to the root, starting with the folder. Empty if it does not belong to the brand. */
-export async function listAncestors(db: Db, brandId: string, id: string): Promise<string[]> {
+async function listAncestors(db: Db, brandId: string, id: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive line as (
       select id, parent_id, 1 as step from asset_folders where brand_id = ${brandId} and id = ${id}
@@ -122,7 +122,7 @@ export async function listAncestors(db: Db, brandId: string, id: string): Promis
 }
 
 /** The number of levels of a folder and its contents: 1 if it contains no folders. */
-export async function measureHeight(db: Db, brandId: string, id: string): Promise<number> {
+async function measureHeight(db: Db, brandId: string, id: string): Promise<number> {
   const { rows } = await sql<{ height: number }>`
     with recursive tree as (
       select id, 1 as level from asset_folders where brand_id = ${brandId} and id = ${id}
@@ -135,7 +135,7 @@ export async function measureHeight(db: Db, brandId: string, id: string): Promis
   return rows[0]?.height ?? 0;
 }
 
-export async function findFolderNamed(db: Db, brandId: string, parentId: string | null, name: string) {
+async function findFolderNamed(db: Db, brandId: string, parentId: string | null, name: string) {
   return await db
     .selectFrom('assetFolders')
     .select('id')
@@ -145,25 +145,8 @@ export async function findFolderNamed(db: Db, brandId: string, parentId: string 
     .executeTakeFirst();
 }
 
-/** Undefined if the parent has a folder with this name. */
-export async function insertFolder(db: Db, row: Insertable<AssetFoldersTable>): Promise<FolderRow | undefined> {
-  return await db
-    .insertInto('assetFolders')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
-export const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
+const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
   lockOwn(db.selectFrom('assetFolders').selectAll(), 'folder', brandId, id);
-
-export const updateFolder = (db: Db, brandId: string, id: string, change: Updateable<AssetFoldersTable>) =>
-  updateOwn(db.updateTable('assetFolders').set(change).returningAll(), brandId, id);
-
-export async function deleteFolder(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
 
 const wrongParent = (code: Problem['code'], message: string) =>
   validationError([{ field: 'parent_id', code, message }]);
@@ -189,7 +172,13 @@ export async function createFolder(work: Work, { name, parent_id: parentId = nul
   await lockTree(db, brandId);
   if (parentId !== null) await assertParent(db, brandId, parentId, undefined);
   const id = newId('fld', now.getTime());
-  const row = await insertFolder(db, { id, brandId, name, parentId, createdAt: now, updatedAt: null });
+  // The insert does nothing if the parent has a folder with this name.
+  const row = await db
+    .insertInto('assetFolders')
+    .values({ id, brandId, name, parentId, createdAt: now, updatedAt: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (!row) throw await nameConflict(db, brandId, parentId, name);
   work.audit({ resourceId: row.id, old: null, new: row });
   return await getFolder(db, brandId, row.id);
@@ -204,7 +193,14 @@ export async function patchFolder(work: Work, id: string, { name, parent_id: par
   // With the tree locked, no other change can take the name before this one commits.
   const namesake = await findFolderNamed(db, brandId, newParent, newName);
   if (namesake && namesake.id !== id) throw await nameConflict(db, brandId, newParent, newName);
-  const row = await updateFolder(db, brandId, id, { ...omitUndefined({ name, parentId }), updatedAt: now });
+  const row = await updateOwn(
+    db
+      .updateTable('assetFolders')
+      .set({ ...omitUndefined({ name, parentId }), updatedAt: now })
+      .returningAll(),
+    brandId,
+    id,
+  );
   work.audit({ resourceId: id, old, new: row });
   return await getFolder(db, brandId, id);
 }
@@ -215,7 +211,8 @@ const NOT_EMPTY = ['assets_brand_id_folder_id_fkey', 'asset_folders_brand_id_par
 export async function removeFolder(work: Work, id: string): Promise<void> {
   const { db, brandId } = work;
   const old = await lockFolder(db, brandId, id);
-  await deleteFolder(db, brandId, id).catch((error: unknown) => {
+  const query = db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id);
+  await query.execute().catch((error: unknown) => {
     if (!NOT_EMPTY.some((constraint) => violates(error, constraint))) throw error;
     throw new ApiError('CONFLICT', 'The folder is not empty; move or delete its contents first.');
   });

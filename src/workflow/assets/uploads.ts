@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Insertable } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
-import type { AssetUploadsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { FilePart } from '../../kit/operation/form-part.ts';
+import type { FilePart } from '../../kit/operation/upload.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { withoutUnseen } from '../../kit/values/text.ts';
 import { type ContentType, describeMismatch, detectContentType, newStorageKey, SAMPLE_BYTES } from './files.ts';
@@ -77,7 +75,8 @@ export async function receiveFile(context: UploadContext, brandId: string, part:
   const mismatch = describeMismatch(content, name, part.mimeType);
   if (mismatch !== undefined) throw fileProblem('type_mismatch', mismatch);
   const storageKey = newStorageKey();
-  await insertUpload(postgres.db, { storageKey, brandId, begunAt: clock.now() });
+  // The file is recorded before its first byte is written, so that it is found and removed if the process dies.
+  await postgres.db.insertInto('assetUploads').values({ storageKey, brandId, begunAt: clock.now() }).execute();
   const digest: FileDigest = { sizeBytes: 0, hash: createHash('sha256') };
   try {
     await files.write(storageKey, measure(sample, rest, digest), content.mimeType);
@@ -93,24 +92,17 @@ export async function releaseFile(
   { files, postgres, clock }: UploadContext,
   { storageKey }: Pick<StoredFile, 'storageKey'>,
 ): Promise<void> {
-  if (!(await abandonUpload(postgres.db, storageKey, clock.now()))) return;
-  await files.remove(storageKey);
-  await deleteUpload(postgres.db, storageKey);
-}
-
-/** Records a file before its first byte is written, so that it is found and removed if the process dies. */
-export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): Promise<void> {
-  await db.insertInto('assetUploads').values(row).execute();
-}
-
-/** Prevents any asset from taking the file; false if one already has. */
-export const abandonUpload = (db: Db, storageKey: string, now: Date): Promise<boolean> =>
-  isFound(
-    db.updateTable('assetUploads').set({ givenUpAt: now }).where('storageKey', '=', storageKey).returning('storageKey'),
+  // From here on no asset can take the file; if one already has, there is no row.
+  const isAbandoned = await isFound(
+    postgres.db
+      .updateTable('assetUploads')
+      .set({ givenUpAt: clock.now() })
+      .where('storageKey', '=', storageKey)
+      .returning('storageKey'),
   );
-
-export async function deleteUpload(db: Db, storageKey: string): Promise<void> {
-  await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
+  if (!isAbandoned) return;
+  await files.remove(storageKey);
+  await postgres.db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
 }
 
 /** Takes the file for an asset; false if it was discarded in the meantime. */

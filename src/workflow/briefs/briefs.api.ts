@@ -31,7 +31,7 @@ import {
 
 const tag = 'Briefs';
 
-export const briefOperations = [
+const briefOperations = [
   list({
     id: 'list_briefs',
     path: '/v1/briefs',
@@ -123,7 +123,7 @@ const ENDINGS: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverab
 const Ended = z.object({ id: z.string() });
 
 /** Completes briefs when their work is reviewed, by following the events of deliverables. */
-export const briefConsumer: EventConsumer = {
+const briefConsumer: EventConsumer = {
   name: 'briefs',
   open:
     ({ clock }) =>

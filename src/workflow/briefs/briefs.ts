@@ -86,19 +86,15 @@ export async function listReceived(db: Db, brandId: string, creatorId: string, l
     .execute();
 }
 
-export const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
+const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
   lockOwn(db.selectFrom('briefs').selectAll(), 'brief', brandId, id);
 
-export async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
+async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
   return await db.insertInto('briefs').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-export const updateBrief = (db: Db, brandId: string, id: string, change: Updateable<BriefsTable>) =>
+const updateBrief = (db: Db, brandId: string, id: string, change: Updateable<BriefsTable>) =>
   updateOwn(db.updateTable('briefs').set(change).returningAll(), brandId, id);
-
-export async function deleteBrief(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
 
 /** The recipients, in the order of sending. */
 export async function listRecipients(db: Db, brandId: string, briefId: string): Promise<RecipientRow[]> {
@@ -112,12 +108,8 @@ export async function listRecipients(db: Db, brandId: string, briefId: string): 
     .execute();
 }
 
-export async function insertRecipient(db: Db, row: Insertable<BriefRecipientsTable>): Promise<void> {
-  await db.insertInto('briefRecipients').values(row).execute();
-}
-
 /** Records a recipient's first view; false if it was not the first. */
-export const markViewed = (
+const markViewed = (
   db: Db,
   brandId: string,
   { briefId, creatorId }: { briefId: string; creatorId: string },
@@ -138,7 +130,7 @@ export const markViewed = (
  * The campaign's uncompleted briefs that this creator received and whose recipients all have approved work and owe
  * nothing more. Locked until the transaction ends.
  */
-export async function lockFinished(
+async function lockFinished(
   db: Db,
   brandId: string,
   { campaignId, creatorId }: { campaignId: string; creatorId: string },
@@ -285,11 +277,11 @@ export async function removeBrief(work: Work, id: string): Promise<void> {
   const { db, brandId } = work;
   const old = await lockBrief(db, brandId, id);
   assertTransition(old.status, 'deleted');
-  await deleteBrief(db, brandId, id);
+  await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
   work.audit({ resourceId: id, old, new: null });
 }
 
-/** The recipients, each once, however often and in whatever case they are named. */
+/** Resolves the recipients, each once, ignoring case and repetitions. */
 async function resolveAddressees(
   { db, brandId }: Work,
   { id }: BriefRow,
@@ -324,7 +316,10 @@ async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow,
   });
   // The same mail was queued before, when the address was suppressed.
   if (queued !== 'queued') return { email, status: 'failed', reason: 'suppressed' };
-  await insertRecipient(db, { brandId, briefId: id, creatorId, email, sentAt: now, viewedAt: null });
+  await db
+    .insertInto('briefRecipients')
+    .values({ brandId, briefId: id, creatorId, email, sentAt: now, viewedAt: null })
+    .execute();
   return { email, status: 'sent', reason: null };
 }
 

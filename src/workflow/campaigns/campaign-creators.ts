@@ -9,7 +9,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import { creatorName } from './campaigns.shapes.ts';
 
 /** The stages of a creator in a campaign, first to last. */
-export const STAGES = ['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid'] as const;
+const STAGES = ['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid'] as const;
 const stage = z.enum(STAGES);
 const STAGE =
   '`applied`: the application is open; `accepted`: accepted, or has a contract, deliverable, code or link; `contracted`: ' +
@@ -165,7 +165,7 @@ export interface CampaignCreatorRow {
   earned: Sum[];
 }
 
-/** The furthest stage first; everyone without a page. */
+/** Lists the furthest stage first. Without a page it lists everyone. */
 export async function listCampaignCreators(db: Db, of: CampaignRef, stage: Stage | undefined, page?: Page) {
   const { brandId, campaignId } = of;
   const own = sql`brand_id = ${brandId} and campaign_id = ${campaignId} and creator_id = person.creator_id`;

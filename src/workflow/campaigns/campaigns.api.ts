@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Context } from '../../kit/operation/context.ts';
 import { create, get, list, patch, read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { compensationLabel, toCompensation, WEIGHED_COMPENSATION } from '../../kit/values/compensation.ts';
@@ -26,17 +25,7 @@ import {
 } from './campaigns.shapes.ts';
 import { type CampaignRow, campaigns, createCampaign, getCampaign, patchCampaign } from './campaigns.ts';
 
-async function* eachCampaignCreator(
-  { postgres: { db } }: Context,
-  brandId: string,
-  id: string,
-  stage: CampaignCreatorFilter['stage'],
-) {
-  const { id: campaignId } = await getCampaign(db, brandId, id);
-  for (const row of await listCampaignCreators(db, { brandId, campaignId }, stage)) yield toCampaignCreator(row);
-}
-
-export const listCampaignCreatorsOperation = read({
+const listCampaignCreatorsOperation = read({
   id: 'list_campaign_creators',
   path: '/v1/campaigns/{id}/creators',
   tag: 'Campaigns',
@@ -51,7 +40,11 @@ export const listCampaignCreatorsOperation = read({
   errors: ['NOT_FOUND'],
   csv: {
     item: CampaignCreator,
-    rows: (context, { caller, params, query }) => eachCampaignCreator(context, caller.brandId, params.id, query.stage),
+    rows: async function* ({ postgres: { db } }, { caller: { brandId }, params, query }) {
+      const { id: campaignId } = await getCampaign(db, brandId, params.id);
+      const rows = await listCampaignCreators(db, { brandId, campaignId }, query.stage);
+      for (const row of rows) yield toCampaignCreator(row);
+    },
   },
   handler: async ({ postgres: { db } }, { caller: { brandId }, params, query }) => {
     const { id: campaignId } = await getCampaign(db, brandId, params.id);
@@ -78,7 +71,7 @@ const toCampaign = <Row extends CampaignRow>(row: Row) => ({
   compensation_label: compensationLabel(row),
 });
 
-export const campaignOperations = [
+const campaignOperations = [
   list({
     id: 'list_campaigns',
     path: '/v1/campaigns',

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { CampaignsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -18,7 +18,7 @@ import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { toLikePattern } from '../creators/creators.ts';
 import {
   type CampaignCreate,
@@ -61,20 +61,6 @@ export const campaigns = listing({
 });
 export const { get: getCampaign } = campaigns;
 
-export const lockCampaign = (db: Db, brandId: string, id: string): Promise<CampaignRow> =>
-  lockOwn(db.selectFrom('campaigns').selectAll(), 'campaign', brandId, id);
-
-export async function insertCampaign(db: Db, row: Insertable<CampaignsTable>): Promise<CampaignRow> {
-  return await db.insertInto('campaigns').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export const updateCampaign = (db: Db, brandId: string, id: string, change: Updateable<CampaignsTable>) =>
-  updateOwn(db.updateTable('campaigns').set(change).returningAll(), brandId, id);
-
-/** Campaigns are never deleted, so an existing one stays. */
-export const hasCampaign = (db: Db, brandId: string, id: string): Promise<boolean> =>
-  isFound(db.selectFrom('campaigns').select('id').where('brandId', '=', brandId).where('id', '=', id));
-
 /** A date arrives as midnight UTC, so a deadline at midnight UTC means the whole day. */
 export const isWholeDay = (deadline: Date): boolean => deadline.getTime() % DAY_MS === 0;
 
@@ -103,22 +89,26 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
   const { compensation, requirements } = input;
   const currency = await getBrandCurrency(db, brandId);
   const terms = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
-  const row = await insertCampaign(db, {
-    id: newId('cmp', now.getTime()),
-    brandId,
-    title: input.name,
-    status: input.status,
-    campaignType: input.type ?? null,
-    description: input.description ?? null,
-    ...storedCompensation(terms, currency),
-    platforms: requirements?.platforms ?? null,
-    minFollowers: requirements?.min_followers ?? null,
-    contentTypes: requirements?.content_types ?? null,
-    deliverablesCount: requirements?.deliverables_count ?? null,
-    deadline: input.deadline ?? null,
-    createdAt: now,
-    updatedAt: null,
-  });
+  const row = await db
+    .insertInto('campaigns')
+    .values({
+      id: newId('cmp', now.getTime()),
+      brandId,
+      title: input.name,
+      status: input.status,
+      campaignType: input.type ?? null,
+      description: input.description ?? null,
+      ...storedCompensation(terms, currency),
+      platforms: requirements?.platforms ?? null,
+      minFollowers: requirements?.min_followers ?? null,
+      contentTypes: requirements?.content_types ?? null,
+      deliverablesCount: requirements?.deliverables_count ?? null,
+      deadline: input.deadline ?? null,
+      createdAt: now,
+      updatedAt: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
   work.audit({ resourceId: row.id, old: null, new: row });
   work.emit('campaign.created', toEventData(row));
   return row;
@@ -132,18 +122,16 @@ export function validateCompensation(compensation: Compensation, brandCurrency: 
   throw validationError([{ field: 'compensation.amount', code: 'invalid', message }]);
 }
 
-/** The compensation after a patch. Validated as a whole, because an amount may fit one currency and not another. */
-function patchedCompensation(old: CampaignRow, patch: NonNullable<CampaignPatch['compensation']>): Compensation {
-  const compensation = applyPatch(toCompensation(old) ?? UNKNOWN, patch);
-  if (compensation.type !== '') return compensation;
-  const message = 'is required: the campaign has no compensation yet.';
-  throw validationError([{ field: 'compensation.type', code: 'required', message }]);
-}
-
+/** Validates the patched compensation as a whole, because an amount may fit one currency and not another. */
 function compensationColumns(old: CampaignRow, patch: CampaignPatch['compensation'], brandCurrency: string) {
   if (patch === undefined) return {};
   if (patch === null) return storedCompensation(null, brandCurrency);
-  return storedCompensation(validateCompensation(patchedCompensation(old, patch), brandCurrency), brandCurrency);
+  const compensation = applyPatch(toCompensation(old) ?? UNKNOWN, patch);
+  if (compensation.type === '') {
+    const message = 'is required: the campaign has no compensation yet.';
+    throw validationError([{ field: 'compensation.type', code: 'required', message }]);
+  }
+  return storedCompensation(validateCompensation(compensation, brandCurrency), brandCurrency);
 }
 
 function requirementColumns(patch: CampaignPatch['requirements']) {
@@ -161,14 +149,21 @@ function requirementColumns(patch: CampaignPatch['requirements']) {
 /** Sets only the columns that the patch names, on a locked row. */
 export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
   const { db, now, brandId } = work;
-  const old = await lockCampaign(db, brandId, id);
+  const old = await lockOwn(db.selectFrom('campaigns').selectAll(), 'campaign', brandId, id);
   const { name, type, description, deadline, status, compensation, requirements } = patch;
-  const row = await updateCampaign(db, brandId, id, {
-    ...omitUndefined({ title: name, campaignType: type, description, deadline, status }),
-    ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
-    ...requirementColumns(requirements),
-    updatedAt: now,
-  });
+  const row = await updateOwn(
+    db
+      .updateTable('campaigns')
+      .set({
+        ...omitUndefined({ title: name, campaignType: type, description, deadline, status }),
+        ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
+        ...requirementColumns(requirements),
+        updatedAt: now,
+      })
+      .returningAll(),
+    brandId,
+    id,
+  );
   work.audit({ resourceId: id, old, new: row });
   // A patch that changes nothing but the time of the last change is not announced.
   if (JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null }))
@@ -181,6 +176,9 @@ export async function campaignProblems(
   { db, brandId }: Pick<Work, 'db' | 'brandId'>,
   id: string | null | undefined,
 ): Promise<Problem[]> {
-  if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
+  if (id === null || id === undefined) return [];
+  // Campaigns are never deleted, so an existing one stays.
+  const query = db.selectFrom('campaigns').select('id').where('brandId', '=', brandId).where('id', '=', id);
+  if (await isFound(query)) return [];
   return [{ field: 'campaign_id', code: 'not_found', message: 'is not a campaign of this brand.' }];
 }

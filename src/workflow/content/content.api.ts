@@ -53,7 +53,7 @@ const listContent = read({
   },
 });
 
-export const contentOperations = [
+const contentOperations = [
   listContent,
   get({
     id: 'get_content',

@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import {
-  type JobQueue,
-  type JobWorker,
-  openQueue,
-  openWorker,
-  type RunOptions,
-} from '../../kit/engines/redis/queue.ts';
+import { type JobWorker, openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { QueuedWork } from '../../kit/operation/job.ts';
 import type { EventConsumer } from '../../kit/operation/noun.ts';
@@ -68,32 +62,23 @@ async function readWithOthers({ config, postgres, failures }: Context, post: Ref
   });
 }
 
-async function readPosts(context: Context, post: RefreshingPost) {
-  const isVideo = context.config.youtubeApiKey !== undefined && post.canonicalKey.startsWith(`${YOUTUBE}:`);
-  return isVideo ? await readWithOthers(context, post) : [{ post, reading: await readFromProvider(context, post) }];
-}
-
 /** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
 async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
   const duePost = await findPost(postgres.db, id);
   if (duePost?.status !== 'refreshing') return;
-  for (const { post, reading } of await readPosts(context, duePost)) {
+  const isVideo = context.config.youtubeApiKey !== undefined && duePost.canonicalKey.startsWith(`${YOUTUBE}:`);
+  const readings = isVideo
+    ? await readWithOthers(context, duePost)
+    : [{ post: duePost, reading: await readFromProvider(context, duePost) }];
+  for (const { post, reading } of readings) {
     const actor = { brandId: post.brandId, keyId: null, operation: 'refresh_content', requestId: null };
     await inWork(postgres.db, clock, actor, (work) => endRefresh(work, post.id, reading));
   }
 }
 
-/** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
-async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
-  const now = clock.now();
-  const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
-  await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));
-  while ((await claimDuePosts(postgres.db, now, AT_ONCE)).length === AT_ONCE);
-  for (const { id } of await listRefreshing(postgres.db, AT_ONCE)) await queue.add(id);
-}
-
 export interface ContentRefreshes {
+  /** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -106,7 +91,14 @@ export function startContentRefreshes(context: Context, redisUrl: string, option
     onError: (error) => context.failures.failed('refreshing a post', error),
   });
   return {
-    sweep: () => sweepRefreshes(context, queue),
+    sweep: async () => {
+      const { postgres, clock } = context;
+      const now = clock.now();
+      const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
+      await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));
+      while ((await claimDuePosts(postgres.db, now, AT_ONCE)).length === AT_ONCE);
+      for (const { id } of await listRefreshing(postgres.db, AT_ONCE)) await queue.add(id);
+    },
     close: async () => void (await Promise.all([worker.close(), queue.close()])),
   };
 }
@@ -124,7 +116,7 @@ const TRACKING_EVENTS: ReadonlySet<string> = new Set(['deliverable.approved', 'd
 
 type Deliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
 
-/** For work that is approved after its contract's first post was read. */
+/** Sets the end of rights for work that was approved after its contract's first post was read. */
 async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: Deliverable) {
   if (!contractId) return;
   const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };

@@ -168,15 +168,12 @@ declare module '../../kit/outbox/events.ts' {
   interface Events extends EventsOf<typeof contentEvents> {}
 }
 
-const toMetrics = (row: ContentRow) => {
-  const { views, likes, comments, shares, saves } = row;
-  return { views, likes, comments, shares, saves, engagement_rate: engagementRate(row) };
-};
-
 /** The wire shape of a tracked post; `now` decides whether a refresh would have an effect. */
 export function toContent(row: ContentRow, now: Date): z.infer<typeof Content> {
   const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, now);
-  return Content.parse({ ...toWire({ ...row, nextRefreshAvailable }), metrics: toMetrics(row) });
+  const { views, likes, comments, shares, saves } = row;
+  const metrics = { views, likes, comments, shares, saves, engagement_rate: engagementRate(row) };
+  return Content.parse({ ...toWire({ ...row, nextRefreshAvailable }), metrics });
 }
 
 /** A post as returned when tracking begins: its metrics are zero, and unknown until the first reading. */

@@ -76,7 +76,7 @@ export async function listContent(db: Db, brandId: string, where: Omit<ContentFi
 }
 
 /** The row, locked until the transaction ends; undefined if it is no longer tracked. */
-export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
+async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
   return await withCreator(db)
     .where('content.brandId', '=', brandId)
     .where('content.id', '=', id)
@@ -90,7 +90,7 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
 }
 
 /** Returns the id of the existing row if the brand already tracks the post. */
-export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
+async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
   const inserted = await db
     .insertInto('content')
     .values(row)
@@ -108,23 +108,8 @@ export async function insertContent(db: Db, row: Insertable<ContentTable>): Prom
   return id;
 }
 
-export async function updateContent(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<ContentTable>,
-): Promise<void> {
+async function updateContent(db: Db, brandId: string, id: string, change: Updateable<ContentTable>): Promise<void> {
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
-}
-
-/** Stores the day's reading; a later one on the same day replaces it. */
-export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
-  const { contentId: _id, date: _date, ...metrics } = row;
-  await db
-    .insertInto('contentMetrics')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['contentId', 'date']).doUpdateSet(metrics))
-    .execute();
 }
 
 /** Counts the posts that were tracked at some time within the window. */
@@ -211,7 +196,7 @@ export async function listRefreshingAt(db: Db, host: string, except: string, lim
 }
 
 /** The known publication dates of these posts, including posts that are no longer tracked. */
-export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
+async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
   if (canonicalKeys.length === 0) return [];
   const rows = await db
     .selectFrom('content')
@@ -223,7 +208,7 @@ export async function listPostDates(db: Db, brandId: string, canonicalKeys: read
   return rows.flatMap(({ postedAt }) => postedAt ?? []);
 }
 
-/** Stores where a short link leads. */
+/** Stores the post that a short link leads to. */
 export async function insertShortLink(db: Db, link: ContentShortLinksTable): Promise<void> {
   await db
     .insertInto('contentShortLinks')
@@ -232,21 +217,10 @@ export async function insertShortLink(db: Db, link: ContentShortLinksTable): Pro
     .execute();
 }
 
-/** The posts that these short links lead to, where known. */
-export async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
-  if (shortKeys.length === 0) return [];
-  return await db
-    .selectFrom('contentShortLinks')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('shortKey', 'in', shortKeys)
-    .execute();
-}
-
 /**
  * Approved work whose URL has this post's id or a short link to it, under contracts whose rights count from the post.
  */
-export async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
+async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
   const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
   return await db
     .selectFrom('deliverables')
@@ -306,32 +280,22 @@ export async function resolvePost(config: Config, text: string): Promise<Post | 
 
 export type ResolvedPost = Awaited<ReturnType<typeof resolvePost>>;
 
-function readAddress(post: ResolvedPost) {
-  if (typeof post !== 'string') return { post, problems: [] };
-  const problem: Problem = { field: 'url', code: post, message: ADDRESS_PROBLEMS[post] };
-  return { post: undefined, problems: [problem] };
-}
-
-/** The id of the creator in the body, if any, and the problem if the brand may not refer to that creator. */
-async function resolveCreator({ db, brandId }: Work, email: string | null | undefined) {
-  if (email === null || email === undefined) return { creatorId: null, problems: [] };
-  const addressee = await findAddressee(db, brandId, email);
-  return { creatorId: addressee?.id ?? null, problems: addressee ? [] : [notOnRoster(email)] };
-}
-
 export interface TrackInput extends Omit<ContentCreate, 'url'> {
   post: ResolvedPost;
 }
 
 export async function trackContent(work: Work, input: TrackInput): Promise<ContentRow> {
   const { db, now, brandId } = work;
-  const { post, problems } = readAddress(input.post);
-  const creator = await resolveCreator(work, input.creator_email);
-  const all = [...problems, ...creator.problems, ...(await campaignProblems(work, input.campaign_id))];
-  if (!post || all.length > 0) {
-    const facts = problems.some(({ code }) => code === 'unsupported_platform') ? { supported: SUPPORTED_HOSTS } : {};
-    const { message } = validationError(all);
-    throw new ApiError('VALIDATION_ERROR', message, { details: all, facts });
+  const { post, creator_email: email } = input;
+  const problems: Problem[] = [];
+  if (typeof post === 'string') problems.push({ field: 'url', code: post, message: ADDRESS_PROBLEMS[post] });
+  const addressee = email === null || email === undefined ? undefined : await findAddressee(db, brandId, email);
+  if (email !== null && email !== undefined && !addressee) problems.push(notOnRoster(email));
+  problems.push(...(await campaignProblems(work, input.campaign_id)));
+  if (typeof post === 'string' || problems.length > 0) {
+    const facts = post === 'unsupported_platform' ? { supported: SUPPORTED_HOSTS } : {};
+    const { message } = validationError(problems);
+    throw new ApiError('VALIDATION_ERROR', message, { details: problems, facts });
   }
   const id = newId('cnt', now.getTime());
   const existing = await insertContent(db, {
@@ -341,7 +305,7 @@ export async function trackContent(work: Work, input: TrackInput): Promise<Conte
     canonicalKey: post.key,
     platform: post.platform,
     type: post.type,
-    creatorId: creator.creatorId,
+    creatorId: addressee?.id ?? null,
     campaignId: input.campaign_id ?? null,
     status: 'tracking',
     trackedAt: now,
@@ -380,19 +344,15 @@ export async function untrackContent(work: Work, id: string): Promise<void> {
 type Failure = 'no_provider' | 'unavailable' | 'gone';
 const AGAIN_AFTER_MS = 3_600_000;
 
-function afterFailure(row: ContentRow, failure: Failure, now: Date) {
-  const soon = new Date(now.getTime() + AGAIN_AFTER_MS);
-  const next = { no_provider: nextRefreshAt(row.trackedAt, now), unavailable: soon, gone: null }[failure];
-  return { status: 'tracking', refreshError: failure, nextRefreshAt: next } as const;
-}
-
 /** Ends a refresh with the provider's reading, or with the reason it failed. Metrics are never estimated. */
 export async function endRefresh(work: Work, id: string, reading: ProvidedReading | Failure): Promise<void> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);
   if (old?.status !== 'refreshing') return;
   if (typeof reading === 'string') {
-    await updateContent(db, brandId, id, afterFailure(old, reading, now));
+    const soon = new Date(now.getTime() + AGAIN_AFTER_MS);
+    const next = { no_provider: nextRefreshAt(old.trackedAt, now), unavailable: soon, gone: null }[reading];
+    await updateContent(db, brandId, id, { status: 'tracking', refreshError: reading, nextRefreshAt: next });
     return;
   }
   const { type, caption, posted_at: postedAt, paid_partnership: paidPartnership, followers, ...metrics } = reading;
@@ -409,7 +369,12 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
     status: 'tracking' as const,
   };
   await updateContent(db, brandId, id, change);
-  await upsertMetrics(db, { contentId: id, date: now.toISOString().slice(0, 10), ...metrics });
+  // A later reading on the same day replaces the earlier one.
+  await db
+    .insertInto('contentMetrics')
+    .values({ contentId: id, date: now.toISOString().slice(0, 10), ...metrics })
+    .onConflict((conflict) => conflict.columns(['contentId', 'date']).doUpdateSet(metrics))
+    .execute();
   if (postedAt?.getTime() !== old.postedAt?.getTime()) await followPost(work, old.canonicalKey);
   const { metrics: previous } = toContent(old, now);
   work.emit('content.refreshed', { ...toContent({ ...old, ...change }, now), previous_metrics: previous });
@@ -421,10 +386,17 @@ async function resolveKeys({ db, brandId }: Work, urls: readonly (string | null)
     const post = url === null ? 'not_an_address' : readPostAddress(url);
     return url === null || typeof post === 'string' ? [] : [{ ...post, given: url }];
   });
-  const short = posts.flatMap(({ key, isShort }) => (isShort ? [key] : []));
-  const resolved = new Map(
-    (await listShortLinks(db, brandId, short)).map((link) => [link.shortKey, link.canonicalKey]),
-  );
+  const shortKeys = posts.flatMap(({ key, isShort }) => (isShort ? [key] : []));
+  const links =
+    shortKeys.length === 0
+      ? []
+      : await db
+          .selectFrom('contentShortLinks')
+          .selectAll()
+          .where('brandId', '=', brandId)
+          .where('shortKey', 'in', shortKeys)
+          .execute();
+  const resolved = new Map(links.map((link) => [link.shortKey, link.canonicalKey]));
   return new Map(posts.map(({ given: url, key }) => [url, resolved.get(key) ?? key]));
 }
 

@@ -5,14 +5,14 @@ import platforms from './platforms.json' with { type: 'json' };
 /** A request within this time of the previous one does nothing. Scheduled readings do not count as requests. */
 const COOL_DOWN_MS = HOUR_MS;
 
-/** From when a refresh has an effect; null for any time. */
+/** The time from which a refresh has an effect; null for any time. */
 export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {
   if (requestedAt === null) return null;
   const at = new Date(requestedAt.getTime() + COOL_DOWN_MS);
   return at > now ? at : null;
 }
 
-/** The next scheduled reading: daily for 30 days, then weekly for 90. Null: never again. */
+/** The next scheduled reading: daily for 30 days, then weekly for 90. Null if there is none. */
 export function nextRefreshAt(trackedAt: Date, now: Date): Date | null {
   const age = now.getTime() - trackedAt.getTime();
   if (age < 30 * DAY_MS) return new Date(now.getTime() + DAY_MS);

@@ -81,21 +81,6 @@ const Videos = z.object({
   ),
 });
 
-type Video = z.output<typeof Videos>['items'][number];
-
-const toReading = ({ snippet, statistics, paidProductPlacementDetails: placement }: Video): ProvidedReading => ({
-  views: statistics.viewCount,
-  likes: statistics.likeCount,
-  comments: statistics.commentCount,
-  shares: null,
-  saves: null,
-  followers: null,
-  type: null,
-  caption: snippet.title.slice(0, 5_000),
-  posted_at: new Date(snippet.publishedAt),
-  paid_partnership: placement?.hasPaidProductPlacement ?? null,
-});
-
 /** The current state of YouTube videos by id, from one call of `videos.list`. Deleted and private ones are missing. */
 export async function readVideos(config: Config, ids: readonly string[]): Promise<Map<string, ProvidedReading>> {
   const url = new URL(`${config.youtubeApiUrl.replace(/\/$/, '')}/videos`);
@@ -108,5 +93,21 @@ export async function readVideos(config: Config, ids: readonly string[]): Promis
   const videos = status === 200 ? Videos.safeParse(body) : undefined;
   if (!videos?.success)
     throw unavailable(YOUTUBE, new Error(`${YOUTUBE} answered ${status}: ${videos?.error.message ?? ''}`));
-  return new Map(videos.data.items.map((video) => [video.id, toReading(video)]));
+  return new Map(
+    videos.data.items.map((video) => [
+      video.id,
+      {
+        views: video.statistics.viewCount,
+        likes: video.statistics.likeCount,
+        comments: video.statistics.commentCount,
+        shares: null,
+        saves: null,
+        followers: null,
+        type: null,
+        caption: video.snippet.title.slice(0, 5_000),
+        posted_at: new Date(video.snippet.publishedAt),
+        paid_partnership: video.paidProductPlacementDetails?.hasPaidProductPlacement ?? null,
+      },
+    ]),
+  );
 }

@@ -34,7 +34,7 @@ import { documentHtml, readDocument } from './document.ts';
 const tag = 'Contracts';
 const getPageLinks = async ({ pageLinks }: Context) => pageLinks;
 
-export const contractOperations = [
+const contractOperations = [
   list({
     id: 'list_contracts',
     path: '/v1/contracts',

@@ -4,7 +4,7 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { getBrand } from '../../platform/brands/queries.ts';
+import { getBrand } from '../../platform/brands/brands.ts';
 import { mailPeople } from '../../platform/people/people.ts';
 import type { Addressee } from '../applications/applications.ts';
 import { listContractDeliverables } from '../deliverables/deliverables.ts';
@@ -124,7 +124,7 @@ declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof contractMails> {}
 }
 
-/** To the contract's creator, with the link for signing; once for each sending. */
+/** Mails the contract's creator the link for signing, once for each sending. */
 export async function mailSent(work: Work, row: ContractRow, to: Addressee): Promise<void> {
   const { id, linkVersion, title } = row;
   await queueMail(work, {
@@ -141,7 +141,7 @@ export async function mailSent(work: Work, row: ContractRow, to: Addressee): Pro
   });
 }
 
-/** To a creator who received the contract: it can no longer be signed. */
+/** Tells a creator who received the contract that it can no longer be signed. */
 export async function mailEnded(
   work: Work,
   { id, creatorId, creatorEmail, title }: ContractFacts,
@@ -157,7 +157,7 @@ export async function mailEnded(
   });
 }
 
-/** To both sides, with the signed text. */
+/** Mails both sides the signed text. */
 export async function mailSigned(work: Work, row: ContractFacts): Promise<void> {
   const { id, creatorId, creatorEmail, title, signedAt, signerName, contentHash, document } = row;
   const { contactEmail } = await getBrand(work.db, work.brandId);

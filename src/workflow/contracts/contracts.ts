@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import type { PageLinks } from '../../kit/access/page-tokens.ts';
 import type { ContractItemsTable, ContractsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -6,12 +6,12 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Compensation, storedCompensation } from '../../kit/values/compensation.ts';
-import { ApiError, type Problem, validationError, wrongState } from '../../kit/values/errors.ts';
+import { ApiError, validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { getBrand, getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrand, getBrandCurrency } from '../../platform/brands/brands.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems, getCampaign, validateCompensation } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
@@ -81,49 +81,11 @@ export async function findLinkedContract(db: Db, id: string, version: number): P
   return row && (await contracts.find(db, row.brandId, id));
 }
 
-export const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
+const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
   lockOwn(db.selectFrom('contracts').selectAll(), 'contract', brandId, id);
 
-export async function insertContract(db: Db, row: Insertable<ContractsTable>): Promise<void> {
-  await db.insertInto('contracts').values(row).execute();
-}
-
-export async function replaceItems(
-  db: Db,
-  brandId: string,
-  contractId: string,
-  items: readonly ItemRow[],
-): Promise<void> {
-  await db.deleteFrom('contractItems').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
-  const rows = items.map((item, position) => ({ ...item, brandId, contractId, position }));
-  if (rows.length > 0) await db.insertInto('contractItems').values(rows).execute();
-}
-
-export const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
+const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
   updateOwn(db.updateTable('contracts').set(change).returningAll(), brandId, id);
-
-/**
- * Signs a sent contract that has not expired, if this is its current link; undefined otherwise. Of several concurrent
- * signatures only one succeeds.
- */
-export async function signSent(
-  db: Db,
-  brandId: string,
-  { id, version }: { id: string; version: number },
-  signature: Pick<ContractRow, 'signerName' | 'signerIpSealed' | 'signerAgentSealed'>,
-  at: Date,
-): Promise<ContractRow | undefined> {
-  return await db
-    .updateTable('contracts')
-    .set({ ...signature, status: 'signed', signedAt: at, updatedAt: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('linkVersion', '=', version)
-    .where('status', '=', 'sent')
-    .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', at)]))
-    .returningAll()
-    .executeTakeFirst();
-}
 
 /** Contracts that are past their end and unsigned, oldest first. */
 export async function listExpired(db: Db, now: Date, limit: number): Promise<{ id: string; brandId: string }[]> {
@@ -162,15 +124,6 @@ function assertMayBecome(contract: ContractState, target: 'sent' | 'expired', no
   if (!allowed.includes(target)) throw wrongState('contract', status, target, allowed);
 }
 
-/** A sent contract cannot be changed: the creator must know what they sign. */
-function assertDraft(contract: ContractState, now: Date): void {
-  const status = statusAt(contract, now);
-  if (status === 'draft') return;
-  throw new ApiError('INVALID_STATE_TRANSITION', `The contract is ${status}; only a draft can be changed.`, {
-    facts: { current_status: status, allowed: MOVES[status] },
-  });
-}
-
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 
 /** The row for the audit log, without sealed fields, and with the text's hash instead of the text. */
@@ -187,18 +140,17 @@ async function compensationColumns({ db, brandId }: Work, compensation: Contract
   );
 }
 
-function expiryProblems(expiresAt: Date | null | undefined, now: Date): Problem[] {
-  if (expiresAt === null || expiresAt === undefined || expiresAt > now) return [];
-  return [{ field: 'expires_at', code: 'past', message: `must be in the future; got ${expiresAt.toISOString()}.` }];
-}
-
 /**
  * Checks everything that a body refers to and throws all problems at once. Returns the creator's id, if the body names
  * one.
  */
 async function checkReferences(work: Work, { creator_email, campaign_id, expires_at }: ContractPatch) {
   const { db, now, brandId } = work;
-  const problems = [...(await campaignProblems(work, campaign_id)), ...expiryProblems(expires_at, now)];
+  const problems = await campaignProblems(work, campaign_id);
+  if (expires_at && expires_at <= now) {
+    const message = `must be in the future; got ${expires_at.toISOString()}.`;
+    problems.push({ field: 'expires_at', code: 'past', message });
+  }
   const addressee = creator_email === undefined ? undefined : await findAddressee(db, brandId, creator_email);
   if (creator_email !== undefined && !addressee) problems.push(notOnRoster(creator_email));
   if (problems.length > 0) throw validationError(problems);
@@ -212,7 +164,11 @@ async function setItems(work: Work, contract: ContractRow, inputs: readonly Item
     quantity,
     dueDate,
   }));
-  await replaceItems(work.db, work.brandId, contract.id, items);
+  const { db, brandId } = work;
+  const contractId = contract.id;
+  await db.deleteFrom('contractItems').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
+  const rows = items.map((item, position) => ({ ...item, brandId, contractId, position }));
+  if (rows.length > 0) await db.insertInto('contractItems').values(rows).execute();
   await createContractDeliverables(work, contract, items);
 }
 
@@ -222,19 +178,22 @@ export async function createContract(work: Work, input: ContractCreate): Promise
   const creatorId = await checkReferences(work, input);
   if (creatorId === undefined) throw validationError([notOnRoster(input.creator_email)]);
   const id = newId('ctr', now.getTime());
-  await insertContract(db, {
-    id,
-    brandId,
-    creatorId,
-    title: input.title,
-    status: 'draft',
-    createdAt: now,
-    ...(await compensationColumns(work, input.compensation)),
-    campaignId: input.campaign_id ?? null,
-    usageRights: input.usage_rights ?? null,
-    terms: input.terms ? JSON.stringify(input.terms) : null,
-    expiresAt: input.expires_at ?? null,
-  });
+  await db
+    .insertInto('contracts')
+    .values({
+      id,
+      brandId,
+      creatorId,
+      title: input.title,
+      status: 'draft',
+      createdAt: now,
+      ...(await compensationColumns(work, input.compensation)),
+      campaignId: input.campaign_id ?? null,
+      usageRights: input.usage_rights ?? null,
+      terms: input.terms ? JSON.stringify(input.terms) : null,
+      expiresAt: input.expires_at ?? null,
+    })
+    .execute();
   const row = await lockContract(db, brandId, id);
   await setItems(work, row, input.deliverables);
   work.audit({ resourceId: id, old: null, new: toAuditRow(row) });
@@ -245,7 +204,13 @@ export async function createContract(work: Work, input: ContractCreate): Promise
 export async function patchContract(work: Work, id: string, patch: ContractPatch): Promise<ContractFacts> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);
-  assertDraft(old, now);
+  const status = statusAt(old, now);
+  // A sent contract cannot be changed: the creator must know what they sign.
+  if (status !== 'draft') {
+    throw new ApiError('INVALID_STATE_TRANSITION', `The contract is ${status}; only a draft can be changed.`, {
+      facts: { current_status: status, allowed: MOVES[status] },
+    });
+  }
   const creatorId = await checkReferences(work, patch);
   const { title, campaign_id: campaignId, usage_rights: usageRights, expires_at: expiresAt, terms } = patch;
   const row = await updateContract(db, brandId, id, {
@@ -353,12 +318,24 @@ export async function signContract(
   // Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
   // contract.
   const seal = (text: string) => secrets.seal(text, `contract ${old.id}`);
-  const signature = {
-    signerName: name,
-    signerIpSealed: seal(address),
-    signerAgentSealed: seal(userAgent.slice(0, 1_000)),
-  };
-  const row = await signSent(db, brandId, { id: old.id, version: old.linkVersion }, signature, now);
+  // Only one of several concurrent signatures succeeds, and only by the current link of a contract that has not expired.
+  const row = await db
+    .updateTable('contracts')
+    .set({
+      signerName: name,
+      signerIpSealed: seal(address),
+      signerAgentSealed: seal(userAgent.slice(0, 1_000)),
+      status: 'signed',
+      signedAt: now,
+      updatedAt: now,
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', old.id)
+    .where('linkVersion', '=', old.linkVersion)
+    .where('status', '=', 'sent')
+    .where((eb) => eb.or([eb('expiresAt', 'is', null), eb('expiresAt', '>', now)]))
+    .returningAll()
+    .executeTakeFirst();
   if (!row) return undefined;
   const { creatorEmail: _email, creatorName: _name, items: _items, ...before } = old;
   work.audit({ resourceId: row.id, old: toAuditRow(before), new: toAuditRow(row) });

@@ -27,13 +27,13 @@ const pageRequested = template({
   }),
 });
 
-export const creatorMails = mails({ page_requested: pageRequested });
+const creatorMails = mails({ page_requested: pageRequested });
 
 declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof creatorMails> {}
 }
 
-/** The list of creators shows what they sold, so its operation is in `analytics/creators`. */
+/** The list of creators shows what they sold, so its operation is in `analytics/creators.api.ts`. */
 export const creatorRecordsNoun = noun({
   name: 'creator-records',
   operations: [],

@@ -14,7 +14,7 @@ const MAX_HANDLE = 50;
 /** The fields that hold the handles of a platform. */
 type HandleFields = Partial<Record<HandlePlatform, string>>;
 
-/** The reason why a text is no handle on the platform, with the code that the API gives it; undefined if it is one. */
+/** Explains why a text is no handle on the platform, with the code that the API gives it; undefined if it is one. */
 export function findHandleProblem(
   text: string,
   platform: HandlePlatform,

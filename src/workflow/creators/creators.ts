@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { CreatorsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
@@ -8,6 +8,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
 import type { CreatorFilter, PersonFilter } from './creators.shapes.ts';
 import type { ProfileColumns } from './profiles.ts';
 
@@ -25,17 +26,7 @@ export interface Identity {
  * rows, which avoids deadlocks. Inserts that only refer to the brand do not wait for it.
  */
 export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
-}
-
-/** Undefined if another creator of the brand has this e-mail or one of these handles. */
-export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Promise<CreatorRow | undefined> {
-  return await db
-    .insertInto('creators')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
+  await lockBrand(db, brandId);
 }
 
 /** The brand's creators with this e-mail or one of these handles. */
@@ -58,7 +49,7 @@ export async function listMatching(db: Db, brandId: string, identity: Identity):
 }
 
 /** Undefined if another creator of the brand has the new e-mail or handle. */
-export async function updateCreator(
+async function updateCreator(
   db: Db,
   creator: { id: string; brandId: string },
   change: Updateable<CreatorsTable>,
@@ -192,7 +183,7 @@ export async function updateProfile(
     .executeTakeFirst();
 }
 
-/** The creators that merged ones became, by the old id. Figures still carry the old ids. */
+/** Maps the old ids of merged creators to the current ones. Figures still carry the old ids. */
 export async function listMerged(db: Db, brandId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('creatorMerges')
@@ -216,18 +207,6 @@ export async function findCreatorPage(db: Db, id: string): Promise<CreatorRow | 
   return await db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Searches every brand: who lost their link only gives an address. */
-export async function listCreatorsByEmail(db: Db, email: string) {
-  return await db
-    .selectFrom('creators')
-    .select(['id', 'brandId', 'email', 'linkVersion'])
-    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(20)
-    .execute();
-}
-
 /** Conditions on the person behind a row. */
 export type PersonConditions = Pick<CreatorFilter, keyof typeof PersonFilter>;
 
@@ -247,7 +226,7 @@ export function matchesCreator(column: string, brandId: string, email: string | 
 export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonConditions): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 
-/** The filter as a condition on `creators`. */
+/** Translates the filter to a condition on `creators`. */
 export function matchesPerson({ search, creator_email: email, handle, tag }: PersonConditions) {
   const pattern = toLikePattern(search ?? '');
   const bySearch =
@@ -267,7 +246,7 @@ export function matchesPerson({ search, creator_email: email, handle, tag }: Per
   return sql<boolean>`(${bySearch} and ${byEmail} and ${byHandle} and ${byTag})`;
 }
 
-/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+/** The creator's name beside a link: the link's own name for them, else theirs. */
 export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
 
 /** The one name shown for a creator. */
@@ -283,7 +262,13 @@ export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
 export async function createCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
-  const row = await insertCreator(db, { ...person, id: newId('crt', now.getTime()), brandId, createdAt: now });
+  // The insert does nothing if another creator of the brand has this e-mail or one of these handles.
+  const row = await db
+    .insertInto('creators')
+    .values({ ...person, id: newId('crt', now.getTime()), brandId, createdAt: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (row) work.audit({ resourceId: row.id, old: null, new: row });
   return row;
 }
@@ -307,14 +292,6 @@ export async function changeCreator(
   return row;
 }
 
-async function findOrCreate(work: Work, email: string, name: string | null): Promise<CreatorRow> {
-  const identity = { email, igHandle: null, ttHandle: null };
-  const newCreator = await createCreator(work, { ...identity, name });
-  const creator = newCreator ?? (await listMatching(work.db, work.brandId, identity))[0];
-  if (!creator) throw new Error('The creator that blocked the insert was not found.');
-  return creator;
-}
-
 /**
  * The id of the brand's creator with this e-mail, created if needed. A missing name or handle is filled in, never
  * overwritten, and a handle that another creator of the brand has is not taken.
@@ -323,8 +300,11 @@ export async function ensureCreator(
   work: Work,
   person: { email: string; name: string | null; igHandle: string | null; ttHandle: string | null },
 ): Promise<string> {
-  let creator = await findOrCreate(work, person.email, person.name);
-  const { name, igHandle, ttHandle } = person;
+  const { email, name, igHandle, ttHandle } = person;
+  const identity = { email, igHandle: null, ttHandle: null };
+  const newCreator = await createCreator(work, { ...identity, name });
+  let creator = newCreator ?? (await listMatching(work.db, work.brandId, identity))[0];
+  if (!creator) throw new Error('The creator that blocked the insert was not found.');
   const missing = [
     creator.name === null && name !== null ? { name } : undefined,
     creator.igHandle === null && igHandle !== null ? { igHandle } : undefined,
@@ -338,7 +318,16 @@ export async function ensureCreator(
 
 /** Mails the page of each brand that knows this address, at most once an hour, and does not reveal whether any does. */
 export async function mailPageLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
-  for (const { id, brandId, email: to, linkVersion } of await listCreatorsByEmail(postgres.db, email)) {
+  // Searches every brand, because a person who lost their link only gives an address.
+  const creators = await postgres.db
+    .selectFrom('creators')
+    .select(['id', 'brandId', 'email', 'linkVersion'])
+    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute();
+  for (const { id, brandId, email: to, linkVersion } of creators) {
     if (to === null) continue;
     const actor = { brandId, keyId: null, operation: 'request_page', requestId };
     await inWork(postgres.db, clock, actor, async (work) => {

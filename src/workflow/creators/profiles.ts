@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { DirectoryCreator } from '../../directory/search/creator.shapes.ts';
 import type { Clause } from '../../directory/search/query.ts';
-import { DirectoryCreator } from '../../directory/search/schema.ts';
 import { getJson } from '../../kit/engines/http/client.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
@@ -96,7 +96,7 @@ export type ProfileColumns = Partial<
   Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
 >;
 
-/** Makes outside calls, so never within a transaction. A creator is profiled once every handle is known. */
+/** Makes outside calls, so it must not run within a transaction. A creator is profiled once every handle is known. */
 export async function lookUpProfile(
   context: Context,
   { igHandle, ttHandle }: Omit<Identity, 'email'>,

@@ -16,7 +16,7 @@ import { createDeliverable, deliverables, getDeliverable, listSubmissions, patch
 
 const tag = 'Deliverables';
 
-export const deliverableOperations = [
+const deliverableOperations = [
   list({
     id: 'list_deliverables',
     path: '/v1/deliverables',

@@ -5,7 +5,7 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import { type MailFacts, template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { EventName } from '../../kit/outbox/events.ts';
-import { getBrand } from '../../platform/brands/queries.ts';
+import { getBrand } from '../../platform/brands/brands.ts';
 import { getDisplayName } from '../creators/creators.ts';
 import { toDeliverable } from './deliverables.shapes.ts';
 import type { DeliverableFacts } from './deliverables.ts';
@@ -118,7 +118,7 @@ const toWorkLink = ({ id, linkVersion, type }: DeliverableFacts) => ({
   name: type,
 });
 
-/** To the creator of a deliverable that was requested without a contract. */
+/** Mails the creator of a deliverable that was requested without a contract. */
 export async function mailCreated(work: Work, row: DeliverableFacts): Promise<void> {
   const { id, creatorId, creatorEmail, dueDate } = row;
   if (creatorEmail === null) return;
@@ -166,7 +166,7 @@ async function mailBrand(work: Work, move: Move, row: DeliverableFacts): Promise
   }
 }
 
-/** Each side is mailed what the other did. A creator gets no mail about what they never saw. */
+/** Mails each side about the other's moves. A creator gets no mail about a deliverable that they never saw. */
 export async function mailMove(work: Work, move: Move, row: DeliverableFacts): Promise<void> {
   await mailCreator(work, move, row);
   await mailBrand(work, move, row);

@@ -9,7 +9,6 @@ import { UsageTerms } from '../assets/assets.shapes.ts';
 import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/campaigns.shapes.ts';
 import { Email } from '../creators/creators.shapes.ts';
 import type { DeliverableFacts, SubmissionRow } from './deliverables.ts';
-import { isLateAt } from './moves.ts';
 
 const STATUSES = [
   'pending',
@@ -74,7 +73,7 @@ const platform = z
   .describe(`Platform the content is posted on: ${PLATFORM_NAMES}; null when left open.`)
   .meta({ example: 'photo_app' });
 const dueDate = z.string().nullable().describe('Day it is due, in UTC; null for none.').meta({ example: '2027-01-31' });
-/** One unit, or several alike, as it is returned. */
+/** One unit, or several alike, as they are returned. */
 export const WorkShown = { type, platform, due_date: dueDate };
 const dueDateInput = DueDate.nullable().describe('Day it is due, in UTC; null for none.');
 export const WorkInput = {
@@ -242,6 +241,10 @@ export const DeliverableFilter = z.object({
 });
 export type DeliverableFilter = z.output<typeof DeliverableFilter>;
 
+/** Compares UTC days: nothing is late on the due day itself. */
+export const isLateAt = (at: Date, dueDate: string | null): boolean =>
+  dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
+
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
   submittedAt !== null && isLateAt(submittedAt, dueDate);
 
@@ -249,17 +252,15 @@ const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
 export const toDeliverable = (row: DeliverableFacts): Deliverable =>
   Deliverable.parse({ ...toWire(row), is_late: isLate(row) });
 
-const toSubmission = ({ n, at, ...row }: SubmissionRow) => ({
-  ...toWire(row),
-  version: n,
-  submitted_at: at.toISOString(),
-});
-
 export const toDeliverableDetail = (row: DeliverableFacts, submissions: readonly SubmissionRow[]) =>
   DeliverableDetail.parse({
     ...toWire(row),
     is_late: isLate(row),
-    submissions: submissions.map(toSubmission),
+    submissions: submissions.map(({ n, at, ...submission }) => ({
+      ...toWire(submission),
+      version: n,
+      submitted_at: at.toISOString(),
+    })),
   });
 
 const deliverableEvents = events({

@@ -19,9 +19,10 @@ import {
   type DeliverableCreate,
   type DeliverableFilter,
   type DeliverablePatch,
+  isLateAt,
   toDeliverable,
 } from './deliverables.shapes.ts';
-import { ENDED_WITH_CONTRACT, findMoveError, isLateAt, toAssetRights } from './moves.ts';
+import { ENDED_WITH_CONTRACT, findMoveError, toAssetRights } from './moves.ts';
 
 export type DeliverableStatus = DeliverablesTable['status'];
 
@@ -68,17 +69,6 @@ export async function findDeliverableOfLink(db: Db, id: string): Promise<Deliver
   return row && (await findDeliverable(db, row.brandId, id));
 }
 
-/** The usage rights of its contract; undefined without a contract. */
-export async function findRights(db: Db, brandId: string, contractId: string | null) {
-  if (contractId === null) return undefined;
-  return await db
-    .selectFrom('contracts')
-    .select(['usageRights', 'terms', 'signedAt'])
-    .where('brandId', '=', brandId)
-    .where('id', '=', contractId)
-    .executeTakeFirst();
-}
-
 /** A contract's deliverables, in the order of its items. */
 export async function listContractDeliverables(
   db: Db,
@@ -91,7 +81,7 @@ export async function listContractDeliverables(
     .execute();
 }
 
-export const lockDeliverable = (db: Db, brandId: string, id: string): Promise<DeliverableRow> =>
+const lockDeliverable = (db: Db, brandId: string, id: string): Promise<DeliverableRow> =>
   lockOwn(db.selectFrom('deliverables').selectAll(), 'deliverable', brandId, id);
 
 /** Every submitted version of these deliverables, newest first. */
@@ -106,13 +96,8 @@ export async function listSubmissions(db: Db, brandId: string, ids: readonly str
     .execute();
 }
 
-export async function insertDeliverables(db: Db, rows: Insertable<DeliverablesTable>[]): Promise<void> {
+async function insertDeliverables(db: Db, rows: Insertable<DeliverablesTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('deliverables').values(rows).execute();
-}
-
-/** Deletes the deliverables of a draft contract, which its creator has not seen. */
-export async function deleteContractDeliverables(db: Db, brandId: string, contractId: string): Promise<void> {
-  await db.deleteFrom('deliverables').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
 }
 
 /** Updates the creator and campaign of a draft's deliverables, which follow the contract's. */
@@ -130,11 +115,11 @@ export async function updateContractDeliverables(
     .execute();
 }
 
-export const updateDeliverable = (db: Db, brandId: string, id: string, change: Updateable<DeliverablesTable>) =>
+const updateDeliverable = (db: Db, brandId: string, id: string, change: Updateable<DeliverablesTable>) =>
   updateOwn(db.updateTable('deliverables').set(change).returningAll(), brandId, id);
 
 /** A contract's deliverables in one of these states, locked until the transaction ends. */
-export async function lockContractDeliverables(
+async function lockContractDeliverables(
   db: Db,
   brandId: string,
   contractId: string,
@@ -148,38 +133,6 @@ export async function lockContractDeliverables(
     .where('status', 'in', states)
     .orderBy('id')
     .forUpdate()
-    .execute();
-}
-
-/** Moves pending deliverables to in_progress; undefined if there are none. */
-export async function startPending(db: Db, brandId: string, id: string, at: Date): Promise<DeliverableRow | undefined> {
-  return await db
-    .updateTable('deliverables')
-    .set({ status: 'in_progress', updatedAt: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('status', '=', 'pending')
-    .returningAll()
-    .executeTakeFirst();
-}
-
-export async function insertSubmission(db: Db, row: Insertable<DeliverableSubmissionsTable>): Promise<void> {
-  await db.insertInto('deliverableSubmissions').values(row).execute();
-}
-
-/** Stores the brand's feedback on the version that it reviewed. */
-export async function updateFeedback(
-  db: Db,
-  brandId: string,
-  { id, version }: DeliverableRow,
-  feedback: string | null,
-): Promise<void> {
-  await db
-    .updateTable('deliverableSubmissions')
-    .set({ feedback })
-    .where('brandId', '=', brandId)
-    .where('deliverableId', '=', id)
-    .where('n', '=', version)
     .execute();
 }
 
@@ -260,7 +213,8 @@ export async function createContractDeliverables(
   { id: contractId, creatorId, campaignId }: { id: string; creatorId: string; campaignId: string | null },
   items: readonly PromisedItem[],
 ): Promise<void> {
-  await deleteContractDeliverables(db, brandId, contractId);
+  // The creator has not seen a draft, so its deliverables may disappear.
+  await db.deleteFrom('deliverables').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
   const units = items.flatMap(({ quantity, ...item }) => Array.from({ length: quantity }, () => item));
   await insertDeliverables(
     db,
@@ -302,7 +256,16 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   };
   if (isDeepStrictEqual({ ...old, ...change }, old)) return await getDeliverable(db, brandId, id);
   const row = await updateDeliverable(db, brandId, id, { ...change, updatedAt: now });
-  if (row.feedback !== old.feedback) await updateFeedback(db, brandId, row, row.feedback);
+  if (row.feedback !== old.feedback) {
+    // The feedback belongs to the version that the brand reviewed.
+    await db
+      .updateTable('deliverableSubmissions')
+      .set({ feedback: row.feedback })
+      .where('brandId', '=', brandId)
+      .where('deliverableId', '=', row.id)
+      .where('n', '=', row.version)
+      .execute();
+  }
   if (newStatus) return await announceByMail(work, MOVE_EVENTS[newStatus], old, row);
   audit(work, old, row);
   const facts = await getDeliverable(db, brandId, id);
@@ -325,7 +288,14 @@ export async function cancelContractDeliverables(work: Work, contractId: string)
 /** The creator has started: pending deliverables are in progress from now on. */
 export async function startDeliverables(work: Work, pending: readonly DeliverableRow[]): Promise<void> {
   for (const old of pending) {
-    const row = await startPending(work.db, work.brandId, old.id, work.now);
+    const row = await work.db
+      .updateTable('deliverables')
+      .set({ status: 'in_progress', updatedAt: work.now })
+      .where('brandId', '=', work.brandId)
+      .where('id', '=', old.id)
+      .where('status', '=', 'pending')
+      .returningAll()
+      .executeTakeFirst();
     if (row) audit(work, old, row);
   }
 }
@@ -340,7 +310,15 @@ export interface SubmittedWork {
 /** Submitted files get the contract's usage rights; without a contract they get none. */
 async function storeFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
   const { campaignId, creatorId, contractId } = row;
-  const rights = files.length === 0 ? undefined : await findRights(work.db, work.brandId, contractId);
+  const rights =
+    files.length === 0 || contractId === null
+      ? undefined
+      : await work.db
+          .selectFrom('contracts')
+          .select(['usageRights', 'terms', 'signedAt'])
+          .where('brandId', '=', work.brandId)
+          .where('id', '=', contractId)
+          .executeTakeFirst();
   const ids: string[] = [];
   for (const file of files) {
     const { id } = await createAsset(work, file, {
@@ -363,16 +341,19 @@ export async function submitDeliverable(work: Work, id: string, submission: Subm
   const version = old.version + 1;
   const { contentUrl, caption } = submission;
   const content = { contentUrl, caption, assetIds: await storeFiles(work, old, submission.files) };
-  await insertSubmission(db, {
-    ...content,
-    id: newId('sub', now.getTime()),
-    brandId,
-    deliverableId: id,
-    n: version,
-    at: now,
-    feedback: null,
-    isLate: isLateAt(now, old.dueDate),
-  });
+  await db
+    .insertInto('deliverableSubmissions')
+    .values({
+      ...content,
+      id: newId('sub', now.getTime()),
+      brandId,
+      deliverableId: id,
+      n: version,
+      at: now,
+      feedback: null,
+      isLate: isLateAt(now, old.dueDate),
+    })
+    .execute();
   const row = await updateDeliverable(db, brandId, id, {
     ...content,
     status: 'submitted',

@@ -35,7 +35,7 @@ const MOVES: Record<'brand' | 'creator', Record<DeliverableStatus, readonly Deli
 export const listMoves = (who: 'brand' | 'creator', status: DeliverableStatus): readonly DeliverableStatus[] =>
   MOVES[who][status];
 
-/** Why a move is refused; undefined when it is allowed. */
+/** Explains why a move is refused; undefined when it is allowed. */
 export function findMoveError(
   who: 'brand' | 'creator',
   status: DeliverableStatus,
@@ -51,10 +51,6 @@ export const isKnownToCreator = (row: { contractId: string | null; contractStatu
 
 /** The statuses that a contract's end cancels; submitted and approved work stays. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];
-
-/** By the UTC day: nothing is late on the due day itself. */
-export const isLateAt = (at: Date, dueDate: string | null): boolean =>
-  dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
 
 export interface AgreedRights {
   usageRights: string | null;

@@ -4,7 +4,7 @@ import { later } from '../../kit/values/later.ts';
 import words from './contact-words.json' with { type: 'json' };
 
 const load = createRequire(import.meta.url);
-/** It takes a tenth of a second to load: not at the start, and only for messages with many digits. */
+/** Loading takes a tenth of a second, so it happens only for messages with many digits. */
 const phones = later((): typeof import('libphonenumber-js/min') => load('libphonenumber-js/min'));
 
 /** The number of replies that a creator may send in an hour. */
@@ -43,9 +43,9 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
  */
 const MAX_FORM = 3;
 
-/** A character beyond ASCII in its compatible form, with the digits of every script as 0 to 9. */
+/** Reads a character beyond ASCII in its compatible form, with the digits of every script as 0 to 9. */
 function readCharacter(character: string): string {
-  // For U+2474 and U+2488, `(1)` and `1.`, only the number.
+  // U+2474 and U+2488, `(1)` and `1.`, become the number alone.
   const form = character.normalize('NFKC').replace(/^\(?(\d+)[).]$/, '$1');
   return (form.length > MAX_FORM ? character : form).replace(/[^\P{Nd}0-9]/gu, (digit) => {
     // The ten digits of a script are consecutive; zero follows the last character that is not a digit.
@@ -56,7 +56,10 @@ function readCharacter(character: string): string {
   });
 }
 
-/** The text as it looks: compatible forms folded, invisible characters removed, digits of every script as 0 to 9. */
+/**
+ * Normalizes the text to its appearance: compatible forms folded, invisible characters removed, digits of every script
+ * as 0 to 9.
+ */
 function normalizeText(text: string): string {
   const forms = new Map<string, string>();
   const toForm = (character: string): string => {
@@ -124,7 +127,7 @@ const hasEmail = (text: string): boolean => {
   return together !== text && isWrittenIn(together);
 };
 
-/** Removes what the pattern finds, with the name before it. */
+/** Removes the matches of the pattern, with the name before each. */
 function removeMatches(text: string, pattern: RegExp): string {
   const parts: string[] = [];
   let from = 0;
@@ -271,12 +274,6 @@ function isFormed(text: string, form: RegExp): boolean {
 const MAX_LOOKED_INTO = 5;
 const MAX_RUN = 60;
 
-function hidesNumber(runs: readonly string[]): boolean {
-  const long = runs.map((run) => run.slice(0, MAX_RUN));
-  if (long.slice(MAX_LOOKED_INTO).some((run) => run.split(/\s+/).some(isNumber))) return true;
-  return long.slice(0, MAX_LOOKED_INTO).some((run) => phones().findPhoneNumbersInText(run, 'US').length > 0);
-}
-
 const countDigits = (run: string): number => run.replace(/\D/g, '').length;
 
 function isNumber(run: string): boolean {
@@ -289,13 +286,17 @@ function hasPhone(text: string): boolean {
   for (const pattern of NUMBERS_OF_OTHER_THINGS) rest = rest.replace(pattern, ' ¤ ');
   const bare = replaceLookalikes(rest);
   const runs = bare.match(RUN) ?? [];
-  return (
+  if (
     runs.some(isNumber) ||
     isFormed(bare.replace(ODD, '^'), ADDED) ||
     isFormed(replaceLookalikes(text), LISTED) ||
-    isSpelt(rest) ||
-    hidesNumber(runs.filter((run) => countDigits(run) > MAX_DIGITS))
-  );
+    isSpelt(rest)
+  ) {
+    return true;
+  }
+  const long = runs.filter((run) => countDigits(run) > MAX_DIGITS).map((run) => run.slice(0, MAX_RUN));
+  if (long.slice(MAX_LOOKED_INTO).some((run) => run.split(/\s+/).some(isNumber))) return true;
+  return long.slice(0, MAX_LOOKED_INTO).some((run) => phones().findPhoneNumbersInText(run, 'US').length > 0);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { listMailStates } from '../../kit/mail/queries.ts';
+import { listMailStates } from '../../kit/mail/mails.ts';
 import { act, create, get, list } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { idField } from '../../kit/values/fields.ts';
@@ -20,17 +20,6 @@ import {
 
 const tag = 'Messages';
 const byConversation = z.object({ conversationId: idField('cnv', 'Conversation id.').max(100) });
-
-function toConversation({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) {
-  return {
-    conversation_id: id,
-    creator_email: creatorEmail,
-    creator_name: creatorName,
-    last_message: { body: preview, sender, sent_at: sentAt.toISOString() },
-    unread_count: row.brandUnread,
-    message_count: row.messageCount,
-  };
-}
 
 /** `email_sent` is false when the message's mail failed, and while it is held back or delayed. */
 async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
@@ -60,7 +49,7 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
 
 const ConversationRead = Thread.pick({ conversation_id: true, unread_count: true, message_count: true });
 
-export const messageOperations = [
+const messageOperations = [
   list({
     id: 'list_conversations',
     path: '/v1/messages',
@@ -72,7 +61,14 @@ export const messageOperations = [
     query: ConversationFilter,
     item: Conversation,
     rows: conversations,
-    itemOf: toConversation,
+    itemOf: ({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) => ({
+      conversation_id: id,
+      creator_email: creatorEmail,
+      creator_name: creatorName,
+      last_message: { body: preview, sender, sent_at: sentAt.toISOString() },
+      unread_count: row.brandUnread,
+      message_count: row.messageCount,
+    }),
   }),
   create({
     id: 'send_message',

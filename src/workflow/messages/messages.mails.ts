@@ -31,7 +31,7 @@ const messageSent = template({
   }),
 });
 
-/** To the brand's people. */
+/** Mails the brand's people. */
 const messageReceived = template({
   audience: 'brand',
   isNews: true,

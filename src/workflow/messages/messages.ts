@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ConversationsTable, MessagesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -101,11 +101,11 @@ export async function listMessages(
 }
 
 /** Locked until the transaction ends, so that messages get consecutive numbers. */
-export const lockConversation = (db: Db, brandId: string, id: string): Promise<ConversationRow> =>
+const lockConversation = (db: Db, brandId: string, id: string): Promise<ConversationRow> =>
   lockOwn(db.selectFrom('conversations').selectAll(), 'conversation', brandId, id);
 
 /** The conversation with a creator, created if needed, with one more message of the brand counted. */
-export async function openConversation(
+async function openConversation(
   db: Db,
   { id, brandId, creatorId, now }: { id: string; brandId: string; creatorId: string; now: Date },
 ): Promise<ConversationRow> {
@@ -125,28 +125,8 @@ export async function openConversation(
     .executeTakeFirstOrThrow();
 }
 
-/** Counts one more message of the creator in a locked conversation. */
-export async function countReply(db: Db, { brandId, id }: ConversationRow, now: Date): Promise<ConversationRow> {
-  return await db
-    .updateTable('conversations')
-    .set((eb) => ({
-      messageCount: eb('messageCount', '+', 1),
-      brandUnread: eb('brandUnread', '+', 1),
-      creatorUnread: 0,
-      lastMessageAt: sql<Date>`greatest(last_message_at, ${now})`,
-    }))
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
-
-export async function insertMessage(db: Db, row: Insertable<MessagesTable>): Promise<MessageRow> {
-  return await db.insertInto('messages').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-/** Records what the other side has read. */
-export async function markRead(
+/** Marks the other side's messages as read. */
+async function markRead(
   db: Db,
   { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
   sender: Sender,
@@ -162,7 +142,7 @@ export async function markRead(
     .execute();
 }
 
-export async function clearUnread(
+async function clearUnread(
   db: Db,
   { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
   side: 'brandUnread' | 'creatorUnread',
@@ -172,20 +152,6 @@ export async function clearUnread(
     .set({ [side]: 0 })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
-    .execute();
-}
-
-/** The creator's messages since a time, newest first. */
-export async function listRecentReplies(db: Db, { brandId, id }: ConversationRow, since: Date, limit: number) {
-  return await db
-    .selectFrom('messages')
-    .select(['body', 'sentAt'])
-    .where('brandId', '=', brandId)
-    .where('conversationId', '=', id)
-    .where('sender', '=', 'creator')
-    .where('sentAt', '>', since)
-    .orderBy('number', 'desc')
-    .limit(limit)
     .execute();
 }
 
@@ -214,7 +180,11 @@ interface NewMessage {
 /** Inserts the message, which the conversation has already counted. */
 async function write({ db }: Work, { id, brandId, messageCount, lastMessageAt }: ConversationRow, message: NewMessage) {
   const place = { brandId, conversationId: id, number: messageCount, sentAt: lastMessageAt };
-  return await insertMessage(db, { ...message, ...place, readAt: null });
+  return await db
+    .insertInto('messages')
+    .values({ ...message, ...place, readAt: null })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
 async function mailMessage(
@@ -283,12 +253,32 @@ export async function receiveReply(
   const { db, now, brandId } = work;
   const locked = await lockConversation(db, brandId, conversation.id);
   const since = new Date(now.getTime() - HOUR_MS);
-  const recent = await listRecentReplies(db, locked, since, REPLIES_PER_HOUR);
+  const recent = await db
+    .selectFrom('messages')
+    .select(['body', 'sentAt'])
+    .where('brandId', '=', locked.brandId)
+    .where('conversationId', '=', locked.id)
+    .where('sender', '=', 'creator')
+    .where('sentAt', '>', since)
+    .orderBy('number', 'desc')
+    .limit(REPLIES_PER_HOUR)
+    .execute();
   const [last] = recent;
   if (last?.body === body && now.getTime() - last.sentAt.getTime() < TWICE_MS) return 'sent_before';
   if (recent.length >= REPLIES_PER_HOUR) return 'too_many';
   await markRead(db, locked, 'brand', now);
-  const updated = await countReply(db, locked, now);
+  const updated = await db
+    .updateTable('conversations')
+    .set((eb) => ({
+      messageCount: eb('messageCount', '+', 1),
+      brandUnread: eb('brandUnread', '+', 1),
+      creatorUnread: 0,
+      lastMessageAt: sql<Date>`greatest(last_message_at, ${now})`,
+    }))
+    .where('brandId', '=', locked.brandId)
+    .where('id', '=', locked.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
   const message = { id: newId('msg', now.getTime()), sender: 'creator' as const, subject: null, body };
   const row = await write(work, updated, { ...message, emailState: 'none' });
   auditMessage(work, row);

@@ -9,7 +9,7 @@ import { MAX_NOTE } from './roster.shapes.ts';
 import { findEntry, type RosterRow, updateEntry } from './roster.ts';
 
 /** A creator of the brand by their own id or their entry's, locked until the transaction ends. */
-export async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
+async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
   const byEntry = db
     .selectFrom('rosterEntries')
     .select('creatorId')
@@ -22,18 +22,6 @@ export async function lockPerson(db: Db, brandId: string, id: string): Promise<C
     .where((eb) => eb.or([eb('id', '=', id), eb('id', 'in', byEntry)]))
     .forUpdate()
     .executeTakeFirst();
-}
-
-/** Rows of a creator that the ledger refers to. The ledger is never rewritten. */
-export async function countMoney(db: Db, brandId: string, creatorId: string) {
-  const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
-    select
-      (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${creatorId}) as orders,
-      (select count(*) from payouts where brand_id = ${brandId} and creator_id = ${creatorId}) as payouts,
-      (select count(*) from ledger_entries where brand_id = ${brandId} and creator_id = ${creatorId}) as entries`.execute(
-    db,
-  );
-  return rows[0] ?? { orders: 0, payouts: 0, entries: 0 };
 }
 
 /** Every column with a foreign key to creators, read from the database catalogue. */
@@ -49,26 +37,6 @@ async function listReferences(db: Db): Promise<{ table: string; column: string }
       and referring.relname <> 'roster_entries'
     order by 1, 2`.execute(db);
   return rows;
-}
-
-/** Moves every row that refers to one creator to another. */
-export async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
-  for (const { table, column } of await listReferences(db)) {
-    await sql`
-      update ${sql.table(table)} set ${sql.ref(column)} = ${creatorId}
-      where brand_id = ${brandId} and ${sql.ref(column)} = ${goneId}`.execute(db);
-  }
-}
-
-/** Deletes the merged creator and records who owns its clicks now. */
-export async function replaceCreator(db: Db, source: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
-  const { id: goneId, brandId } = source;
-  await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();
-  await db.insertInto('creatorMerges').values({ brandId, goneId, creatorId, mergedAt }).execute();
-}
-
-export async function deleteEntry(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
 interface MergePair {
@@ -89,29 +57,18 @@ async function lockPair({ db, brandId }: Work, id: string, into: string): Promis
 
 /** Orders and payouts are in the ledger under their creator's id, and the ledger is never rewritten. */
 async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise<void> {
-  const { orders, payouts, entries } = await countMoney(db, brandId, id);
+  const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
+    select
+      (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${id}) as orders,
+      (select count(*) from payouts where brand_id = ${brandId} and creator_id = ${id}) as payouts,
+      (select count(*) from ledger_entries where brand_id = ${brandId} and creator_id = ${id}) as entries`.execute(db);
+  const [{ orders, payouts, entries } = { orders: 0, payouts: 0, entries: 0 }] = rows;
   if (orders + payouts + entries === 0) return;
   throw new ApiError(
     'CONFLICT',
     `The entry to be merged has ${orders} orders and ${payouts} payouts, which cannot move; merge in the other direction.`,
     { facts: { orders, payouts } },
   );
-}
-
-/** The values that the target creator lacks. If both have a handle or an address, the target creator's wins. */
-function joinedColumns({ source, target }: MergePair): Partial<CreatorRow> {
-  return {
-    email: target.email ?? source.email,
-    name: target.name ?? source.name,
-    igHandle: target.igHandle ?? source.igHandle,
-    ttHandle: target.ttHandle ?? source.ttHandle,
-    pfpUrl: target.pfpUrl ?? source.pfpUrl,
-    igFollowers: target.igFollowers ?? source.igFollowers,
-    ttFollowers: target.ttFollowers ?? source.ttFollowers,
-    engagementRate: target.engagementRate ?? source.engagementRate,
-    tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
-    profiledAt: target.profiledAt ?? source.profiledAt,
-  };
 }
 
 function joinedNote(target: string | null, source: string | null): string | null {
@@ -125,7 +82,7 @@ async function joinEntries(work: Work, { source, target }: MergePair): Promise<R
   const [going, staying] = [await findEntry(db, brandId, source.id), await findEntry(db, brandId, target.id)];
   if (!going) return staying;
   if (!staying) return await updateEntry(db, going, { creatorId: target.id, updatedAt: now });
-  await deleteEntry(db, brandId, going.id);
+  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', going.id).execute();
   work.audit({ resourceId: going.id, old: going, new: null });
   const status = staying.status === 'removed' ? going.status : staying.status;
   const row = await updateEntry(db, staying, { status, note: joinedNote(staying.note, going.note), updatedAt: now });
@@ -133,9 +90,14 @@ async function joinEntries(work: Work, { source, target }: MergePair): Promise<R
   return row;
 }
 
-async function moveRecords(work: Work, { source, target }: MergePair): Promise<void> {
+/** Moves every row that refers to the source to the target. */
+async function moveRecords({ db, brandId }: Work, { source, target }: MergePair): Promise<void> {
   try {
-    await moveReferences(work.db, work.brandId, source.id, target.id);
+    for (const { table, column } of await listReferences(db)) {
+      await sql`
+        update ${sql.table(table)} set ${sql.ref(column)} = ${target.id}
+        where brand_id = ${brandId} and ${sql.ref(column)} = ${source.id}`.execute(db);
+    }
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new ApiError(
@@ -150,14 +112,32 @@ async function moveRecords(work: Work, { source, target }: MergePair): Promise<v
 
 /** Merges the entries of one person into `into`, the id of the entry to keep. */
 export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
-  await lockBrandRoster(work.db, work.brandId);
+  const { db, now, brandId } = work;
+  await lockBrandRoster(db, brandId);
   const pair = await lockPair(work, id, into);
   const { source, target } = pair;
   await assertNoMoney(work, source);
   const entry = await joinEntries(work, pair);
   await moveRecords(work, pair);
-  await replaceCreator(work.db, source, target.id, work.now);
+  await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', source.id).execute();
+  // The record tells who owns the source's clicks now.
+  await db
+    .insertInto('creatorMerges')
+    .values({ brandId, goneId: source.id, creatorId: target.id, mergedAt: now })
+    .execute();
   work.audit({ resourceId: source.id, old: source, new: null });
-  await changeCreator(work, target, joinedColumns(pair));
+  // The target gets the values that it lacks. If both have a handle or an address, the target's wins.
+  await changeCreator(work, target, {
+    email: target.email ?? source.email,
+    name: target.name ?? source.name,
+    igHandle: target.igHandle ?? source.igHandle,
+    ttHandle: target.ttHandle ?? source.ttHandle,
+    pfpUrl: target.pfpUrl ?? source.pfpUrl,
+    igFollowers: target.igFollowers ?? source.igFollowers,
+    ttFollowers: target.ttFollowers ?? source.ttFollowers,
+    engagementRate: target.engagementRate ?? source.engagementRate,
+    tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
+    profiledAt: target.profiledAt ?? source.profiledAt,
+  });
   return entry?.id ?? target.id;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { PLANS } from '../../kit/access/keys/plans.ts';
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import { PLANS } from '../../kit/access/keys/limits.ts';
 import { act, create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { toWire } from '../../kit/values/wire.ts';
@@ -25,7 +25,7 @@ const byId = z.object({ id: z.string().max(100).describe('Roster id (`rst_…`),
 
 const getRosterLimit = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
 
-export const rosterOperations = [
+const rosterOperations = [
   list({
     id: 'list_roster',
     path: '/v1/roster',

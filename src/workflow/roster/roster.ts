@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { RosterEntriesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -29,7 +29,7 @@ export type RosterStatus = RosterEntriesTable['status'];
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
-/** Per currency: paid commissions, minus what refunds took back after payment and payouts netted. */
+/** Paid commissions by currency, minus the refunds that payouts netted. */
 const EARNED = sql<{ currency: string; minor: number }[]>`(
   select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
   from (
@@ -112,7 +112,7 @@ export const roster = listing({
   rows: withCreators,
 });
 
-/** Found by the entry's id or its creator's. */
+/** Finds the entry by its id or its creator's. */
 export async function getRecord(db: Db, brandId: string, id: string) {
   const row = await withCreators(db, brandId)
     .where('rosterEntries.brandId', '=', brandId)
@@ -122,8 +122,8 @@ export async function getRecord(db: Db, brandId: string, id: string) {
   return withEarned(row);
 }
 
-/** Found by the entry's id or its creator's. */
-export async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
+/** Finds the entry by its id or its creator's. */
+async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
   const row = await findEntry(db, brandId, id);
   if (!row) throw notFound('creator on the roster');
   return row;
@@ -138,22 +138,6 @@ export async function findEntry(db: Db, brandId: string, id: string): Promise<Ro
     .executeTakeFirst();
 }
 
-/** Counts the places of the plan that are in use: every entry that is not removed. */
-export const countOnRoster = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
-  );
-
-/** Undefined if the creator already has an entry. */
-export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): Promise<RosterRow | undefined> {
-  return await db
-    .insertInto('rosterEntries')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
 export const updateEntry = (db: Db, { brandId, id }: RosterRow, change: Updateable<RosterEntriesTable>) =>
   updateOwn(db.updateTable('rosterEntries').set(change).returningAll(), brandId, id);
 
@@ -165,7 +149,10 @@ interface NewEntry {
 
 /** Throws CREATOR_LIMIT_REACHED if the roster, including the creator just added, exceeds the plan. */
 async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
-  const count = await countOnRoster(db, brandId);
+  // Every entry that is not removed uses a place of the plan.
+  const count = await countRows(
+    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
+  );
   if (count <= limit) return;
   throw new ApiError(
     'CREATOR_LIMIT_REACHED',
@@ -193,12 +180,18 @@ async function announce(work: Work, event: 'roster.creator_added' | 'roster.crea
   work.emit(event, { id, creator_id, ...person, status, added_at: addedAt.toISOString() });
 }
 
-/** Adds a creator to the roster or puts it back; `added` is false if it was there already. */
+/** Adds a creator to the roster or puts them back; `added` is false if they were there already. */
 async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const id = newId('rst', now.getTime());
-  const newEntry = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
+  // The insert does nothing if the creator already has an entry.
+  const newEntry = await db
+    .insertInto('rosterEntries')
+    .values({ id, brandId, creatorId, status, note, addedAt: now, updatedAt: null })
+    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (newEntry) {
     await settle(work, limit, null, newEntry);
     return { entry: newEntry, added: true };
@@ -288,22 +281,20 @@ export async function addByHandle(
   return { entry, creator };
 }
 
-async function patchCreator(work: Work, creatorId: string, { name, tags, creator_email }: RosterPatch): Promise<void> {
-  const change = omitUndefined({ name, tags: tags === null ? [] : tags, email: creator_email });
-  if (Object.keys(change).length === 0) return;
-  const { db, brandId } = work;
-  if (await changeCreator(work, await getCreator(db, brandId, creatorId), change)) return;
-  const identity = { email: creator_email ?? null, igHandle: null, ttHandle: null };
-  const [other] = await listMatching(db, brandId, identity);
-  throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
-}
-
 export async function patchEntry(work: Work, limit: number, id: string, patch: RosterPatch): Promise<void> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const old = await getEntry(db, brandId, id);
-  await patchCreator(work, old.creatorId, patch);
-  const { status, note } = patch;
+  const { status, note, name, tags, creator_email: email } = patch;
+  const change = omitUndefined({ name, tags: tags === null ? [] : tags, email });
+  if (Object.keys(change).length > 0) {
+    const creator = await getCreator(db, brandId, old.creatorId);
+    if (!(await changeCreator(work, creator, change))) {
+      const identity = { email: email ?? null, igHandle: null, ttHandle: null };
+      const [other] = await listMatching(db, brandId, identity);
+      throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
+    }
+  }
   await settle(work, limit, old, await updateEntry(db, old, { ...omitUndefined({ status, note }), updatedAt: now }));
 }
 

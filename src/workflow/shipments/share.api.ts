@@ -1,4 +1,3 @@
-import type { Insertable } from 'kysely';
 import { z } from 'zod';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { ShipmentSharesTable } from '../../kit/engines/postgres/database.ts';
@@ -11,22 +10,6 @@ import { campaignProblems } from '../campaigns/campaigns.ts';
 
 /** The maximum number of parcels on a shared page. */
 export const MAX_SHARED = 500;
-
-export async function insertShare(db: Db, row: Insertable<ShipmentSharesTable>): Promise<void> {
-  await db.insertInto('shipmentShares').values(row).execute();
-}
-
-/** True if there was a page to revoke, which is so only once. */
-export const revokeShare = (db: Db, brandId: string, shareId: string, now: Date): Promise<boolean> =>
-  isFound(
-    db
-      .updateTable('shipmentShares')
-      .set({ revokedAt: now })
-      .where('brandId', '=', brandId)
-      .where('shareId', '=', shareId)
-      .where('revokedAt', 'is', null)
-      .returning('shareId'),
-  );
 
 /** A shared page that is not revoked, found by id alone, because the link alone gives access. */
 export async function findShare(db: Db, shareId: string) {
@@ -126,8 +109,17 @@ export const shareOperations = [
       if (problems.length > 0) throw validationError(problems.map((one) => ({ ...one, field: 'campaignId' })));
       const newShareId = randomBase62(SHARE_ID_LENGTH);
       const { title = null, campaignName = null, campaignId = null, logoUrl = null } = body;
-      const share = { brandId, title, campaignName, campaignId, logoUrl, createdAt: now, revokedAt: null };
-      await insertShare(db, { shareId: newShareId, ...share });
+      const share = {
+        shareId: newShareId,
+        brandId,
+        title,
+        campaignName,
+        campaignId,
+        logoUrl,
+        createdAt: now,
+        revokedAt: null,
+      };
+      await db.insertInto('shipmentShares').values(share).execute();
       work.audit({ resourceId: brandId, old: null, new: { shared: 'shipments', title, campaignId } });
       return { shareId: newShareId, url: `${linksUrl}/s/${newShareId}` };
     },
@@ -147,7 +139,16 @@ export const shareOperations = [
     errors: ['NOT_FOUND'],
     hints: { destructive: true },
     apply: async ({ db, brandId, now, audit }, { params }) => {
-      if (!(await revokeShare(db, brandId, params.shareId, now))) throw notFound('shared page');
+      const isRevoked = await isFound(
+        db
+          .updateTable('shipmentShares')
+          .set({ revokedAt: now })
+          .where('brandId', '=', brandId)
+          .where('shareId', '=', params.shareId)
+          .where('revokedAt', 'is', null)
+          .returning('shareId'),
+      );
+      if (!isRevoked) throw notFound('shared page');
       audit({ resourceId: brandId, old: { shared: 'shipments' }, new: null });
       return { deleted: true as const, shareId: params.shareId };
     },

@@ -18,7 +18,7 @@ import { trackParcels } from './tracking.ts';
 
 const tag = 'Shipments';
 
-export const shipmentOperations = [
+const shipmentOperations = [
   read({
     id: 'list_shipments',
     path: '/v1/shipments',

@@ -1,8 +1,8 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { ShipmentsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { type Queued, queueMail } from '../../kit/mail/queue.ts';
+import { type QueueOutcome, queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { notFound, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
@@ -86,10 +86,6 @@ export async function lockShipment(db: Db, brandId: string, id: string): Promise
   return row;
 }
 
-export async function insertShipment(db: Db, row: Insertable<ShipmentsTable>): Promise<void> {
-  await db.insertInto('shipments').values(row).execute();
-}
-
 export async function updateShipment(
   db: Db,
   brandId: string,
@@ -128,34 +124,18 @@ export async function claimDueParcels(db: Db, now: Date, again: Date, limit: num
     .execute();
 }
 
-interface Times {
-  shippedAt: Date | null;
-  deliveredAt: Date | null;
-}
-
 /** Orders the statuses. A returned parcel was shipped, but may not have been delivered. */
 const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped: 1, delivered: 2, returned: 2 };
 
-/** The times of shipping and delivery after a move: entering a status sets its time, going back clears it. */
-export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
-  const stage = STAGE[status];
-  const delivered = status === 'delivered' ? (old.deliveredAt ?? now) : old.deliveredAt;
-  return {
-    shippedAt: stage >= 1 ? (old.shippedAt ?? now) : null,
-    deliveredAt: stage >= 2 ? delivered : null,
-  };
-}
-
-/** "2 × Serum (SKU-1), 1 × Brush". */
-export const describeProducts = (products: readonly ShipmentProduct[]): string =>
-  products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ');
-
 type ShipmentFields = Omit<ShipmentPatch, 'status'>;
 
-/** The columns that the input sets. Products without a description describe themselves. */
-function toColumns({ products, shipping_address: address, product_description, ...rest }: ShipmentFields) {
+/** The columns that the input sets. Products without a description describe themselves: "2 × Serum (SKU-1), 1 × Brush". */
+function toColumns({ products: input, shipping_address: address, product_description, ...rest }: ShipmentFields) {
+  const products = input?.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
   const described =
-    products && product_description === undefined ? describeProducts(completeProducts(products)) : undefined;
+    products && product_description === undefined
+      ? products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ')
+      : undefined;
   return omitUndefined({
     campaignId: rest.campaign_id,
     carrier: rest.carrier,
@@ -163,13 +143,10 @@ function toColumns({ products, shipping_address: address, product_description, .
     estimatedArrival: rest.estimated_arrival,
     notes: rest.notes,
     productDescription: product_description ?? described ?? product_description,
-    products: products === undefined || products === null ? products : JSON.stringify(completeProducts(products)),
+    products: products ? JSON.stringify(products) : input === null ? null : undefined,
     shippingAddress: address === undefined || address === null ? address : JSON.stringify(address),
   });
 }
-
-const completeProducts = (products: NonNullable<ShipmentFields['products']>) =>
-  products.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
 
 export async function createShipment(work: Work, input: ShipmentCreate): Promise<ShipmentRow> {
   const { db, now, brandId } = work;
@@ -179,29 +156,23 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
   if (!addressee || problems.length > 0)
     throw validationError([...(addressee ? [] : [notOnRoster(email)]), ...problems]);
   const id = newId('shp', now.getTime());
-  await insertShipment(db, {
-    ...toColumns(fields),
-    id,
-    brandId,
-    creatorId: addressee.id,
-    status: 'created',
-    createdAt: now,
-    trackAt: fields.tracking_number ? now : null,
-  });
+  await db
+    .insertInto('shipments')
+    .values({
+      ...toColumns(fields),
+      id,
+      brandId,
+      creatorId: addressee.id,
+      status: 'created',
+      createdAt: now,
+      trackAt: fields.tracking_number ? now : null,
+    })
+    .execute();
   const row = await getShipment(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
   if (isNotified) await notifyCreator(work, row);
   return row;
 }
-
-/** A different parcel: the carrier's reports about the previous one are cleared. */
-const resetTracking = (trackingNumber: string | null, now: Date) => ({
-  trackingStatus: null,
-  trackingEvents: '[]',
-  trackingRef: null,
-  trackingError: null,
-  trackAt: trackingNumber === null ? null : now,
-});
 
 export async function patchShipment(work: Work, id: string, patch: ShipmentPatch): Promise<ShipmentRow> {
   const { db, now, brandId } = work;
@@ -214,9 +185,15 @@ export async function patchShipment(work: Work, id: string, patch: ShipmentPatch
     (columns.trackingNumber !== undefined && columns.trackingNumber !== old.trackingNumber) ||
     (columns.carrier !== undefined && columns.carrier !== old.carrier);
   const number = columns.trackingNumber === undefined ? old.trackingNumber : columns.trackingNumber;
+  if (!isOtherParcel) return await moveShipment(work, old, status, columns);
+  // The carrier's reports about the previous parcel are cleared.
   return await moveShipment(work, old, status, {
     ...columns,
-    ...(isOtherParcel ? resetTracking(number, now) : {}),
+    trackingStatus: null,
+    trackingEvents: '[]',
+    trackingRef: null,
+    trackingError: null,
+    trackAt: number === null ? null : now,
   });
 }
 
@@ -228,7 +205,15 @@ export async function moveShipment(
   columns: Parameters<typeof updateShipment>[3],
 ): Promise<ShipmentRow> {
   const isMove = status !== undefined && status !== old.status;
-  const change = { ...columns, ...(isMove ? { status, ...timesAfter(old, status, now) } : {}) };
+  const change = { ...columns };
+  if (isMove) {
+    // Entering a status sets its time, going back clears it.
+    const stage = STAGE[status];
+    const deliveredAt = status === 'delivered' ? (old.deliveredAt ?? now) : old.deliveredAt;
+    change.status = status;
+    change.shippedAt = stage >= 1 ? (old.shippedAt ?? now) : null;
+    change.deliveredAt = stage >= 2 ? deliveredAt : null;
+  }
   if (Object.keys(change).length === 0) return old;
   await updateShipment(db, brandId, old.id, { ...change, updatedAt: now });
   const row = await getShipment(db, brandId, old.id);
@@ -253,7 +238,7 @@ export async function reportMissing(work: Work, id: string): Promise<void> {
 }
 
 /** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */
-export async function notifyCreator(work: Work, row: ShipmentRow): Promise<Queued> {
+export async function notifyCreator(work: Work, row: ShipmentRow): Promise<QueueOutcome> {
   if (row.creatorEmail === null) {
     const message = 'has no e-mail address on record.';
     throw validationError([{ field: 'creator_email', code: 'no_email', message }]);

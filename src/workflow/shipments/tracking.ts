@@ -107,7 +107,7 @@ const toRefusal = (message: string | null | undefined): TrackingRefusal => ({
 });
 
 /** A parcel's state, through AfterShip's protocol: its number is registered once, then looked up by the provider's id. */
-export async function readTracking(
+async function readTracking(
   config: Config,
   parcel: { trackingNumber: string; carrier: string | null; ref: string | null },
 ): Promise<ParcelReport | TrackingRefusal> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteExpired } from '../../../src/affiliates/stores/authorizations.ts';
-import { openStore } from '../../../src/affiliates/stores/connections/connect.ts';
+import { openStore } from '../../../src/affiliates/stores/connections/access.ts';
 import { getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/affiliates/stores/connections/connect.ts';
+import { openStore } from '../../../src/affiliates/stores/connections/access.ts';
 import { getAccess, getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { openStoreSecrets } from '../../../src/affiliates/stores/formats/store-secrets.ts';

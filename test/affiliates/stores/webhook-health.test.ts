@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { countFailure } from '../../../src/affiliates/stores/connections/connections.ts';
+import { countFailure } from '../../../src/affiliates/stores/connections/health.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { connectTestStore, startStore, type TestStore } from '../../harness/store.ts';
 

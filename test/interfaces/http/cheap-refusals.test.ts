@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
-import { toSubscriber } from '../../../src/kit/access/rate/subscriber.ts';
+import { toSubscriber } from '../../../src/kit/access/rate-limit.ts';
 import { makeSecretOnce, readSecret } from '../../../src/kit/values/secrets.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { importDirectory } from '../../../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../../../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../../../src/directory/imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../../../src/directory/imports/indexing/writer.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { shoot } from '../../harness/web-app.ts';
@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
 
   beforeAll(async () => {
     const source = sampleSource(SAMPLE.creators, SAMPLE.seed);
-    await importDirectory(enginesOf(app.context), { source });
+    await importDirectory(toDirectoryEngines(app.context), { source });
     const brand = await makeBrand(app.context);
     keys = { brand: await brand.key('brand'), data: await brand.key('data') };
     browser = await openBrowser();

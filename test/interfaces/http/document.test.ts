@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { documentOf } from '../../../src/directory/search/document.ts';
-import { DirectoryCreator, DirectoryCreatorDetail } from '../../../src/directory/search/schema.ts';
+import { toDocument } from '../../../src/directory/search/document.ts';
+import { DirectoryCreator, DirectoryCreatorDetail } from '../../../src/directory/search/creator.shapes.ts';
 
 const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 40 }));
 const count = fc.option(fc.nat());
@@ -32,7 +32,7 @@ describe('the document of an import row', () => {
   it('has a card of exactly the fifteen fields that a search returns, in their order, with the row’s own values', () => {
     fc.assert(
       fc.property(rows, (row) => {
-        const { card } = documentOf(row);
+        const { card } = toDocument(row);
         expect(Object.keys(card)).toEqual(Object.keys(DirectoryCreator.shape));
         expect(card).toEqual(DirectoryCreator.strip().parse(row));
       }),
@@ -42,7 +42,7 @@ describe('the document of an import row', () => {
   it('keeps every value of a row through JSON', () => {
     fc.assert(
       fc.property(rows, (row) => {
-        const stored = JSON.parse(JSON.stringify(documentOf(row)));
+        const stored = JSON.parse(JSON.stringify(toDocument(row)));
         const { following_count = null, media_count = null, gender = null, age = null } = stored.x;
         const read = DirectoryCreatorDetail.parse({ ...stored.card, following_count, media_count, gender, age });
         // JSON has no negative zero.
@@ -52,7 +52,7 @@ describe('the document of an import row', () => {
   });
 
   it('has null in the card for what a row omits', () => {
-    const { card } = documentOf({ pk: 7, username: 'ana' });
+    const { card } = toDocument({ pk: 7, username: 'ana' });
     expect(card).toEqual({
       ...Object.fromEntries(Object.keys(card).map((field) => [field, null])),
       pk: 7,
@@ -61,16 +61,16 @@ describe('the document of an import row', () => {
   });
 
   it('splits niches at commas and drops blanks', () => {
-    expect(documentOf({ pk: 1, username: 'a', niches: ' yoga,, vegan cooking ,' }).x.niches).toEqual([
+    expect(toDocument({ pk: 1, username: 'a', niches: ' yoga,, vegan cooking ,' }).x.niches).toEqual([
       'yoga',
       'vegan cooking',
     ]);
-    expect(documentOf({ pk: 1, username: 'a', niches: null }).x.niches).toEqual([]);
+    expect(toDocument({ pk: 1, username: 'a', niches: null }).x.niches).toEqual([]);
   });
 
   it('has an e-mail only if the row has one that is not blank', () => {
     const hasEmail = (extracted_email: string | null) =>
-      documentOf({ pk: 1, username: 'a', extracted_email }).x.has_email;
+      toDocument({ pk: 1, username: 'a', extracted_email }).x.has_email;
     expect([hasEmail('a@example.com'), hasEmail(' '), hasEmail(''), hasEmail(null)]).toEqual([
       true,
       false,
@@ -81,7 +81,7 @@ describe('the document of an import row', () => {
 
   it('derives state, country and metros from every stored spelling', () => {
     const of = (city: string, state: string, country: string) =>
-      documentOf({ pk: 1, username: 'a', city, state, country }).x;
+      toDocument({ pk: 1, username: 'a', city, state, country }).x;
     for (const x of [
       of('Brooklyn', 'NY', 'US'),
       of('brooklyn', 'New York', 'United States'),

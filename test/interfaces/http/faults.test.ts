@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settleAll } from '../../../src/kit/access/credits/settle.ts';
-import { changeAccess, revokeKey } from '../../../src/kit/access/keys/actions.ts';
+import { changeAccess } from '../../../src/kit/access/credits/access.ts';
+import { revokeKey } from '../../../src/platform/keys/keys.ts';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
 import {
   call,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sort, sortOf } from '../../../src/directory/search/order.ts';
-import { queryOf } from '../../../src/directory/search/query.ts';
-import type { DirectoryCreatorDetail } from '../../../src/directory/search/schema.ts';
+import { type Sort, toSort } from '../../../src/directory/search/order.ts';
+import { toElasticQuery } from '../../../src/directory/search/query.ts';
+import type { DirectoryCreatorDetail } from '../../../src/directory/search/creator.shapes.ts';
 import { fetchPage } from '../../../src/directory/search/search.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { creator, putDirectory } from '../../harness/directory.ts';
@@ -94,7 +94,7 @@ describe.each(['followers', 'engagement'] as const)('sorted by %s,', (sort) => {
         index,
         from,
         size: 100,
-        ...JSON.parse(JSON.stringify({ sort: sortOf(sort), query: queryOf(anything, sort) })),
+        ...JSON.parse(JSON.stringify({ sort: toSort(sort), query: toElasticQuery(anything, sort) })),
       });
       expect((await pageOf(sort, anything, from)).pks).toEqual(naive.hits.hits.map(({ _id }) => Number(_id)));
     }

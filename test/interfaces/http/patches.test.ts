@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { AlertPatch } from '../../../src/analytics/alerts/alerts.shapes.ts';
 import { CostPatch } from '../../../src/analytics/costs/costs.api.ts';
 import { ReportPatch } from '../../../src/analytics/reports/reports.shapes.ts';
-import { SavedSearchPatch } from '../../../src/directory/saved-searches/schema.ts';
+import { SavedSearchPatch } from '../../../src/directory/saved-searches/saved-searches.api.ts';
 import { BrandPatch } from '../../../src/platform/brands/brands.api.ts';
 import { ApplicationPatch } from '../../../src/workflow/applications/applications.shapes.ts';
 import { CampaignPatch } from '../../../src/workflow/campaigns/campaigns.shapes.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '../../../src/kit/access/keys/actions.ts';
+import { createKey } from '../../../src/platform/keys/keys.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { hashKey } from '../../../src/kit/access/keys/key-form.ts';
-import { findCaller } from '../../../src/kit/access/keys/queries.ts';
+import { findCaller } from '../../../src/kit/access/keys/callers.ts';
 import { change, noLookUp, nothing } from '../../../src/kit/operation/operation.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PLANS, type PlanName } from '../../../src/kit/access/keys/plans.ts';
+import { PLANS, type PlanName } from '../../../src/kit/access/keys/limits.ts';
 import { call, makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertSuppression } from '../../../src/kit/mail/queries.ts';
+import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { YEAR_MS } from '../../../src/kit/values/duration.ts';
 import { call, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importDirectory } from '../../../src/directory/imports/indexing/import.ts';
 import { generateCreators, sampleSource } from '../../../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../../../src/directory/imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../../../src/directory/imports/indexing/writer.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { creator, putDirectory } from '../../harness/directory.ts';
@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
   it('shows owners a held import with its report and the command that decides, but no path of the operator', async () => {
     const source = { ...sampleSource(150, 3), files: ['s3://supplier/private/november.ndjson?region=eu'] };
     const canaries = [{ query: { city: 'NYC' }, min_total: 1_000, must_contain: [] }];
-    const { id, held } = await importDirectory(enginesOf(app.context), { source, bounds: { canaries } });
+    const { id, held } = await importDirectory(toDirectoryEngines(app.context), { source, bounds: { canaries } });
     expect(held.length).toBeGreaterThan(1);
     const { page, go } = open;
     await go('/settings');

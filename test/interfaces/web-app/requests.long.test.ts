@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashKey } from '../../../src/kit/access/keys/key-form.ts';
-import { findCaller } from '../../../src/kit/access/keys/queries.ts';
+import { findCaller } from '../../../src/kit/access/keys/callers.ts';
 import { HOUR_MS } from '../../../src/kit/values/duration.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique, until } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/browser.ts';

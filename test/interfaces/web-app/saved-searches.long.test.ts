@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importDirectory } from '../../../src/directory/imports/indexing/import.ts';
 import { openFiles } from '../../../src/directory/imports/indexing/source.ts';
 import { upsertCreators } from '../../../src/directory/imports/indexing/writes.ts';
-import { findMatches } from '../../../src/directory/saved-searches/matches/jobs.ts';
+import { findMatches } from '../../../src/directory/saved-searches/matches.jobs.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { creator } from '../../harness/directory.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { forgetMails } from '../../../src/kit/mail/forget.ts';
-import { insertSuppression, listMails } from '../../../src/kit/mail/queries.ts';
+import { forgetMails, insertSuppression, listMails } from '../../../src/kit/mail/mails.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { sendDueMails } from '../../../src/kit/mail/sender.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { listMails } from '../../../src/kit/mail/queries.ts';
+import { listMails } from '../../../src/kit/mail/mails.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { sendDueMails } from '../../../src/kit/mail/sender.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';

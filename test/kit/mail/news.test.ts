@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailApproved } from '../../../src/affiliates/commissions/weekly-mail.ts';
 import { setSample } from '../../../src/affiliates/sample/sample.ts';
-import { insertSuppression } from '../../../src/kit/mail/queries.ts';
+import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { DAY_MS } from '../../../src/kit/values/duration.ts';
 import { startApp, type TestApp, unique } from '../../harness/app.ts';
 import { apply, BEHIND_PROXY } from '../../harness/applying.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migratePostgres } from '../../../src/kit/engines/postgres/migrate.ts';
 import { sendDueMails } from '../../../src/kit/mail/sender.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/kit/values/duration.ts';
-import { createBrand } from '../../../src/platform/brands/actions.ts';
+import { createBrand } from '../../../src/platform/brands/brands.ts';
 import {
   call,
   keysInTurn,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderBody, renderHeaders } from '../../../src/platform/webhooks/health.ts';
+import { renderBody, renderHeaders } from '../../../src/platform/webhooks/signing.ts';
 import { call, made, makeBrand, send, type TestApp, type TestBrand, unique, until } from '../../harness/app.ts';
 import { mailsOf } from '../../harness/mail.ts';
 import { type Receiver, startReceiver } from '../../harness/receiver.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../../src/local/engines/port.ts';
-import { sampleData } from '../../../src/platform/webhooks/webhooks.shapes.ts';
+import { sampleData } from '../../../src/platform/webhooks/event-catalogue.ts';
 import { Content } from '../../../src/workflow/content/content.shapes.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../../harness/app.ts';
 import { type Run, run as runChild } from '../../harness/child.ts';

@@ -1,11 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Work } from '../../../kit/operation/work.ts';
-import { HOUR_MS } from '../../../kit/values/duration.ts';
-import { ApiError, ignoreFailure, validationError } from '../../../kit/values/errors.ts';
+import { ApiError, validationError } from '../../../kit/values/errors.ts';
 import { newId } from '../../../kit/values/ids.ts';
 import type { Secrets } from '../../../kit/values/secrets.ts';
-import { lockBrand } from '../../../platform/brands/queries.ts';
+import { lockBrand } from '../../../platform/brands/brands.ts';
 import { getClient } from '../formats/clients.ts';
 import {
   AppRefused,
@@ -14,22 +12,15 @@ import {
   type Store,
   type StoreApp,
   type StoreFacts,
-  storeUnavailable,
-  unauthorized,
 } from '../formats/provider.ts';
-import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../formats/store-secrets.ts';
+import { type StoreSecrets, sealStoreSecrets } from '../formats/store-secrets.ts';
+import { exchange, openStore } from './access.ts';
 import {
-  claimRenewal,
-  endRenewal,
-  getAccess,
   getConnectedIntegration,
-  type IntegrationKey,
   type IntegrationRow,
   insertIntegration,
   lockIntegration,
   lockIntegrationOfStore,
-  recordVersion,
-  replaceSecrets,
   updateAccessStatus,
   updateIntegration,
 } from './connections.ts';
@@ -40,118 +31,9 @@ const COUPON_PROBLEMS = {
   not_percentage: 'is a coupon of the connected store, but not a percentage off.',
 } as const;
 
-/** A token is renewed when it would last for less than this. */
-const RENEWED_BEFORE_MS = HOUR_MS;
-/** Longer than the call takes: a process that dies in the meantime leaves the renewal to another. */
-const RENEWAL_MS = 20_000;
-const LOOKED_AGAIN_AFTER_MS = 100;
-const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;
-
-/** Parts of the context that calls to stores need; servers, workers and commands have them. */
-export interface StoreContext extends Pick<Context, 'config' | 'clock' | 'secrets'> {
-  postgres: Pick<Context['postgres'], 'db'>;
-  log: { warn(facts: object, text: string): void };
-}
-
-type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
-
-/** Running renewals of this process: its other calls wait for the same one. */
-const renewals = new WeakMap<StoreContext, Map<string, Promise<string>>>();
-
-async function exchange(
-  { config, clock }: Pick<Context, 'config' | 'clock'>,
-  { provider, baseUrl }: Pick<StoreKey, 'provider' | 'baseUrl'>,
-  app: StoreApp,
-): Promise<Pick<StoreSecrets, 'token' | 'tokenEndsAt'>> {
-  const { newToken } = getClient(provider);
-  if (!newToken) throw new Error(`A ${provider} store gives out no tokens.`);
-  const { token, expiresInMs } = await newToken({ baseUrl, allow: config.outboundAllow }, app);
-  return { token, tokenEndsAt: new Date(clock.now().getTime() + expiresInMs).toISOString() };
-}
-
-/** A token other than the one that ends or was refused: one process of all gets it, the others wait for what it writes. */
-async function renew(context: StoreContext, store: StoreKey, past: string): Promise<string> {
-  const { postgres, secrets, clock } = context;
-  for (let look = 0; look < LOOKS; look += 1) {
-    const { secrets: seen } = await getAccess(postgres.db, store);
-    const known = openStoreSecrets(secrets, seen, store.id);
-    if (known.token !== past) return known.token;
-    const { app } = known;
-    if (!app) throw unauthorized(new Error('Its token cannot be renewed.'));
-    const now = clock.now();
-    const until = new Date(now.getTime() + RENEWAL_MS);
-    if (await claimRenewal(postgres.db, store, { seen, now, until })) {
-      try {
-        const fresh = await exchange(context, store, app);
-        await endRenewal(postgres.db, store, seen, sealStoreSecrets(secrets, { ...known, ...fresh }, store.id));
-        return fresh.token;
-      } catch (error) {
-        await endRenewal(postgres.db, store, seen);
-        throw error instanceof AppRefused ? unauthorized(error) : error;
-      }
-    }
-    await delay(LOOKED_AGAIN_AFTER_MS);
-  }
-  throw storeUnavailable(new Error('Its token is being renewed by another process, which takes too long.'));
-}
-
-function renewOnce(context: StoreContext, store: StoreKey, past: string): Promise<string> {
-  const running = renewals.get(context) ?? new Map<string, Promise<string>>();
-  renewals.set(context, running);
-  const name = `${store.id} ${past}`;
-  const renewal = running.get(name) ?? renew(context, store, past).finally(() => running.delete(name));
-  running.set(name, renewal);
-  return renewal;
-}
-
-/** Gets another token where the store gives them out, to learn whether it still does. Says what kind of token it is. */
-export async function renewToken(context: StoreContext, row: StoreKey): Promise<string> {
-  const { secrets: seen } = await getAccess(context.postgres.db, row);
-  const known = openStoreSecrets(context.secrets, seen, row.id);
-  if (!known.app) return 'does not end';
-  await renewOnce(context, row, known.token);
-  return 'renewed';
-}
-
 /**
- * A store with a token that is valid. A call renews a token that the store refuses, once. Throws when its secrets
- * cannot be opened. To be called outside of a transaction.
- */
-export async function openStore(context: StoreContext, row: StoreKey): Promise<Store> {
-  const { postgres, secrets, config, clock, log } = context;
-  const { secrets: seen, apiVersion } = await getAccess(postgres.db, row);
-  const known = openStoreSecrets(secrets, seen, row.id);
-  const { provider, baseUrl } = row;
-  const store: Store = {
-    baseUrl,
-    token: known.token,
-    keysInQuery: known.keysInQuery === true,
-    allow: config.outboundAllow,
-    onVersion: async (version) => {
-      const isNews = version !== apiVersion && (await recordVersion(postgres.db, row, version));
-      if (!isNews || version === getClient(provider).version) return;
-      log.warn(
-        { brandId: row.brandId, integration: row.id, version },
-        'a store answers with another version of its API',
-      );
-    },
-    remember: async () => {
-      const sealed = sealStoreSecrets(secrets, { ...known, keysInQuery: true }, row.id);
-      await replaceSecrets(postgres.db, row, seen, sealed);
-    },
-  };
-  if (!known.app) return store;
-  store.renew = (refused) => renewOnce(context, row, refused);
-  const endsAt = Date.parse(known.tokenEndsAt ?? '');
-  if (endsAt - clock.now().getTime() >= RENEWED_BEFORE_MS) return store;
-  // The token may last for some minutes more, and what is read may not ask the store at all.
-  const renewed = await renewOnce(context, row, known.token).catch(ignoreFailure('a call that is refused renews it'));
-  return { ...store, token: renewed ?? known.token };
-}
-
-/**
- * Asks the store for a coupon that a link is about to be connected to. Throws unless it is an active percentage.
- * To be called before a transaction opens.
+ * Asks the store for the coupon of a new link. Throws unless it is an active percentage.
+ * Must run before a transaction opens.
  */
 export async function verifyCoupon(
   context: Context,
@@ -195,16 +77,14 @@ export interface NewStore {
 
 type OutsideContext = Pick<Context, 'config' | 'clock'>;
 
-/** Webhooks created by API are signed with the app's secret. */
-async function toStoreSecrets(outside: OutsideContext, entry: StoreEntry): Promise<StoreSecrets> {
-  const { app, token = '', webhookSecret = app?.secret ?? '' } = entry;
-  return app ? { ...(await exchange(outside, entry, app)), app, webhookSecret } : { token, webhookSecret };
-}
-
 /** Asks a store for its facts, before the transaction that connects it. */
 export async function identifyStore(outside: OutsideContext, entry: StoreEntry): Promise<NewStore> {
   const { provider, baseUrl } = entry;
-  const secrets = await toStoreSecrets(outside, entry);
+  // Webhooks created by API are signed with the app's secret.
+  const { app, token = '', webhookSecret = app?.secret ?? '' } = entry;
+  const secrets: StoreSecrets = app
+    ? { ...(await exchange(outside, entry, app)), app, webhookSecret }
+    : { token, webhookSecret };
   let apiVersion: string | null = null;
   const store: Store = {
     baseUrl,
@@ -226,13 +106,13 @@ export async function identifyStore(outside: OutsideContext, entry: StoreEntry):
 
 const WHY_LENGTH = 300;
 
-/** Why a store could not be met, on one line: the other side has a part in its words. */
+/** Describes the failure in one short line, because the store may have written it. */
 function describeCause({ cause }: ApiError): string {
   const text = cause instanceof Error ? cause.message.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
   return text.slice(0, WHY_LENGTH) || 'It does not answer.';
 }
 
-/** The same as `askWhoItIs`, but names the wrong field for the person who typed the address. */
+/** Calls `identifyStore`, and converts failures to validation errors of the field that the user typed. */
 export async function checkStore(outside: OutsideContext, entry: StoreEntry): Promise<NewStore> {
   return await identifyStore(outside, entry).catch((error: unknown) => {
     if (error instanceof AppRefused) {

@@ -14,7 +14,7 @@ import { getIntegrationWithHealth, integrations } from './connections.ts';
 
 const tag = 'Affiliates';
 
-export const integrationOperations = [
+const integrationOperations = [
   read({
     id: 'list_affiliate_stores',
     path: '/v1/affiliates/integrations',
@@ -77,7 +77,7 @@ const toStoreEntry = ({
 });
 
 /** Only for people, in the web app. */
-export const storeOperations = [
+const storeOperations = [
   create({
     id: 'connect_affiliate_store',
     path: '/v1/affiliates/integrations',

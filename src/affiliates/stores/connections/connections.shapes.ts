@@ -182,7 +182,7 @@ function* listSecretProblems(entered: UncheckedSecrets): Generator<[keyof Unchec
   yield ['token', 'must be consumer key:consumer secret'];
 }
 
-/** No answer ever shows a secret. */
+/** Secrets are never part of a response. */
 export const IntegrationConnect = z
   .object({
     provider,

@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../../kit/values/duration.ts';
 import { notFound, validationError } from '../../../kit/values/errors.ts';
 import type { ListWindow, Page } from '../../../kit/values/page.ts';
 import type { Provider } from '../formats/provider.ts';
+import type { IntegrationFilter } from './connections.shapes.ts';
 
 export type WebhookState = Selectable<IntegrationsTable>['webhookState'];
 
@@ -49,18 +50,18 @@ const LAST_ORDERS = 50;
 /** The order carried a click on a link of the brand. The text matches the index `orders_with_click`. */
 export const HAS_CLICK = sql<boolean>`attribution @? '$.candidates[*] ? (@.type == "click" && @.link_id != null)'`;
 
-/** The last orders of the integration that a row shows. */
-const lastOrders = (db: Db) =>
-  db
+/**
+ * Selects stores with the deliveries refused in the last day. They are counted by the hour, and the oldest hour counts
+ * whole.
+ */
+function withFailures(db: Db, now: Date) {
+  const lastOrders = db
     .selectFrom('orders')
     .select('attribution')
     .whereRef('orders.integrationId', '=', sql.ref('integrations.id'))
     .orderBy('occurredAt', 'desc')
     .orderBy('id', 'desc')
     .limit(LAST_ORDERS);
-
-/** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
-function withFailures(db: Db, now: Date) {
   return db
     .selectFrom('integrations')
     .where('integrations.sourceName', 'is', null)
@@ -78,7 +79,7 @@ function withFailures(db: Db, now: Date) {
           .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
           .as('forged24h'),
         eb
-          .selectFrom(lastOrders(db).as('last'))
+          .selectFrom(lastOrders.as('last'))
           .select(sql<number | null>`round(avg(case when ${HAS_CLICK} then 1 else 0 end), 2)::float8`.as('share'))
           .as('clickShare'),
         eb
@@ -88,10 +89,7 @@ function withFailures(db: Db, now: Date) {
     });
 }
 
-export interface IntegrationWhere extends ListWindow {
-  campaign_id?: string | undefined;
-  now: Date;
-}
+type IntegrationQuery = ListWindow & Pick<IntegrationFilter, 'campaign_id'> & { now: Date };
 
 /** Matches stores that a link of the campaign belongs to; without a campaign, all stores. */
 function isOfCampaign(brandId: string, campaignId: string | undefined) {
@@ -100,14 +98,14 @@ function isOfCampaign(brandId: string, campaignId: string | undefined) {
       and links.integration_id = integrations.id and links.campaign_id = ${campaignId ?? null}))`;
 }
 
-/** As of a moment: what was refused within the day before it is part of each row. */
+/** Lists integrations as of a moment, because each row has the refusals of the day before it. */
 const integrationsAt = (now: Date) =>
   listing({
     noun: 'integration',
     table: 'integrations',
     time: 'createdAt',
     changed: ['createdAt', 'updatedAt', 'connectedAt', 'disconnectedAt'],
-    matching: (db, brandId, { campaign_id }: IntegrationWhere) =>
+    matching: (db, brandId, { campaign_id }: IntegrationQuery) =>
       db
         .selectFrom('integrations')
         .where('integrations.sourceName', 'is', null)
@@ -118,9 +116,9 @@ type Kit = ReturnType<typeof integrationsAt>;
 export type ListedIntegration = Awaited<ReturnType<Kit['get']>>;
 
 export const integrations = {
-  list: (db: Db, brandId: string, where: IntegrationWhere, page: Page) =>
+  list: (db: Db, brandId: string, where: IntegrationQuery, page: Page) =>
     integrationsAt(where.now).list(db, brandId, where, page),
-  each: (exports: Exports, brandId: string, where: IntegrationWhere) =>
+  each: (exports: Exports, brandId: string, where: IntegrationQuery) =>
     integrationsAt(where.now).each(exports, brandId, where),
 };
 
@@ -144,7 +142,7 @@ export async function getIntegration(db: Db, brandId: string, id: string): Promi
 
 const refusal = (code: string, message: string) => validationError([{ field: 'integration_id', code, message }]);
 
-/** The integration that a body names: 422 when the brand does not have it, or it is disconnected. */
+/** Gets the integration that a body names. Throws 422 if the brand does not have it, or if it is disconnected. */
 export async function getConnectedIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
   const row = await findIntegration(db, brandId, id);
   if (!row) throw refusal('not_found', 'is not an integration of this brand.');
@@ -169,8 +167,8 @@ export const updateIntegrationByKey = (db: Db, { brandId, id }: IntegrationKey) 
   db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
 
 /**
- * Whether this call is the one that renews the token, until `until`: nobody else does, and the secrets are still those
- * that were read.
+ * Claims the renewal of a token until `until`. Returns false if another call has it, or if the secrets changed since
+ * they were read.
  */
 export async function claimRenewal(
   db: Db,
@@ -186,7 +184,7 @@ export async function claimRenewal(
   return claimed.numUpdatedRows > 0n;
 }
 
-/** Ends a renewal. Secrets that were entered in the meantime stay. */
+/** Ends a renewal. Secrets that were entered meanwhile stay. */
 export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
   await updateIntegrationByKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
 }
@@ -200,13 +198,16 @@ export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: str
   return changed.numUpdatedRows > 0n;
 }
 
-/** Replaces secrets by those that the store wants shown in another way. */
+/** Replaces secrets, unless others were entered meanwhile. */
 export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
   updateIntegrationByKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
 const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
 
-/** Finds the secrets that a delivery is checked against. The sender has no key, so the integration's id alone selects it. */
+/**
+ * Finds the secrets that a delivery is checked against. The sender has no key, so the integration's id alone selects
+ * it.
+ */
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
@@ -218,7 +219,7 @@ export async function findReceiver(db: Db, provider: Provider, id: string) {
 }
 export type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
 
-/** The brand's integrations with these ids, also those that were disconnected since. */
+/** Lists the brand's integrations with these ids, including disconnected ones. */
 export async function listReceivers(db: Db, brandId: string, ids: readonly string[]): Promise<Receiver[]> {
   return await db
     .selectFrom('integrations')
@@ -228,7 +229,7 @@ export async function listReceivers(db: Db, brandId: string, ids: readonly strin
     .execute();
 }
 
-/** For the operator, who names an integration alone. */
+/** Finds the brand of an integration for the operator, who names the integration alone. */
 export async function findBrandOfIntegration(db: Db, id: string): Promise<string | undefined> {
   const row = await db.selectFrom('integrations').select('brandId').where('id', '=', id).executeTakeFirst();
   return row?.brandId;
@@ -238,8 +239,8 @@ export async function findBrandOfIntegration(db: Db, id: string): Promise<string
 type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
 
 /**
- * The brand's integration of this store, locked: one at its API before one that moved, the connected one before one that was
- * disconnected. A host says nothing: one may have several stores, in folders of their own.
+ * Locks the brand's integration of this store: the same API address wins over the same storefront, a connected one over
+ * a disconnected one. The host does not identify a store: it may have several, each in its own folder.
  */
 export async function lockIntegrationOfStore(
   db: Db,
@@ -272,7 +273,7 @@ export async function lockIntegration(db: Db, brandId: string, id: string): Prom
   return row;
 }
 
-/** The shop of this name that keys report orders of; the first report makes it. It has no address and no secrets. */
+/** Finds or creates the shop that API keys report orders of. It has no address and no secrets. */
 export async function upsertSource(
   db: Db,
   row: Pick<StoredIntegration, 'id' | 'brandId' | 'name' | 'currency' | 'createdAt'>,
@@ -300,7 +301,7 @@ export async function upsertSource(
     .executeTakeFirstOrThrow();
 }
 
-/** The store of an order, if keys report its orders. */
+/** Finds the shop of an order if API keys report its orders. */
 export async function findSource(db: Db, brandId: string, id: string) {
   return await db
     .selectFrom('integrations')
@@ -318,7 +319,10 @@ export async function insertIntegration(db: Db, row: Insertable<IntegrationsTabl
 export const updateIntegration = (db: Db, brandId: string, id: string, change: Updateable<IntegrationsTable>) =>
   updateOwn(db.updateTable('integrations').set(change).returning(SHOWN), brandId, id);
 
-/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
+/**
+ * Records whether the store accepts its secrets, and sweeps it once it does again. A disconnected one stays
+ * disconnected.
+ */
 export async function updateAccessStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -334,15 +338,7 @@ export async function updateAccessStatus(
     .execute();
 }
 
-/** Records that a store sent a delivery. It waits for nobody who has the integration locked: the next delivery says the same. */
-export async function markReceived(db: Db, id: string, at: Date): Promise<void> {
-  await sql`
-    update integrations set last_received_at = ${at} where id in (
-      select id from integrations where id = ${id} and (last_received_at is null or last_received_at < ${at})
-      for update skip locked)`.execute(db);
-}
-
-/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+/** Records that the app was uninstalled. A late report from before the store was connected changes nothing. */
 export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
   await updateIntegrationByKey(db, key)
     .set({ status: 'reauth_required', updatedAt: now })
@@ -351,96 +347,7 @@ export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now
     .execute();
 }
 
-const toHour = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
-
-async function addFailures(
-  db: Db,
-  integrationId: string,
-  { failures = 0, forged = 0 }: { failures?: number; forged?: number },
-  at: Date,
-): Promise<void> {
-  await db
-    .insertInto('integrationFailures')
-    .values({ integrationId, hour: toHour(at), failures, forged })
-    .onConflict((conflict) =>
-      conflict.columns(['integrationId', 'hour']).doUpdateSet((eb) => ({
-        failures: eb('integrationFailures.failures', '+', failures),
-        forged: eb('integrationFailures.forged', '+', forged),
-      })),
-    )
-    .execute();
-}
-
-/** The outcomes of some deliveries of a store. */
-export interface DeliveryResults {
-  /** At least one delivery recorded an order or refund. */
-  isSynced: boolean;
-  /** Number of deliveries that failed for good. */
-  failures: number;
-  /** The newest delivery failed. */
-  isFailing: boolean;
-}
-
-/** Records how a store's deliveries fared. One that is read clears an earlier failure. */
-export async function updateHealth(
-  db: Db,
-  { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
-  { isSynced, failures, isFailing }: DeliveryResults,
-  at: Date,
-): Promise<void> {
-  await db
-    .updateTable('integrations')
-    .set({
-      lastReceivedAt: sql<Date>`coalesce(last_received_at, ${at})`,
-      lastFailedAt: isFailing ? at : null,
-      ...(isSynced ? { lastSyncAt: at } : {}),
-    })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .execute();
-  if (failures > 0) await addFailures(db, id, { failures }, at);
-}
-
-/** Counts a delivery of a store whose secrets cannot be opened. */
-export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
-  await addFailures(db, integrationId, { failures: 1 }, at);
-  await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
-}
-
-/** Counts a delivery that the store had not signed. */
-export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
-  await addFailures(db, integrationId, { forged: 1 }, at);
-}
-
-/** An episode ends after this long without a finding, however often webhooks failed and recovered in it. */
-const TROUBLE_MS = DAY_MS;
-
-/** Notes that webhooks do not arrive. True for one caller an episode, who mails the brand. */
-export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<boolean> {
-  const noted = db
-    .updateTable('integrations')
-    .set({ webhookTroubleAt: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id);
-  const { numUpdatedRows } = await noted.where('webhookTroubleAt', 'is', null).executeTakeFirst();
-  if (numUpdatedRows > 0n) return true;
-  await noted.execute();
-  return false;
-}
-
-/** Called when webhooks reported all that a sweep found. If deliveries arrive, the store is no longer silent. */
-export async function endWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<void> {
-  const arriving = db
-    .updateTable('integrations')
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where((eb) => eb('lastReceivedAt', '>', eb.ref('webhookTroubleAt')));
-  await arriving.where('silentSince', 'is not', null).set({ silentSince: null }).execute();
-  const before = new Date(at.getTime() - TROUBLE_MS);
-  await arriving.where('webhookTroubleAt', '<', before).set({ webhookTroubleAt: null }).execute();
-}
-
-/** Connected stores, counted for operators. */
+/** Counts connected stores for operators. */
 export async function readStoreFigures(db: Db) {
   const connected = db.selectFrom('integrations').where('status', '=', 'connected');
   const count = sql<number>`count(*)::int`.as('count');

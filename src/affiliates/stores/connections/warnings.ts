@@ -3,7 +3,7 @@ import { isPublic } from '../../../kit/engines/http/addresses.ts';
 import { getClient } from '../formats/clients.ts';
 import type { IntegrationRow } from './connections.ts';
 
-export type WarningCode = 'api_version' | 'webhook_port' | 'webhook_address';
+type WarningCode = 'api_version' | 'webhook_port' | 'webhook_address';
 export interface Warning {
   code: WarningCode;
   message: string;
@@ -11,26 +11,23 @@ export interface Warning {
 
 type Reachable = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'apiVersion' | 'status'>;
 
-/** WordPress calls no other ports. */
+/** Ports that WordPress calls. */
 const WOOCOMMERCE_PORTS = [80, 443, 8080];
-
-const getHost = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
-const getPort = ({ port, protocol }: URL) => Number(port) || (protocol === 'https:' ? 443 : 80);
 
 /** True if only this machine or its network finds the host. */
 function isPrivate(url: URL): boolean {
-  const host = getHost(url);
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0) return !isPublic(host);
   return /^localhost$|\.(?:localhost|local|internal|lan)$/i.test(host) || !host.includes('.');
 }
 
-/** Why a store at `baseUrl` would not reach the address that its webhooks go to. */
+/** Lists reasons why a store at `baseUrl` would not reach the address of its webhooks. */
 export function listAddressWarnings(
   { provider, baseUrl }: Pick<Reachable, 'provider' | 'baseUrl'>,
   linksUrl: string,
 ): Warning[] {
   const links = new URL(linksUrl);
-  const port = getPort(links);
+  const port = Number(links.port) || (links.protocol === 'https:' ? 443 : 80);
   const warnings: Warning[] = [];
   if (provider === 'woocommerce' && !WOOCOMMERCE_PORTS.includes(port)) {
     const message = `WooCommerce delivers webhooks to the ports 80, 443 and 8080 only, and this address has port ${port}. Set LINKS_URL to an address without a port, behind a proxy.`;

@@ -8,7 +8,7 @@ import { retryDelivery } from './inbox.ts';
 
 const tag = 'Affiliates';
 
-export const storeDeliveryOperations = [
+const storeDeliveryOperations = [
   list({
     id: 'list_store_deliveries',
     path: '/v1/affiliates/integrations/{id}/deliveries',

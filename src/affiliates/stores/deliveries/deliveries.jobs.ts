@@ -9,16 +9,16 @@ import { readStoredCount } from './inbox.ts';
 
 /** Delay until a new delivery is noticed. */
 const LOOK_EVERY_MS = 100;
-/** Brands at once. A store that answers slowly holds one of them. */
+/** Number of brands folded concurrently. A slow store occupies one of them. */
 const BRANDS_AT_ONCE = 6;
 
-/** The pause after a batch of a brand could not be folded at all. */
+/** Pause after a batch of a brand failed as a whole. */
 const FAILED_MS = 2_000;
 const WHAT = 'folding deliveries of a brand';
 
 /**
- * Folds what is due, a batch of a brand at a time, until nothing is. A brand whose batch is done waits for those that had
- * none since, so that no backlog delays another brand by more than a batch.
+ * Folds what is due, a batch of a brand at a time, until nothing is. A brand whose batch is done waits for those that
+ * had none since, so that no backlog delays another brand by more than a batch.
  */
 export function openFolding(context: Context): (stopping?: AbortSignal) => Promise<void> {
   const { postgres, clock, failures } = context;
@@ -42,7 +42,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
     }
   }
 
-  /** Brands that may be folded, those that had no turn for longest first. */
+  /** Lists brands that may be folded, longest without a turn first. */
   async function listNext(): Promise<string[]> {
     const due = await listDueBrands(postgres.db, owner, clock.now());
     lastTurns = new Map(due.map(({ brandId }) => [brandId, lastTurns.get(brandId) ?? 0]));
@@ -74,20 +74,20 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
 /** Interval of polling PostgreSQL while nothing new is stored, because attempts may be due. */
 const ATTEMPTS_EVERY_MS = 1_000;
 
-/** Keeps up with what stores send. */
+/** Folds deliveries as they arrive. */
 export const foldStoreDeliveries: Follower = {
   name: 'fold-store-deliveries',
   everyMs: LOOK_EVERY_MS,
   open: (context, stopping) => {
     const fold = openFolding(context);
-    let seen: string | null | undefined;
+    let lastStored: string | null | undefined;
     let lookedAtMs = Number.NEGATIVE_INFINITY;
     return async () => {
       const stored = await readStoredCount(context);
       const nowMs = performance.now();
-      if (stored === seen && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
+      if (stored === lastStored && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
       await fold(stopping);
-      seen = stored;
+      lastStored = stored;
       lookedAtMs = nowMs;
     };
   },
@@ -107,7 +107,7 @@ export const forgetStoreDeliveries: Job = {
 };
 
 const RECONNECTED_EVERY_MS = 10_000;
-/** Looks back over passes that failed. */
+/** Covers passes that failed. */
 const RECONNECTED_WITHIN_MS = HOUR_MS;
 
 /** Retries deliveries that waited for access once their store is connected again. */

@@ -1,12 +1,12 @@
-import { type Selectable, sql } from 'kysely';
-import type { StoreDeliveriesTable } from '../../../kit/engines/postgres/database.ts';
+import { sql } from 'kysely';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { omitUndefined } from '../../../kit/values/patch.ts';
 import type { Provider } from '../formats/provider.ts';
+import type { StoreDeliveryFilter } from './deliveries.shapes.ts';
 
-/** All but the body, which no answer shows. */
+/** All columns but the body, which no response contains. */
 const SHOWN = [
   'id',
   'brandId',
@@ -22,17 +22,14 @@ const SHOWN = [
   'finishedAt',
 ] as const;
 
-export interface StoreDeliveryWhere extends ListWindow {
-  integrationId: string;
-  state?: Selectable<StoreDeliveriesTable>['state'] | undefined;
-}
+type StoreDeliveryQuery = ListWindow & Pick<StoreDeliveryFilter, 'state'> & { integrationId: string };
 
 export const storeDeliveries = listing({
   noun: 'delivery',
   table: 'store_deliveries',
   time: 'receivedAt',
   changed: ['receivedAt', 'triedAt', 'finishedAt'],
-  matching: (db, _brandId, { integrationId, state }: StoreDeliveryWhere) =>
+  matching: (db, _brandId, { integrationId, state }: StoreDeliveryQuery) =>
     db.selectFrom('storeDeliveries').where((eb) => eb.and(omitUndefined({ integrationId, state }))),
   rows: (db) => db.selectFrom('storeDeliveries').select(SHOWN),
 });
@@ -78,7 +75,7 @@ export async function insertDeliveries(db: Db, rows: readonly NewDelivery[], now
   return new Set(stored.map(({ id }) => id));
 }
 
-/** Makes a delivery that failed, or waits for a later attempt, due now. Any other stays unchanged. */
+/** Makes a failed or waiting delivery due now. Others stay unchanged. */
 export async function updateToRetry(db: Db, { brandId, id }: Pick<StoreDeliveryRow, 'brandId' | 'id'>, now: Date) {
   return await db
     .updateTable('storeDeliveries')
@@ -90,7 +87,7 @@ export async function updateToRetry(db: Db, { brandId, id }: Pick<StoreDeliveryR
     .executeTakeFirst();
 }
 
-/** Makes the waiting deliveries of stores due that were connected after a time, and tried before that. */
+/** Makes deliveries due that were tried before their store was reconnected. */
 export async function retryOfReconnectedStores(db: Db, after: Date, now: Date): Promise<void> {
   await sql`
     update store_deliveries as delivery set next_attempt_at = ${now}
@@ -101,7 +98,7 @@ export async function retryOfReconnectedStores(db: Db, after: Date, now: Date): 
       and delivery.tried_at < store.connected_at`.execute(db);
 }
 
-/** Deletes deliveries that came before a time, at most `limit`. Returns how many. */
+/** Deletes at most `limit` deliveries from before a time. Returns their number. */
 export async function deleteDeliveriesBefore(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from store_deliveries where id in (

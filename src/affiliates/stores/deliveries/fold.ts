@@ -5,27 +5,22 @@ import type { Context } from '../../../kit/operation/context.ts';
 import { inWork } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { recordReadings } from '../../orders/record.ts';
-import { openStore } from '../connections/connect.ts';
-import {
-  listReceivers,
-  markUninstalled,
-  type Receiver,
-  updateAccessStatus,
-  updateHealth,
-} from '../connections/connections.ts';
+import { openStore } from '../connections/access.ts';
+import { listReceivers, markUninstalled, type Receiver, updateAccessStatus } from '../connections/connections.ts';
+import { updateHealth } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
 import { parseDelivery } from '../formats/delivery-body.ts';
 import { type Delivery, getRetryAfterMs, needsReconnect, type Reading, type Store } from '../formats/provider.ts';
 import type { Reason } from './deliveries.shapes.ts';
 import { toFailedOutcome, toOutcome } from './outcomes.ts';
 
-/** A brand with due deliveries, by the one that waits longest. */
-export interface DueBrand {
+/** A brand with due deliveries; `dueAt` is that of the longest waiting one. */
+interface DueBrand {
   brandId: string;
   dueAt: Date;
 }
 
-/** Brands with a due delivery that no worker folds: one index probe a brand with waiting ones, however many it has. */
+/** Lists brands with due deliveries that no worker folds, with one index probe for each brand that has waiting ones. */
 export async function listDueBrands(db: Db, owner: string, now: Date): Promise<DueBrand[]> {
   const { rows } = await sql<DueBrand>`
     with recursive waiting as (
@@ -66,8 +61,8 @@ export interface ClaimedDelivery {
   receivedAt: Date;
 }
 
-/** Claims a brand for this worker, and takes its oldest due deliveries; none when another worker has it. */
-export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
+/** Claims a brand for this worker and returns its oldest due deliveries; none if another worker has the brand. */
+async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
   const { brandId, owner, now, until } = claim;
   const { rows } = await sql<ClaimedDelivery>`
     with claim as (
@@ -85,7 +80,7 @@ export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Pr
   return rows;
 }
 
-export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
+async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
   await db
     .updateTable('storeDeliveryClaims')
     // `-infinity`, so that clock skew cannot keep a claim alive.
@@ -95,11 +90,11 @@ export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'bran
     .execute();
 }
 
-export interface InboxFigures {
-  /** Due now, and to be tried again later. */
+interface InboxFigures {
+  /** Deliveries due now, and those with a later attempt. */
   waiting: { due: number; later: number };
   oldestDueAt: Date | null;
-  /** By state, of those that came after a time. */
+  /** Recent deliveries by state. */
   received: { state: string; count: number }[];
 }
 
@@ -122,7 +117,7 @@ export async function readInbox(db: Db, now: Date, since: Date): Promise<InboxFi
 /** The outcome of a delivery. */
 export interface Outcome {
   id: string;
-  /** Before this attempt. */
+  /** Attempts before this one. */
   attemptsBefore: number;
   attempts: number;
   state: 'waiting' | 'done' | 'ignored' | 'failed';
@@ -133,13 +128,8 @@ export interface Outcome {
   orderId: string | null;
 }
 
-/** Writes the outcomes of deliveries, and returns the ids of those that no other worker has folded. */
-export async function updateOutcomes(
-  db: Db,
-  brandId: string,
-  outcomes: readonly Outcome[],
-  now: Date,
-): Promise<Set<string>> {
+/** Stores the outcomes of deliveries and returns the ids of those that no other worker has folded. */
+async function updateOutcomes(db: Db, brandId: string, outcomes: readonly Outcome[], now: Date): Promise<Set<string>> {
   const of = <V>(value: (outcome: Outcome) => V) => outcomes.map(value);
   const { rows } = await sql<{ id: string }>`
     update store_deliveries as delivery set
@@ -159,8 +149,8 @@ export async function updateOutcomes(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The store answers again: what waits for it is due now. */
-export async function updateWaitingToDue(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
+/** Makes the waiting deliveries of a store that answers again due now. */
+async function updateWaitingToDue(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
   await db
     .updateTable('storeDeliveries')
     .set({ nextAttemptAt: now })
@@ -174,32 +164,23 @@ export async function updateWaitingToDue(db: Db, brandId: string, integrationId:
 /** After this many deliveries without an answer, a store is not called again for the same batch. */
 const UNANSWERED = 3;
 
-/** A store as one batch asks it. */
+/** State of a store within one batch. */
 interface StoreBatch {
   receiver: Receiver;
-  /** Opened when the first delivery has to ask it: most say everything themselves, also those of a disconnected store. */
+  /** Opened for the first delivery that requires a call. Most require none, even those of a disconnected store. */
   opened: Promise<Store> | undefined;
   hasAnswered: boolean;
-  /** For how many deliveries it had no answer since its last one. */
+  /** Number of deliveries without an answer since the last one. */
   unanswered: number;
   /** Why not. */
   failure: unknown;
 }
 
-/** The store was not called, because it had no answer for other deliveries of the batch. */
+/** The store was not called, because it did not answer other deliveries of the batch. */
 class StoreNotCalled extends Error {}
 
 /** Stands in for the store at first; reading its token throws, which shows that the store has to be called. */
 class StoreNotOpened extends Error {}
-
-const toUnopenedStore = ({ receiver: { baseUrl, currency } }: StoreBatch) => ({
-  baseUrl,
-  currency,
-  allow: [],
-  get token(): string {
-    throw new StoreNotOpened();
-  },
-});
 
 async function open(context: Context, sender: StoreBatch): Promise<Store & { currency: string }> {
   const { receiver, unanswered, failure } = sender;
@@ -215,15 +196,24 @@ async function open(context: Context, sender: StoreBatch): Promise<Store & { cur
 
 async function readUsingStore(context: Context, sender: StoreBatch, delivery: Delivery): Promise<Reading | undefined> {
   const client = getClient(sender.receiver.provider);
+  const { baseUrl, currency } = sender.receiver;
+  const unopened = {
+    baseUrl,
+    currency,
+    allow: [],
+    get token(): string {
+      throw new StoreNotOpened();
+    },
+  };
   try {
-    return await client.read(delivery, toUnopenedStore(sender));
+    return await client.read(delivery, unopened);
   } catch (error) {
     if (!(error instanceof StoreNotOpened)) throw error;
     return await client.read(delivery, await open(context, sender));
   }
 }
 
-/** A delivery that was read, or could not be. */
+/** A delivery with its reading, or without one if it is unreadable. */
 interface ReadDelivery {
   claimed: ClaimedDelivery;
   sender: StoreBatch;
@@ -258,15 +248,7 @@ async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: 
   }
 }
 
-const toStoreBatch = (receiver: Receiver): StoreBatch => ({
-  receiver,
-  opened: undefined,
-  hasAnswered: false,
-  unanswered: 0,
-  failure: undefined,
-});
-
-/** Deliveries of a brand that are read at once: reading one may call its store. */
+/** Deliveries of a brand that are read concurrently, because reading one may call its store. */
 const READ_AT_ONCE = 8;
 
 async function readAll(
@@ -276,20 +258,25 @@ async function readAll(
 ): Promise<ReadDelivery[]> {
   const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
   const receivers = await listReceivers(context.postgres.db, brandId, ids);
-  const stores = new Map(receivers.map((receiver) => [receiver.id, toStoreBatch(receiver)]));
-  const read = new Map<string, ReadDelivery>();
+  const stores = new Map(
+    receivers.map((receiver): [string, StoreBatch] => [
+      receiver.id,
+      { receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
+    ]),
+  );
+  const byId = new Map<string, ReadDelivery>();
   // Deliveries that failed before come last, so that a store that does not answer them is still called for the others.
-  const left = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
+  const queue = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
-    for (const one of left) {
+    for (const one of queue) {
       const sender = stores.get(one.integrationId);
       if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
-      read.set(one.id, await readDelivery(context, one, sender));
+      byId.set(one.id, await readDelivery(context, one, sender));
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
   for (const sender of stores.values()) await updateStatusFromAnswers(context, sender);
-  return claimed.flatMap(({ id }) => read.get(id) ?? []);
+  return claimed.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** Updates the status of a store after calls: only they show whether it accepts its secrets. */
@@ -303,7 +290,7 @@ async function updateStatusFromAnswers(
   }
 }
 
-/** Records what was read, and its outcome, in one transaction: a delivery that another worker folded is left out. */
+/** Records readings and outcomes in one transaction. Deliveries that another worker folded are left out. */
 async function record(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   const { postgres, clock, secrets } = context;
   const actor = { brandId, keyId: null, operation: 'ingest', requestId: null };
@@ -327,7 +314,7 @@ async function record(context: Context, brandId: string, read: readonly ReadDeli
   });
 }
 
-/** Records one delivery, or why it cannot be recorded. */
+/** Records one delivery, or the reason for which that fails. */
 async function recordAlone(context: Context, brandId: string, read: ReadDelivery): Promise<void> {
   const { clock, failures } = context;
   try {
@@ -342,7 +329,7 @@ async function recordAlone(context: Context, brandId: string, read: ReadDelivery
   }
 }
 
-/** Records a batch; where one of its deliveries cannot be recorded, one by one, so that it holds none of the others. */
+/** Records a batch, or one by one if that fails, so that a bad delivery does not hold up the others. */
 async function recordAll(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   try {
     await record(context, brandId, read);
@@ -352,19 +339,11 @@ async function recordAll(context: Context, brandId: string, read: readonly ReadD
   }
 }
 
-/** Makes waiting deliveries of stores that answer again due now. */
-async function retryAnsweringStores({ postgres, clock }: Context, read: readonly ReadDelivery[]): Promise<void> {
-  const again = read.filter(({ claimed, sender, reading }) => claimed.attempts > 0 && sender.hasAnswered && reading);
-  for (const { receiver } of new Set(again.map(({ sender }) => sender))) {
-    await updateWaitingToDue(postgres.db, receiver.brandId, receiver.id, clock.now());
-  }
-}
-
 const BATCH = { rows: 200, bytes: 8 * 1024 * 1024 };
-/** Longer than a batch takes, also where its store answers slowly. */
+/** Longer than a batch takes, even with a slow store. */
 const CLAIMED_MS = 30_000;
 
-/** Folds a brand's oldest due deliveries. Returns whether it took any. */
+/** Folds a brand's oldest due deliveries. Returns false if there were none. */
 export async function foldBatch(context: Context, owner: string, brandId: string): Promise<boolean> {
   const { postgres, clock } = context;
   const now = clock.now();
@@ -372,9 +351,14 @@ export async function foldBatch(context: Context, owner: string, brandId: string
   const claimed = await claimDeliveries(postgres.db, claim, BATCH);
   try {
     if (claimed.length === 0) return false;
-    const read = await readAll(context, brandId, claimed);
-    await recordAll(context, brandId, read);
-    await retryAnsweringStores(context, read);
+    const deliveries = await readAll(context, brandId, claimed);
+    await recordAll(context, brandId, deliveries);
+    const answered = deliveries.filter(
+      ({ claimed: one, sender, reading }) => one.attempts > 0 && sender.hasAnswered && reading,
+    );
+    for (const { receiver } of new Set(answered.map(({ sender }) => sender))) {
+      await updateWaitingToDue(postgres.db, receiver.brandId, receiver.id, clock.now());
+    }
     return true;
   } finally {
     await releaseClaim(postgres.db, claim);

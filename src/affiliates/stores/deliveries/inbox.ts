@@ -12,7 +12,7 @@ import {
   updateToRetry,
 } from './deliveries.ts';
 
-/** Tries a delivery again now. Repeating it changes nothing once it is done. */
+/** Retries a delivery now. Repeating it changes nothing once the delivery is done. */
 export async function retryDelivery(work: Work, integrationId: string, id: string): Promise<StoreDeliveryRow> {
   const { db, brandId, now } = work;
   const old = await storeDeliveries.get(db, brandId, id);
@@ -33,12 +33,12 @@ const SIGNATURES = /-(?:hmac-sha256|signature)$/;
 const TOPICS = ['x-shopify-topic', 'x-wc-webhook-topic'];
 const TOPIC_LENGTH = 200;
 
-/** The store's own headers, without its signature. */
+/** Selects the store's own headers, without its signature. */
 function selectStoreHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept = Object.entries(headers).flatMap(([name, value]) =>
+  const storeHeaders = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' && OF_STORES.test(name) && !SIGNATURES.test(name) ? [[name, value] as const] : [],
   );
-  return Object.fromEntries(kept);
+  return Object.fromEntries(storeHeaders);
 }
 
 interface PendingDelivery {
@@ -47,7 +47,7 @@ interface PendingDelivery {
   reject: (error: unknown) => void;
 }
 
-/** Statements at once. What comes while all are running goes into the next one together. */
+/** Concurrent statements. Deliveries that arrive while all are running share the next one. */
 const STATEMENTS = 2;
 const ROWS_A_STATEMENT = 64;
 
@@ -62,7 +62,7 @@ const STORED = '{store-deliveries}:stored';
 export const readStoredCount = ({ redis }: Pick<Context, 'redis'>): Promise<string | null | undefined> =>
   redis.use((client) => client.get(STORED)).catch(ignoreFailure('a worker then looks for deliveries once a second'));
 
-/** Stores deliveries, each durably before its promise resolves. Those that come together share a statement and its commit. */
+/** Stores deliveries, each durably before its promise resolves. Concurrent ones share a statement and its commit. */
 export function openInbox({ postgres: { db }, redis, secrets, clock }: Context): Inbox {
   const wake = (count: number) =>
     void redis
@@ -94,14 +94,14 @@ export function openInbox({ postgres: { db }, redis, secrets, clock }: Context):
   return {
     store: ({ id: integrationId, provider, secrets: known }, { headers, rawBody }) => {
       const id = newId('sdl', clock.now().getTime());
-      const kept = selectStoreHeaders(headers);
-      const topic = TOPICS.map((name) => kept[name]).find((one) => one !== undefined);
+      const storeHeaders = selectStoreHeaders(headers);
+      const topic = TOPICS.map((name) => storeHeaders[name]).find((one) => one !== undefined);
       const row: NewDelivery = {
         id,
         integrationId,
         provider,
         secrets: known,
-        headers: kept,
+        headers: storeHeaders,
         topic: topic?.slice(0, TOPIC_LENGTH) ?? null,
         sealedBody: secrets.seal(rawBody, id),
       };

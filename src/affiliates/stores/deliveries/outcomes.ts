@@ -9,13 +9,13 @@ import type { ClaimedDelivery, Outcome } from './fold.ts';
 
 const SECOND_MS = 1_000;
 
-/** The waits before the next attempts, then an hour each. */
+/** Waits before the next attempts; after these, an hour each. */
 const FIRST_WAITS_MS = [10, 30, 60, 120, 300, 600, 1_800].map((seconds) => seconds * SECOND_MS);
-/** The last is 24 hours after the first. */
+/** The last attempt is 24 hours after the first. */
 const MAX_ATTEMPTS = 31;
 
 /** Computes the next attempt of a delivery, not before the store wants the next call; null after the last attempt. */
-export function computeNextAttempt(attempts: number, error: unknown, now: Date): Date | null {
+function computeNextAttempt(attempts: number, error: unknown, now: Date): Date | null {
   if (attempts >= MAX_ATTEMPTS) return null;
   const waitMs = Math.max(FIRST_WAITS_MS[attempts - 1] ?? HOUR_MS, getRetryAfterMs(error) ?? 0);
   return new Date(now.getTime() + waitMs);
@@ -29,7 +29,7 @@ export interface Failure {
 
 const MESSAGE_LENGTH = 300;
 
-/** On one line: the store has a part in the words. */
+/** Reduces a text to one short line, because the store may have written it. */
 const toLine = (text: string) =>
   text
     .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
@@ -37,9 +37,7 @@ const toLine = (text: string) =>
     .slice(0, MESSAGE_LENGTH)
     .toWellFormed();
 
-const getCause = ({ cause, message }: ApiError) => toLine(cause instanceof Error ? cause.message : message);
-
-/** Undefined where PostgreSQL or another engine of ours failed: that says nothing of the delivery. */
+/** Converts an error; undefined if an engine of ours failed, which says nothing about the delivery. */
 export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof ZodError) {
     const [problem] = toProblems({ success: false, error });
@@ -56,13 +54,14 @@ export function toFailure(error: unknown): Failure | undefined {
     return { reason: { code: 'reauth_required', field: null, message: toLine(error.message) }, mayPass: true };
   }
   if (error.engine !== 'The store') return undefined;
-  const message = `The store is unavailable. ${getCause(error)}`;
+  const cause = error.cause instanceof Error ? error.cause.message : error.message;
+  const message = `The store is unavailable. ${toLine(cause)}`;
   return { reason: { code: 'store_unavailable', field: null, message: message.trim() }, mayPass: true };
 }
 
 const TOPIC_LENGTH = 200;
 
-/** The event of a generic store, whose headers say nothing. */
+/** Reads the event of a generic store, whose headers do not name it. */
 const readTopic = (body: unknown): string | null =>
   isRecord(body) && typeof body.event === 'string'
     ? body.event.slice(0, TOPIC_LENGTH).replaceAll('\0', '').toWellFormed()
@@ -75,7 +74,7 @@ const MentionedOrder = z.union([
   z.object({ id: StoreId }).transform(({ id }) => id),
 ]);
 
-/** The outcome of a delivery that was read. Without a reading it is not about orders. */
+/** Returns the outcome of a readable delivery. Without a reading it is not about orders. */
 export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, reading: Reading | undefined): Outcome {
   return {
     id,
@@ -91,8 +90,8 @@ export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, read
 }
 
 /**
- * The outcome of a delivery that could not be read or recorded. Throws what says nothing of it. One for which its store was
- * not called has not had its attempt.
+ * Returns the outcome of a failed delivery. Rethrows errors that say nothing about it. A delivery for which the store
+ * was not called keeps its attempt.
  */
 export function toFailedOutcome(
   { id, attempts }: Pick<ClaimedDelivery, 'id' | 'attempts'>,

@@ -2,13 +2,13 @@ const PARAMETER = 'click_id';
 export const MAX_LENGTH = 500;
 export const MAX_VALUES = 50;
 
-/** The click id that our redirect put into a landing page's address, be it whole or a path. */
+/** Reads the click id that our redirect added to a landing page's address or path. */
 export function readClickIdFromUrl(url: string | null | undefined): string | undefined {
   const query = /^[^?#]*\?([^#]*)/.exec(url ?? '')?.[1];
   return query === undefined ? undefined : (new URLSearchParams(query).get(PARAMETER) ?? undefined);
 }
 
-/** The click id among an order's own attributes, where a theme or plug-in writes it. */
+/** Reads click ids that a theme or plug-in wrote into an order's attributes. */
 export function readClickIds(attributes: readonly { name: string; value: unknown }[]): string[] {
   return attributes.flatMap(({ name, value }) =>
     [PARAMETER, `_${PARAMETER}`].includes(name) && typeof value === 'string' ? [value] : [],
@@ -17,9 +17,9 @@ export function readClickIds(attributes: readonly { name: string; value: unknown
 
 /** Keeps distinct, non-empty texts in their order, within limits. */
 export function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
-  const kept = values.flatMap((value) => {
+  const texts = values.flatMap((value) => {
     const text = value?.trim() ?? '';
     return text === '' || text.length > MAX_LENGTH || text.includes('\0') ? [] : [text];
   });
-  return [...new Set(kept)].slice(0, MAX_VALUES);
+  return [...new Set(texts)].slice(0, MAX_VALUES);
 }

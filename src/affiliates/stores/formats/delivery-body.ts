@@ -6,10 +6,10 @@ import { assertShallow } from '../../../kit/values/nesting.ts';
 const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { source?: string }) =>
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
 
-/** Only such digits may be rounded; looking at every value costs as much as parsing. */
+/** Only such numbers may be rounded; a reviver for every body costs as much as parsing. */
 const LONG_NUMBER = /\d{16}/;
 
-/** The JSON of a delivery. Throws VALIDATION_ERROR if the body is not JSON. */
+/** Parses the JSON of a delivery. Throws VALIDATION_ERROR if the body is not JSON. */
 export function parseDelivery(rawBody: Buffer): unknown {
   if (!isUtf8(rawBody)) throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not UTF-8.' }]);
   assertShallow(rawBody);

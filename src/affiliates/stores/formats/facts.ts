@@ -1,6 +1,6 @@
 /** A line of goods. */
 export interface ItemFacts {
-  /** As refunds name the line. */
+  /** Id of the line in refunds. */
   lineId: string;
   sku: string | null;
   title: string | null;
@@ -30,7 +30,7 @@ export interface ReceivedRefunds {
   refunds: RefundFacts[];
   /** The store's own time of the report. */
   updatedAt: Date;
-  /** They are all that the order has: one that was reported before and is not among them was taken back. */
+  /** The list is complete: earlier refunds that are missing were reverted. */
   hasAllRefunds: boolean;
 }
 
@@ -45,21 +45,21 @@ export interface OrderFacts extends ReceivedRefunds {
   customerEmail: string | null;
   codes: string[];
   clickIds: string[];
-  /** Placed to try the store: nobody paid for it. */
+  /** A test order, which nobody paid for. */
   isTest: boolean;
   /** A later order of a subscription, which its customer did not place. */
   isRenewal: boolean;
   /** Set if the store reports disputes with the order. */
   dispute: DisputeFacts | null;
-  /** Undefined: the store does not say what was bought. */
+  /** Undefined if the store does not report lines. */
   items?: readonly ItemFacts[] | undefined;
 }
 
-/** The outcome of a charge that the customer's bank disputes. */
+/** State of a dispute by the customer's bank. */
 export interface DisputeFacts {
   disputeId: string;
   status: 'open' | 'won' | 'lost';
-  /** As of when the store says so. */
+  /** Time of the report. */
   at: Date;
 }
 

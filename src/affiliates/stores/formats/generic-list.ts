@@ -10,7 +10,7 @@ import {
 
 const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.string().max(4_000).nullish() });
 
-/** Asks for changed orders; undefined of a store that does not list them. */
+/** Requests changed orders; undefined if the store does not list them. */
 export async function listGenericOrders(
   store: Store,
   { since, before, cursor }: ChangedOrdersQuery,
@@ -29,7 +29,7 @@ export async function listGenericOrders(
   const isOver = before !== undefined && last !== undefined && last >= before;
   const next = isOver ? null : answer.next_cursor || null;
   return {
-    // The time that a webhook is sent stands for its order's; a list has none.
+    // The time of the change replaces the sending time of a webhook, which a list lacks.
     orders: answer.orders.map((data) => ({
       headers: {},
       body: { event: 'order.updated', createdAt: data.updated_at, data },

@@ -14,7 +14,6 @@ import { limitItems, toLine } from './items.ts';
 import { toMinorUnits } from './money.ts';
 import {
   askStore,
-  type Coupon,
   type Delivery,
   getFromStore,
   getHeader,
@@ -27,22 +26,12 @@ import { isSignedBy } from './signature.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-/** An order has one dispute at most, without an id. */
+/** Id of an order's only dispute, because this protocol has no ids for disputes. */
 const DISPUTE = 'dispute';
 
 const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
-async function findCoupon(store: Store, code: string): Promise<Coupon> {
-  const path = `/coupons/${encodeURIComponent(code)}`;
-  const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
-  if (!coupon) return { state: 'not_found' };
-  if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
-  return coupon.active
-    ? { state: 'active', percentage: coupon.percentage, endsAt: coupon.ends_at ?? null }
-    : { state: 'inactive' };
-}
-
-/** Refunds name lines by their SKU, or by their title. */
+/** Converts refunded lines, which have a SKU, or else a title. */
 export const toRefundedItems = (
   items: readonly { sku: string; amount: bigint }[] | undefined,
   currency: string,
@@ -104,14 +93,22 @@ function read({ body }: Delivery): Reading | undefined {
   return { kind: 'order', facts: toOrderFacts(data, createdAt), notes: [] };
 }
 
-/** A store of the brand's own making, which signs as our own webhooks do. */
+/** Client for a store that the brand built itself. It signs like our own webhooks. */
 export const generic: StoreClient = {
   topics: EVENTS,
   connect: async (store) => {
     const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
-  findCoupon,
+  findCoupon: async (store, code) => {
+    const path = `/coupons/${encodeURIComponent(code)}`;
+    const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
+    if (!coupon) return { state: 'not_found' };
+    if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
+    return coupon.active
+      ? { state: 'active', percentage: coupon.percentage, endsAt: coupon.ends_at ?? null }
+      : { state: 'inactive' };
+  },
   verify: (rawBody, headers, secret) => {
     const hex = SIGNATURE.exec(getHeader(headers, 'x-service-signature'))?.[1];
     return isSignedBy(secret, rawBody, hex, 'hex');

@@ -1,11 +1,11 @@
 import type { ItemFacts } from './facts.ts';
 import { StoreName } from './provider.ts';
 
-/** The rest of an order's lines is left out. */
+/** Limit of stored lines for each order. */
 const MOST = 200;
 
-/** A SKU or title on one line, however its store wrote it; null for none. */
+/** Reduces a SKU or title to one line; null if there is none. */
 export const toLine = (value: unknown): string | null => StoreName.safeParse(value).data || null;
 
-/** The lines that are kept of an order. */
+/** Limits the lines that are stored of an order. */
 export const limitItems = (items: readonly ItemFacts[]): ItemFacts[] => items.slice(0, MOST);

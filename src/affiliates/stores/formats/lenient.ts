@@ -1,30 +1,27 @@
 import type { z } from 'zod';
 
 /**
- * Reads what no payment depends on. What is not as its store documents it is left out, and a note says so; notes name fields,
+ * Reads fields that no payment depends on. Invalid ones are left out with a note; notes name fields,
  * never values, which may be a customer's.
  */
 export interface LenientReader {
-  /** Undefined where there is nothing, or nothing that fits. */
+  /** Undefined if the value is missing or invalid. */
   one<T>(field: string, shape: z.ZodType<T>, value: unknown): T | undefined;
-  /** The entries that fit. */
+  /** Valid entries. */
   list<T>(field: string, shape: z.ZodType<T>, value: unknown): T[];
   readonly notes: string[];
 }
 
-const count = (left: number, all: number, field: string): string =>
-  left === 1 ? `One of ${all} entries of \`${field}\` was` : `${left} of ${all} entries of \`${field}\` were`;
-
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** One for each delivery. */
+/** Creates a reader for one delivery. */
 export function createLenientReader(): LenientReader {
   const notes: string[] = [];
   const leaveOut = (field: string) =>
     void notes.push(`\`${field}\` was left out: it is not as the store documents it.`);
 
-  /** PHP writes a list with gaps, and at times an empty one, as an object. */
-  function entriesOf(field: string, value: unknown): unknown[] {
+  /** Reads a list. PHP writes a list with gaps, and sometimes an empty one, as an object. */
+  function readEntries(field: string, value: unknown): unknown[] {
     if (value === undefined || value === null) return [];
     if (Array.isArray(value)) return value;
     if (!isObject(value)) leaveOut(field);
@@ -41,14 +38,17 @@ export function createLenientReader(): LenientReader {
       return data;
     },
     list: (field, shape, value) => {
-      const entries = entriesOf(field, value);
-      const kept = entries.flatMap((entry) => {
+      const entries = readEntries(field, value);
+      const valid = entries.flatMap((entry) => {
         const parsed = shape.safeParse(entry);
         return parsed.success ? [parsed.data] : [];
       });
-      const left = entries.length - kept.length;
-      if (left > 0) notes.push(`${count(left, entries.length, field)} left out: not as the store documents them.`);
-      return kept;
+      const omitted = entries.length - valid.length;
+      if (omitted > 0) {
+        const count = `${omitted === 1 ? 'One' : omitted} of ${entries.length} entries of \`${field}\``;
+        notes.push(`${count} ${omitted === 1 ? 'was' : 'were'} left out: not as the store documents them.`);
+      }
+      return valid;
     },
   };
 }

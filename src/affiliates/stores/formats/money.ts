@@ -5,15 +5,17 @@ import { fromMinor, getDecimals, MAX_AMOUNT_MINOR } from '../../../kit/values/mo
 const SCALE = 8;
 
 /**
- * What floating point leaves behind the eighth digit: within a hundredth of it. One more when it is just below; undefined
- * when the digits are real.
+ * Reads the noise of floating point after the eighth digit, within a hundredth of it: one unit if it is just below;
+ * undefined when the digits are real.
  */
 function readNoise(rest: string): bigint | undefined {
   if (/^0{2}|^0?$/.test(rest)) return 0n;
   return rest.startsWith('99') ? 1n : undefined;
 }
 
-/** A decimal in units of 10^-8, exactly as it was written but for noise of floating point; undefined with more digits. */
+/**
+ * A decimal in units of 10^-8, exactly as it was written but for noise of floating point; undefined with more digits.
+ */
 export function readDecimal(text: string): bigint | undefined {
   const match = /^(-?)(\d{1,18})(?:\.(\d+))?$/.exec(text);
   if (!match) return undefined;
@@ -24,15 +26,13 @@ export function readDecimal(text: string): bigint | undefined {
   return sign === '' ? size : -size;
 }
 
-/** A number's own digits: JavaScript writes what is almost nothing with an exponent. */
-const toDigits = (value: string | number) =>
-  typeof value === 'number' && Math.abs(value) < 1e-6 ? value.toFixed(20) : String(value);
-
 /** Money as a store writes it: a string, or a JSON number whose own digits are taken. */
 export const Decimal = z
   .union([z.string().max(40), z.number()], 'must be a decimal amount, as text or as a number')
   .transform((value, context) => {
-    const decimal = readDecimal(toDigits(value));
+    // JavaScript writes tiny numbers with an exponent.
+    const isTiny = typeof value === 'number' && Math.abs(value) < 1e-6;
+    const decimal = readDecimal(isTiny ? value.toFixed(20) : String(value));
     if (decimal !== undefined) return decimal;
     context.addIssue({ code: 'custom', message: 'must be a decimal amount' });
     return z.NEVER;
@@ -50,7 +50,9 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 const toMinor = (decimal: bigint, currency: string): bigint =>
   divideHalfEven(decimal, 10n ** BigInt(SCALE - getDecimals(currency)));
 
-/** True if an amount is whole in its currency's minor unit, or off by at most a millionth: the noise of floating point. */
+/**
+ * True if an amount is whole in its currency's minor unit, or off by at most a millionth: the noise of floating point.
+ */
 export function isWhole(decimal: bigint, currency: string): boolean {
   const unit = 10n ** BigInt(SCALE - getDecimals(currency));
   const rest = ((decimal % unit) + unit) % unit;

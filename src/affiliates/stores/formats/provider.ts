@@ -16,7 +16,7 @@ export interface Store {
   token: string;
   /** WooCommerce only: the keys go in the query because the host drops the `Authorization` header. */
   keysInQuery?: boolean;
-  /** Addresses that may be reached although they are private. */
+  /** Private addresses that may be called. */
   allow: readonly string[];
   /** Gets another token in place of the one that the store refused. */
   renew?: (refused: string) => Promise<string>;
@@ -24,7 +24,7 @@ export interface Store {
   onAnswer?: () => void;
   /** Called with the version of its API that answered. */
   onVersion?: (version: string) => Promise<void> | void;
-  /** Called when keys in the query turn out to be what the store takes. */
+  /** Called when the store accepts keys in the query. */
   remember?: () => Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export type Coupon =
   | { state: 'inactive' }
   | { state: 'not_percentage' };
 
-/** A delivery as facts. Undefined where it is read: of no concern to attribution. */
+/** Facts of a delivery. Readers return undefined for deliveries that attribution does not need. */
 export type Reading = (
   | { kind: 'order'; facts: OrderFacts }
   | { kind: 'refund'; facts: ReportedRefunds }
@@ -95,10 +95,10 @@ export interface StoreWebhooks {
   /** True if the store signs them with a secret that we know. */
   mayBeMade(secrets: { app?: StoreApp | undefined }): boolean;
   list(store: Store): Promise<ListedWebhook[]>;
-  /** Throws `WebhookRefused` when the store does not let this caller make it. */
+  /** Throws `WebhookRefused` if this caller may not create it. */
   make(store: Store, webhook: { topic: string; url: string; secret: string }): Promise<void>;
   remove(store: Store, id: string): Promise<void>;
-  /** Has the store sign a webhook with another secret than it was made with. */
+  /** Makes the store sign a webhook with another secret. */
   sign?(store: Store, id: string, secret: string): Promise<void>;
 }
 
@@ -111,32 +111,32 @@ export interface StoreClient {
   webhooks?: StoreWebhooks;
   /** Returns the time of uninstallation if the delivery reports one. */
   uninstalledAt?(headers: IncomingHttpHeaders): Date | undefined;
-  /** The version of the API that it speaks, of a store that has versions. */
+  /** Version of the API that we call, if the store has versions. */
   version?: string;
-  /** Reads who the store is; fails when the token may not read what later calls need. */
+  /** Reads the store's facts; fails if the token lacks permissions for later calls. */
   connect(store: Store): Promise<StoreFacts>;
-  /** Exchanges an app's id and secret for a token. Throws `AppRefused` when the store does not take them. */
+  /** Exchanges an app's id and secret for a token. Throws `AppRefused` if the store rejects them. */
   newToken?(place: Pick<Store, 'baseUrl' | 'allow'>, app: StoreApp): Promise<NewToken>;
   findCoupon(store: Store, code: string, now: Date): Promise<Coupon>;
   verify(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean;
-  /** An unsigned call that the store makes when a webhook is set up, and that only wants a 200. */
+  /** True for an unsigned test call of a new webhook, which only needs a 200. */
   isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
-  /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
+  /** Reads a delivery, with calls to the store if the body is incomplete. Throws a ZodError if the body is invalid. */
   read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
-  /** Lists orders that changed, those that changed first before others; undefined where the store does not list them. */
+  /** Lists changed orders, oldest change first; undefined if the store does not list its orders. */
   listOrders(store: Store, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
 }
 
 /** Query for a page of changed orders; the cursor comes from the page before. */
 export interface ChangedOrdersQuery {
   since: Date;
-  /** Only changes before this time, where the store can say so. */
+  /** Only changes before this time, if the store supports it. */
   before?: Date;
   cursor: string | null;
 }
 
 export interface OrderPage {
-  /** As the store's webhook would report each of them now. */
+  /** Each order as a webhook would report it now. */
   orders: Delivery[];
   /** Null on the last page. */
   cursor: string | null;
@@ -154,20 +154,25 @@ export const getHeader = (headers: IncomingHttpHeaders, name: string): string =>
   return typeof value === 'string' ? value : '';
 };
 
-/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
-/** A delivery's body in its shape; a refusal says what was sent. */
+/** Parses a delivery's body; errors contain the received value. */
 export const parseBody = <T>(shape: z.ZodType<T>, body: unknown): T => shape.parse(body, { reportInput: true });
 
-/** Ids of stores are numbers or text; one form for both. */
+/** Stores use numbers or text as ids; both become text. */
 export const StoreId = z
-  .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
+  .union([
+    z
+      .string()
+      .min(1)
+      .max(200)
+      // PostgreSQL stores neither NUL nor half of a surrogate pair.
+      .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must be text without NUL'),
+    z.number().int(),
+  ])
   .transform(String);
 
 const NAME_LENGTH = 200;
 
-/** A store's name as lists and terminals show it: on one line, and cut rather than refused, for its owner chose it for others. */
+/** Name of a store on one line for lists and terminals. A long one is cut, not refused, because its owner chose it. */
 export const StoreName = z.string().transform((name) => {
   const line = name.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return [...line].slice(0, NAME_LENGTH).join('').trimEnd();
@@ -181,15 +186,17 @@ export const StorefrontUrl = WebAddress.regex(
   'must be without blanks and control characters',
 );
 
-/** All that a store says of an order that was deleted. */
+/** Body of a deletion. */
 export const DeletedOrder = z.object({ id: StoreId });
 
-/** The first day that figures count by. */
+/** First day of figures. */
 const FIRST_MS = Date.UTC(1970, 0, 1);
 /** A store's clock may be ahead of ours, and a day may have begun before ours. */
 const AHEAD_MS = 24 * 60 * 60 * 1_000;
 
-/** Time of an event at a store. It is compared with this machine's own clock, because the store's may be ahead of it. */
+/**
+ * Time of an event at a store. It is compared with this machine's own clock, because the store's may be ahead of it.
+ */
 export const Happened = z
   .date()
   .refine(
@@ -222,7 +229,7 @@ export interface StoreRequest<T> {
   shape: z.ZodType<T>;
   /** Text that a 404 must contain to mean "no such object" rather than "no such route". */
   goneText?: string;
-  /** Many rows take their store longer, and are more. */
+  /** Lists get more time and bytes. */
   isList?: boolean;
 }
 
@@ -306,7 +313,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ECONNRESET: 'It breaks the connection off',
 };
 
-/** Why it did not answer, in words for the person who typed its address: a library's own messages name its source files. */
+/** Describes the failure for the person who typed the address; messages of libraries would name source files. */
 function describeFailure({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
   if (reason === 'timeout' && cause instanceof Error) return cause.message;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
@@ -338,7 +345,9 @@ export async function requestStore(
   return answer;
 }
 
-/** Shows the token, and once more where the store wants it shown in another way, or where it can be renewed. */
+/**
+ * Sends the request, and repeats it if the store wants the token sent in another way, or if the token can be renewed.
+ */
 async function showToken<T>(store: Store, request: StoreRequest<T>) {
   const { method, path, body, isList = false } = request;
   const once = () =>
@@ -358,30 +367,30 @@ export interface StoreAnswer<T> {
   headers: IncomingHttpHeaders;
 }
 
-/** Asks a store; undefined when it has no such thing (404). */
+/** Calls a store; undefined if it has no such object (404). */
 export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
   const answer = await showToken(store, request);
-  const said = new Error(`It answered ${answer.status}.`);
+  const cause = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
     if (answer.text.includes(request.goneText ?? '')) return undefined;
-    throw storeUnavailable(said);
+    throw storeUnavailable(cause);
   }
-  if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status === 401 || answer.status === 403) throw unauthorized(cause);
   if (answer.status === 429) throw storeBusy(readRetryAfter(getHeader(answer.headers, 'retry-after')));
-  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
+  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(cause);
   const version = request.versionOf?.(answer.headers);
   if (version) await store.onVersion?.(version);
   store.onAnswer?.();
   return { body: readAnswer(request, request.shape, parseJson(answer.text)), headers: answer.headers };
 }
 
-/** As `callStore`, for the body alone. */
+/** Calls a store and returns the body alone. */
 export const askStore = async <T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> =>
   (await callStore(store, request))?.body;
 
-/** As `askStore`, of what the store must have. */
+/** Calls a store for an object that must exist. */
 export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
-  const found = await askStore(store, request);
-  if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
-  return found;
+  const body = await askStore(store, request);
+  if (body === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
+  return body;
 }

@@ -44,7 +44,7 @@ class TooCostly extends Error {
   }
 }
 
-/** The share of a query that is small enough; undefined when the error is another. */
+/** Returns the share of a too costly query that would be accepted; undefined for other errors. */
 export const getAffordableShare = (error: unknown): number | undefined =>
   error instanceof Error && error.cause instanceof TooCostly ? error.cause.share : undefined;
 
@@ -59,10 +59,10 @@ function computeWaitMs(cost: Cost | undefined): number {
 const LEAST_BUSY_MS = 1_000;
 
 function toError({ message, extensions }: z.output<typeof GraphqlError>, cost: Cost | undefined): Error {
-  const said = new Error(message);
-  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(said);
+  const cause = new Error(message);
+  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(cause);
   if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(computeWaitMs(cost), LEAST_BUSY_MS));
-  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(said);
+  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(cause);
   const { cost: estimate = 2, maxCost = 1 } = extensions;
   return storeUnavailable(new TooCostly(message, maxCost / estimate));
 }
@@ -74,8 +74,8 @@ export interface ShopifyAnswer<T> {
 }
 
 /**
- * GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. With `isPartial`, fields
- * that the token may not read are null and the rest of the answer counts.
+ * Calls GraphQL, whose errors have status 200: a missing scope is the token's fault, anything else the store's. With
+ * `isPartial`, fields that the token may not read are null and the rest of the answer counts.
  */
 export async function callShopify<T>(
   store: Store,
@@ -102,6 +102,6 @@ export async function callShopify<T>(
   return { data: readAnswer(requested, data, answer.data), waitMs: computeWaitMs(cost) };
 }
 
-/** As `callShopify`, for the data alone. */
+/** Calls Shopify and returns the data alone. */
 export const askShopify = async <T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> =>
   (await callShopify(store, { query, variables, data })).data;

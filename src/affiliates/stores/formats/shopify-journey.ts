@@ -3,7 +3,7 @@ import { readClickIdFromUrl, uniqueTexts } from './click.ts';
 import type { Store } from './provider.ts';
 import { callShopify } from './shopify-graphql.ts';
 
-/** So many cost a third of what a query may. */
+/** This many journeys cost a third of the limit of a query. */
 export const JOURNEYS_AT_ONCE = 25;
 
 const JOURNEYS = `query Journeys($ids: [ID!]!) {

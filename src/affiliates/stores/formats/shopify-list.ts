@@ -3,7 +3,7 @@ import { Currency } from '../../../kit/values/money.ts';
 import type { ChangedOrdersQuery, OrderPage, Store } from './provider.ts';
 import { callShopify, getAffordableShare, type ShopifyAnswer } from './shopify-graphql.ts';
 
-/** The first page size. A page that costs more than a query may is requested again with fewer orders. */
+/** First page size. A page above the cost limit is requested again with fewer orders. */
 const MOST_AT_ONCE = 50;
 /** Shopify may add other costs to its estimate, so pages stay below it. */
 const MARGIN = 0.9;
@@ -21,7 +21,7 @@ const REFUNDED_LINES = `pageInfo { hasNextPage endCursor } nodes {
   quantity lineItem { id } subtotalSet ${MONEY} totalTaxSet ${MONEY}
 }`;
 
-/** Sorted by change, so that what changes while pages are read comes again on a later one. */
+/** Sorted by change, so that orders that change meanwhile appear again on a later page. */
 const ORDERS = `query Orders($first: Int!, $after: String, $query: String!) {
   orders(first: $first, after: $after, sortKey: UPDATED_AT, query: $query) {
     pageInfo { hasNextPage endCursor }
@@ -76,7 +76,6 @@ const RefundedLine = z.object({
   subtotalSet: Bag,
   totalTaxSet: Bag,
 });
-type RefundedLine = z.output<typeof RefundedLine>;
 const RefundedLines = createConnectionShape(RefundedLine);
 
 const Refund = z.object({
@@ -116,7 +115,7 @@ const MoreRefundedLines = z.object({ refund: z.object({ refundLineItems: Refunde
 
 type Connection<T> = { pageInfo: z.output<typeof PageInfo>; nodes: T[] };
 
-/** All items of a connection, whose first page comes with the order. */
+/** Lists all nodes of a connection, whose first page comes with the order. */
 async function listAllNodes<T>(
   first: Connection<T>,
   more: (after: string) => Promise<Connection<T> | undefined>,
@@ -165,15 +164,6 @@ const toWebhookLine = (line: Line, order: Order) => ({
   tax_lines: line.taxLines.map(({ priceSet }) => ({ price: getAmount(priceSet) })),
 });
 
-const toWebhookRefundedLine = ({ quantity, lineItem, subtotalSet, totalTaxSet }: RefundedLine) => ({
-  quantity,
-  line_item_id: toNumericId(lineItem.id),
-  subtotal: getAmount(subtotalSet),
-  total_tax: getAmount(totalTaxSet),
-  subtotal_set: toMoneySet(subtotalSet),
-  total_tax_set: toMoneySet(totalTaxSet),
-});
-
 async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, order: Order) {
   const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
   const lines = await listAllNodes(refundLineItems, async (after) => {
@@ -183,7 +173,14 @@ async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, or
   return {
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
-    refund_line_items: lines.map(toWebhookRefundedLine),
+    refund_line_items: lines.map(({ quantity, lineItem, subtotalSet, totalTaxSet }) => ({
+      quantity,
+      line_item_id: toNumericId(lineItem.id),
+      subtotal: getAmount(subtotalSet),
+      total_tax: getAmount(totalTaxSet),
+      subtotal_set: toMoneySet(subtotalSet),
+      total_tax_set: toMoneySet(totalTaxSet),
+    })),
     // Unlike webhooks, GraphQL does not list refunded shipping among them.
     order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
       kind: 'refund_discrepancy',
@@ -193,7 +190,7 @@ async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, or
   };
 }
 
-/** The order as `orders/updated` carries it, so that both are read by the same rules. */
+/** Converts an order to the body of `orders/updated`, so that the same code reads both. */
 async function toWebhookBody(store: Store, order: Order): Promise<object> {
   const id = `gid://shopify/Order/${order.legacyResourceId}`;
   const lines = await listAllNodes(order.lineItems, async (after) => {
@@ -222,19 +219,13 @@ async function toWebhookBody(store: Store, order: Order): Promise<object> {
   };
 }
 
-/** A cursor holds the affordable page size and the start of the page. */
-function readCursor(cursor: string | null): { first: number; after: string | null } {
-  const [, first = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
-  return { first: Number(first), after: after || null };
-}
-
 interface PageRequest {
   first: number;
   after: string | null;
   query: string;
 }
 
-/** Asks for fewer until a page costs what a query may; the size is kept for the next page. */
+/** Requests fewer orders until a page is below the cost limit; the next page keeps the size. */
 async function requestPage(
   store: Store,
   request: PageRequest,
@@ -258,7 +249,9 @@ export async function listShopifyOrders(
   { since, before, cursor }: ChangedOrdersQuery,
 ): Promise<OrderPage> {
   const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
-  const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
+  // A cursor holds the affordable page size and the start of the page.
+  const [, size = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
+  const request = { first: Number(size), after: after || null, query: `updated_at:>='${since.toISOString()}'${until}` };
   const { data, waitMs, first } = await requestPage(store, request);
   const { nodes, pageInfo } = data.orders;
   const orders: OrderPage['orders'] = [];

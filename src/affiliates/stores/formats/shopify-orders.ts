@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
 import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
-import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
 import { limitItems, toLine } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
@@ -119,12 +119,10 @@ function computeGoods(line: LineItem, taxesIncluded: boolean): bigint {
   return line.price * BigInt(line.quantity) - sumDecimals(discounts) - taxes;
 }
 
-/** Lines without an id are named by their place. */
-const getLineId = ({ id }: LineItem, place: number): string => id ?? `#${place}`;
-
 function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
   const items = lines.map((line, place) => ({
-    lineId: getLineId(line, place),
+    // Lines without an id are named by their place.
+    lineId: line.id ?? `#${place}`,
     sku: toLine(line.sku),
     title: toLine(line.title),
     quantity: line.quantity,
@@ -137,7 +135,7 @@ function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }:
 const isGoodsAdjustment = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
 
-/** Goods given back. An amount refunded beside or without lines is an adjustment below zero. */
+/** Converts a refund of goods. An amount beside or without lines is a negative adjustment. */
 function toRefund(
   refund: Refund,
   { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
@@ -145,14 +143,14 @@ function toRefund(
   const goods = refund.refund_line_items.filter(({ line, lineId }) =>
     isGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
   );
-  const givenOf = ({ subtotal, total_tax }: (typeof goods)[number]) => subtotal - (taxesIncluded ? total_tax : 0n);
+  const getRefunded = ({ subtotal, total_tax }: (typeof goods)[number]) => subtotal - (taxesIncluded ? total_tax : 0n);
   const adjustments = refund.order_adjustments.filter(isGoodsAdjustment).map(({ amount }) => -amount);
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(sumDecimals([...goods.map(givenOf), ...adjustments]), currency),
+    amountMinor: toMinorUnits(sumDecimals([...goods.map(getRefunded), ...adjustments]), currency),
     at: refund.processed_at ?? refund.created_at,
     items: goods.flatMap((line) => {
-      const amountMinor = toMinorUnits(givenOf(line), currency);
+      const amountMinor = toMinorUnits(getRefunded(line), currency);
       return line.lineId === undefined || amountMinor === 0 ? [] : [{ lineId: line.lineId, amountMinor }];
     }),
   };
@@ -167,18 +165,19 @@ function readEmail({ email, contact_email, customer }: Order, { one }: LenientRe
 
 /** Shopify's source name for orders of a subscription; subscription apps use tags instead. */
 const RENEWED_BY = /^subscription_contract/;
-const isRenewalTag = (tag: string) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag);
 
 function isRenewal({ source_name, tags }: Order, { one }: LenientReader): boolean {
-  const tagged = (one('tags', z.string(), tags) ?? '').split(',').some(isRenewalTag);
-  return tagged || RENEWED_BY.test(one('source_name', z.string(), source_name) ?? '');
+  const isTagged = (one('tags', z.string(), tags) ?? '')
+    .split(',')
+    .some((tag) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag));
+  return isTagged || RENEWED_BY.test(one('source_name', z.string(), source_name) ?? '');
 }
 
-function toOrderFacts(order: Order, loose: LenientReader): OrderFacts {
+function toOrderFacts(order: Order, lenient: LenientReader): OrderFacts {
   const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
-  const attributes = loose.list('note_attributes', Attribute, order.note_attributes);
-  const codes = loose.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
-  const landingSite = loose.one('landing_site', z.string(), order.landing_site);
+  const attributes = lenient.list('note_attributes', Attribute, order.note_attributes);
+  const codes = lenient.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
+  const landingSite = lenient.one('landing_site', z.string(), order.landing_site);
   return {
     orderId: order.id,
     currency,
@@ -188,23 +187,18 @@ function toOrderFacts(order: Order, loose: LenientReader): OrderFacts {
     paidAt: PAID.includes(order.financial_status ?? '') ? order.updated_at : null,
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at,
-    customerEmail: readEmail(order, loose),
+    customerEmail: readEmail(order, lenient),
     codes: uniqueTexts(codes.map(({ code }) => code)),
     clickIds: uniqueTexts([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
     refunds: dropEmptyRefunds(
       (order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines })),
     ),
     hasAllRefunds: (order.refunds ?? null) !== null,
-    isTest: loose.one('test', z.boolean(), order.test) ?? false,
-    isRenewal: isRenewal(order, loose),
+    isTest: lenient.one('test', z.boolean(), order.test) ?? false,
+    isRenewal: isRenewal(order, lenient),
     dispute: null,
     items: toItems(order),
   };
-}
-
-function readOrder(body: unknown): Reading {
-  const loose = createLenientReader();
-  return { kind: 'order', facts: toOrderFacts(parseBody(Order, body), loose), notes: loose.notes };
 }
 
 /** A refund alone does not say whether its lines' sums include their tax; without tax it does not matter. */
@@ -235,17 +229,15 @@ const Dispute = z.object({
 const LOST = ['lost', 'accepted'];
 const WON = ['won', 'charge_refunded'];
 
-const toDisputeStatus = (status: string): DisputeFacts['status'] =>
-  LOST.includes(status) ? 'lost' : WON.includes(status) ? 'won' : 'open';
-
 /** A dispute does not say when it changed: its end does, else the time at which the delivery was triggered. */
 function readDispute({ headers, body }: Delivery): Reading | undefined {
   const dispute = parseBody(Dispute, body);
-  // One over a charge that is of no order.
+  // The charge belongs to no order.
   if (dispute.order_id === null) return undefined;
   const { data: triggeredAt } = StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at'));
   const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;
-  const facts = { orderId: dispute.order_id, disputeId: dispute.id, status: toDisputeStatus(dispute.status), at };
+  const status = LOST.includes(dispute.status) ? 'lost' : WON.includes(dispute.status) ? 'won' : 'open';
+  const facts = { orderId: dispute.order_id, disputeId: dispute.id, status, at };
   return { kind: 'dispute', facts, notes: [] };
 }
 
@@ -256,7 +248,10 @@ export async function readShopify(
 ): Promise<Reading | undefined> {
   const { headers, body } = delivery;
   const topic = getHeader(headers, 'x-shopify-topic');
-  if (ORDER_TOPICS.includes(topic)) return readOrder(body);
+  if (ORDER_TOPICS.includes(topic)) {
+    const lenient = createLenientReader();
+    return { kind: 'order', facts: toOrderFacts(parseBody(Order, body), lenient), notes: lenient.notes };
+  }
   if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
   if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);
   if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id, notes: [] };

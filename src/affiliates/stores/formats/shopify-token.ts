@@ -42,12 +42,7 @@ const OTHERWISE = [
   "is refused. The app must belong to the shop's organization and be installed in the shop; the client ID and secret are shown under its Settings in the Dev Dashboard.",
 ] as const;
 
-function toAppRefused(text: string): AppRefused {
-  const [, field, message] = REFUSALS.find(([pattern]) => pattern.test(text)) ?? [undefined, ...OTHERWISE];
-  return new AppRefused(field, message);
-}
-
-/** The client credentials grant, which Shopify has for apps of the shop's own organization. */
+/** Requests a token by the client credentials grant, which Shopify supports for apps of the shop's own organization. */
 export async function newShopifyToken(
   place: Pick<Store, 'baseUrl' | 'allow'>,
   { id, secret }: StoreApp,
@@ -55,7 +50,11 @@ export async function newShopifyToken(
   const request = { method: 'POST', path: PATH } as const;
   const body = { client_id: id, client_secret: secret, grant_type: 'client_credentials' };
   const answer = await requestStore(place, { ...request, body });
-  if ([400, 401, 403].includes(answer.status)) throw toAppRefused(answer.text);
+  if ([400, 401, 403].includes(answer.status)) {
+    const refusal = REFUSALS.find(([pattern]) => pattern.test(answer.text));
+    const [, field, message] = refusal ?? [undefined, ...OTHERWISE];
+    throw new AppRefused(field, message);
+  }
   if (answer.status !== 200) throw storeUnavailable(new Error(`It answered ${answer.status}.`));
   const { access_token: token, expires_in } = readAnswer(request, TokenGrant, parseJson(answer.text));
   return { token, expiresInMs: expires_in * 1_000 };

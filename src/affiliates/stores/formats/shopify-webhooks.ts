@@ -20,7 +20,7 @@ export const TOPICS = [
   'refunds/create',
 ];
 const UNINSTALLED = 'app/uninstalled';
-/** Disputes take a scope of their own. */
+/** Optional topics; disputes require another scope. */
 const ALSO = ['disputes/create', 'disputes/update', UNINSTALLED];
 
 const LIST = `query Webhooks($after: String) {
@@ -50,7 +50,7 @@ const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [toEnum(topic), topi
 
 /** Lists the webhooks that this app created; Shopify hides those that an admin created under Notifications. */
 async function list(store: Store): Promise<ListedWebhook[]> {
-  const found: ListedWebhook[] = [];
+  const webhooks: ListedWebhook[] = [];
   for (let after: string | null = null; ; ) {
     const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(
       store,
@@ -59,9 +59,9 @@ async function list(store: Store): Promise<ListedWebhook[]> {
       WebhookPage,
     );
     for (const { id, topic, uri } of page.nodes) {
-      found.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
+      webhooks.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
     }
-    if (!page.pageInfo.hasNextPage || !page.pageInfo.endCursor) return found;
+    if (!page.pageInfo.hasNextPage || !page.pageInfo.endCursor) return webhooks;
     after = page.pageInfo.endCursor;
   }
 }
@@ -71,32 +71,29 @@ const MISSING_SCOPE =
 
 async function make(store: Store, { topic, url }: { topic: string; url: string }): Promise<void> {
   const variables = { topic: toEnum(topic), webhook: { uri: url, format: 'JSON' } };
-  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, CreatedWebhook).catch(
+  const { webhookSubscriptionCreate: result } = await askShopify(store, MAKE, variables, CreatedWebhook).catch(
     (error: unknown) => {
       if (needsReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
       throw error;
     },
   );
-  const [error] = made.userErrors;
+  const [error] = result.userErrors;
   if (!error || /already been taken/i.test(error.message)) return;
   const isOfScope = /cannot create a webhook subscription|access/i.test(error.message);
   throw new WebhookRefused(isOfScope ? MISSING_SCOPE : `Shopify refuses the address: ${error.message}`);
 }
 
-async function remove(store: Store, id: string): Promise<void> {
-  await askShopify(store, REMOVE, { id }, z.unknown());
-}
-
 export const shopifyWebhooks: StoreWebhooks = {
   alsoTopics: ALSO,
-  // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with it.
+  // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with
+  // it.
   mayBeMade: ({ app }) => app !== undefined,
   list,
   make,
-  remove,
+  remove: async (store, id) => void (await askShopify(store, REMOVE, { id }, z.unknown())),
 };
 
-/** Shopify says when; a delivery may come late, of an app that has been installed again. */
+/** Reads the time of uninstallation, because a late delivery may concern an app that has been installed again. */
 export function uninstalledAt(headers: IncomingHttpHeaders): Date | undefined {
   if (getHeader(headers, 'x-shopify-topic') !== UNINSTALLED) return undefined;
   return StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at')).data ?? new Date();

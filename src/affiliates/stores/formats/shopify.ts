@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import {
-  type Coupon,
-  type Store,
-  type StoreClient,
-  type StoreFacts,
-  StorefrontUrl,
-  StoreName,
-  StoreTime,
-} from './provider.ts';
+import { type StoreClient, StorefrontUrl, StoreName, StoreTime } from './provider.ts';
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
 import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
@@ -59,36 +51,31 @@ const Discount = z.object({
 const Priced = z.object({ taxesIncluded: z.boolean() });
 const Taxes = z.object({ order: Priced.nullable(), shop: Priced });
 
-async function connect(store: Store): Promise<StoreFacts> {
-  const { shop } = await askShopify(store, CONNECT, {}, Shop);
-  return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
-}
-
-async function findCoupon(store: Store, code: string): Promise<Coupon> {
-  const { codeDiscountNodeByCode: node } = await askShopify(store, COUPON, { code }, Discount);
-  if (!node) return { state: 'not_found' };
-  const { status, customerGets, endsAt = null } = node.codeDiscount;
-  const fraction = customerGets?.value.percentage;
-  if (fraction === undefined) return { state: 'not_percentage' };
-  return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
-}
-
-/** Falls back to the shop's setting for an order that is gone, or hidden because it is older than 60 days. */
-async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean> {
-  const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
-  return (order ?? shop).taxesIncluded;
-}
-
 export const shopify: StoreClient = {
   topics: TOPICS,
   webhooks: shopifyWebhooks,
   uninstalledAt,
   version: SHOPIFY_VERSION,
-  connect,
+  connect: async (store) => {
+    const { shop } = await askShopify(store, CONNECT, {}, Shop);
+    return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
+  },
   newToken: newShopifyToken,
-  findCoupon,
+  findCoupon: async (store, code) => {
+    const { codeDiscountNodeByCode: node } = await askShopify(store, COUPON, { code }, Discount);
+    if (!node) return { state: 'not_found' };
+    const { status, customerGets, endsAt = null } = node.codeDiscount;
+    const fraction = customerGets?.value.percentage;
+    if (fraction === undefined) return { state: 'not_percentage' };
+    return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
+  },
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
-  read: (delivery, store) => readShopify(delivery, store.currency, (orderId) => areTaxesIncluded(store, orderId)),
+  read: (delivery, store) =>
+    readShopify(delivery, store.currency, async (orderId) => {
+      const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
+      // The shop's setting stands in for an order that is gone, or hidden because it is older than 60 days.
+      return (order ?? shop).taxesIncluded;
+    }),
   listOrders: listShopifyOrders,
 };

@@ -8,7 +8,7 @@ export function isSignedBy(
   encoding: 'base64' | 'hex',
 ): boolean {
   const expected = Buffer.from(createHmac('sha256', secret).update(rawBody).digest(encoding));
-  const given = Buffer.from(typeof header === 'string' ? header : '');
-  const isSameLength = given.length === expected.length;
-  return timingSafeEqual(isSameLength ? given : expected, expected) && isSameLength;
+  const received = Buffer.from(typeof header === 'string' ? header : '');
+  const isSameLength = received.length === expected.length;
+  return timingSafeEqual(isSameLength ? received : expected, expected) && isSameLength;
 }

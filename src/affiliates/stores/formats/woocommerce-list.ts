@@ -2,26 +2,23 @@ import { z } from 'zod';
 import { type ChangedOrdersQuery, getHeader, type OrderPage, type StoreAnswer } from './provider.ts';
 import { WooTime } from './woocommerce-orders.ts';
 
-/** The most that WooCommerce gives at once. */
+/** Largest page that WooCommerce allows. */
 const PER_PAGE = 100;
 /** Its times are whole seconds, and `modified_after` leaves its own second out. */
 const SECOND_MS = 1_000;
-/** "Any" leaves the trash out. */
+/** `any` excludes the trash. */
 const STATUSES = ['any', 'trash'] as const;
 
-/** Each is read separately: an invalid one must not hold up the others. */
+/** Orders are parsed one by one, so that an invalid one does not hold up the others. */
 export const WooOrders = z.array(z.looseObject({}));
 type WooOrders = z.output<typeof WooOrders>;
 
 const Cursor = z.tuple([z.enum(STATUSES), z.coerce.date(), z.coerce.number().int()]);
 type Cursor = z.output<typeof Cursor>;
 
-const readCursor = (since: Date, cursor: string | null): Cursor =>
-  cursor === null ? ['any', since, 1] : Cursor.parse(cursor.split(' '));
-
 const toGmt = (at: Date) => at.toISOString().slice(0, 19);
 
-/** Pages move under the reader as orders change, so the next one begins by time, and by number only within a second. */
+/** Pages shift while orders change, so the next one begins by time, and by number only within a second. */
 function getNextCursor([status, after, page]: Cursor, orders: WooOrders, pages: number): Cursor | undefined {
   if (page >= pages) return undefined;
   const last = WooTime.safeParse(orders.at(-1)?.date_modified_gmt);
@@ -29,19 +26,20 @@ function getNextCursor([status, after, page]: Cursor, orders: WooOrders, pages: 
   return from > after.getTime() ? [status, new Date(from), 1] : [status, after, page + 1];
 }
 
-/** Proxies may drop the header that says how many pages there are. */
+/** Counts the pages. Proxies may drop the header with their number. */
 function countPages({ headers, body }: StoreAnswer<WooOrders>, page: number): number {
   const pages = Number(getHeader(headers, 'x-wp-totalpages'));
   if (pages > 0) return pages;
   return body.length < PER_PAGE ? page : page + 1;
 }
 
-/** Lists what was modified since, then what was put in the trash. */
+/** Lists orders that were modified, then those in the trash. */
 export async function listWooOrders(
   { since, before, cursor }: ChangedOrdersQuery,
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
-  const requested = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
+  const start = new Date(since.getTime() - SECOND_MS);
+  const requested: Cursor = cursor === null ? ['any', start, 1] : Cursor.parse(cursor.split(' '));
   const [status, after, page] = requested;
   const until = before === undefined ? '' : `&modified_before=${toGmt(before)}`;
   const answer = await ask(
@@ -49,7 +47,7 @@ export async function listWooOrders(
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
   const next = getNextCursor(requested, answer.body, countPages(answer, page));
-  const trash: Cursor | undefined = status === 'any' ? ['trash', new Date(since.getTime() - SECOND_MS), 1] : undefined;
+  const trash: Cursor | undefined = status === 'any' ? ['trash', start, 1] : undefined;
   const following = next ?? trash;
   return {
     orders: answer.body.map((body) => ({ headers: { 'x-wc-webhook-topic': 'order.updated' }, body })),

@@ -9,12 +9,12 @@ import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, getHeader, Happened, parseBody, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
-/** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
+/** Drafts are ignored: an unfinished checkout has no codes yet, and attribution is decided once. */
 const DRAFTS = ['checkout-draft', 'auto-draft', 'draft'];
 /** Orders in the trash count as cancelled; they may come back. */
 const CANCELLED = ['cancelled', 'trash'];
 
-/** GMT without saying so: `2017-03-22T16:28:02`. */
+/** Times are GMT without an offset: `2017-03-22T16:28:02`. */
 export const WooTime = z.iso
   .datetime({ local: true, offset: true })
   .transform((text) => new Date(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`));
@@ -30,7 +30,6 @@ const LineItem = Line.extend({
   name: z.unknown().optional(),
   quantity: z.unknown().optional(),
 });
-type LineItem = z.output<typeof LineItem>;
 
 const RefundedLine = Line.extend({ meta_data: z.unknown().optional() });
 
@@ -73,14 +72,6 @@ interface OrderReader {
 const Meta = z.object({ key: z.string(), value: z.unknown() });
 const Billing = z.object({ email: z.string().max(320).nullish() });
 
-/** Metadata of an order by key. */
-type Attributes = readonly { name: string; value: unknown }[];
-
-const findText = (attributes: Attributes, key: string): string | undefined => {
-  const value = attributes.find(({ name }) => name === key)?.value;
-  return typeof value === 'string' ? value : undefined;
-};
-
 /** WooCommerce's own order attribution keeps the page that the visit began with. */
 const LANDING_PAGE = '_wc_order_attribution_session_entry';
 /** WooCommerce Subscriptions keeps the subscription that an order renews. */
@@ -106,15 +97,13 @@ function toChargedMinor(total: bigint, order: Order): number {
   return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
 }
 
-const readQuantity = ({ quantity }: LineItem): number => z.number().int().min(0).safeParse(quantity).data ?? 1;
-
 const toItems = (order: Order): ItemFacts[] =>
   limitItems(
     order.line_items.map((line, place) => ({
       lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
       sku: toLine(line.sku),
       title: toLine(line.name),
-      quantity: readQuantity(line),
+      quantity: z.number().int().min(0).safeParse(line.quantity).data ?? 1,
       amountMinor: toChargedMinor(line.total, order),
     })),
   );
@@ -129,8 +118,8 @@ function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | 
 }
 
 /**
- * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for what,
- * the goods' share of the order.
+ * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for
+ * what, the goods' share of the order.
  */
 function toRefund(refund: WooRefund, order: Order): RefundFacts {
   const { charged } = sumGoods(order);
@@ -149,6 +138,7 @@ function toRefund(refund: WooRefund, order: Order): RefundFacts {
 
 function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
   const attributes = list('meta_data', Meta, order.meta_data).map(({ key, value }) => ({ name: key, value }));
+  const landingPage = attributes.find(({ name }) => name === LANDING_PAGE)?.value;
   const codes = list('coupon_lines', z.object({ code: z.string() }), order.coupon_lines);
   return {
     orderId: order.id,
@@ -160,7 +150,10 @@ function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }
     updatedAt: order.date_modified_gmt,
     customerEmail: one('billing', Billing, order.billing)?.email || null,
     codes: uniqueTexts(codes.map(({ code }) => code)),
-    clickIds: uniqueTexts([...readClickIds(attributes), readClickIdFromUrl(findText(attributes, LANDING_PAGE))]),
+    clickIds: uniqueTexts([
+      ...readClickIds(attributes),
+      readClickIdFromUrl(typeof landingPage === 'string' ? landingPage : undefined),
+    ]),
     refunds: refunds.map((refund) => toRefund(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
     hasAllRefunds: true,
     isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
@@ -174,14 +167,8 @@ function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }
 async function readOrder(order: Order, { listRefunds }: OrderReader): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
   const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
-  const loose = createLenientReader();
-  return { kind: 'order', facts: toOrderFacts(order, refunds, loose), notes: loose.notes };
-}
-
-/** `order.deleted` means the trash and says neither when nor whether it is still there: the store is queried. */
-async function readDeletion(orderId: string, requested: OrderReader): Promise<Reading | undefined> {
-  const order = await requested.findOrder(orderId);
-  return order ? await readOrder(order, requested) : { kind: 'deletion', orderId, notes: [] };
+  const lenient = createLenientReader();
+  return { kind: 'order', facts: toOrderFacts(order, refunds, lenient), notes: lenient.notes };
 }
 
 /** Error body of WordPress's API. */
@@ -198,12 +185,14 @@ function assertNoError(body: unknown): void {
   throw validationError([{ field: 'body', code: 'store_error', message }]);
 }
 
-export async function readWooCommerce(
-  { headers, body }: Delivery,
-  requested: OrderReader,
-): Promise<Reading | undefined> {
+export async function readWooCommerce({ headers, body }: Delivery, reader: OrderReader): Promise<Reading | undefined> {
   const topic = getHeader(headers, 'x-wc-webhook-topic');
   if (topic === 'order.deleted' || ORDER_TOPICS.includes(topic)) assertNoError(body);
-  if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, requested);
-  return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), requested) : undefined;
+  if (topic === 'order.deleted') {
+    // The topic means the trash and says neither when nor whether the order is still there: the store is queried.
+    const { id: orderId } = parseBody(DeletedOrder, body);
+    const order = await reader.findOrder(orderId);
+    return order ? await readOrder(order, reader) : { kind: 'deletion', orderId, notes: [] };
+  }
+  return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), reader) : undefined;
 }

@@ -11,7 +11,6 @@ import {
   type Store,
   type StoreAnswer,
   type StoreClient,
-  type StoreFacts,
   StorefrontUrl,
   StoreName,
   type StoreRequest,
@@ -23,7 +22,7 @@ import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
-/** The most that WooCommerce gives at once. */
+/** Largest page that WooCommerce allows. */
 const PER_PAGE = 100;
 const MAX_PAGES = 50;
 
@@ -50,7 +49,7 @@ function credentials({ token, keysInQuery }: Store) {
   return { query: { consumer_key: key, consumer_secret: secret } };
 }
 
-/** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
+/** WooCommerce received no key: `Consumer key is missing`, or an error for anonymous callers. */
 const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
 
 /** Moves the keys to the query if the host drops the `Authorization` header, over TLS only: they would be readable. */
@@ -79,14 +78,6 @@ async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise
 const listCoupons = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
 
-async function connect(store: Store): Promise<StoreFacts> {
-  const site = await get(store, '/wp-json/', Site);
-  const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
-  // To learn now, not at the first link, that the key may read coupons.
-  await listCoupons(store, 'rollcall');
-  return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
-}
-
 function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCoupon, now: Date): boolean {
   const isPublished = status === undefined || status === 'publish';
   const isUsedUp = usage_limit !== null && usage_limit !== undefined && usage_limit > 0 && usage_count >= usage_limit;
@@ -108,14 +99,14 @@ const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
 const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
 
 async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
-  const found: WooRefund[] = [];
+  const listed: WooRefund[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
     const refunds = await get(store, path, WooRefunds);
-    found.push(...refunds);
-    if (refunds.length < PER_PAGE) return found;
+    listed.push(...refunds);
+    if (refunds.length < PER_PAGE) return listed;
   }
-  throw storeUnavailable(new Error(`It has ${found.length} refunds of the order ${orderId}, or more.`));
+  throw storeUnavailable(new Error(`It has ${listed.length} refunds of the order ${orderId}, or more.`));
 }
 
 const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const;
@@ -128,15 +119,15 @@ const Webhook = z.object({
 });
 
 async function listWebhooks(store: Store): Promise<ListedWebhook[]> {
-  const found: ListedWebhook[] = [];
+  const listed: ListedWebhook[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const webhooks = await get(store, `${API}/webhooks?per_page=${PER_PAGE}&page=${page}`, z.array(Webhook));
-    found.push(
+    listed.push(
       ...webhooks.map(({ id, topic, delivery_url: url, status: state }) => ({ id: String(id), topic, url, state })),
     );
     if (webhooks.length < PER_PAGE) break;
   }
-  return found;
+  return listed;
 }
 
 const READ_ONLY =
@@ -148,33 +139,33 @@ function throwWriteRefused(error: unknown): never {
   throw error;
 }
 
-async function makeWebhook(store: Store, { topic, url, secret }: { topic: string; url: string; secret: string }) {
-  const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
-  const request = { ...toRequest(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
-  await getFromStore(store, request).catch(throwWriteRefused);
-}
-
-async function signWebhook(store: Store, id: string, secret: string): Promise<void> {
-  const request = { ...toRequest(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
-  await getFromStore(store, request).catch(throwWriteRefused);
-}
-
-async function removeWebhook(store: Store, id: string): Promise<void> {
-  const request = { ...toRequest(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
-  await askStore(store, request).catch(throwWriteRefused);
-}
-
 export const woocommerce: StoreClient = {
   topics: TOPICS,
   webhooks: {
     alsoTopics: [],
     mayBeMade: () => true,
     list: listWebhooks,
-    make: makeWebhook,
-    remove: removeWebhook,
-    sign: signWebhook,
+    make: async (store, { topic, url, secret }) => {
+      const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
+      const request = { ...toRequest(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
+      await getFromStore(store, request).catch(throwWriteRefused);
+    },
+    remove: async (store, id) => {
+      const request = { ...toRequest(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
+      await askStore(store, request).catch(throwWriteRefused);
+    },
+    sign: async (store, id, secret) => {
+      const request = { ...toRequest(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
+      await getFromStore(store, request).catch(throwWriteRefused);
+    },
   },
-  connect,
+  connect: async (store) => {
+    const site = await get(store, '/wp-json/', Site);
+    const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
+    // Shows now, not at the first link, that the key may read coupons.
+    await listCoupons(store, 'rollcall');
+    return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
+  },
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
   isPing: (rawBody, headers) =>

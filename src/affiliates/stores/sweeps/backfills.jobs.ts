@@ -1,7 +1,7 @@
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
-import { openStore } from '../connections/connect.ts';
+import { openStore } from '../connections/access.ts';
 import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import {
@@ -23,7 +23,7 @@ import { computeRetryMs } from './schedule.ts';
 import { listRecordedTimes, readEach, recordEach } from './sweeps.ts';
 
 const AT_ONCE = 2;
-/** A store with many orders lets others go first after so many pages. */
+/** A store with many orders yields to others after this many pages. */
 const PAGES_AT_ONCE = 10;
 /** Longer than any page takes, including the requests for its orders' refunds. */
 const CLAIM_MS = 10 * MINUTE_MS;
@@ -32,7 +32,7 @@ const NOT_LISTED = 'The store does not list its orders.';
 
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 
-/** Records a page's orders that are not known yet, as history. */
+/** Records the unknown orders of a page as history. */
 async function recordHistoryPage(
   context: Context,
   claimed: ClaimedBackfill,
@@ -49,8 +49,8 @@ async function recordHistoryPage(
     ({ facts }) => facts.updatedAt < claimed.before,
   );
   const ids = readings.map(({ facts }) => facts.orderId);
-  const known = await listRecordedTimes(postgres.db, claimed, ids);
-  const history = readings.filter(({ facts }) => !known.has(facts.orderId));
+  const recordedTimes = await listRecordedTimes(postgres.db, claimed, ids);
+  const history = readings.filter(({ facts }) => !recordedTimes.has(facts.orderId));
   await recordEach(context, { ...claimed, isHistory: true }, history, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   return {
@@ -62,7 +62,9 @@ async function recordHistoryPage(
   };
 }
 
-/** Reads some pages of a store's history. Each page stores how far it is, so that a worker that is killed loses one. */
+/**
+ * Reads some pages of a store's history. Progress is stored after each page, so that a killed worker loses only one.
+ */
 async function readPages(context: Context, first: ClaimedBackfill): Promise<void> {
   const { postgres, clock } = context;
   let claimed = first;
@@ -72,9 +74,9 @@ async function readPages(context: Context, first: ClaimedBackfill): Promise<void
     const page = await getClient(claimed.provider).listOrders(store, { since, cursor, before });
     const now = clock.now();
     if (!page) return await finishBackfill(postgres.db, claimed, { problem: NOT_LISTED, now });
-    const read = await recordHistoryPage(context, claimed, store, page);
+    const result = await recordHistoryPage(context, claimed, store, page);
     const dueAt = later(context, CLAIM_MS);
-    if (!(await updateAfterHistory(postgres.db, claimed, { ...read, dueAt }))) return;
+    if (!(await updateAfterHistory(postgres.db, claimed, { ...result, dueAt }))) return;
     claimed = { ...claimed, cursor: page.cursor, dueAt };
     if (page.cursor === null) return await finishBackfill(postgres.db, claimed, { problem: null, now });
     if (page.waitMs > 0) return await postponeBackfill(postgres.db, claimed, later(context, page.waitMs));
@@ -97,7 +99,7 @@ async function backfillStore(context: Context, claimed: ClaimedBackfill): Promis
   }
 }
 
-/** One pass over the stores whose history is read in. */
+/** Reads history of the stores that are due. */
 export async function backfillDue(context: Context): Promise<void> {
   const { postgres, clock, stopping } = context;
   while (!stopping.signal.aborted) {

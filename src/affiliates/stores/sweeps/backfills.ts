@@ -10,7 +10,7 @@ import type { StoreKey } from './sweeps.ts';
 export type BackfillRow = Selectable<StoreBackfillsTable>;
 
 /** Begins to read a store's history, from its first order on; a running one continues. */
-export async function beginBackfill(
+async function beginBackfill(
   db: Db,
   { id, brandId }: StoreKey,
   { before, since, now }: { before: Date; since: Date; now: Date },
@@ -44,7 +44,7 @@ export async function findBackfill(db: Db, brandId: string, integrationId: strin
     .executeTakeFirst();
 }
 
-/** Claims backfills that are due, of stores that can be called: no other worker reads them before `until`. */
+/** Claims due backfills of connected stores until `until`. */
 export async function claimBackfills(db: Db, now: Date, until: Date, limit: number) {
   return await db
     .updateTable('storeBackfills as backfill')
@@ -69,7 +69,7 @@ export async function claimBackfills(db: Db, now: Date, until: Date, limit: numb
 }
 export type ClaimedBackfill = Awaited<ReturnType<typeof claimBackfills>>[number];
 
-export interface HistoryPageResult {
+interface HistoryPageResult {
   read: number;
   recorded: number;
   unread: number;
@@ -78,7 +78,7 @@ export interface HistoryPageResult {
   dueAt: Date;
 }
 
-/** Stores a page's result, and renews the claim. False when it is no longer this one. */
+/** Stores a page's result and renews the claim. Returns false if the claim was lost. */
 export async function updateAfterHistory(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
@@ -102,7 +102,7 @@ export async function updateAfterHistory(
   return numUpdatedRows > 0n;
 }
 
-/** Gives the claim back: the next page is read at `dueAt`. */
+/** Releases the claim; the next page is read at `dueAt`. */
 export async function postponeBackfill(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
@@ -116,7 +116,7 @@ export async function postponeBackfill(
     .execute();
 }
 
-/** Counts a failure. A cursor that fails again is given up: the next page begins at the latest change that was read. */
+/** Counts a failure. A cursor that fails twice is dropped; the next page begins at the latest change that was read. */
 export async function updateBackfillToFailed(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
@@ -149,10 +149,10 @@ export async function finishBackfill(
     .execute();
 }
 
-/** Before any store's first order. */
+/** Earlier than any store's first order. */
 const EVER = new Date(0);
 
-/** Has a store's history read in, up to where its sweeps began. */
+/** Schedules reading a store's history, up to the start of its sweeps. */
 export async function backfillBefore(db: Db, store: StoreKey & { connectedAt: Date }, now: Date): Promise<BackfillRow> {
   const before = new Date(store.connectedAt.getTime() - FIRST_BACK_MS);
   return await beginBackfill(db, store, { before, since: EVER, now });

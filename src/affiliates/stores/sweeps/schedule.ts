@@ -1,22 +1,22 @@
 import { DAY_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
 import type { OrderFacts } from '../formats/facts.ts';
 
-/** The operation that has a store read again: a plan names it. */
+/** Id of the operation that reads a store again; plans refer to it. */
 export const READ_AGAIN = 'read_store_again';
 
 export const SWEEP_EVERY_MS = 10 * MINUTE_MS;
 /** The first sweep of a store goes back this far. Shopify shows older orders only with a further permission. */
 export const FIRST_BACK_MS = 60 * DAY_MS;
-/** Each sweep begins this long before the latest change that the one before it read: lists are a little late. */
+/** Each sweep begins this long before the latest change that the previous one read, because lists are a little late. */
 export const OVERLAP_MS = 15 * MINUTE_MS;
 /** Interval of checking whether a store that does not list its orders has begun to. */
 export const UNSERVED_EVERY_MS = DAY_MS;
-/** A webhook may arrive this long after its change, and may be slightly older than the order's latest state. */
+/** A webhook may arrive this late, and may be this much older than the order's latest state. */
 const GRACE_MS = 3 * MINUTE_MS;
 
 const FIRST_AGAIN_MS = 15_000;
 
-/** After a failure: soon at first, so that orders come in at once when an outage ends. */
+/** Computes the pause after failures: short at first, so that orders arrive soon after an outage. */
 export const computeRetryMs = (failures: number): number => Math.min(FIRST_AGAIN_MS * 2 ** failures, SWEEP_EVERY_MS);
 
 export interface Sight {
@@ -26,7 +26,7 @@ export interface Sight {
   againAt: Date;
 }
 
-/** Compares a listed order with what is recorded. */
+/** Compares a listed order with its recorded state. */
 export function compareWithRecorded(
   { updatedAt }: Pick<OrderFacts, 'updatedAt'>,
   { recordedAt, connectedAt, now }: { recordedAt: Date | undefined; connectedAt: Date; now: Date },

@@ -31,7 +31,7 @@ const Reading = z
   })
   .meta({ id: 'StoreReadAgain' });
 
-export const sweepOperations = [
+const sweepOperations = [
   act({
     id: READ_AGAIN,
     path: '/v1/affiliates/integrations/{id}/sweep',
@@ -56,7 +56,7 @@ export const sweepOperations = [
 const at = '2026-03-01T09:30:00.000Z';
 const count = z.number().int();
 
-export const Backfill = z
+const Backfill = z
   .object({
     integration_id: z.string().describe('Store whose history is read.').meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
     status: z
@@ -99,10 +99,10 @@ export const toBackfill = (row: BackfillRow): z.input<typeof Backfill> => ({
 });
 
 const one = { path: '/v1/affiliates/integrations/{id}/backfill', tag: 'Affiliates', item: Backfill } as const;
-/** A person decides whether to read in what a store sold. */
+/** People decide whether to import a store's history. */
 const forAgents = false;
 
-export const backfillOperations = [
+const backfillOperations = [
   act({
     ...one,
     id: 'start_store_backfill',

@@ -1,7 +1,7 @@
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
-import { openStore } from '../connections/connect.ts';
+import { openStore } from '../connections/access.ts';
 import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../formats/provider.ts';
@@ -18,12 +18,12 @@ import {
 } from './sweeps.ts';
 
 const AT_ONCE = 4;
-/** A store with many orders lets others go first after so many pages. */
+/** A store with many orders yields to others after this many pages. */
 const PAGES_AT_ONCE = 10;
 /** Longer than any page takes, including the requests for its orders' refunds. */
 const CLAIM_MS = 10 * MINUTE_MS;
 
-/** The current claim; each page renews it. */
+/** Current claim, which each page renews. */
 interface Claim {
   store: ClaimedStore;
 }
@@ -33,7 +33,7 @@ const later = (context: Context, ms: number) => new Date(context.clock.now().get
 const giveBack = (context: Context, { store }: Claim, ms: number) =>
   moveSweep(context.postgres.db, store, { sweepAt: later(context, ms) });
 
-/** Reads some pages of a store, and says when the rest is read. */
+/** Reads some pages of a store, and schedules the rest. */
 async function readPages(context: Context, claim: Claim): Promise<void> {
   const { store: claimed } = claim;
   const now = context.clock.now();
@@ -76,7 +76,7 @@ async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void
   }
 }
 
-/** One pass over the stores whose sweep is due. */
+/** Sweeps the stores that are due. */
 export async function sweepDue(context: Context): Promise<void> {
   const { postgres, clock, stopping } = context;
   while (!stopping.signal.aborted) {

@@ -6,18 +6,19 @@ import { queueMail } from '../../../kit/mail/queue.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { inWork, type Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { findContactEmail } from '../../../platform/brands/queries.ts';
+import { findContactEmail } from '../../../platform/brands/brands.ts';
 import type { OrderSource } from '../../orders/orders.shapes.ts';
 import { recordReadings } from '../../orders/record.ts';
-import { beginWebhookTrouble, endWebhookTrouble, getIntegration } from '../connections/connections.ts';
+import { getIntegration } from '../connections/connections.ts';
+import { beginWebhookTrouble, endWebhookTrouble } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
 import type { Delivery, OrderPage, OrderReading, Store } from '../formats/provider.ts';
 import { backfillBefore } from './backfills.ts';
 import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS } from './schedule.ts';
 
-export type SweepRow = Selectable<StoreSweepsTable>;
+type SweepRow = Selectable<StoreSweepsTable>;
 
-/** A store, as its sweep's row names it. */
+/** Key of a store in sweeps. */
 export interface StoreKey {
   id: string;
   brandId: string;
@@ -43,7 +44,7 @@ export async function beginSweep(
     .executeTakeFirstOrThrow();
 }
 
-export interface PageResult {
+interface PageResult {
   cursor: string | null;
   reachedAt: Date | null;
   againAt: Date | null;
@@ -52,7 +53,7 @@ export interface PageResult {
   unread: number;
 }
 
-export async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Promise<SweepRow> {
+async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Promise<SweepRow> {
   return await db
     .updateTable('storeSweeps')
     .set({
@@ -71,7 +72,7 @@ export async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult
 }
 
 /** Ends a sweep. The next one reads from `since`. */
-export async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise<void> {
+async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise<void> {
   await db
     .updateTable('storeSweeps')
     .set({
@@ -88,7 +89,9 @@ export async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): 
     .execute();
 }
 
-/** Counts a failure; returns how many there were in a row. A cursor that fails again is given up, its sweep is not. */
+/**
+ * Counts a failure and returns the number of consecutive ones. A cursor that fails twice is dropped, its sweep is not.
+ */
 export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<number> {
   const { failures } = await db
     .updateTable('storeSweeps')
@@ -103,7 +106,7 @@ export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<num
   return failures;
 }
 
-/** The store's own time of the newest snapshot that is recorded of each order. */
+/** Lists the store's own time of each order's recorded state. */
 export async function listRecordedTimes(
   db: Db,
   { id, brandId }: StoreKey,
@@ -120,8 +123,8 @@ export async function listRecordedTimes(
   return new Map(rows.map(({ orderId, storeUpdatedAt }) => [orderId, storeUpdatedAt]));
 }
 
-/** The orders that deliveries have reported since a time. A waiting delivery may report any order. */
-export async function findReported(
+/** Finds orders that deliveries have reported since a time. A waiting delivery may report any order. */
+async function findReported(
   db: Db,
   { id, brandId }: StoreKey,
   since: Date,
@@ -138,7 +141,7 @@ export async function findReported(
   return { orderIds: new Set(orderIds), isAnyWaiting: rows.some(({ state }) => state === 'waiting') };
 }
 
-export interface SweepFigures {
+interface SweepFigures {
   done: number;
   failed: number;
   read: number;
@@ -148,7 +151,7 @@ export interface SweepFigures {
   oldestDueAt: Date | null;
 }
 
-/** Over all stores. */
+/** Sums the figures of all stores. */
 export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures> {
   const { rows } = await sql<SweepFigures>`
     select coalesce(sum(sweeps), 0)::float8 as done, coalesce(sum(failed), 0)::float8 as failed,
@@ -161,10 +164,10 @@ export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures>
   return figures;
 }
 
-/** A claim: which store is swept, and until when it is reserved. */
+/** Columns of a claim; `sweepAt` is its end. */
 const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
 
-/** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
+/** Claims stores with a due sweep until `until`. Reconnecting a store ends its claim. */
 export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
   return await db
     .updateTable('integrations')
@@ -185,7 +188,7 @@ export async function claimSweeps(db: Db, now: Date, until: Date, limit: number)
 }
 export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
 
-/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+/** Extends a claim, or releases it with the time of the next sweep. Returns false if the claim was lost. */
 export async function moveSweep(
   db: Db,
   { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
@@ -202,8 +205,11 @@ export async function moveSweep(
   return numUpdatedRows > 0n;
 }
 
-/** Has a store's orders read again, from `since` on. A sweep that is under way loses its claim. False if it is not connected. */
-export async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
+/**
+ * Restarts the sweep of a store at `since`. A running sweep loses its claim. Returns false if the store is not
+ * connected.
+ */
+async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('integrations')
     .set({ sweepAt: now })
@@ -229,7 +235,7 @@ export async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date
 }
 
 /** Records that a sweep found orders that no webhook reported. */
-export async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<void> {
+async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<void> {
   await db
     .updateTable('integrations')
     .set({ silentSince: at })
@@ -239,7 +245,7 @@ export async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): P
     .execute();
 }
 
-/** Another worker sweeps the store now: the store was connected again, or this claim expired. */
+/** Another worker sweeps the store: it was connected again, or this claim expired. */
 export class LostSweep extends Error {}
 
 const toActor = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
@@ -269,7 +275,7 @@ export async function readEach(
   return readings;
 }
 
-/** Records all of them together; where one cannot be, each by itself. */
+/** Records orders together, or one by one if the batch fails. */
 export async function recordEach(
   context: Context,
   claimed: OrderSource,
@@ -288,7 +294,7 @@ export async function recordEach(
   }
 }
 
-/** Counts orders that no delivery reported, whether the delivery was read, is waiting or was refused. */
+/** Counts orders that no delivery reported, be it readable, waiting or refused. */
 async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
@@ -296,7 +302,9 @@ async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed:
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
-/** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the current sweep. */
+/**
+ * Records a page of orders, except those that changed just now: their webhooks may follow. Returns the current sweep.
+ */
 export async function recordPage(
   context: Context,
   claimed: ClaimedStore,
@@ -317,19 +325,19 @@ export async function recordPage(
     readings.map(({ facts }) => facts.orderId),
   );
   const now = clock.now();
-  const seen = readings.map((reading) => {
+  const compared = readings.map((reading) => {
     const recordedAt = recorded.get(reading.facts.orderId);
     return { reading, ...compareWithRecorded(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
   });
-  const awaited = seen.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
-  const taken = seen.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
-  const missed = seen.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
+  const awaited = compared.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
+  const recordable = compared.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
+  const missed = compared.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
   const missedCount = await countMissed(context, claimed, missed);
-  await recordEach(context, claimed, taken, onUnread);
+  await recordEach(context, claimed, recordable, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
-  const read: PageResult = {
+  const result: PageResult = {
     ...counts,
-    read: taken.length,
+    read: recordable.length,
     missed: missedCount,
     cursor: page.cursor,
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
@@ -337,7 +345,7 @@ export async function recordPage(
   };
   return await inWork(db, clock, toActor(claimed), async (work) => {
     if (!(await moveSweep(work.db, claimed, { sweepAt: until }))) throw new LostSweep();
-    return await updateAfterPage(work.db, claimed, read);
+    return await updateAfterPage(work.db, claimed, result);
   });
 }
 
@@ -361,17 +369,17 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
     const next = Math.min(now.getTime() + SWEEP_EVERY_MS, againAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const sweepAt = new Date(Math.max(next, now.getTime()));
     if (!(await moveSweep(db, claimed, { sweepAt, sweptAt: now }))) throw new LostSweep();
-    // By the store's clock, which may be behind ours; where it is ahead, by ours.
+    // The store's clock counts if it is behind ours, our clock otherwise.
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
     await updateSweepToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
-    // The first one of a store: its history comes after what may still pay.
+    // After the first sweep, the store's history follows: orders that may still pay come first.
     if (sweep.sweeps === 0) await backfillBefore(db, claimed, now);
     if (missed > 0) await reportSilence(work, claimed, missed);
     else if (againAt === null) await endWebhookTrouble(db, claimed, now);
   });
 }
 
-/** Has the store's orders that changed since a time read again, 60 days back at most. Returns that time. */
+/** Schedules reading the store's orders again that changed since a time, at most 60 days ago. Returns that time. */
 export async function readAgain({ db, now, brandId, audit }: Work, id: string, from: Date): Promise<Date> {
   const since = new Date(Math.max(from.getTime(), now.getTime() - FIRST_BACK_MS));
   await getIntegration(db, brandId, id);

@@ -4,7 +4,7 @@ import { ignoreFailure } from '../../../kit/values/errors.ts';
 import type { ForgottenSet } from '../../opt-out/forgotten.ts';
 import { documentOf } from '../../search/document.ts';
 import { contentHashOf } from './content-hash.ts';
-import { distinctNumbers } from './distinct.ts';
+import { distinctNumbers } from './distinct-numbers.ts';
 import { countFilled, type Fill } from './fields.ts';
 import { assertFewRejects, openRejects, type RejectLimit } from './rejects.ts';
 import { checkRecord } from './rows.ts';

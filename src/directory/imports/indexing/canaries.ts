@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
 import { planOf } from '../../search/plan.ts';
 import { CountAnswer, queryOf } from '../../search/query.ts';
-import { CreatorSearchQuery } from '../../search/search-schema.ts';
+import { CreatorSearchQuery } from '../../search/search.shapes.ts';
 
 /** A search that must keep finding what it finds now. */
 export const Canary = z

@@ -6,7 +6,7 @@ import type { Fill } from './fields.ts';
 import { type HashPages, mergeVersions } from './merge-versions.ts';
 import { IndexProfile, profileOf } from './profile.ts';
 import { sampler } from './sampler.ts';
-import { readStored } from './stored.ts';
+import { readStored } from './stored-creators.ts';
 import type { DifferingPks } from './swap.ts';
 
 /** Creators whose fields are compared one by one; with more changed ones, the counts by field are estimates. */

@@ -1,5 +1,5 @@
 import { type CsvError, type InfoRecord, type Parser, parse } from 'csv-parse';
-import { DirectoryCreatorDetail } from '../../search/schema.ts';
+import { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import type { SourceRecord } from './source.ts';
 
 const LONGEST_RECORD_CHARACTERS = 1 << 20;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import type { CreatorRow } from '../../search/document.ts';
-import { DirectoryCreatorDetail } from '../../search/schema.ts';
 
 /** The fields of a row that say something about a creator, in the order of the API. */
 export const CREATOR_FIELDS = DirectoryCreatorDetail.keyof().options;

@@ -1,11 +1,11 @@
 import { indexBehind } from '../../../kit/engines/elastic/indices.ts';
-import { boundsOf } from './begin.ts';
 import { breachesOf } from './bounds.ts';
 import { failingCanaries } from './canaries.ts';
 import { type Comparison, compareVersions } from './comparison.ts';
 import { Fill } from './fields.ts';
 import type { LiveCreators } from './live-creators.ts';
-import { type DirectoryImport, findImportOf } from './queries.ts';
+import { type DirectoryImport, findImportOf } from './records.ts';
+import { boundsOf } from './start-import.ts';
 import { type DifferingPks, noDifference } from './swap.ts';
 import type { DirectoryEngines } from './writer.ts';
 

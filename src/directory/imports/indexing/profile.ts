@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { sampleDocuments } from '../../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
+import { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import type { CreatorRow } from '../../search/document.ts';
-import { DirectoryCreatorDetail } from '../../search/schema.ts';
 import { countFilled, type Fill } from './fields.ts';
 
 const TOP = 20;

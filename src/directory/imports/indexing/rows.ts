@@ -2,8 +2,8 @@ import { Ajv } from 'ajv';
 import { z } from 'zod';
 import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
+import { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import type { CreatorRow } from '../../search/document.ts';
-import { DirectoryCreatorDetail } from '../../search/schema.ts';
 import type { SourceRecord } from './source.ts';
 
 /** One row of an import: the API's shape, but unknown fields may be absent, and the time of the data. */

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
 import { foldAccents } from '../../../kit/values/fold.ts';
-import type { DirectoryCreatorDetail } from '../../search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import { type Random, seededRandom } from './random.ts';
 import { drawPlace } from './sample-places.ts';
 import { BIO_ENDINGS, BIO_LINKS, BIO_OPENINGS, FIRST_NAMES, LAST_NAMES, THEMES } from './sample-words.ts';

@@ -1,5 +1,5 @@
 import { type IndexFacts, indexBehind, listIndices, wereLive } from '../../../kit/engines/elastic/indices.ts';
-import { countForgotten } from '../../opt-out/queries.ts';
+import { countForgotten } from '../../opt-out/opt-out.ts';
 import {
   type DirectoryImport,
   findHeld,
@@ -8,7 +8,7 @@ import {
   listRetired,
   listUnfinished,
   type Writer,
-} from './queries.ts';
+} from './records.ts';
 import { isIndexName } from './versions.ts';
 import { type DirectoryEngines, findRunningWriter } from './writer.ts';
 

@@ -1,12 +1,34 @@
 import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
 import { swapAlias } from '../../../kit/engines/elastic/indices.ts';
-import { type Change, changedFieldsOf } from '../../changes/changes.ts';
-import { stageChanges } from '../../changes/queries.ts';
+import { type Change, changedFieldsOf, stageChanges } from '../../changes/changes.ts';
 import { mergeVersions } from './merge-versions.ts';
-import { type PkList, pkList } from './pk-list.ts';
-import { recordLive } from './queries.ts';
-import { readStored } from './stored.ts';
+import { recordLive } from './records.ts';
+import { readStored } from './stored-creators.ts';
 import type { DirectoryEngines, WriterLock } from './writer.ts';
+
+const FIRST_SIZE = 1_024;
+
+/** A list of `pk`s, 8 bytes each. */
+export interface PkList extends Iterable<number> {
+  add(pk: number): void;
+}
+
+export function pkList(): PkList {
+  let pks = new Float64Array(FIRST_SIZE);
+  let count = 0;
+  return {
+    add: (pk) => {
+      if (count === pks.length) {
+        const larger = new Float64Array(pks.length * 2);
+        larger.set(pks);
+        pks = larger;
+      }
+      pks[count] = pk;
+      count += 1;
+    },
+    [Symbol.iterator]: () => pks.subarray(0, count).values(),
+  };
+}
 
 /** The creators that distinguish two versions. */
 export interface DifferingPks {

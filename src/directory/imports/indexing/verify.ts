@@ -10,12 +10,12 @@ import {
   sampleDocuments,
 } from '../../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
+import { DirectoryCreator, DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import { documentFor, documentOf } from '../../search/document.ts';
-import { DirectoryCreator, DirectoryCreatorDetail } from '../../search/schema.ts';
 import type { Built } from './build.ts';
-import { readDefinition } from './definition.ts';
-import { type DirectoryWrite, findImportOf, listWrites } from './queries.ts';
-import { StoredFacts } from './stored.ts';
+import { readDefinition } from './index-definition.ts';
+import { type DirectoryWrite, findImportOf, listWrites } from './records.ts';
+import { StoredFacts } from './stored-creators.ts';
 import type { DirectoryEngines } from './writer.ts';
 
 const Stored = z.object({ card: z.record(z.string(), z.unknown()), x: z.record(z.string(), z.unknown()) });

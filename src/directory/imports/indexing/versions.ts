@@ -1,6 +1,6 @@
 import { deleteIndex, indexBehind, indexExists, listIndices, wereLive } from '../../../kit/engines/elastic/indices.ts';
 import { finishUnfinished } from '../../opt-out/forget.ts';
-import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, updateImport } from './queries.ts';
+import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, updateImport } from './records.ts';
 import { swapLive } from './swap.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
 

@@ -11,8 +11,8 @@ import type { Clock } from '../../../kit/values/clock.ts';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
 import type { Secrets } from '../../../kit/values/secrets.ts';
 import { recoverChanges } from '../../changes/recover.ts';
-import type { Layout } from './definition.ts';
-import { findWriter, recordLive, renewLock, tryLock, unlock, type Writer } from './queries.ts';
+import type { Layout } from './index-definition.ts';
+import { findWriter, recordLive, renewLock, tryLock, unlock, type Writer } from './records.ts';
 
 /** The engines that every directory command needs. */
 export interface DirectoryEngines {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic.shapes.ts';
 import { mayBeBare } from '../../../kit/operation/input.ts';
+import { idExample, idInPath, type Json, makeExample, toJsonSchema } from '../../../kit/operation/json-schema.ts';
 import { LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
-import { Planned } from '../../../kit/operation/plans/schema.ts';
-import { idExample, idInPath, makeExample } from '../../../kit/operation/words/examples.ts';
-import { type Json, toJsonSchema } from '../../../kit/operation/words/schema.ts';
+import { Planned } from '../../../kit/operation/plans.ts';
 import type { Variant } from '../../../kit/outbox/events.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../../kit/values/errors.ts';
 import { SEPARATOR } from '../../../kit/values/page.ts';

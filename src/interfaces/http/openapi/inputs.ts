@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../../../kit/operation/words/schema.ts';
+import type { Json } from '../../../kit/operation/json-schema.ts';
 import { isRecord } from '../../../kit/values/wire.ts';
 
 /** Adds limits of every input (src/kit/operation/input.ts) that no shape declares: numbers that JSON cannot carry, and NUL. */

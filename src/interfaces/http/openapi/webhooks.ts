@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../../../kit/operation/words/schema.ts';
+import type { Json } from '../../../kit/operation/json-schema.ts';
 import { eventsShownTo, type Variant } from '../../../kit/outbox/events.ts';
 
 const signature = (description: string, pattern: string) => ({

@@ -4,7 +4,7 @@ import { strToU8, zipSync } from 'fflate';
 import { z } from 'zod';
 import { toWebhookUrl } from '../../../affiliates/stores/connections/connections.shapes.ts';
 import { findReceiver } from '../../../affiliates/stores/connections/connections.ts';
-import { openAddressLimit } from '../../../kit/access/rate/address.ts';
+import { openAddressLimit } from '../../../kit/access/rate-limit.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { requirePerson } from '../../../kit/access/keys/identify.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
-import { requirePerson } from '../../../kit/access/keys/rules.ts';
 import { checkbox, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { page } from '../../../kit/html/page.ts';
@@ -8,7 +8,7 @@ import { read } from '../../../kit/operation/kit.ts';
 import { change, noLookUp, nothing } from '../../../kit/operation/operation.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { newId } from '../../../kit/values/ids.ts';
-import { getBrand } from '../../../platform/brands/queries.ts';
+import { getBrand } from '../../../platform/brands/brands.ts';
 import { insertGrant, newSecret } from '../../../platform/keys/agent-grants.ts';
 import { READONLY } from '../catalog.ts';
 import type { ConsentRequest } from './request.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
-import { openAddressLimit } from '../../../kit/access/rate/address.ts';
+import { openAddressLimit } from '../../../kit/access/rate-limit.ts';
 import { html } from '../../../kit/html/html.ts';
 import { pageHeaders } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { openAddressLimit } from '../../../kit/access/rate/address.ts';
+import { openAddressLimit } from '../../../kit/access/rate-limit.ts';
 import { pageHeaders } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { inWork } from '../../../kit/operation/work.ts';

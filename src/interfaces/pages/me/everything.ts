@@ -1,6 +1,6 @@
 import { commissions, listHolds } from '../../../affiliates/commissions/commissions.ts';
 import { links } from '../../../affiliates/links/links.ts';
-import { listStandings } from '../../../affiliates/payouts/balances.ts';
+import { listBalances } from '../../../affiliates/payouts/balances.ts';
 import { payouts } from '../../../affiliates/payouts/payouts.ts';
 import { statements } from '../../../affiliates/statements/statements.ts';
 import { listLinkFigures } from '../../../analytics/figures/totals.ts';
@@ -29,7 +29,7 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
   const work = await deliverables.select(db, brandId, own, READ);
   const agreed = await contracts.select(db, brandId, own, READ);
   return {
-    standings: await listStandings(db, brandId, { creatorIds: [id] }, now),
+    standings: await listBalances(db, brandId, { creatorIds: [id] }, now),
     holds: await listHolds(db, brandId, id, now),
     links: ownLinks,
     figures: await listLinkFigures(clickhouse, brandId, ownLinks),

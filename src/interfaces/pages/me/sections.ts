@@ -1,5 +1,5 @@
 import { shortUrl } from '../../../affiliates/links/links.shapes.ts';
-import { totalDueOf } from '../../../affiliates/payouts/balances.ts';
+import { computeTotalDue } from '../../../affiliates/payouts/balances.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
@@ -87,7 +87,7 @@ function earnings({ standings, holds }: All): Html {
       ['To be deducted for refunds', outstandingMinor, outstandingMinor > 0],
       ['In the review period', standing.heldMinor, standing.heldMinor > 0],
     ];
-    return html`<p class="amount">${money(totalDueOf(standing))}</p>
+    return html`<p class="amount">${money(computeTotalDue(standing))}</p>
 <p class="hint">Payable now, in ${currency}</p>
 <dl class="sums">${facts.map(([name, minor, isShown]) => (isShown ? html`<dt>${name}</dt><dd>${money(minor)}</dd>\n` : NOTHING))}</dl>
 ${heldUntil(holds.filter((hold) => hold.currency === currency))}`;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type StatementLineRow, statementLines } from '../../../affiliates/payouts/payout-statement.ts';
+import { type StatementLineRow, toStatementLines } from '../../../affiliates/payouts/payout-statement.ts';
 import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
-import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/statements.shapes.ts';
+import type { CreatorStatementLine, toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
 import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeText } from '../../../kit/html/times.ts';
@@ -78,7 +78,7 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[]): ShownLine[] {
   const { currency, amountMinor } = payout;
-  const lines = statementLines(payout, rows).map((line) => ({
+  const lines = toStatementLines(payout, rows).map((line) => ({
     id: line.commission_id,
     name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_id}`,
     date: formatDay(line.occurred_at ?? line.paid_at),
@@ -120,7 +120,7 @@ ${rows}</tbody>
 </table></div>`;
 }
 
-export function renderTotals(totals: ReturnType<typeof contentOf>['totals']): Html {
+export function renderTotals(totals: ReturnType<typeof toStatementContent>['totals']): Html {
   const blocks = totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => {
     const facts: [string, number][] = [
       ['Opening balance', opening],

@@ -2,7 +2,7 @@ import { listStatementLines } from '../../../affiliates/payouts/payout-statement
 import { findPayoutPage } from '../../../affiliates/payouts/payouts.ts';
 import { Question } from '../../../affiliates/statements/disputes.api.ts';
 import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
-import { contentOf } from '../../../affiliates/statements/statements.shapes.ts';
+import { toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
 import { findStatementPage, sumStatement } from '../../../affiliates/statements/statements.ts';
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
@@ -19,7 +19,7 @@ const NOTHING = html``;
 async function ofStatement({ postgres: { db } }: Context, id: string) {
   const row = await findStatementPage(db, id);
   if (!row) return undefined;
-  const { lines, totals } = contentOf(await sumStatement(db, row));
+  const { lines, totals } = toStatementContent(await sumStatement(db, row));
   return {
     brandId: row.brandId,
     linkVersion: row.linkVersion,

@@ -1,5 +1,5 @@
 import { type Form, parseForm } from '../../../kit/html/form.ts';
-import type { FilePart } from '../../../kit/operation/form-part.ts';
+import type { FilePart } from '../../../kit/operation/upload.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { cleanFileName, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/uploads.ts';
 import type { DeliverableFacts } from '../../../workflow/deliverables/deliverables.ts';

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Redis } from '../../engines/redis/open.ts';
 import type { Clock } from '../../values/clock.ts';
-import { ignoreFailure, unavailable } from '../../values/errors.ts';
+import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
 import { randomBase62 } from '../../values/ids.ts';
-import { PLANS } from '../keys/plans.ts';
-import { getSubscription, listCountedKeyIds, listRevokedKeyIds, type Subscription } from '../keys/queries.ts';
-import { periodAt } from './period.ts';
+import { getSubscription, listCountedKeyIds, listRevokedKeyIds, type Subscription } from '../keys/callers.ts';
+import { PLANS } from '../keys/limits.ts';
 import {
+  bumpVersion,
   type ChargeEntry,
   findKnownEntries,
   insertEntries,
@@ -16,7 +16,8 @@ import {
   listSpending,
   lockSubscription,
   sumEntries,
-} from './queries.ts';
+} from './entries.ts';
+import { periodAt } from './period.ts';
 import { accessKey, leaseKey, readCharges } from './stream.ts';
 
 const LEASE = readFileSync(new URL('./lease.lua', import.meta.url), 'utf8');
@@ -41,12 +42,12 @@ export function monthlyCredits(subscription: Pick<Subscription, 'plan' | 'monthl
 /** The credits of pending entries that are not in the ledger yet: charges minus refunds. */
 export async function sumPending(db: Db, pending: readonly ChargeEntry[], periodStart: Date): Promise<number> {
   const current = pending.filter((entry) => entry.periodStart.getTime() === periodStart.getTime());
-  const known = await findKnownEntries(
+  const ledgerEntries = await findKnownEntries(
     db,
     current.map((entry) => entry.chargeId),
   );
   return current
-    .filter((entry) => !known.has(`${entry.kind}:${entry.chargeId}`))
+    .filter((entry) => !ledgerEntries.has(`${entry.kind}:${entry.chargeId}`))
     .reduce((sum, entry) => sum + (entry.kind === 'charge' ? entry.credits : -entry.credits), 0);
 }
 
@@ -117,14 +118,44 @@ export async function restoreAccess(
         await release(keys, [token]).catch(ignoreFailure('the lease expires by itself'));
         throw error;
       });
-      const written = release(keys, [token, ...fields]);
+      const writing = release(keys, [token, ...fields]);
       // The change is committed in Postgres and must not be repeated; the next call or the worker rebuilds the hash.
-      if (change) return void (await written.catch(ignoreFailure('the lease expires by itself')));
-      if ((await written) === 1) return;
+      if (change) return void (await writing.catch(ignoreFailure('the lease expires by itself')));
+      if ((await writing) === 1) return;
     } else {
       await sleep(POLL_MS);
       if (!change && (await engines.redis.use((client) => client.exists(keys[0] ?? ''))) === 1) return;
     }
   }
   throw unavailable('The balance', new Error(`No lease on ${subscriptionId} within ${LEASE_MS} ms.`));
+}
+
+/** Updates Redis at once after a change of keys, without waiting for the worker's next pass. */
+export async function refreshAccess(engines: AccessEngines, subscriptionIds: readonly string[]): Promise<void> {
+  for (const id of subscriptionIds) {
+    await restoreAccess(engines, id, async () => undefined).catch(
+      ignoreFailure('the worker does the same within a second'),
+    );
+  }
+}
+
+/**
+ * Changes a subscription so that every process applies the change at once. Without Redis, only Postgres is changed:
+ * processes then read Postgres every second, and the worker repairs Redis when it is back.
+ */
+export async function changeAccess(
+  engines: AccessEngines,
+  subscriptionId: string,
+  change: AccessChange,
+): Promise<void> {
+  const bumped: AccessChange = async (db, pending) => {
+    await change(db, pending);
+    await bumpVersion(db, subscriptionId);
+  };
+  try {
+    await restoreAccess(engines, subscriptionId, bumped);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.engine === 'Redis')) throw error;
+    await engines.db.transaction().execute((trx) => bumped(trx, []));
+  }
 }

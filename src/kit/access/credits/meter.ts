@@ -3,12 +3,41 @@ import { z } from 'zod';
 import { mayHaveRun } from '../../engines/redis/open.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
+import type { Caller, Subscription } from '../keys/callers.ts';
 import { RATE_LIMIT } from '../keys/limits.ts';
-import type { Caller, Subscription } from '../keys/queries.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
-import { BLOCKS_KEPT_MS, type Block, blockCharge, restoreBlocks } from './blocks.ts';
+import { findKnownEntries } from './entries.ts';
 import { type Period, periodAt } from './period.ts';
-import { accessKey, blocksKey, chargesKey, rateKey } from './stream.ts';
+import { accessKey, blocksKey, chargesKey, rateKey, readCharges } from './stream.ts';
+
+/** A part of a walk that is paid on its own, counted from 1 over all requests that continue the walk. */
+export interface Block {
+  walkId: string;
+  number: number;
+}
+
+/** Redis remembers this long how far a walk is paid. After that the ledger is read. */
+const BLOCKS_KEPT_MS = 24 * 60 * 60_000;
+/** Blocks that are looked for in one statement. */
+const AT_ONCE = 500;
+
+const blockCharge = ({ walkId, number }: Block): string => `${walkId}#${number}`;
+
+/** Counts again how far a walk is paid, by the charges that are not settled and the ledger. Blocks are paid in order. */
+async function restoreBlocks({ db, redis }: AccessEngines, subscriptionId: string, block: Block): Promise<void> {
+  // Read before the ledger: an entry that is drained in between is then found in both.
+  const pending = new Set((await readCharges(redis, subscriptionId)).map(({ entry }) => entry.chargeId));
+  let paid = block.number - 1;
+  for (let isPaid = true; isPaid; ) {
+    const ids = Array.from({ length: AT_ONCE }, (_, i) => blockCharge({ ...block, number: paid + 1 + i }));
+    const entries = await findKnownEntries(db, ids);
+    const unpaid = ids.findIndex((id) => !entries.has(`charge:${id}`) && !pending.has(id));
+    isPaid = unpaid < 0;
+    paid += isPaid ? ids.length : unpaid;
+  }
+  const key = blocksKey(subscriptionId, block.walkId);
+  await redis.use((client) => client.set(key, paid, 'PX', BLOCKS_KEPT_MS, 'NX'));
+}
 
 export const METER = readFileSync(new URL('./meter.lua', import.meta.url), 'utf8');
 const Reply = z.tuple([
@@ -43,7 +72,7 @@ export interface Charge {
   day?: number | undefined;
 }
 
-export interface Metered {
+export interface MeterResult {
   calls: number;
   windowEndMs: number;
   /** `outdated`: the caller must be read again. `revoked`: the key was revoked. */
@@ -60,8 +89,8 @@ const periods = new WeakMap<Subscription, Period>();
 
 /** The subscription's current period, calculated once per period. */
 function readPeriod(subscription: Subscription, now: Date): Period {
-  const known = periods.get(subscription);
-  if (known && known.start <= now && now < known.end) return known;
+  const cached = periods.get(subscription);
+  if (cached && cached.start <= now && now < cached.end) return cached;
   const period = periodAt(subscription.anchorAt, now);
   periods.set(subscription, period);
   return period;
@@ -85,10 +114,10 @@ export interface MeterCall {
 export function openMeter(
   engines: AccessEngines,
   refund: (charge: Charge) => Promise<void>,
-): (call: MeterCall) => Promise<Metered> {
+): (call: MeterCall) => Promise<MeterResult> {
   const run = engines.redis.script(METER);
 
-  return async function meter(call: MeterCall): Promise<Metered> {
+  return async function meter(call: MeterCall): Promise<MeterResult> {
     const { caller, credits, requestId, block } = call;
     const { subscription, keyId } = caller;
     const now = engines.clock.now();

@@ -1,22 +1,98 @@
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Metrics } from '../../values/metrics.ts';
-import { type Identified, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../keys/identify.ts';
-import type { Caller } from '../keys/queries.ts';
-import { unreadRateHeaders } from '../rate/headers.ts';
-import { openLocalWindows } from '../rate/local.ts';
-import { creditHeaders } from './headers.ts';
-import { getRateLimit, type MeterCall, type Metered, RATE_WINDOW_MS } from './meter.ts';
+import type { Caller } from '../keys/callers.ts';
+import { type IdentifiedCaller, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../keys/identify.ts';
+import { type Headers, openLocalWindows, unreadRateHeaders } from '../rate-limit.ts';
+import { monthlyCredits } from './access.ts';
+import { getRateLimit, type MeterCall, type MeterResult, RATE_WINDOW_MS } from './meter.ts';
+import { periodAt } from './period.ts';
+
+/**
+ * The `X-Credits-*` headers of a data key's response. `charged` credits are kept. Without Redis the balance is
+ * unknown and no credits can be spent, so the remaining credits are 0, as with the rate limit.
+ */
+export function creditHeaders(
+  caller: Caller,
+  { credits, charge }: Pick<MeterResult, 'credits' | 'charge'>,
+  charged: number,
+  now: Date,
+): Headers {
+  if (caller.kind !== 'data') return {};
+  const { end } = credits?.period ?? periodAt(caller.subscription.anchorAt, now);
+  return {
+    'x-credits-limit': String(credits?.granted ?? monthlyCredits(caller.subscription)),
+    'x-credits-remaining': String(credits ? credits.remaining + (charge?.credits ?? 0) - charged : 0),
+    'x-credits-reset': String(Math.ceil(end.getTime() / 1000)),
+    'x-credits-charged': String(charged),
+  };
+}
+
+export function creditsExhausted(price: number, metered: MeterResult): ApiError {
+  const { refusedBy } = metered;
+  if (refusedBy) {
+    const { limit, left, endsAt } = refusedBy;
+    const what = limit === 'key_day' ? 'daily' : 'monthly';
+    return new ApiError(
+      'CREDITS_EXHAUSTED',
+      `This call costs ${price} credits; the ${what} limit of this key has ${left} left.`,
+      {
+        facts: { limit, credits_remaining: left, credits_required: price, resets_at: endsAt.toISOString() },
+      },
+    );
+  }
+  const message = `This call costs ${price} credits, more than this period has left.`;
+  return new ApiError('CREDITS_EXHAUSTED', message, {
+    facts: {
+      credits_remaining: metered.credits?.remaining ?? 0,
+      credits_required: price,
+      resets_at: metered.credits?.period.end.toISOString(),
+    },
+  });
+}
+
+/** Work starts before its debit only if this many calls of the window, and credits for as many searches, are left. */
+const CALLS_LEFT = 20;
+const PRICES_LEFT = 100;
+
+interface CallerHeadroom {
+  calls: number;
+  windowEndMs: number;
+  remaining: number;
+}
+
+/** Remembers how far each caller was from its limits at its last call. This is an estimate; the debit decides. */
+export interface Headroom {
+  note(caller: Caller, metered: MeterResult): void;
+  forget(caller: Caller): void;
+  /** True if a call at this price will almost certainly be admitted. */
+  isAmple(caller: Caller, price: number, nowMs: number): boolean;
+}
+
+export function openHeadroom(): Headroom {
+  const headrooms = new WeakMap<Caller, CallerHeadroom>();
+  return {
+    note: (caller, { calls, windowEndMs, credits }) => {
+      if (credits) headrooms.set(caller, { calls, windowEndMs, remaining: credits.remaining });
+    },
+    forget: (caller) => void headrooms.delete(caller),
+    isAmple: (caller, price, nowMs) => {
+      const headroom = headrooms.get(caller);
+      if (!headroom || headroom.remaining < PRICES_LEFT * price) return false;
+      return headroom.calls <= getRateLimit(caller) - CALLS_LEFT || headroom.windowEndMs <= nowMs;
+    },
+  };
+}
 
 export type MeterOrFallBack = (
   request: Request,
-  identified: Identified,
+  identified: IdentifiedCaller,
   call: Pick<MeterCall, 'credits' | 'countedAs' | 'block'>,
-) => Promise<Metered>;
+) => Promise<MeterResult>;
 
 /** The meter with its fallback: while Redis is down, this process counts free calls by itself and refuses priced ones. */
 export function openMetering(
-  meter: (call: MeterCall) => Promise<Metered>,
+  meter: (call: MeterCall) => Promise<MeterResult>,
   identity: Identity,
   metrics: Metrics,
   clock: Clock,

@@ -1,6 +1,6 @@
-import { listSubscriptionVersions, markInRedis } from '../keys/queries.ts';
+import { listSubscriptionVersions, markInRedis } from '../keys/callers.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
-import { insertEntries } from './queries.ts';
+import { insertEntries } from './entries.ts';
 import { accessKey, chargesKey, dropCharges, readChargesOfMany } from './stream.ts';
 
 /** The maximum number of subscriptions, and of entries for each, that one statement writes to the ledger. */
@@ -14,18 +14,18 @@ const AT_ONCE = 1_000;
  * entries written.
  */
 export async function settle({ db, redis }: AccessEngines, subscriptionIds: readonly string[]): Promise<number> {
-  let settled = 0;
-  let left = [...subscriptionIds];
-  while (left.length > 0) {
-    const charges = await readChargesOfMany(redis, left.splice(0, SUBSCRIPTIONS), ENTRIES);
+  let entryCount = 0;
+  let remainingIds = [...subscriptionIds];
+  while (remainingIds.length > 0) {
+    const charges = await readChargesOfMany(redis, remainingIds.splice(0, SUBSCRIPTIONS), ENTRIES);
     const entries = charges.flatMap((one) => one.entries.map(({ entry }) => entry));
     await insertEntries(db, entries);
     await dropCharges(redis, charges);
-    settled += entries.length;
+    entryCount += entries.length;
     const unfinished = charges.filter((one) => one.entries.length === ENTRIES);
-    left = [...left, ...unfinished.map(({ subscriptionId }) => subscriptionId)];
+    remainingIds = [...remainingIds, ...unfinished.map(({ subscriptionId }) => subscriptionId)];
   }
-  return settled;
+  return entryCount;
 }
 
 /**
@@ -34,32 +34,34 @@ export async function settle({ db, redis }: AccessEngines, subscriptionIds: read
  * of entries written.
  */
 export async function settleAll(engines: AccessEngines, usedAfter?: Date): Promise<number> {
-  let settled = 0;
+  let entryCount = 0;
   const subscriptions = await listSubscriptionVersions(engines.db, usedAfter);
   for (let i = 0; i < subscriptions.length; i += AT_ONCE) {
-    settled += await settlePart(engines, subscriptions.slice(i, i + AT_ONCE));
+    entryCount += await settlePart(engines, subscriptions.slice(i, i + AT_ONCE));
   }
-  return settled;
+  return entryCount;
 }
 
 type Due = Awaited<ReturnType<typeof listSubscriptionVersions>>;
 
 async function settlePart(engines: AccessEngines, subscriptions: Due): Promise<number> {
-  const readState = ({ id }: Due[number]) =>
-    engines.redis.use((client) => Promise.all([client.xlen(chargesKey(id)), client.hget(accessKey(id), 'version')]));
-  const states = await Promise.all(subscriptions.map(readState));
+  const states = await Promise.all(
+    subscriptions.map(({ id }) =>
+      engines.redis.use((client) => Promise.all([client.xlen(chargesKey(id)), client.hget(accessKey(id), 'version')])),
+    ),
+  );
   const waiting = subscriptions.filter((_, i) => (states[i]?.[0] ?? 0) > 0);
-  const settled = await settle(
+  const entryCount = await settle(
     engines,
     waiting.map(({ id }) => id),
   );
   for (const [i, { id, version }] of subscriptions.entries()) {
-    const held = states[i]?.[1];
-    if (held && Number(held) < version) await restoreAccess(engines, id);
+    const storedVersion = states[i]?.[1];
+    if (storedVersion && Number(storedVersion) < version) await restoreAccess(engines, id);
   }
   await markInRedis(
     engines.db,
     subscriptions.filter(({ inRedis }) => !inRedis),
   );
-  return settled;
+  return entryCount;
 }

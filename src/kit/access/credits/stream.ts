@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Redis } from '../../engines/redis/open.ts';
-import type { ChargeEntry } from './queries.ts';
+import type { ChargeEntry } from './entries.ts';
 
 /** The keys of one subscription share a hash tag, so that one script can use them on a cluster. */
 export const accessKey = (subscriptionId: string) => `access:{${subscriptionId}}`;
@@ -57,17 +57,20 @@ export interface Charges {
 
 /** The oldest `count` entries of each subscription, by separate commands, because a cluster keeps them on several nodes. */
 export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
-  const read = async (subscriptionId: string) => {
+  const readOldest = async (subscriptionId: string) => {
     const rows = await redis.use((client) => client.xrange(chargesKey(subscriptionId), '-', '+', 'COUNT', count));
     return { subscriptionId, entries: parseEntries(subscriptionId, rows) };
   };
-  return await Promise.all(ids.map(read));
+  return await Promise.all(ids.map(readOldest));
 }
 
 /** Removes entries that are in the ledger from the streams. */
 export async function dropCharges(redis: Redis, charges: readonly Charges[]): Promise<void> {
-  const settled = charges.filter(({ entries }) => entries.length > 0);
-  const drop = ({ subscriptionId, entries }: Charges) =>
-    redis.use((client) => client.xdel(chargesKey(subscriptionId), ...entries.map(({ streamId }) => streamId)));
-  await Promise.all(settled.map(drop));
+  const nonEmpty = charges.filter(({ entries }) => entries.length > 0);
+
+  await Promise.all(
+    nonEmpty.map(({ subscriptionId, entries }) =>
+      redis.use((client) => client.xdel(chargesKey(subscriptionId), ...entries.map(({ streamId }) => streamId))),
+    ),
+  );
 }

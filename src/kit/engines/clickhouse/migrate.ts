@@ -59,14 +59,14 @@ async function run(clickhouse: ClickHouse, statement: string): Promise<void> {
 export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[]> {
   await run(clickhouse, REMEMBERED);
   const Row = z.object({ name: z.string() });
-  const known = new Set(
+  const appliedNames = new Set(
     (await query(clickhouse, Row, 'SELECT DISTINCT name FROM schema_migrations_v1')).map(({ name }) => name),
   );
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
   const applied: string[] = [];
   for (const file of files) {
     const name = file.replace(/\.sql$/, '');
-    if (known.has(name)) continue;
+    if (appliedNames.has(name)) continue;
     for (const statement of splitStatements(await readFile(new URL(file, FOLDER), 'utf8')))
       await run(clickhouse, statement);
     await command(clickhouse, 'INSERT INTO schema_migrations_v1 SELECT {name:String}, now64(3)', { name });

@@ -200,8 +200,8 @@ export async function getMapping({ client }: Elastic, index: string): Promise<es
 
 /** Reads `_meta` of an index's mapping. */
 export async function getMeta({ client }: Elastic, index: string): Promise<Record<string, unknown>> {
-  const found = await reach(client.indices.getMapping({ index, filter_path: '*.mappings._meta' }));
-  return found[index]?.mappings?._meta ?? {};
+  const response = await reach(client.indices.getMapping({ index, filter_path: '*.mappings._meta' }));
+  return response[index]?.mappings?._meta ?? {};
 }
 
 /** Adds to what the mapping keeps under `_meta`. */
@@ -224,13 +224,13 @@ const Merged = z.object({
 export async function mergeToOneSegment({ client }: Elastic, index: string, onWait: () => void): Promise<void> {
   const started = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
   if (started.task === undefined) throw new Error('Elasticsearch did not start the merge.');
-  const lost = (reason: string) => unavailable('Elasticsearch', new Error(`The merge failed: ${reason}`));
+  const mergeFailure = (reason: string) => unavailable('Elasticsearch', new Error(`The merge failed: ${reason}`));
   for (;;) {
-    const found = await reach(client.tasks.get({ task_id: started.task }, { ignore: [404] }));
-    if (!('completed' in found)) throw lost('its node is gone.');
-    if (found.error) throw lost(found.error.reason ?? found.error.type);
-    if (found.completed) {
-      assertComplete(Merged.safeParse(found).data?.response._shards);
+    const response = await reach(client.tasks.get({ task_id: started.task }, { ignore: [404] }));
+    if (!('completed' in response)) throw mergeFailure('its node is gone.');
+    if (response.error) throw mergeFailure(response.error.reason ?? response.error.type);
+    if (response.completed) {
+      assertComplete(Merged.safeParse(response).data?.response._shards);
       return;
     }
     onWait();
@@ -240,8 +240,8 @@ export async function mergeToOneSegment({ client }: Elastic, index: string, onWa
 
 /** The index behind an alias, if any. Throws if there are two, because a search could have used either. */
 export async function indexBehind({ client }: Elastic, alias: string): Promise<string | undefined> {
-  const found = await reach(client.indices.getAlias({ name: alias }, { ignore: [404] }));
-  const names = 'error' in found ? [] : Object.keys(found);
+  const response = await reach(client.indices.getAlias({ name: alias }, { ignore: [404] }));
+  const names = 'error' in response ? [] : Object.keys(response);
   if (names.length > 1) {
     throw new Error(
       `The alias ${alias} points to ${names.length} indices (${names.join(', ')}); it must point to one.`,
@@ -281,8 +281,8 @@ export async function listIndices({ client }: Elastic, prefix: string): Promise<
 
 /** The indices that have ever been live under the alias. */
 export async function wereLive({ client }: Elastic, alias: string): Promise<Set<string>> {
-  const found = await reach(client.indices.getAlias({ name: keptAlias(alias) }, { ignore: [404] }));
-  return new Set('error' in found ? [] : Object.keys(found));
+  const response = await reach(client.indices.getAlias({ name: keptAlias(alias) }, { ignore: [404] }));
+  return new Set('error' in response ? [] : Object.keys(response));
 }
 
 export interface StoredDocument {

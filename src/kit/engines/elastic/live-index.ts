@@ -47,8 +47,6 @@ export interface LiveIndex {
 /** The alias that marks every index that has been live: what `directory_version` may pin. */
 export const keptAlias = (alias: string) => `${alias}-kept`;
 
-const isMissing = (error: unknown) => error instanceof errors.ResponseError && error.statusCode === 404;
-
 interface Reading extends Pick<LiveIndexState, 'index'> {
   /** By index: changes when a search could have seen different documents in between. */
   fingerprints: ReadonlyMap<string, string>;
@@ -86,8 +84,8 @@ async function readState(elastic: Elastic, alias: string): Promise<Reading> {
   const bounded = { requestTimeout: 2_000, maxRetries: 1, retryOnTimeout: true };
   const aliases = { name: `${alias},${keptAlias(alias)}` };
   const answer = await elastic.client.indices.getAlias(aliases, { ...bounded, ignore: [404] });
-  const found = Aliases.safeParse(answer);
-  const indices = found.success ? Object.entries(found.data) : [];
+  const response = Aliases.safeParse(answer);
+  const indices = response.success ? Object.entries(response.data) : [];
   const index = indices.find(([, { aliases }]) => alias in aliases)?.[0];
   const names = indices.map(([name]) => name);
   return { index, fingerprints: await readFingerprints(elastic, names, bounded) };
@@ -108,15 +106,19 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   function read(): Promise<LiveIndexState> {
     reading ??= readState(elastic, alias)
       // An index may have been removed between the two requests.
-      .catch((error: unknown) => (isMissing(error) ? readState(elastic, alias) : Promise.reject(error)))
+      .catch((error: unknown) =>
+        error instanceof errors.ResponseError && error.statusCode === 404
+          ? readState(elastic, alias)
+          : Promise.reject(error),
+      )
       .then((fresh) => {
-        const kept = new Map<string, number>();
+        const retained = new Map<string, number>();
         for (const [name, fingerprint] of fresh.fingerprints) {
           const before = fingerprint === fingerprints.get(name) ? state?.kept.get(name) : undefined;
           if (before === undefined) generation += 1;
-          kept.set(name, before ?? generation);
+          retained.set(name, before ?? generation);
         }
-        state = { index: fresh.index, kept };
+        state = { index: fresh.index, kept: retained };
         fingerprints = fresh.fingerprints;
         readAt = performance.now();
         return state;
@@ -143,8 +145,8 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
     // A missing index is never cached, so that the first import is visible at once.
     get: async () => {
       wantedAt = performance.now();
-      const known = recent();
-      return known?.index ? known : await read();
+      const cached = recent();
+      return cached?.index ? cached : await read();
     },
     known: recent,
     close: () => clearInterval(timer),

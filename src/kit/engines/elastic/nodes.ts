@@ -126,17 +126,17 @@ export function openNodes(addresses: readonly string[], options: { connections: 
   /** The next node in turn, of those that do not rest if there is one. */
   function next(except?: Node): Node {
     const now = performance.now();
-    let chosen: Node | undefined;
+    let current: Node | undefined;
     for (let i = 0; i < nodes.length; i += 1) {
       turn = (turn + 1) % nodes.length;
       const node = nodes[turn];
       if (!node || node === except) continue;
-      chosen = node;
+      current = node;
       if (node.restsUntil <= now) break;
     }
-    if (!chosen) throw unavailable('Elasticsearch', new Error('There is no other node.'));
-    if (chosen.restsUntil > 0) chosen.restsUntil = now + REST_MS;
-    return chosen;
+    if (!current) throw unavailable('Elasticsearch', new Error('There is no other node.'));
+    if (current.restsUntil > 0) current.restsUntil = now + REST_MS;
+    return current;
   }
 
   async function readTwice(request: Post): Promise<Exchanged> {
@@ -160,13 +160,13 @@ export function openNodes(addresses: readonly string[], options: { connections: 
     read: (request) => (nodes.length === 1 ? post(next(), request) : readTwice(request)),
     assertOneCluster: async () => {
       if (nodes.length === 1) return;
-      const found = await Promise.all(
+      const nodeList = await Promise.all(
         nodes.map(async (node) => {
           const cluster = await getCluster(node).catch(ignoreFailure('a node may start later'));
           return { address: node.address, id: cluster?.id ?? '_na_', name: cluster?.name };
         }),
       );
-      const formed = found.filter(({ id }) => id !== '_na_');
+      const formed = nodeList.filter(({ id }) => id !== '_na_');
       if (new Set(formed.map(({ id }) => id)).size <= 1) return;
       const list = formed.map(({ address, name, id }) => `${address} (${name}, ${id})`).join(', ');
       throw new Error(`ELASTICSEARCH_URL lists nodes of different clusters: ${list}. List the nodes of one cluster.`);

@@ -182,15 +182,15 @@ export async function findS3Object(address: string): Promise<S3Object | undefine
   const { name: Bucket, client: config } = parseBucket(address);
   const client = new S3Client(config);
   const place = { Bucket, Key: decodeURIComponent(new URL(address).pathname.slice(1)) };
-  const found = await client.send(new HeadObjectCommand(place)).catch((error: unknown) => {
+  const head = await client.send(new HeadObjectCommand(place)).catch((error: unknown) => {
     if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined;
     throw unavailableStore(error);
   });
-  if (!found) return undefined;
-  const { ContentLength: size = 0, ETag } = found;
+  if (!head) return undefined;
+  const { ContentLength: size = 0, ETag } = head;
   return {
     size,
-    version: ETag ?? `${found.LastModified?.getTime()}`,
+    version: ETag ?? `${head.LastModified?.getTime()}`,
     read: async (start) => {
       const Range = `bytes=${start}-`;
       const IfMatch = ETag === undefined ? {} : { IfMatch: ETag };

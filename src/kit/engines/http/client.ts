@@ -41,12 +41,12 @@ export interface HttpCall {
  */
 export async function callJson(call: HttpCall): Promise<{ status: number; body: unknown }> {
   const { url, name, method, headers, body, timeoutMs, maxBytes } = call;
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const bodyOptions = body === undefined ? {} : { body: JSON.stringify(body) };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   try {
     const answer = await fetch(url, {
       method,
-      ...sent,
+      ...bodyOptions,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
       headers: { accept: 'application/json', ...type, ...headers },

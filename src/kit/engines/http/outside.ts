@@ -113,8 +113,8 @@ interface Bounds {
 }
 
 /** True if the receiver closed an idle connection just as this request was sent, and so read nothing of it. */
-const wasIdle = (sent: http.ClientRequest, error: Error): boolean =>
-  sent.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+const wasIdle = (outgoing: http.ClientRequest, error: Error): boolean =>
+  outgoing.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
 async function exchange(
   request: OutsideRequest,
@@ -129,18 +129,18 @@ async function exchange(
   const { request: send } = url.protocol === 'https:' ? https : http;
   const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
   return await new Promise((resolve, reject) => {
-    const sent = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent }, (answer) => {
+    const outgoing = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent }, (answer) => {
       if (request.answerAt === 'head') onHead();
       readBody(answer, request).then(
         (text) => resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text }),
         reject,
       );
     });
-    sent.on('error', (error) => {
-      if (signal.aborted || !wasIdle(sent, error)) reject(error);
+    outgoing.on('error', (error) => {
+      if (signal.aborted || !wasIdle(outgoing, error)) reject(error);
       else exchange(request, addresses, { signal, onHead }, false).then(resolve, reject);
     });
-    sent.end(body);
+    outgoing.end(body);
   });
 }
 

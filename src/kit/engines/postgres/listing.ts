@@ -63,7 +63,7 @@ export function listing<
   const column = (name: string) => sql.ref<string>(`${table}.${name}`);
   const ofBrand = (brandId: string) => sql<boolean>`${column('brandId')} = ${brandId}`;
   const times = { time: `${table}.${time}`, changed: changed.map((name) => `${table}.${name}`) };
-  const found = (db: Db, brandId: string, where: Where) =>
+  const selectMatching = (db: Db, brandId: string, where: Where) =>
     matching(db, brandId, where).where(ofBrand(brandId)).where(inWindow(times, where));
 
   async function select(db: Db, brandId: string, where: Where, cut: Cut): Promise<Simplify<Row>[]> {
@@ -74,7 +74,7 @@ export function listing<
       id: `${table}.id`,
       sort: where.sort,
     };
-    const ids = cutTo(found(db, brandId, where).select(column('id').as('id')), order, cut);
+    const ids = cutTo(selectMatching(db, brandId, where).select(column('id').as('id')), order, cut);
     const whole = rows(db, brandId)
       .where(ofBrand(brandId))
       .where(sql<boolean>`${column('id')} = any(array${ids})`);
@@ -95,7 +95,7 @@ export function listing<
 
   return {
     /** The matching rows, for counts and sums. */
-    found,
+    found: selectMatching,
     find,
     /** The brand's row with this id; throws NOT_FOUND. */
     get: async (db: Db, brandId: string, id: string): Promise<Simplify<Row>> => {
@@ -113,7 +113,7 @@ export function listing<
       page: Page,
     ): Promise<{ rows: Simplify<Row>[]; total: number }> => {
       const { total } = await db
-        .selectFrom(found(db, brandId, where).select(column('id').as('id')).as('found'))
+        .selectFrom(selectMatching(db, brandId, where).select(column('id').as('id')).as('found'))
         .select(({ fn }) => fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow();
       return { rows: await select(db, brandId, where, page), total };

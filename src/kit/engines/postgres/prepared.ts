@@ -9,8 +9,8 @@ let names = new Map<string, string>();
 let generation = 0;
 
 function statementName(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined || names.size >= MAX_STATEMENTS || text.length > MAX_LENGTH) return known;
+  const cached = names.get(text);
+  if (cached !== undefined || names.size >= MAX_STATEMENTS || text.length > MAX_LENGTH) return cached;
   const name = `rollcall_${generation}_${names.size}`;
   names.set(text, name);
   return name;

@@ -21,9 +21,6 @@ const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/;
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-/** A URL as it may be shown: without its password. */
-const shown = (url: string): string => JSON.stringify(url.replace(/\/\/[^@/]*@/, '//…@'));
-
 function parseNode(text: string, usualPort: number): Node | undefined {
   const [, six, name = six, port = String(usualPort)] = HOST.exec(text) ?? [];
   return name === undefined || Number(port) > 65_535 ? undefined : { host: name, port: Number(port) };
@@ -32,7 +29,7 @@ function parseNode(text: string, usualPort: number): Node | undefined {
 /** Reads a URL of Redis. Throws an error that says what is wrong with it and what would be right. */
 export function readAddress(url: string): RedisAddress {
   const [, scheme = '', kind = '', credentials, hosts = '', path = ''] = FORM.exec(url) ?? [];
-  const refuse = (why: string) => new Error(`${shown(url)} ${why}`);
+  const refuse = (why: string) => new Error(`${JSON.stringify(url.replace(/\/\/[^@/]*@/, '//…@'))} ${why}`);
   if (scheme === '') {
     if (!kind && /^rediss?:\/\/[^,]*\?/.test(url) && URL.canParse(url)) return parseServer(url);
     throw refuse(

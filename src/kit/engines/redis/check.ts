@@ -27,10 +27,11 @@ interface Server {
 async function readSettings(client: Redis): Promise<Server['settings']> {
   const names = ['appendonly', 'appendfsync', 'maxmemory-policy'];
   // A managed Redis may refuse this command.
-  const read = (name: string) => client.config('GET', name).catch(ignoreFailure('then nothing is said about it'));
-  const found = await Promise.all(names.map(read));
+  const readSetting = (name: string) =>
+    client.config('GET', name).catch(ignoreFailure('then nothing is said about it'));
+  const replies = await Promise.all(names.map(readSetting));
   return new Map(
-    found.flatMap((pair, i) => (Array.isArray(pair) && pair[1] ? [[names[i] ?? '', String(pair[1])]] : [])),
+    replies.flatMap((pair, i) => (Array.isArray(pair) && pair[1] ? [[names[i] ?? '', String(pair[1])]] : [])),
   );
 }
 

@@ -21,8 +21,6 @@ export interface QueueView {
   runNow(name: string): Promise<void>;
 }
 
-const toFailedJob = ({ id = '', name, failedReason }: Job): FailedJob => ({ id, name, reason: failedReason ?? '' });
-
 /** A queue as operators see it, over a shared connection. */
 export function viewQueue({ client, use }: Redis, name: string, options: QueueOptions = {}): QueueView {
   const prefix = toPrefix(client.isCluster, options.prefix);
@@ -34,7 +32,12 @@ export function viewQueue({ client, use }: Redis, name: string, options: QueueOp
         const [count, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
         return { count, since: oldest && new Date(oldest.timestamp) };
       }),
-    listFailed: () => use(async () => (await queue.getFailed()).map(toFailedJob)),
+    listFailed: () =>
+      use(async () =>
+        (await queue.getFailed()).map(
+          ({ id = '', name, failedReason }: Job): FailedJob => ({ id, name, reason: failedReason ?? '' }),
+        ),
+      ),
     nextRuns: () =>
       use(async () => {
         const schedules = await queue.getJobSchedulers();

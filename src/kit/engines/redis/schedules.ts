@@ -59,19 +59,19 @@ export function openSchedules(url: string, schedules: readonly Schedule[], optio
   worker.on('error', onError);
 
   async function keep(): Promise<void> {
-    const known = new Map((await queue.getJobSchedulers()).map((one) => [one.key, one]));
+    const existing = new Map((await queue.getJobSchedulers()).map((one) => [one.key, one]));
     const lostBefore = Date.now() - LOST_AFTER_MS;
     for (const { name, everyMs } of schedules) {
-      const kept = known.get(name);
-      known.delete(name);
-      if (kept?.every === everyMs && kept.next !== undefined && kept.next > lostBefore) continue;
+      const scheduler = existing.get(name);
+      existing.delete(name);
+      if (scheduler?.every === everyMs && scheduler.next !== undefined && scheduler.next > lostBefore) continue;
       await queue.upsertJobScheduler(
         name,
         { every: everyMs },
         { name, opts: { removeOnComplete: true, removeOnFail: KEPT_FAILED, ...(everyMs < RARE_MS ? {} : AGAIN) } },
       );
     }
-    for (const name of known.keys()) await queue.removeJobScheduler(name);
+    for (const name of existing.keys()) await queue.removeJobScheduler(name);
   }
 
   return {

@@ -1,0 +1,104 @@
+import path from 'node:path';
+import type { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Page } from '../../kit/values/page.ts';
+import type { DirectoryImport, DirectoryImportReport } from './imports.api.ts';
+import { Bounds } from './indexing/bounds.ts';
+import { Comparison } from './indexing/comparison.ts';
+import type { DirectoryImport as ImportRow } from './indexing/records.ts';
+
+/** Imports into the directory that all brands share, newest first. */
+export async function listImports(db: Db, alias: string, { limit, offset }: Page) {
+  const of = db.selectFrom('directoryImports').where('alias', '=', alias);
+  const [rows, { total }] = await Promise.all([
+    of.selectAll().orderBy('startedAt', 'desc').orderBy('id', 'desc').limit(limit).offset(offset).execute(),
+    of.select(({ fn }) => fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { rows, total: Number(total) };
+}
+
+export async function findImportIn(db: Db, alias: string, id: string): Promise<ImportRow | undefined> {
+  return await db
+    .selectFrom('directoryImports')
+    .selectAll()
+    .where('alias', '=', alias)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Only the name: a path, bucket or address is the operator's own. */
+const nameIn = (file: string) => path.posix.basename(file.split('?', 1)[0] ?? '');
+
+const comparisonIn = ({ comparison }: ImportRow) => Comparison.nullish().parse(comparison) ?? undefined;
+
+export function importOf(row: ImportRow): z.input<typeof DirectoryImport> {
+  const comparison = comparisonIn(row);
+  return {
+    id: row.id,
+    state: row.state,
+    started_at: row.startedAt.toISOString(),
+    live_at: row.swappedAt?.toISOString() ?? null,
+    files: row.files.map(nameIn),
+    creators: row.documents,
+    rejected_rows: row.rejected,
+    added: comparison?.added ?? null,
+    removed: comparison?.removed ?? null,
+    changed: comparison?.changed ?? null,
+    reasons: row.reasons ?? [],
+  };
+}
+
+type Report = NonNullable<DirectoryImportReport['report']>;
+
+function topValuesOf({ from, to }: Comparison): Report['top_values'] {
+  const moved = Object.keys(from.profile.top).flatMap((field) => {
+    const [was, is] = [from.profile.top[field] ?? {}, to.profile.top[field] ?? {}];
+    const values = [...new Set([...Object.keys(was), ...Object.keys(is)])];
+    return values.map((value) => ({ field, value, before: was[value] ?? 0, after: is[value] ?? 0 }));
+  });
+  return moved.sort((one, other) => Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
+}
+
+function reportOf(comparison: Comparison): Report {
+  const [before, after] = [comparison.from.profile, comparison.to.profile];
+  return {
+    creators_before: before.creators,
+    unchanged: comparison.unchanged,
+    is_estimated: comparison.isEstimated,
+    changed_fields: Object.entries(comparison.changedFields)
+      .map(([field, creators]) => ({ field, creators }))
+      .sort((one, other) => other.creators - one.creators),
+    fill: Object.entries(before.fill).map(([field, share]) => ({
+      field,
+      before: share,
+      after: after.fill[field] ?? 0,
+    })),
+    top_values: topValuesOf(comparison),
+    in_metro: { before: before.inMetro, after: after.inMetro },
+    percentiles: Object.entries(before.percentiles).flatMap(([field, points]) =>
+      Object.entries(points).map(([point, value]) => ({
+        field,
+        percentile: Number(point),
+        before: value,
+        after: after.percentiles[field]?.[point] ?? null,
+      })),
+    ),
+  };
+}
+
+function boundsOf({ bounds }: ImportRow): DirectoryImportReport['bounds'] {
+  const given = Bounds.nullish().parse(bounds);
+  if (!given) return null;
+  return {
+    max_shrink: given.maxShrink,
+    max_fill_drop: given.maxFillDrop,
+    max_drift: given.maxDrift,
+    mode: given.mode,
+    canaries: given.canaries.map(({ must_contain, ...canary }) => ({ ...canary, must_contain: must_contain.length })),
+  };
+}
+
+export function importWithReport(row: ImportRow): z.input<typeof DirectoryImportReport> {
+  const comparison = comparisonIn(row);
+  return { ...importOf(row), report: comparison ? reportOf(comparison) : null, bounds: boundsOf(row) };
+}

@@ -1,0 +1,132 @@
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { createQuietIndex, deleteIndex, indexExists } from '../../../kit/engines/elastic/indices.ts';
+import { newId } from '../../../kit/values/ids.ts';
+import { Bounds, DEFAULT_BOUNDS } from './bounds.ts';
+import { fileName } from './files.ts';
+import type { ImportRequest } from './import.ts';
+import { readDefinition } from './index-definition.ts';
+import { type DirectoryImport, findUnfinished, hasChangedSince, insertImport, updateImport } from './records.ts';
+import { assertRejectsPlace, defaultRejectsFile } from './rejects.ts';
+import type { Source } from './source.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+/** An enqueued import has nothing left to do. */
+export class ImportEnded extends Error {}
+
+export const DEFAULT_MAX_REJECTS = '1%';
+
+/** Identifies the files and the mapping together, because a changed mapping needs another index. */
+export async function identityOf(source: Source): Promise<string | null> {
+  if (source.identity === null) return null;
+  const { text } = await readDefinition();
+  return createHash('sha256').update(`${source.identity}\n${text}`).digest('hex');
+}
+
+/** The recorded options of an import; the newest command's win. */
+export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName'>;
+
+export const boundsOf = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
+
+export function wishOf(
+  { maxRejects, rejectsFile, bounds, sourceName }: ImportWish,
+  before: Pick<DirectoryImport, 'bounds'> = { bounds: null },
+): Partial<Pick<DirectoryImport, 'maxRejects' | 'rejectsFile' | 'bounds' | 'source'>> {
+  return {
+    ...(sourceName === undefined ? {} : { source: sourceName }),
+    ...(bounds === undefined ? {} : { bounds: { ...boundsOf(before), ...bounds } }),
+    ...(maxRejects === undefined ? {} : { maxRejects }),
+    ...(rejectsFile === undefined ? {} : { rejectsFile: path.resolve(rejectsFile) }),
+  };
+}
+
+export async function newImport(
+  { alias, clock }: Pick<DirectoryEngines, 'alias' | 'clock'>,
+  request: ImportWish & Pick<ImportRequest, 'source' | 'onNotice'>,
+): Promise<DirectoryImport> {
+  const now = clock.now();
+  const id = newId('imp', now.getTime());
+  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile, bounds = DEFAULT_BOUNDS, source = null } = wishOf(request);
+  const rejects = rejectsFile ?? (await defaultRejectsFile(`rejects-${id}.ndjson`, request.onNotice));
+  await assertRejectsPlace(rejects, request.source.files);
+  return {
+    id,
+    alias,
+    state: 'queued',
+    indexName: null,
+    identity: await identityOf(request.source),
+    files: request.source.files,
+    maxRejects,
+    rejectsFile: rejects,
+    enqueued: false,
+    position: 0,
+    progress: null,
+    accepted: 0,
+    rejected: 0,
+    documents: null,
+    failure: null,
+    startedAt: now,
+    updatedAt: now,
+    swappedAt: null,
+    retiredAt: null,
+    bounds,
+    fill: null,
+    comparison: null,
+    reasons: null,
+    forgotten: 0,
+    source,
+  };
+}
+
+function newIndexName(alias: string, now: Date): string {
+  return `${alias}-${now.toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Gives the import a new, empty index in place of the one that it may have. */
+export async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
+  const { elastic, db, clock, alias } = engines;
+  if (row.indexName) await deleteIndex(elastic, row.indexName);
+  const now = clock.now();
+  const indexName = newIndexName(alias, now);
+  const change = { state: 'building' as const, indexName, position: 0, failure: null, startedAt: now, updatedAt: now };
+  const { maxRejects, rejectsFile, bounds, source } = row;
+  // The row comes first, because an index without a record would never be removed.
+  await updateImport(db, row.id, { ...change, maxRejects, rejectsFile, bounds, source });
+  await createQuietIndex(elastic, indexName, (await readDefinition(engines.layout)).definition);
+  return { ...row, ...change };
+}
+
+async function startNew(engines: DirectoryEngines, fresh: DirectoryImport): Promise<DirectoryImport> {
+  await insertImport(engines.db, fresh);
+  return await startBuilding(engines, fresh);
+}
+
+/** The import to continue, or a new one. */
+export async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
+  const { elastic, db, clock, alias } = engines;
+  const identity = await identityOf(request.source);
+  const found = identity === null ? undefined : await findUnfinished(db, alias, identity);
+  if (request.isEnqueued && !found) throw new ImportEnded('The import has already ended.');
+  if (!found) return await startNew(engines, await newImport(engines, request));
+  if (found.state !== 'queued' && request.restart) {
+    const fresh = await newImport(engines, request);
+    if (found.indexName) await deleteIndex(elastic, found.indexName);
+    await updateImport(db, found.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
+    return await startNew(engines, fresh);
+  }
+  const wish = wishOf(request, found);
+  const row = { ...found, ...wish };
+  await assertRejectsPlace(row.rejectsFile, request.source.files);
+  // A queued import that has an index was enqueued to start over.
+  const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
+  if (!isBegun) return await startBuilding(engines, row);
+  if (row.source !== found.source || (await hasChangedSince(db, alias, found.startedAt))) {
+    request.onNotice?.('The live directory or --source has changed since this import began, so it starts again.');
+    return await startBuilding(engines, row);
+  }
+  const name = request.source.files.map(fileName).join(', ');
+  request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
+  const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };
+  await updateImport(db, found.id, change);
+  return { ...row, ...change };
+}

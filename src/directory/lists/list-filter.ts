@@ -1,0 +1,200 @@
+import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
+import { type Problem, validationError } from '../../kit/values/errors.ts';
+import type { Clause, Listed } from '../search/query.ts';
+import { NumbersText } from '../search/request-body.ts';
+import type { CreatorSearchQuery } from '../search/search.shapes.ts';
+
+const Pks = z.array(z.number());
+const Texts = z.array(z.string());
+
+export async function findVersions(db: Db, brandId: string, ids: readonly string[]) {
+  return await db
+    .selectFrom('creatorLists')
+    .select(['id', 'version', 'creators'])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`id = any(${ids}::text[])`)
+    .execute();
+}
+
+/** A list with its creators, both as of one moment. */
+export async function findList(db: Db, brandId: string, id: string) {
+  const row = await db
+    .selectFrom('creatorLists')
+    .select([
+      'id',
+      'version',
+      sql<unknown>`to_json(array(select pk from listed_creators where list_id = creator_lists.id order by pk))`.as(
+        'pks',
+      ),
+    ])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && { ...row, pks: Pks.parse(row.pks) };
+}
+
+const onRoster = (db: Db, brandId: string) =>
+  db
+    .selectFrom('rosterEntries as entry')
+    .innerJoin('creators as creator', 'creator.id', 'entry.creatorId')
+    .where('entry.brandId', '=', brandId)
+    .where('entry.status', '<>', 'removed');
+
+export async function hashOf(db: Db, brandId: string): Promise<string> {
+  const { hash } = await onRoster(db, brandId)
+    .select(
+      sql<string>`count(*) || '/' || coalesce(sum(hashtextextended(
+        coalesce(creator.ig_handle, '') || ' ' || coalesce(creator.email, ''), 0)), 0)`.as('hash'),
+    )
+    .executeTakeFirstOrThrow();
+  return hash;
+}
+
+export async function readRoster(db: Db, brandId: string) {
+  const { usernames, emails } = await onRoster(db, brandId)
+    .select([
+      sql<unknown>`coalesce(json_agg(creator.ig_handle) filter (where creator.ig_handle is not null), '[]')`.as(
+        'usernames',
+      ),
+      sql<unknown>`coalesce(json_agg(creator.email) filter (where creator.email is not null), '[]')`.as('emails'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { usernames: Texts.parse(usernames), emails: Texts.parse(emails) };
+}
+
+/** Elasticsearch's maximum for one clause. */
+const TERMS = 65_536;
+/** Creators on the lists of one search, so that no search is larger than about 6 MB. */
+const MAX_LISTED = 500_000;
+/** Creators in memory, about 12 bytes each. */
+const CACHED = 2_000_000;
+/** How long a roster and a list's version are cached. */
+const MAX_AGE_MS = 500;
+const CACHED_ROSTERS = 200;
+const CACHED_VERSIONS = 10_000;
+
+type Query = Pick<CreatorSearchQuery, 'in_list' | 'not_in_list' | 'exclude_pks' | 'exclude_roster'>;
+
+interface List {
+  id: string;
+  version: number;
+  size: number;
+  /** Its creators, in parts of what one clause holds. */
+  parts: readonly NumbersText[];
+}
+
+interface Roster {
+  /** Changes with its content. */
+  hash: string;
+  usernames: readonly string[];
+  emails: readonly string[];
+  readAtMs: number;
+}
+
+type Version = Awaited<ReturnType<typeof findVersions>>[number];
+
+const termsOf = (field: string, values: readonly (string | number)[]): Clause[] =>
+  toChunks(values, TERMS).map((some) => ({ terms: { [field]: some } }));
+
+const PARAMETERS = ['in_list', 'not_in_list'] as const;
+
+function assertFound(query: Query, found: ReadonlyMap<string, { creators: number }>): void {
+  const missing = PARAMETERS.flatMap((field): Problem[] =>
+    (query[field] ?? [])
+      .filter((id) => !found.has(id))
+      .map((id) => ({ field, code: 'not_found', message: `${JSON.stringify(id)} is not a list of this brand.` })),
+  );
+  if (missing.length > 0) throw validationError(missing);
+  const count = [...found.values()].reduce((sum, { creators }) => sum + creators, 0);
+  if (count <= MAX_LISTED) return;
+  const field = query.not_in_list ? 'not_in_list' : 'in_list';
+  const message = `The lists of a search must have at most ${MAX_LISTED} creators in total; these have ${count}.`;
+  throw validationError([{ field, code: 'too_big', message }]);
+}
+
+function listedOf(query: Query, lists: ReadonlyMap<string, List>, roster: Roster | undefined): Listed {
+  const pksOf = (ids: readonly string[] = []) =>
+    ids.flatMap((id) => (lists.get(id)?.parts ?? []).map((part): Clause => ({ terms: { 'card.pk': part } })));
+  const versions = (ids: readonly string[] = []) => ids.map((id) => `${id}@${lists.get(id)?.version}`).sort();
+  const { in_list, not_in_list, exclude_pks = [] } = query;
+  const excluded = [
+    ...pksOf(not_in_list),
+    ...termsOf('card.pk', exclude_pks),
+    ...termsOf('card.username', roster?.usernames ?? []),
+    ...termsOf('card.extracted_email', roster?.emails ?? []),
+  ];
+  const key = [versions(in_list), versions(not_in_list), exclude_pks.toSorted(), in_list !== undefined, roster?.hash];
+  return {
+    clauses: [
+      // Empty lists match no one: a `bool` without clauses would match everyone.
+      ...(in_list ? [{ bool: { should: [...pksOf(in_list), { match_none: {} }], minimum_should_match: 1 } }] : []),
+      ...(excluded.length > 0 ? [{ bool: { must_not: excluded } }] : []),
+    ],
+    toJSON: () => key,
+  };
+}
+
+/**
+ * Reads the lists and the roster that searches name. A list's version is read at most twice a second, so a change counts
+ * within a second in every process, and at once in the one that made it. Its creators are cached by version.
+ */
+export function openLists(db: Db) {
+  const known = new LRUCache<string, List>({ maxSize: CACHED, sizeCalculation: ({ size }) => size + 1 });
+  const versions = new LRUCache<string, Version>({ max: CACHED_VERSIONS, ttl: MAX_AGE_MS });
+  const rosters = new LRUCache<string, Roster>({ max: CACHED_ROSTERS });
+
+  async function versionsOf(brandId: string, ids: readonly string[]): Promise<Version[]> {
+    const cached = ids.flatMap((id) => versions.get(`${brandId}/${id}`) ?? []);
+    if (cached.length === ids.length) return cached;
+    const found = await findVersions(db, brandId, ids);
+    for (const row of found) versions.set(`${brandId}/${row.id}`, row);
+    return found;
+  }
+
+  async function readList(brandId: string, id: string, version: number): Promise<List | undefined> {
+    const cached = known.get(`${id}@${version}`);
+    if (cached) return cached;
+    const found = await findList(db, brandId, id);
+    if (!found) return undefined;
+    const parts = toChunks(found.pks, TERMS).map((some) => new NumbersText(some));
+    const list = { id, version: found.version, size: found.pks.length, parts };
+    known.set(`${id}@${list.version}`, list);
+    return list;
+  }
+
+  async function rosterOf(brandId: string): Promise<Roster> {
+    const now = performance.now();
+    const cached = rosters.get(brandId);
+    if (cached && now - cached.readAtMs < MAX_AGE_MS) return cached;
+    // Read before the roster: a change in between is found by the next reading.
+    const hash = await hashOf(db, brandId);
+    const roster = {
+      ...(cached?.hash === hash ? cached : { ...(await readRoster(db, brandId)), hash }),
+      readAtMs: now,
+    };
+    rosters.set(brandId, roster);
+    return roster;
+  }
+
+  return {
+    /** Makes the next search on this process read the list's version again. */
+    changed: (brandId: string, id: string): void => void versions.delete(`${brandId}/${id}`),
+    /** The creators that the query includes and excludes. Throws VALIDATION_ERROR if the brand has no such list. */
+    read: async (brandId: string, query: Query): Promise<Listed | undefined> => {
+      const { in_list = [], not_in_list = [], exclude_pks, exclude_roster } = query;
+      const ids = [...in_list, ...not_in_list];
+      if (ids.length === 0 && !exclude_pks && !exclude_roster) return undefined;
+      const found = new Map(ids.length === 0 ? [] : (await versionsOf(brandId, ids)).map((row) => [row.id, row]));
+      assertFound(query, found);
+      const lists = await Promise.all([...found.values()].map(({ id, version }) => readList(brandId, id, version)));
+      const byId = new Map(lists.flatMap((list) => (list ? [[list.id, list] as const] : [])));
+      return listedOf(query, byId, exclude_roster ? await rosterOf(brandId) : undefined);
+    },
+  };
+}
+
+export type Lists = ReturnType<typeof openLists>;

@@ -1,0 +1,65 @@
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Snapshot } from './counts.ts';
+import type { Directory } from './directory.ts';
+import { narrowed } from './forced-filters.ts';
+import { findPlaceInText } from './place-in-text.ts';
+import { type Matching, metaOf, type Plan, planInPlace, planOf } from './plan.ts';
+import { CountAnswer, type Filter, queryOf } from './query.ts';
+import { type CreatorSearchQuery, isLookUp } from './search.shapes.ts';
+import { type Recent, recentOf } from './time-filters.ts';
+
+interface SettledPlan extends Recent {
+  plan: Plan;
+}
+
+type Searcher = Pick<Caller, 'brandId' | 'limits'>;
+
+/** A moment of an index without a generation is counted anew each time. */
+type Moment = Pick<Snapshot, 'index'> & Partial<Snapshot>;
+
+export async function countMatches(
+  { counts }: Directory,
+  { index, generation }: Moment,
+  filter: Filter,
+): Promise<number> {
+  const snapshot = generation === undefined ? undefined : { index, generation };
+  const known = snapshot && counts.known(snapshot, filter);
+  if (known !== undefined) return known;
+  const body = { size: 0, track_total_hits: true, query: queryOf(filter, 'followers') };
+  const { hits } = await counts.ask(index, CountAnswer, body);
+  if (snapshot) counts.keep(snapshot, filter, hits.total.value);
+  return hits.total.value;
+}
+
+function withInterpretedQ(plan: Plan, more: object): Plan {
+  const { q } = plan.interpretation;
+  const interpretation = { ...plan.interpretation, q: q && { ...q, ...more } };
+  return { ...plan, interpretation, meta: metaOf(interpretation) };
+}
+
+/**
+ * The plan with all filters of the caller. A `q` that ends or begins with a place stays text as long as it finds anybody;
+ * else it means its other words in that place. Pages, walks and previews decide alike, from the total of the text.
+ */
+export async function settlePlan(
+  context: Context,
+  caller: Searcher,
+  query: CreatorSearchQuery,
+  options: { snapshot: Moment; ignored?: readonly string[]; matching?: Matching },
+): Promise<SettledPlan> {
+  const { snapshot, ignored = [], matching = 'places' } = options;
+  const settle = async (base: Plan): Promise<SettledPlan> => {
+    const plan = await narrowed(context.directory, caller, query, base);
+    return { plan, ...(await recentOf(context, query, plan.filter)) };
+  };
+  const asText = await settle(planOf(query, ignored, matching));
+  const isText = matching === 'places' && query.q_as !== 'text' && asText.plan.interpretation.q?.read_as === 'text';
+  const placed = isText && query.q !== undefined && !isLookUp(query) ? findPlaceInText(query.q) : undefined;
+  if (!placed) return asText;
+  if ((await countMatches(context.directory, snapshot, asText.filter)) > 0) {
+    const offer = { q: placed.text, [placed.parameter]: placed.place };
+    return { ...asText, plan: withInterpretedQ(asText.plan, { offer }) };
+  }
+  return await settle(planInPlace(query, ignored, placed));
+}

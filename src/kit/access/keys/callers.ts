@@ -1,0 +1,162 @@
+import { sql } from 'kysely';
+import type { PeopleTable } from '../../engines/postgres/database.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { type KeyLimits, type PlanName, parseLimits, type SubscriptionStatus } from './limits.ts';
+
+/** A person's permissions in the brand's web app. */
+export type Role = PeopleTable['role'];
+export type KeyKind = 'brand' | 'data';
+
+/** A session counts as a kind of key: that of a person in the brand's web app. */
+export type CallerKind = KeyKind | 'session';
+
+export interface Subscription {
+  id: string;
+  kind: KeyKind;
+  plan: PlanName;
+  status: SubscriptionStatus;
+  monthlyCredits: number | null;
+  anchorAt: Date;
+  /** Incremented by every change of the subscription or its keys; see meter.lua. */
+  version: number;
+}
+
+/** A person of the brand, signed in to its web app. */
+export interface Person {
+  id: string;
+  email: string;
+  name: string | null;
+  role: Role;
+}
+
+interface KeyFields {
+  keyId: string;
+  brandId: string;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  subscription: Subscription;
+  /** The scopes that an owner granted to the agent's host of this token; null for any other key. */
+  scopes: readonly string[] | null;
+  limits?: KeyLimits | undefined;
+}
+
+/** A key represents the brand or one of its people. */
+export type Caller = KeyFields & ({ kind: KeyKind } | { kind: 'session'; person: Person });
+
+export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
+  const row = await db
+    .selectFrom('apiKeys as key')
+    .innerJoin('subscriptions as subscription', 'subscription.id', 'key.subscriptionId')
+    .leftJoin('people as person', (join) =>
+      join.onRef('person.id', '=', 'key.personId').on('person.removedAt', 'is', null),
+    )
+    .leftJoin('agentGrants as grant', 'grant.keyId', 'key.id')
+    .select([
+      'grant.scopes',
+      'key.id as keyId',
+      'key.kind',
+      'key.brandId',
+      'key.expiresAt',
+      'key.revokedAt',
+      'key.limits',
+      'subscription.id as subscriptionId',
+      'subscription.kind as subscriptionKind',
+      'subscription.plan',
+      'subscription.status',
+      'subscription.monthlyCredits',
+      'subscription.anchorAt',
+      'subscription.version',
+      'person.id as personId',
+      'person.email',
+      'person.name',
+      'person.role',
+    ])
+    .where('key.hash', '=', hash)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
+  const { kind, personId, email, name, role, limits: stored, ...keyFields } = rest;
+  const limits = parseLimits(stored);
+  const key = { ...keyFields, ...(limits ? { limits } : {}) };
+  const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
+  if (kind !== 'session') return { ...key, kind, subscription };
+  // The person was removed, so the session is invalid.
+  if (personId === null || email === null || role === null) return undefined;
+  return { ...key, kind, subscription, person: { id: personId, email, name, role } };
+}
+
+export async function getSubscription(db: Db, id: string): Promise<Subscription> {
+  return await db
+    .selectFrom('subscriptions')
+    .select(['id', 'kind', 'plan', 'status', 'monthlyCredits', 'anchorAt', 'version'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+export async function listRevokedKeyIds(db: Db, subscriptionId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select('id')
+    .where('subscriptionId', '=', subscriptionId)
+    .where('revokedAt', 'is not', null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** The subscription's keys whose spending is counted. */
+export async function listCountedKeyIds(db: Db, subscriptionId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select('id')
+    .where('subscriptionId', '=', subscriptionId)
+    .where('limits', 'is not', null)
+    .where(sql<boolean>`coalesce(limits ->> 'monthly_credits', limits ->> 'daily_credits') is not null`)
+    .where('revokedAt', 'is', null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** Locks the keys in one order, so that two processes with the same busy keys do not deadlock. */
+export async function updateLastUsed(db: Db, lastUses: ReadonlyMap<string, Date>): Promise<void> {
+  if (lastUses.size === 0) return;
+  const ids = [...lastUses.keys()];
+  const times = [...lastUses.values()];
+  await sql`
+    with own as materialized (
+      select id from api_keys where id = any(${ids}::text[]) order by id for no key update)
+    update api_keys set last_used_at = used.at
+    from own join unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at) on used.id = own.id
+    where api_keys.id = own.id and (last_used_at is null or last_used_at < used.at)
+  `.execute(db);
+}
+
+/**
+ * Subscriptions that may have unsettled charges, because one of their data keys was used after `usedAfter`, or whose
+ * state in Redis may be outdated.
+ */
+export async function listSubscriptionVersions(
+  db: Db,
+  usedAfter?: Date,
+): Promise<{ id: string; version: number; inRedis: boolean }[]> {
+  const all = db.selectFrom('subscriptions').select(['id', 'version', 'inRedis']);
+  if (usedAfter === undefined) return await all.execute();
+  const usedSubscriptions = db
+    .selectFrom('apiKeys')
+    .select('subscriptionId')
+    .where('kind', '=', 'data')
+    .where('lastUsedAt', '>', usedAfter);
+  return await all
+    .where('inRedis', '=', sql<boolean>`false`)
+    .union(all.where('id', 'in', usedSubscriptions))
+    .execute();
+}
+
+/** Records that Redis has these versions of the subscriptions, or nothing. Skips those that changed in the meantime. */
+export async function markInRedis(db: Db, subscriptions: readonly { id: string; version: number }[]): Promise<void> {
+  if (subscriptions.length === 0) return;
+  const [ids, versions] = [subscriptions.map(({ id }) => id), subscriptions.map(({ version }) => version)];
+  await sql`
+    update subscriptions set in_redis = true
+    from unnest(${ids}::text[], ${versions}::bigint[]) as known (id, version)
+    where subscriptions.id = known.id and subscriptions.version = known.version and not in_redis`.execute(db);
+}

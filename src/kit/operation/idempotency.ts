@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Caller } from '../access/keys/callers.ts';
+import type { Db } from '../engines/postgres/open.ts';
+import { transact } from '../engines/postgres/transaction.ts';
+import { ApiError, unavailable, validationError } from '../values/errors.ts';
+import type { Context } from './context.ts';
+import type { RawInput } from './input.ts';
+import type { Job } from './job.ts';
+import type { Circumstances } from './operation.ts';
+import { inTransaction, type Work } from './work.ts';
+
+export interface KeptAnswer {
+  requestHash: Buffer;
+  answer: Buffer;
+  isSealed: boolean;
+}
+
+/**
+ * Claims the caller's key for this transaction. Returns undefined if the claim succeeded, otherwise the stored
+ * response. A concurrent call with the same key waits here, at most `waitMs`, for the first to commit or roll back.
+ */
+async function claimKey(
+  db: Db,
+  claim: { brandId: string; key: string; requestHash: Buffer; now: Date; oldest: Date },
+  waitMs: number,
+): Promise<KeptAnswer | undefined> {
+  const { brandId, key, requestHash, now, oldest } = claim;
+  await sql`set local lock_timeout = ${sql.lit(waitMs)}`.execute(db);
+  await db
+    .deleteFrom('idempotencyKeys')
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .where('createdAt', '<', oldest)
+    .execute();
+  const inserted = await db
+    .insertInto('idempotencyKeys')
+    .values({ brandId, key, requestHash, answer: null, createdAt: now })
+    .onConflict((conflict) => conflict.columns(['brandId', 'key']).doNothing())
+    .returning('key')
+    .executeTakeFirst();
+  await sql`set local lock_timeout = 0`.execute(db);
+  if (inserted) return undefined;
+  const stored = await findAnswer(db, claim);
+  if (!stored) throw new Error('The key was taken, but its stored response is missing.');
+  return stored;
+}
+
+/** The stored response of a finished call; undefined while the call is running. */
+async function findAnswer(
+  db: Db,
+  { brandId, key, oldest }: { brandId: string; key: string; oldest: Date },
+): Promise<KeptAnswer | undefined> {
+  const stored = await db
+    .selectFrom('idempotencyKeys')
+    .select(['requestHash', 'answer', 'isSealed'])
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .where('createdAt', '>=', oldest)
+    .executeTakeFirst();
+  return stored?.answer ? { ...stored, answer: stored.answer } : undefined;
+}
+
+async function keepAnswer(
+  db: Db,
+  brandId: string,
+  key: string,
+  { answer, isSealed }: Pick<KeptAnswer, 'answer' | 'isSealed'>,
+): Promise<void> {
+  await db
+    .updateTable('idempotencyKeys')
+    .set({ answer, isSealed })
+    .where('brandId', '=', brandId)
+    .where('key', '=', key)
+    .execute();
+}
+
+async function deleteOldKeys(db: Db, oldest: Date): Promise<void> {
+  await db.deleteFrom('idempotencyKeys').where('createdAt', '<', oldest).execute();
+}
+
+/** A concurrent call waits this long for the first one with the same key. */
+const TWIN_WAIT_MS = 10_000;
+const KEPT_MS = 24 * 60 * 60 * 1_000;
+const FORM = /^[\x21-\x7e]{1,255}$/;
+
+export interface ChangeRequest {
+  caller: Caller;
+  circumstances: Circumstances;
+  operation: string;
+  /** The response contains a secret, so it is stored encrypted. */
+  sealsAnswer: boolean;
+  raw: RawInput;
+}
+
+/** Throws VALIDATION_ERROR if the Idempotency-Key is malformed. */
+export function assertKeyForm({ idempotencyKey: key }: Circumstances): void {
+  if (key === undefined || FORM.test(key)) return;
+  const message = 'must have 1 to 255 visible ASCII characters.';
+  throw validationError([{ field: 'Idempotency-Key', code: 'invalid_format', message }]);
+}
+
+function hashRequest({ operation, raw }: ChangeRequest): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([operation, raw.params, raw.query, raw.body]))
+    .digest();
+}
+
+const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
+
+/** The encryption context, so that a stored response can be opened only for this brand and key. */
+const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${key}`;
+
+function replay(
+  { secrets }: Pick<Context, 'secrets'>,
+  stored: KeptAnswer,
+  requestHash: Buffer,
+  { brandId, key, setHeader }: { brandId: string; key: string; setHeader: Circumstances['setHeader'] },
+): Buffer {
+  if (!stored.requestHash.equals(requestHash)) {
+    throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
+  }
+  setHeader('idempotency-replayed', 'true');
+  return stored.isSealed ? Buffer.from(secrets.open(stored.answer, sealedFor(brandId, key))) : stored.answer;
+}
+
+/** The stored response for the request's key, so that a repeated change makes no outside calls. */
+export async function findReplay(context: Context, request: ChangeRequest): Promise<Buffer | undefined> {
+  const { postgres, clock } = context;
+  const { caller, circumstances } = request;
+  const { idempotencyKey: key, setHeader } = circumstances;
+  if (key === undefined) return undefined;
+  const { brandId } = caller;
+  const stored = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
+  return stored && replay(context, stored, hashRequest(request), { brandId, key, setHeader });
+}
+
+/**
+ * Runs a change in one transaction with its audit entries and events. With an idempotency key, a successful response is
+ * stored in the same transaction and returned to every later call with that key.
+ */
+export async function runOnce(
+  context: Context,
+  request: ChangeRequest,
+  change: (work: Work) => Promise<Buffer>,
+): Promise<Buffer> {
+  const { postgres, clock, secrets } = context;
+  const { caller, circumstances, operation, sealsAnswer } = request;
+  const { brandId, keyId } = caller;
+  const { idempotencyKey: key, requestId, setHeader } = circumstances;
+  const now = clock.now();
+  return await transact(postgres.db, async (trx) => {
+    if (key !== undefined) {
+      const claim = { brandId, key, requestHash: hashRequest(request), now, oldest: oldestAt(now) };
+      const stored = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
+        throw unavailable('The first call with this Idempotency-Key', error, 5);
+      });
+      if (stored) return replay(context, stored, claim.requestHash, { brandId, key, setHeader });
+    }
+    const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
+    return await inTransaction(trx, clock, actor, async (work) => {
+      const { guard } = circumstances;
+      const bytes = await (guard ? guard(work, change) : change(work));
+      if (key !== undefined) {
+        const answer = sealsAnswer ? secrets.seal(bytes.toString('utf8'), sealedFor(brandId, key)) : bytes;
+        await keepAnswer(trx, brandId, key, { answer, isSealed: sealsAnswer });
+      }
+      return bytes;
+    });
+  });
+}
+
+export const forgetIdempotencyKeys: Job = {
+  name: 'forget-idempotency-keys',
+  everyMs: 3_600_000,
+  asksFor: 'expired idempotency keys',
+  run: ({ postgres, clock }) => deleteOldKeys(postgres.db, new Date(clock.now().getTime() - KEPT_MS)),
+};
