@@ -130,7 +130,7 @@ export const wrongRequestPage = ({ clientName, error }: { clientName: string; er
   messagePage(
     'This request does not work',
     html`<p>“${clientName}” asked to act for you, but not in a way that works here: <code>${error}</code>.</p>
-<p><a href="${back}" rel="noreferrer">Return to ${back.split('?', 1)[0]}</a></p>`,
+<p><a href="${back}" rel="noreferrer">Return to ${back.replace(/\?.*/s, '')}</a></p>`,
   );
 
 export const messagePage = (title: string, message: Html): string => page(title, html`<h1>${title}</h1>\n${message}`);
