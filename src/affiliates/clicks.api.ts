@@ -34,7 +34,7 @@ const ClickFilter = z.object({
 });
 type ClickFilter = z.output<typeof ClickFilter>;
 
-export const Click = z
+const Click = z
   .object({
     id: idField('clk', 'Public id of the click, as commissions and explanations name it.'),
     at: timestamp.describe('When the short link was opened.').meta({ example: '2026-03-01T18:05:00.000Z' }),
@@ -64,7 +64,7 @@ export const Click = z
   })
   .meta({ id: 'Click' });
 
-export const Clicks = z.object({
+const Clicks = z.object({
   data: z.array(Click).describe('Clicks, newest first.'),
   has_more: z.boolean().describe('Whether there are older clicks.'),
   next_after: z

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { openRecorder } from '../../src/interfaces/links-host/recorder.ts';
-import { linkFields, rowOf } from '../../src/interfaces/links-host/row.ts';
+import { linkFields, toRow } from '../../src/interfaces/links-host/row.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { openRedis, type Redis } from '../../src/kit/engines/redis/open.ts';
 import { newId } from '../../src/kit/values/ids.ts';
@@ -51,7 +51,7 @@ async function record(count: number, linkId = newId('lnk', Date.now()), brandId 
   const settled = Array.from({ length: count }, () => {
     visitors += 1;
     const visitor = String(visitors);
-    const row = rowOf(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor });
+    const row = toRow(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor });
     return new Promise<boolean>((onSettled) => recorder.record({ row, visitors: [visitor + linkId], onSettled }));
   });
   expect((await Promise.all(settled)).every((isRecorded) => isRecorded)).toBe(true);

@@ -152,3 +152,38 @@ export function createWorld({ policy = 'order_wins', minimumMinor = 0, now }: Wo
     },
   };
 }
+
+export const day = (number: number) => new Date(Date.UTC(2026, 2, number, 12));
+
+export const pays = ({ paid }: Outcome) => (paid ? [paid.creatorId, paid.minor / 100] : null);
+export const claims = ({ decision }: Outcome) => {
+  const { candidate, winner, rule } = decision;
+  return candidate ? { winner, rule, by: candidate.by, reason: candidate.reason } : { winner, rule };
+};
+
+export const subscription = (percent: number, more: object = {}) => ({
+  rate: { percent },
+  covers: 'subscription',
+  ...more,
+});
+export const customer = (percent: number, more: object = {}) => ({ rate: { percent }, covers: 'customer', ...more });
+export const plain = (percent: number) => ({ rate: { percent } });
+
+export const order = (id: number, more: Partial<Reported> = {}): Reported => ({
+  id: `ord_${String(id).padStart(6, '0')}`,
+  placedAt: day(id),
+  ...more,
+});
+
+export const lead = (creatorId: string, terms: object, at: Date) => ({
+  subscriptions: [],
+  customerIds: [],
+  emails: ['sub@mail.example'],
+  ...link(creatorId, terms),
+  origin: 'lead' as const,
+  firstOrderId: null,
+  products: [],
+  since: at,
+  endedAt: null,
+  isOriginRejected: false,
+});

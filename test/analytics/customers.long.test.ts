@@ -15,14 +15,13 @@ const FROM = '2026-05-01';
 let database: TestDatabase;
 let before: TestApp;
 let after: TestApp;
-let app: TestApp;
 beforeAll(async () => {
   database = await makeDatabase('customers');
   const at = (env: NodeJS.ProcessEnv) => startApp({ urls: { postgres: database.url }, env, clock: { now: () => NOW } });
   [before, after] = await Promise.all([at({}), at({ ROLLCALL_SECRET: NEW })]);
 });
 afterAll(async () => {
-  for (const one of [before, after, app]) await one?.close();
+  for (const one of [before, after]) await one?.close();
   await database?.drop();
 });
 

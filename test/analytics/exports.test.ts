@@ -11,7 +11,7 @@ import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.t
 import { bytesOf, jobOf, parquetRows, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { startProxy } from '../harness/proxy.ts';
-import { asTest, makeSale, makeSales, refund } from '../harness/sales.ts';
+import { asTest, makeSale, makeSales } from '../harness/sales.ts';
 import { here } from '../harness/uploading.ts';
 
 const SECOND_MS = 1_000;
@@ -132,34 +132,6 @@ describe('an export', () => {
     }
     expect(rows.length).toBe(9);
   });
-
-  it.each(['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content'])(
-    'of %s has the same rows in each format',
-    async (of) => {
-      const { brand, assignment, key } = await makeSeller(app);
-      await makeSales(app.context, brand, 5, assignment);
-      await refund(app.context, await makeSale(app.context, brand, { assignment }), 2_500);
-      await storeClicks(app.context, brand.id, 6, clock.at);
-      clock.at += 10 * SECOND_MS;
-      const [parquet, ndjson, csv] = await Promise.all(
-        ['parquet', 'ndjson', 'csv'].map((format) => startExport(app, key, { of, format })),
-      );
-      await runLater();
-      const rows = await rowsOf(app, await jobOf(app, key, ndjson.id));
-      expect(await rowsOf(app, await jobOf(app, key, parquet.id))).toEqual(rows);
-      const files = (await jobOf(app, key, csv.id)).files.slice(0, -1);
-      const texts = await Promise.all(
-        files.map(async (file: { url: string }) => (await bytesOf(app, file)).toString()),
-      );
-      const lines = texts.flatMap((text) => text.split('\n').filter(Boolean));
-      expect(lines.length).toBe(rows.length + files.length);
-      const names = Object.keys(rows[0] ?? {});
-      if (rows.length > 0) expect(lines[0]).toMatch(names.join(','));
-      const expected = { orders: 6, clicks: 6, commissions: 6, roster: 1, content: 0 };
-      if (of in expected) expect(rows.length).toBe(Object.entries(expected).find(([name]) => name === of)?.[1]);
-      else if (of === 'ledger') expect(rows.length).toBeGreaterThan(12);
-    },
-  );
 
   it('takes chosen columns, and answers 422 for unknown ones, windows and formats', async () => {
     const { brand, key } = await makeSeller(app);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { findReconciliation } from '../../src/analytics/figures/rollups.ts';
-import { CLAIM, oldestClickAt } from '../../src/interfaces/links-host/queries.ts';
+import { CLAIM, oldestClickAt } from '../../src/interfaces/links-host/waiting-clicks.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { until } from '../harness/app.ts';
 import { findOldestUnsynced } from '../harness/figures.ts';

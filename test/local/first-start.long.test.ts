@@ -51,12 +51,14 @@ afterEach(async () => {
   await rm(clone, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 });
 
-function start(env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [inClone('src/local/first-start.mjs')], {
+function start(env: NodeJS.ProcessEnv = {}, args: readonly string[] = []) {
+  const child = spawn(process.execPath, [inClone('src/local/first-start.mjs'), ...args], {
     cwd: clone,
     env: {
       PATH: [inClone('bin'), CHILD_ENV.PATH].join(path.delimiter),
       HOME: clone,
+      // npm says every now and then that there is a newer one.
+      npm_config_update_notifier: 'false',
       EMBEDDED_JAVA_HOME: inClone('jdk'),
       ...env,
     },
@@ -85,6 +87,20 @@ describe('The first start of a clone', () => {
     const { status, said } = await start({ ELASTICSEARCH_URL: 'http://127.0.0.1:9', PATH: CHILD_ENV.PATH }).ended;
     expect([status, said]).toEqual([0, 'Installing packages (npm ci --omit=dev) ...\n']);
     expect(existsSync(inClone('.cache'))).toBe(false);
+  });
+
+  it('of the tests installs what they need beside the packages of npm start, once', async () => {
+    expect((await start().ended).status).toBe(0);
+    const { status, said } = await start({}, ['--dev']).ended;
+    expect(status, said).toBe(0);
+    expect(said).toMatch(/^Installing packages \(npm install --no-save\) \.\.\.\n/);
+    await mkdir(inClone('node_modules/vitest'));
+    expect(await start({}, ['--dev']).ended).toEqual({ status: 0, said: '' });
+  });
+
+  it('of the tests needs no Java where they run in containers', async () => {
+    const { status, said } = await start({ TEST_ENGINES: 'containers', PATH: CHILD_ENV.PATH }, ['--dev']).ended;
+    expect([status, said]).toEqual([0, 'Installing packages (npm ci) ...\n']);
   });
 
   it('says what the machine lacks before it downloads anything', async () => {

@@ -14,7 +14,7 @@ import {
   readSecrets,
   replaceSecretFile,
 } from '../../src/kit/values/secrets.ts';
-import { SEALED } from '../../src/process/sealed/actions.ts';
+import { SEALED } from '../../src/process/sealed/reseal.ts';
 import { SECRET, send, startApp, type TestApp } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';

@@ -2,8 +2,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** What takes longest, so that no worker begins with one of them when the other has nothing left to do. */
 const LONGEST: readonly string[] = [
+  'directory/indexer.long.test.ts',
+  'directory/indexer-faults.long.test.ts',
   'directory/indexer.test.ts',
-  'directory/indexer-faults.test.ts',
   'directory/indexer-writes.test.ts',
   'affiliates/ledger.test.ts',
   'affiliates/ledger-edits.test.ts',

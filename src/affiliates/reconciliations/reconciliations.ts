@@ -45,7 +45,7 @@ async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | u
   return other === undefined ? only : undefined;
 }
 
-export async function insertReconciliation(db: Db, { id, brandId }: ReconciliationKey): Promise<void> {
+async function insertReconciliation(db: Db, { id, brandId }: ReconciliationKey): Promise<void> {
   await db.insertInto('reconciliations').values({ jobId: id, brandId }).execute();
 }
 

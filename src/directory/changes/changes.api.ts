@@ -21,7 +21,7 @@ export function readCursor(after: string): Position {
   return [Number(seq), Math.min(Number(line), END_OF_BATCH)];
 }
 
-const listOf = <const Names extends readonly [string, ...string[]]>(names: Names) =>
+const commaSeparated = <const Names extends readonly [string, ...string[]]>(names: Names) =>
   z
     .string()
     .max(1_000)
@@ -45,8 +45,10 @@ export const ChangeFilter = z
       .regex(CURSOR, 'must be the `next_after` of an earlier answer')
       .optional()
       .describe('Cursor of the feed, `next_after` of the previous answer: only later changes are returned.'),
-    type: listOf(CHANGE_TYPES).describe(`Types of change, separated by commas: any of ${CHANGE_TYPES.join(', ')}.`),
-    fields: listOf([FIRST ?? 'pk', ...REST]).describe(
+    type: commaSeparated(CHANGE_TYPES).describe(
+      `Types of change, separated by commas: any of ${CHANGE_TYPES.join(', ')}.`,
+    ),
+    fields: commaSeparated([FIRST ?? 'pk', ...REST]).describe(
       'Fields of creators, separated by commas. Updates of other fields are left out.',
     ),
     limit: clampedParameter(MOST)
@@ -103,9 +105,9 @@ const Row = z.object({
   directory_version: z.string(),
 });
 
-const cursorOf = ([seq, line]: Position) => `${seq}.${line}`;
+const toCursor = ([seq, line]: Position) => `${seq}.${line}`;
 
-async function startOf({ postgres: { db }, config, clock }: Engines, query: ChangeFilter): Promise<Position> {
+async function findStartPosition({ postgres: { db }, config, clock }: Engines, query: ChangeFilter): Promise<Position> {
   const { directoryAlias: alias } = config;
   const { since, after } = query;
   const oldest = await findOldestSeq(db, alias, new Date(clock.now().getTime() - CHANGES_KEPT_MS));
@@ -123,7 +125,7 @@ export async function readChanges(engines: Engines, query: ChangeFilter): Promis
   const { clickhouse, postgres, config } = engines;
   const { directoryAlias: alias } = config;
   const horizon = await findHorizon(postgres.db, alias);
-  const [seq, line] = await startOf(engines, query);
+  const [seq, line] = await findStartPosition(engines, query);
   const { type = [], fields = [], limit } = query;
   const rows = await queryInTime(
     clickhouse,
@@ -151,7 +153,7 @@ export async function readChanges(engines: Engines, query: ChangeFilter): Promis
       directory_version,
     })),
     has_more: hasMore,
-    next_after: cursorOf(seq > horizon ? [seq, line] : next),
+    next_after: toCursor(seq > horizon ? [seq, line] : next),
   };
 }
 

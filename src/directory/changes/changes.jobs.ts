@@ -5,8 +5,8 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Follower, Job } from '../../kit/operation/job.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
-import { asWriter, enginesOf, findRunningWriter } from '../imports/indexing/writer.ts';
-import { type ChangeBatch, changesOf, deleteOldBatches, hasStaged, listUnsent, markSent } from './changes.ts';
+import { asWriter, findRunningWriter, toDirectoryEngines } from '../imports/indexing/writer.ts';
+import { type ChangeBatch, deleteOldBatches, hasStaged, listUnsent, markSent, parseChanges } from './changes.ts';
 
 const TABLE = 'directory_changes_v1';
 const COLUMNS = ['alias', 'seq', 'line', 'pk', 'type', 'changed', 'at', 'version'];
@@ -17,9 +17,9 @@ export const CHANGES_KEPT_MS = 90 * DAY_MS;
 const SENT_AT_ONCE = 20;
 const DELETED_AT_ONCE = 10_000;
 
-function rowsOf({ alias, seq, at, version, lines }: ChangeBatch): string {
+function toRows({ alias, seq, at, version, lines }: ChangeBatch): string {
   const reportedAt = tsvTime(at ?? new Date(0));
-  return changesOf(lines ?? '')
+  return parseChanges(lines ?? '')
     .map(({ pk, type, fields }, line) => {
       const changed = `[${fields.map((field) => `'${field}'`).join(',')}]`;
       return `${[alias, seq, line, pk, type, changed, reportedAt, version].join('\t')}\n`;
@@ -34,7 +34,7 @@ export async function sendChanges({ postgres, clickhouse }: Pick<Context, 'postg
     const [first] = batches;
     if (!first) return;
     await ensureMigrated(clickhouse);
-    const rows = batches.map(rowsOf).join('');
+    const rows = batches.map(toRows).join('');
     await insertOnce(clickhouse, TABLE, COLUMNS, rows, createHash('sha256').update(rows).digest('hex'));
     await markSent(
       postgres.db,
@@ -49,7 +49,7 @@ export async function finishChanges(context: Context): Promise<void> {
   const { directoryAlias: alias } = config;
   if (!(await hasStaged(postgres.db, alias)) || (await findRunningWriter(postgres.db, alias))) return;
   // Each writer settles what the previous one left.
-  await asWriter(enginesOf(context), 'recovery', {}, async () => undefined);
+  await asWriter(toDirectoryEngines(context), 'recovery', {}, async () => undefined);
 }
 
 export const followChanges: Follower = {

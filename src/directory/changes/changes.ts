@@ -20,7 +20,7 @@ export interface Change {
 }
 
 /** The fields in which two rows of a creator differ. */
-export function changedFieldsOf(before: object, after: object): CreatorField[] {
+export function listChangedFields(before: object, after: object): CreatorField[] {
   const [was, is] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return CREATOR_FIELDS.filter((field) => !isDeepStrictEqual(was.get(field) ?? null, is.get(field) ?? null));
 }
@@ -29,10 +29,10 @@ const LINE = /^(\d+)\t(added|updated|removed|opted_out)\t([\w,]*)\t(\d+)$/;
 const TYPES = new Map(CHANGE_TYPES.map((type) => [String(type), type]));
 
 /** Changes as the text that PostgreSQL keeps until ClickHouse has them. */
-export const linesOf = (changes: readonly Change[]): string =>
+export const serializeChanges = (changes: readonly Change[]): string =>
   changes.map(({ pk, type, fields, version }) => `${pk}\t${type}\t${fields.join(',')}\t${version}\n`).join('');
 
-export function changesOf(lines: string): Change[] {
+export function parseChanges(lines: string): Change[] {
   return lines
     .split('\n')
     .filter(Boolean)
@@ -56,7 +56,7 @@ interface Origin {
 
 /** Records changes before they are made; `settleChanges` reports them once searches see them. */
 export async function stageChanges(db: Db, origin: Origin, changes: readonly Change[]): Promise<number> {
-  const row = { ...origin, seq: null, at: null, lines: linesOf(changes) };
+  const row = { ...origin, seq: null, at: null, lines: serializeChanges(changes) };
   const { id } = await db.insertInto('directoryChanges').values(row).returning('id').executeTakeFirstOrThrow();
   return id;
 }
@@ -101,7 +101,7 @@ export async function dropChanges(db: Db, alias: string): Promise<void> {
 export async function replaceStaged(db: Db, id: number, changes: readonly Change[]): Promise<void> {
   await db
     .updateTable('directoryChanges')
-    .set({ lines: linesOf(changes) })
+    .set({ lines: serializeChanges(changes) })
     .where('id', '=', id)
     .where('seq', 'is', null)
     .execute();
@@ -117,7 +117,7 @@ export async function appendChanges(db: Db, origin: Origin, at: Date, changes: r
     await sql`
       insert into directory_changes (alias, kind, version, seq, at, lines)
       values (${origin.alias}, ${origin.kind}, ${origin.version}, nextval('directory_changes_seq'), ${at},
-        ${linesOf(changes)})`.execute(transaction);
+        ${serializeChanges(changes)})`.execute(transaction);
   });
 }
 
@@ -186,7 +186,7 @@ export async function findSeqAt(db: Db, alias: string, at: Date): Promise<number
 }
 
 /** The last batch with which a version went live; undefined if the feed does not reach back to it. */
-export async function findSeqOf(db: Db, alias: string, version: string): Promise<number | undefined> {
+export async function findSeqByVersion(db: Db, alias: string, version: string): Promise<number | undefined> {
   const { rows } = await sql<{ seq: number | null }>`
     select max(seq) as seq from directory_changes
     where alias = ${alias} and version = ${version} and kind in ('import', 'rollback')`.execute(db);
@@ -248,7 +248,7 @@ export async function readSince(db: Db, alias: string, field: string, value: str
     return { seq: await findSeqAt(db, alias, at), changedFrom: (from ?? at).getTime() };
   }
   const startedAt = await findStart(db, alias, value);
-  if (startedAt) return { seq: (await findSeqOf(db, alias, value)) ?? 0, changedFrom: startedAt.getTime() + 1 };
+  if (startedAt) return { seq: (await findSeqByVersion(db, alias, value)) ?? 0, changedFrom: startedAt.getTime() + 1 };
   const message = `${JSON.stringify(value)} is neither a time such as 2026-11-22T09:30:00Z nor a version from X-Directory-Version.`;
   throw validationError([{ field, code: 'not_found', message }]);
 }

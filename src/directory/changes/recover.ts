@@ -1,11 +1,11 @@
 import { awaitBulks, readDocuments } from '../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { type Change, type ChangeBatch, changesOf, dropChanges, listStaged, replaceStaged } from './changes.ts';
+import { type Change, type ChangeBatch, dropChanges, listStaged, parseChanges, replaceStaged } from './changes.ts';
 
 /** The changes of a write's staged batch that were made before the writer died. */
-async function madeOf(elastic: Elastic, { version: index, lines }: ChangeBatch): Promise<Change[]> {
-  const changes = changesOf(lines ?? '');
+async function listAppliedChanges(elastic: Elastic, { version: index, lines }: ChangeBatch): Promise<Change[]> {
+  const changes = parseChanges(lines ?? '');
   const found = await readDocuments(elastic, index, [...new Set(changes.map(({ pk }) => String(pk)))]);
   const versions = new Map(found.map(({ id, version }) => [Number(id), version]));
   return changes.filter(({ pk, type, version }) => {
@@ -28,6 +28,6 @@ export async function recoverChanges(
   for (const batch of staged) {
     if (batch.kind === 'import' || batch.kind === 'rollback') continue;
     await awaitBulks(elastic, batch.version);
-    await replaceStaged(db, batch.id, await madeOf(elastic, batch));
+    await replaceStaged(db, batch.id, await listAppliedChanges(elastic, batch));
   }
 }

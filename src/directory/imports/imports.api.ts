@@ -5,7 +5,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { listSchema, PageQuery, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
-import { findImportIn, importOf, importWithReport, listImports } from './imports.ts';
+import { findImportIn, importWithReport, listImports, toImport } from './imports.ts';
 
 const id = idField('imp', 'Import id.');
 const count = z.number().int().nullable();
@@ -118,7 +118,7 @@ export const directoryImportOperations = [
       assertShown(context);
       const page = toPage(query);
       const { rows, total } = await listImports(context.postgres.db, context.config.directoryAlias, page);
-      return { data: rows.map(importOf), pagination: toPagination(page, total) };
+      return { data: rows.map(toImport), pagination: toPagination(page, total) };
     },
   }),
   get({

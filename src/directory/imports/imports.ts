@@ -31,7 +31,7 @@ const nameIn = (file: string) => path.posix.basename(file.split('?', 1)[0] ?? ''
 
 const comparisonIn = ({ comparison }: ImportRow) => Comparison.nullish().parse(comparison) ?? undefined;
 
-export function importOf(row: ImportRow): z.input<typeof DirectoryImport> {
+export function toImport(row: ImportRow): z.input<typeof DirectoryImport> {
   const comparison = comparisonIn(row);
   return {
     id: row.id,
@@ -50,7 +50,7 @@ export function importOf(row: ImportRow): z.input<typeof DirectoryImport> {
 
 type Report = NonNullable<DirectoryImportReport['report']>;
 
-function topValuesOf({ from, to }: Comparison): Report['top_values'] {
+function compareTopValues({ from, to }: Comparison): Report['top_values'] {
   const moved = Object.keys(from.profile.top).flatMap((field) => {
     const [was, is] = [from.profile.top[field] ?? {}, to.profile.top[field] ?? {}];
     const values = [...new Set([...Object.keys(was), ...Object.keys(is)])];
@@ -59,7 +59,7 @@ function topValuesOf({ from, to }: Comparison): Report['top_values'] {
   return moved.sort((one, other) => Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
 }
 
-function reportOf(comparison: Comparison): Report {
+function toReport(comparison: Comparison): Report {
   const [before, after] = [comparison.from.profile, comparison.to.profile];
   return {
     creators_before: before.creators,
@@ -73,7 +73,7 @@ function reportOf(comparison: Comparison): Report {
       before: share,
       after: after.fill[field] ?? 0,
     })),
-    top_values: topValuesOf(comparison),
+    top_values: compareTopValues(comparison),
     in_metro: { before: before.inMetro, after: after.inMetro },
     percentiles: Object.entries(before.percentiles).flatMap(([field, points]) =>
       Object.entries(points).map(([point, value]) => ({
@@ -86,7 +86,7 @@ function reportOf(comparison: Comparison): Report {
   };
 }
 
-function boundsOf({ bounds }: ImportRow): DirectoryImportReport['bounds'] {
+function toBounds({ bounds }: ImportRow): DirectoryImportReport['bounds'] {
   const given = Bounds.nullish().parse(bounds);
   if (!given) return null;
   return {
@@ -100,5 +100,5 @@ function boundsOf({ bounds }: ImportRow): DirectoryImportReport['bounds'] {
 
 export function importWithReport(row: ImportRow): z.input<typeof DirectoryImportReport> {
   const comparison = comparisonIn(row);
-  return { ...importOf(row), report: comparison ? reportOf(comparison) : null, bounds: boundsOf(row) };
+  return { ...toImport(row), report: comparison ? toReport(comparison) : null, bounds: toBounds(row) };
 }

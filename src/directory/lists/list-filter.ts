@@ -44,7 +44,7 @@ const onRoster = (db: Db, brandId: string) =>
     .where('entry.brandId', '=', brandId)
     .where('entry.status', '<>', 'removed');
 
-export async function hashOf(db: Db, brandId: string): Promise<string> {
+export async function hashRoster(db: Db, brandId: string): Promise<string> {
   const { hash } = await onRoster(db, brandId)
     .select(
       sql<string>`count(*) || '/' || coalesce(sum(hashtextextended(
@@ -97,7 +97,7 @@ interface Roster {
 
 type Version = Awaited<ReturnType<typeof findVersions>>[number];
 
-const termsOf = (field: string, values: readonly (string | number)[]): Clause[] =>
+const toTerms = (field: string, values: readonly (string | number)[]): Clause[] =>
   toChunks(values, TERMS).map((some) => ({ terms: { [field]: some } }));
 
 const PARAMETERS = ['in_list', 'not_in_list'] as const;
@@ -116,22 +116,24 @@ function assertFound(query: Query, found: ReadonlyMap<string, { creators: number
   throw validationError([{ field, code: 'too_big', message }]);
 }
 
-function listedOf(query: Query, lists: ReadonlyMap<string, List>, roster: Roster | undefined): Listed {
-  const pksOf = (ids: readonly string[] = []) =>
+function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster | undefined): Listed {
+  const toPkClauses = (ids: readonly string[] = []) =>
     ids.flatMap((id) => (lists.get(id)?.parts ?? []).map((part): Clause => ({ terms: { 'card.pk': part } })));
   const versions = (ids: readonly string[] = []) => ids.map((id) => `${id}@${lists.get(id)?.version}`).sort();
   const { in_list, not_in_list, exclude_pks = [] } = query;
   const excluded = [
-    ...pksOf(not_in_list),
-    ...termsOf('card.pk', exclude_pks),
-    ...termsOf('card.username', roster?.usernames ?? []),
-    ...termsOf('card.extracted_email', roster?.emails ?? []),
+    ...toPkClauses(not_in_list),
+    ...toTerms('card.pk', exclude_pks),
+    ...toTerms('card.username', roster?.usernames ?? []),
+    ...toTerms('card.extracted_email', roster?.emails ?? []),
   ];
   const key = [versions(in_list), versions(not_in_list), exclude_pks.toSorted(), in_list !== undefined, roster?.hash];
   return {
     clauses: [
       // Empty lists match no one: a `bool` without clauses would match everyone.
-      ...(in_list ? [{ bool: { should: [...pksOf(in_list), { match_none: {} }], minimum_should_match: 1 } }] : []),
+      ...(in_list
+        ? [{ bool: { should: [...toPkClauses(in_list), { match_none: {} }], minimum_should_match: 1 } }]
+        : []),
       ...(excluded.length > 0 ? [{ bool: { must_not: excluded } }] : []),
     ],
     toJSON: () => key,
@@ -147,7 +149,7 @@ export function openLists(db: Db) {
   const versions = new LRUCache<string, Version>({ max: CACHED_VERSIONS, ttl: MAX_AGE_MS });
   const rosters = new LRUCache<string, Roster>({ max: CACHED_ROSTERS });
 
-  async function versionsOf(brandId: string, ids: readonly string[]): Promise<Version[]> {
+  async function readVersions(brandId: string, ids: readonly string[]): Promise<Version[]> {
     const cached = ids.flatMap((id) => versions.get(`${brandId}/${id}`) ?? []);
     if (cached.length === ids.length) return cached;
     const found = await findVersions(db, brandId, ids);
@@ -166,12 +168,12 @@ export function openLists(db: Db) {
     return list;
   }
 
-  async function rosterOf(brandId: string): Promise<Roster> {
+  async function loadRoster(brandId: string): Promise<Roster> {
     const now = performance.now();
     const cached = rosters.get(brandId);
     if (cached && now - cached.readAtMs < MAX_AGE_MS) return cached;
     // Read before the roster: a change in between is found by the next reading.
-    const hash = await hashOf(db, brandId);
+    const hash = await hashRoster(db, brandId);
     const roster = {
       ...(cached?.hash === hash ? cached : { ...(await readRoster(db, brandId)), hash }),
       readAtMs: now,
@@ -188,11 +190,11 @@ export function openLists(db: Db) {
       const { in_list = [], not_in_list = [], exclude_pks, exclude_roster } = query;
       const ids = [...in_list, ...not_in_list];
       if (ids.length === 0 && !exclude_pks && !exclude_roster) return undefined;
-      const found = new Map(ids.length === 0 ? [] : (await versionsOf(brandId, ids)).map((row) => [row.id, row]));
+      const found = new Map(ids.length === 0 ? [] : (await readVersions(brandId, ids)).map((row) => [row.id, row]));
       assertFound(query, found);
       const lists = await Promise.all([...found.values()].map(({ id, version }) => readList(brandId, id, version)));
       const byId = new Map(lists.flatMap((list) => (list ? [[list.id, list] as const] : [])));
-      return listedOf(query, byId, exclude_roster ? await rosterOf(brandId) : undefined);
+      return toListed(query, byId, exclude_roster ? await loadRoster(brandId) : undefined);
     },
   };
 }

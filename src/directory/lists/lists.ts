@@ -20,7 +20,7 @@ import { findPks, matchingPks, type Named } from '../search/pks.ts';
 import { neededField } from '../search/plan.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
 import { settlePlan } from '../search/settle-plan.ts';
-import { likenessOf, similarPks } from '../search/similar.ts';
+import { measureLikeness, similarPks } from '../search/similar.ts';
 
 export type CreatorListRow = Selectable<CreatorListsTable>;
 
@@ -125,7 +125,7 @@ function listFull(count?: number): ApiError {
 }
 
 /** The row as the audit log shows it. */
-const auditOf = ({ version: _version, ...row }: CreatorListRow) => row;
+const toAuditEntry = ({ version: _version, ...row }: CreatorListRow) => row;
 
 async function add(work: Work, { list, pks, by }: Adding): Promise<{ list: CreatorListRow; added: number }> {
   const { db, now } = work;
@@ -138,7 +138,7 @@ async function add(work: Work, { list, pks, by }: Adding): Promise<{ list: Creat
 }
 
 /** The pks of every match, as the search itself finds them. */
-async function matchesOf(context: Context, caller: Runner, sent: CreatorSearchQuery): Promise<number[]> {
+async function findMatches(context: Context, caller: Runner, sent: CreatorSearchQuery): Promise<number[]> {
   const { directory, postgres } = context;
   const query = await withSaved(postgres.db, caller, sent);
   const snapshot = await directory.snapshot(query.directory_version);
@@ -149,7 +149,7 @@ async function matchesOf(context: Context, caller: Runner, sent: CreatorSearchQu
     return await similarPks(
       directory,
       snapshot,
-      await likenessOf(directory, snapshot, { pks: seeds, filter, bound: [] }),
+      await measureLikeness(directory, snapshot, { pks: seeds, filter, bound: [] }),
     );
   }
   const { total, pks } = await matchingPks(directory, snapshot, filter, MAX_CREATORS);
@@ -164,7 +164,7 @@ export async function searchPks(
   search: Readonly<Record<string, string>>,
 ): Promise<number[]> {
   const query = readFilters('search', search, ['saved', 'directory_version']);
-  return await below('search', () => matchesOf(context, caller, query));
+  return await below('search', () => findMatches(context, caller, query));
 }
 
 export async function createList(
@@ -182,7 +182,7 @@ export async function createList(
   const row = { id: newId('lst', now.getTime()), brandId, name, note, createdAt: now, updatedAt: null };
   const { list } = await add(work, { list: await insertList(db, row), pks, by });
   const made = { ...list, updatedAt: null };
-  work.audit({ resourceId: made.id, old: null, new: auditOf(made) });
+  work.audit({ resourceId: made.id, old: null, new: toAuditEntry(made) });
   return made;
 }
 
@@ -193,7 +193,7 @@ export const findNamed = ({ directory }: Context, { pks, usernames }: Named): Pr
 export async function addCreators(work: Work, id: string, by: string, { pks, notFound }: Found) {
   const old = await creatorLists.lock(work.db, work.brandId, id);
   const { list, added } = await add(work, { list: old, pks, by });
-  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(list) });
+  work.audit({ resourceId: id, old: toAuditEntry(old), new: toAuditEntry(list) });
   const not_found = {
     pks: notFound.pks.slice(0, MAX_AT_ONCE),
     usernames: notFound.usernames.slice(0, MAX_AT_ONCE),
@@ -205,7 +205,7 @@ export async function removeCreators({ db, now, brandId, audit }: Work, id: stri
   const old = await creatorLists.lock(db, brandId, id);
   const removed = await deleteCreators(db, id, pks);
   const list = removed === 0 ? old : await countCreators(db, old, -removed, now);
-  audit({ resourceId: id, old: auditOf(old), new: auditOf(list) });
+  audit({ resourceId: id, old: toAuditEntry(old), new: toAuditEntry(list) });
   return { id, removed, creators: list.creators };
 }
 

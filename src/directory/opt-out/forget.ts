@@ -39,10 +39,10 @@ export interface ForgottenRecord extends Omit<Forgotten, 'pks' | 'removed' | 'ke
   kept: z.infer<typeof Kept>;
 }
 
-const contextOf = (id: string) => `forgotten ${id}`;
+const sealingContext = (id: string) => `forgotten ${id}`;
 
-function recordOf({ secrets }: Pick<DirectoryEngines, 'secrets'>, row: Forgotten): ForgottenRecord {
-  const pks = row.pks === null ? [] : Pks.parse(JSON.parse(secrets().open(row.pks, contextOf(row.id))));
+function toRecord({ secrets }: Pick<DirectoryEngines, 'secrets'>, row: Forgotten): ForgottenRecord {
+  const pks = row.pks === null ? [] : Pks.parse(JSON.parse(secrets().open(row.pks, sealingContext(row.id))));
   return { ...row, pks, removed: Removed.parse(row.removed), kept: Kept.parse(row.kept) };
 }
 
@@ -52,14 +52,14 @@ export async function getForgotten(
 ): Promise<ForgottenRecord> {
   const row = await findForgotten(engines.db, id);
   if (!row) throw new Error(`There is no opt-out ${id}.`);
-  return recordOf(engines, row);
+  return toRecord(engines, row);
 }
 
 export async function listOptOuts(
   engines: Pick<DirectoryEngines, 'db' | 'secrets'>,
   limit: number,
 ): Promise<ForgottenRecord[]> {
-  return (await listForgotten(engines.db, limit)).map((row) => recordOf(engines, row));
+  return (await listForgotten(engines.db, limit)).map((row) => toRecord(engines, row));
 }
 
 /** The key of all hashes, made by the first opt-out. */
@@ -68,14 +68,14 @@ async function makeHashes({ db, secrets }: DirectoryEngines): Promise<Hashes> {
   return openHashes(secrets().openBytes(sealed, KEY_CONTEXT));
 }
 
-const rowOf = (hashes: Hashes, name: Name): HashRow => ({
+const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
   kind: name.kind,
   hash: hashes.hashOf(name),
   tag: hashes.tagOf(name),
 });
 
 /** The pk and username, which identify each creator from now on: the e-mail address may be an agency's. */
-const namesOf = (found: readonly Named[]): Name[] =>
+const listNames = (found: readonly Named[]): Name[] =>
   found.flatMap(({ pk, username }): Name[] => [
     { kind: 'pk', value: pk },
     { kind: 'username', value: username },
@@ -120,11 +120,11 @@ async function removeEverywhere(
   const matches = new Map<string, Named[]>();
   for (const index of indices) matches.set(index, await unlessGone(find)(index));
   const people = [...matches.values()].find((found) => found.length > 0) ?? [];
-  const names = namesOf(people);
+  const names = listNames(people);
   await addHashes(
     db,
     record.id,
-    names.map((name) => rowOf(hashes, name)),
+    names.map((name) => toHashRow(hashes, name)),
   );
   const forgotten = await openForgotten(engines, [record.id]);
   const leastVersion = await highestVersion(db, alias);
@@ -150,7 +150,7 @@ async function removeEverywhere(
   const kept = await listKept(db, { usernames, email: email?.toLowerCase() });
   const finishedAt = clock.now();
   await finishForgotten(db, record.id, {
-    pks: engines.secrets().seal(JSON.stringify(pks), contextOf(record.id)),
+    pks: engines.secrets().seal(JSON.stringify(pks), sealingContext(record.id)),
     removed: JSON.stringify(removed),
     kept: JSON.stringify(kept.length > 0 ? kept : record.kept),
     finishedAt,
@@ -171,7 +171,7 @@ export async function forget(
   const hashes = await makeHashes(engines);
   const now = clock.now();
   const row = { id: newId('fgt', now.getTime()), named: name.kind, reason, requestedBy: by, createdAt: now };
-  const { id } = await insertForgotten(db, row, rowOf(hashes, name));
+  const { id } = await insertForgotten(db, row, toHashRow(hashes, name));
   const forgotten = await openForgotten(engines, [id]);
   // Saved searches may know a creator whom the directory has lost.
   if (name.kind === 'pk') await removeFromSaved(db, [name.value]);
@@ -196,7 +196,7 @@ export async function finishUnfinished(engines: DirectoryEngines): Promise<void>
   const before = new Date(clock.now().getTime() - UNDER_WAY_MS);
   for (const row of await listUnfinishedForgotten(db, before)) {
     const forgotten = await openForgotten(engines, [row.id]);
-    await removeEverywhere(engines, await makeHashes(engines), recordOf(engines, row), {
+    await removeEverywhere(engines, await makeHashes(engines), toRecord(engines, row), {
       find: (index) => scan(elastic, index, forgotten),
       email: undefined,
     });

@@ -27,18 +27,18 @@ interface Loaded {
   known: ReadonlySet<string>;
 }
 
-const keyOf = (kind: Kind, hash: Buffer) => `${kind}:${hash.toString('latin1')}`;
+const hashKey = (kind: Kind, hash: Buffer) => `${kind}:${hash.toString('latin1')}`;
 
 function load(hashes: Hashes, rows: readonly HashRow[]): Loaded {
   const tags = new Uint8Array(2 ** (TAG_BITS - 3));
   for (const { tag } of rows) tags[tag >> 3] = (tags[tag >> 3] ?? 0) | (1 << (tag & 7));
-  return { hashes, tags, known: new Set(rows.map(({ kind, hash }) => keyOf(kind, hash))) };
+  return { hashes, tags, known: new Set(rows.map(({ kind, hash }) => hashKey(kind, hash))) };
 }
 
 function isIn({ hashes, tags, known }: Loaded, { pk, username, extracted_email: email }: Named): boolean {
   // The tags rule out almost every row; an HMAC for each would take a tenth of the time of an import.
   const mayBe = (tag: number) => ((tags[tag >> 3] ?? 0) & (1 << (tag & 7))) !== 0;
-  const isKnown = (name: Name) => known.has(keyOf(name.kind, hashes.hashOf(name)));
+  const isKnown = (name: Name) => known.has(hashKey(name.kind, hashes.hashOf(name)));
   if (mayBe(hashes.tagOfPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
   if (mayBe(hashes.tagOfText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
     return true;

@@ -57,7 +57,7 @@ export interface Hashes {
 }
 
 /** The form in which a name is compared: as the index folds the field. */
-const textOf = ({ kind, value }: Name): string => (kind === 'pk' ? String(value) : foldAccents(value));
+const foldName = ({ kind, value }: Name): string => (kind === 'pk' ? String(value) : foldAccents(value));
 
 export function openHashes(key: Buffer): Hashes {
   const sip = keyedHash(key, 'tag');
@@ -79,8 +79,8 @@ export function openHashes(key: Buffer): Hashes {
   }
 
   return {
-    hashOf: (name) => keyedHash(key, `${name.kind}:${textOf(name)}`),
-    tagOf: (name) => (name.kind === 'pk' ? tagOfPk(name.value) : tagOfText(name.kind, textOf(name))),
+    hashOf: (name) => keyedHash(key, `${name.kind}:${foldName(name)}`),
+    tagOf: (name) => (name.kind === 'pk' ? tagOfPk(name.value) : tagOfText(name.kind, foldName(name))),
     tagOfPk,
     tagOfText,
   };

@@ -1,6 +1,6 @@
 import type { Job } from '../../kit/operation/job.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
-import { enginesOf } from '../imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../imports/indexing/writer.ts';
 import { finishUnfinished } from './forget.ts';
 import { deleteOldRequests, sendForgetMails } from './requests.ts';
 
@@ -9,7 +9,7 @@ export const forgetJobs: readonly Job[] = [
     name: 'finish-opt-outs',
     everyMs: 10_000,
     asksFor: 'opt-outs whose creators a version of the directory may still have',
-    run: (context) => finishUnfinished(enginesOf(context)),
+    run: (context) => finishUnfinished(toDirectoryEngines(context)),
   },
   {
     name: 'send-opt-out-links',

@@ -6,7 +6,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { keyedHash } from '../../kit/values/secrets.ts';
-import { enginesOf } from '../imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../imports/indexing/writer.ts';
 import { forget } from './forget.ts';
 import type { ForgetRequest } from './opt-out.ts';
 
@@ -63,7 +63,7 @@ const CLAIM_MS = 3 * MINUTE_MS;
 const PAUSES_MS = [MINUTE_MS, 15 * MINUTE_MS, 3 * HOUR_MS];
 const REASON = 'Requested on the page by the owner of the address.';
 
-const contextOf = (id: string) => `forget request ${id}`;
+const sealingContext = (id: string) => `forget request ${id}`;
 
 /** Records a request of the page, without checking whether the directory knows the address. */
 export async function requestForgetting({ postgres, clock, secrets }: Context, email: string): Promise<void> {
@@ -71,7 +71,7 @@ export async function requestForgetting({ postgres, clock, secrets }: Context, e
   const expiresAt = new Date(createdAt.getTime() + LINK_LIVES_MS);
   const id = newId('fgr', createdAt.getTime());
   const addressHash = keyedHash(secrets.key('forget request'), foldAccents(email));
-  const row = { id, email: secrets.seal(email, contextOf(id)), addressHash, createdAt, expiresAt };
+  const row = { id, email: secrets.seal(email, sealingContext(id)), addressHash, createdAt, expiresAt };
   const since = new Date(createdAt.getTime() - LINK_LIVES_MS);
   await insertRequest(postgres.db, row, { most: MOST_MAILS, since });
 }
@@ -86,8 +86,8 @@ export async function confirmForgetting(context: Context, id: string): Promise<b
   const { postgres, secrets } = context;
   const request = await findRequest(postgres.db, id);
   if (!request) return false;
-  const value = secrets.open(request.email, contextOf(id));
-  await forget(enginesOf(context), { kind: 'email', value }, { reason: REASON, by: 'page' });
+  const value = secrets.open(request.email, sealingContext(id));
+  await forget(toDirectoryEngines(context), { kind: 'email', value }, { reason: REASON, by: 'page' });
   return true;
 }
 
@@ -105,7 +105,7 @@ async function sendOne({ postgres, clock, secrets, mailer, pageLinks, failures }
     },
     { name: 'Rollcall', isUnknown: false },
   );
-  const to = secrets.open(row.email, contextOf(id));
+  const to = secrets.open(row.email, sealingContext(id));
   const outcome = await mailer.send({ id, fromName: 'Rollcall', to, date, headers: {}, ...letter });
   const pauseMs = outcome.outcome === 'failed' ? PAUSES_MS[attempts - 1] : undefined;
   await updateRequest(postgres.db, id, pauseMs === undefined ? null : new Date(clock.now().getTime() + pauseMs));

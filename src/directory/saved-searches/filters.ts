@@ -73,7 +73,7 @@ export const findReadable = (filters: SavedFilters): CreatorSearchQuery | undefi
 export type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { kind: 'session' }>, 'person'>>;
 
 /** The names of the parameters that narrow or order; `q_as` always has a value. */
-const ownOf = (query: CreatorSearchQuery): string[] =>
+const listOwnParameters = (query: CreatorSearchQuery): string[] =>
   Object.keys(omitUndefined(query)).filter((name) => name !== 'q_as' && !OF_A_CALL.has(name));
 
 /**
@@ -93,8 +93,8 @@ export async function withSaved(
     throw validationError([{ field: 'saved', code: 'not_found', message }]);
   }
   const saved = readSaved('saved', filters);
-  const known = new Set(ownOf(saved));
-  const twice = ownOf(query).filter((name) => known.has(name));
+  const known = new Set(listOwnParameters(saved));
+  const twice = listOwnParameters(query).filter((name) => known.has(name));
   if (twice.length > 0) {
     const message = 'must not be combined with saved: the saved search has it too.';
     throw validationError(twice.map((field) => ({ field, code: 'contradiction', message })));

@@ -4,10 +4,10 @@ import { act, read } from '../../kit/operation/kit.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { clampedParameter, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { filterOf } from '../search/forced-filters.ts';
+import { readForcedClauses } from '../search/forced-filters.ts';
 import { findUsernames } from '../search/pks.ts';
 import { listMatches, putLook } from './matches.ts';
-import { findSavedSearch, viewerOf } from './saved-searches.ts';
+import { findSavedSearch, toViewer } from './saved-searches.ts';
 
 const AFTER = /^\d{1,15}$/;
 const position = z.string().regex(AFTER, 'must be the `next_after` of an earlier answer');
@@ -70,11 +70,11 @@ export const matchOperations = [
     response: SavedSearchMatches,
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED'],
     handler: async ({ postgres, directory }, { caller, params: { id }, query: { after = '0', limit } }) => {
-      if (!(await findSavedSearch(postgres.db, viewerOf(caller), id))) throw notFound('saved search');
+      if (!(await findSavedSearch(postgres.db, toViewer(caller), id))) throw notFound('saved search');
       const rows = await listMatches(postgres.db, id, Number(after), limit + 1);
       const page = rows.slice(0, limit);
       const pks = page.map(({ pk }) => pk);
-      const usernames = await findUsernames(directory, pks, await filterOf(directory, caller));
+      const usernames = await findUsernames(directory, pks, await readForcedClauses(directory, caller));
       return {
         data: page.flatMap(({ pk, firstMatchedAt }) => {
           const username = usernames.get(pk);
@@ -98,7 +98,7 @@ export const matchOperations = [
     errors: ['NOT_FOUND'],
     hints: { idempotent: true },
     apply: async ({ db }, { caller, params: { id }, body: { after } }) => {
-      if (!(await findSavedSearch(db, viewerOf(caller), id))) throw notFound('saved search');
+      if (!(await findSavedSearch(db, toViewer(caller), id))) throw notFound('saved search');
       await putLook(db, id, requirePerson(caller).id, Number(after));
       return { id };
     },

@@ -6,7 +6,7 @@ import { findLast, findUnderWay, hasRollback } from '../changes/changes.ts';
 import { MAPPING_VERSION } from '../search/document.ts';
 import { eachPage, matchingPks } from '../search/pks.ts';
 import { neededField } from '../search/plan.ts';
-import { type Clause, type Filter, queryOf } from '../search/query.ts';
+import { type Clause, type Filter, toElasticQuery } from '../search/query.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
 import { settlePlan } from '../search/settle-plan.ts';
 
@@ -36,9 +36,9 @@ export async function findMoment({ directory, postgres, config }: Context): Prom
   return { seq: last?.seq ?? 0, at: last?.at ?? null, index, hasTimes };
 }
 
-const snapshotOf = ({ index }: Moment) => ({ index, generation: 0 });
+const toSnapshot = ({ index }: Moment) => ({ index, generation: 0 });
 
-async function filterOf(
+async function settleFilter(
   context: Context,
   brandId: string,
   query: CreatorSearchQuery,
@@ -57,10 +57,10 @@ export async function readKnown(
   query: CreatorSearchQuery,
   moment: Moment,
 ): Promise<number[] | undefined> {
-  await context.directory.assertServes(snapshotOf(moment), neededField(query));
-  const filter = await filterOf(context, brandId, query, moment);
+  await context.directory.assertServes(toSnapshot(moment), neededField(query));
+  const filter = await settleFilter(context, brandId, query, moment);
   if (query.similar_to) return undefined;
-  const { total, pks } = await matchingPks(context.directory, snapshotOf(moment), filter, KNOWN_AT_MOST);
+  const { total, pks } = await matchingPks(context.directory, toSnapshot(moment), filter, KNOWN_AT_MOST);
   return total > KNOWN_AT_MOST ? undefined : pks;
 }
 
@@ -97,9 +97,9 @@ const isAboutAge = (query: CreatorSearchQuery) => query.fresh_within_days !== un
 /** Pages of creators, by `pk`, who match at the end of a span and may have changed within it. */
 export async function* readChanged(context: Context, { brandId, query }: Search, span: Span): AsyncGenerator<number[]> {
   const { directory } = context;
-  const snapshot = snapshotOf(span.to);
+  const snapshot = toSnapshot(span.to);
   await directory.assertServes(snapshot, neededField(query));
-  const filter = await filterOf(context, brandId, query, span.to);
+  const filter = await settleFilter(context, brandId, query, span.to);
   const since = isAboutAge(query) ? undefined : await changedFrom(context, span);
   const clauses = since === undefined ? filter.clauses : [...filter.clauses, recently(since)];
   yield* eachPage(directory, snapshot, { ...filter, clauses });
@@ -123,7 +123,7 @@ export async function findUnaffected(context: Context, searches: readonly Search
   for (const { id, brandId, query } of searches) {
     // Lists are too large to be sent together.
     if (isAboutAge(query) || (await directory.lists.read(brandId, query))) continue;
-    filters[id] = queryOf(await filterOf(context, brandId, query, span.to), 'followers');
+    filters[id] = toElasticQuery(await settleFilter(context, brandId, query, span.to), 'followers');
   }
   if (Object.keys(filters).length === 0) return [];
   const body = {

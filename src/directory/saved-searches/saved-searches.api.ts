@@ -18,7 +18,7 @@ import {
   savedSearchRows,
   saveSearch,
   startSearch,
-  viewerOf,
+  toViewer,
 } from './saved-searches.ts';
 
 /** A hundred e-mail addresses are the longest value that a parameter of search takes. */
@@ -110,7 +110,7 @@ const byId = z.object({ id: z.string().max(100).describe('Saved search id.') });
 
 type Row = Awaited<ReturnType<typeof savedSearchRows.get>>;
 
-function itemOf(row: Row, caller: Caller) {
+function toItem(row: Row, caller: Caller) {
   const { alertEvery, alertMail, looks, ...rest } = row;
   const look = caller.kind === 'session' ? looks[caller.person.id] : undefined;
   const { number = 0, unseen = row.matches } = look ?? {};
@@ -120,8 +120,8 @@ function itemOf(row: Row, caller: Caller) {
 
 /** The list as a caller sees it. */
 function listFor(caller: Caller) {
-  const whereOf = (_context: unknown, { query }: ListCall<ListWindow>) => ({ ...query, ...viewerOf(caller) });
-  return answersWhere(savedSearchRows, whereOf, SavedSearch, (row: Row) => itemOf(row, caller));
+  const toWhere = (_context: unknown, { query }: ListCall<ListWindow>) => ({ ...query, ...toViewer(caller) });
+  return answersWhere(savedSearchRows, toWhere, SavedSearch, (row: Row) => toItem(row, caller));
 }
 
 export const savedSearchOperations = [
@@ -160,7 +160,7 @@ export const savedSearchOperations = [
     lookUp: (context, { caller, body }) => startSearch(context, caller.brandId, body.filters),
     apply: async (work, { caller, body }, started) => {
       const id = await saveSearch(work, caller, body, started);
-      return itemOf(await savedSearchRows.get(work.db, work.brandId, id), caller);
+      return toItem(await savedSearchRows.get(work.db, work.brandId, id), caller);
     },
   }),
   get({
@@ -171,8 +171,8 @@ export const savedSearchOperations = [
     // list_saved_searches does the same.
     forAgents: false,
     find: async ({ postgres }, { caller, params: { id } }) => {
-      if (!(await findSavedSearch(postgres.db, viewerOf(caller), id))) throw notFound('saved search');
-      return itemOf(await savedSearchRows.get(postgres.db, caller.brandId, id), caller);
+      if (!(await findSavedSearch(postgres.db, toViewer(caller), id))) throw notFound('saved search');
+      return toItem(await savedSearchRows.get(postgres.db, caller.brandId, id), caller);
     },
   }),
   patch({
@@ -189,7 +189,7 @@ export const savedSearchOperations = [
       filters ? await startSearch(context, caller.brandId, filters) : undefined,
     apply: async (work, { caller, params: { id }, body }, started) => {
       await changeSearch(work, caller, { id, body, started });
-      return itemOf(await savedSearchRows.get(work.db, work.brandId, id), caller);
+      return toItem(await savedSearchRows.get(work.db, work.brandId, id), caller);
     },
   }),
   remove({
@@ -207,7 +207,7 @@ export const savedSearchOperations = [
       const row = await savedSearchRows.find(work.db, work.brandId, id);
       await removeSearch(work, caller, id);
       if (!row) throw notFound('saved search');
-      return itemOf(row, caller);
+      return toItem(row, caller);
     },
   }),
 ] as const;

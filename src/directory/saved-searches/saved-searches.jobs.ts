@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { mayUseDirectory } from '../../kit/access/keys/plans.ts';
+import { mayUseDirectory } from '../../kit/access/keys/limits.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';

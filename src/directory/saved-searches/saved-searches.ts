@@ -35,7 +35,7 @@ export interface Viewer {
   personId: string | null;
 }
 
-const matchCountOf = (where: ReturnType<typeof sql>) =>
+const countMatchesWhere = (where: ReturnType<typeof sql>) =>
   sql<number>`(select count(*) from saved_search_matches as match where match.search_id = saved_searches.id ${where})`;
 
 export const savedSearchRows = listing({
@@ -55,10 +55,10 @@ export const savedSearchRows = listing({
       .selectAll()
       .select([
         sql<string | null>`(select email from people where people.id = saved_searches.person_id)`.as('by'),
-        matchCountOf(sql``).as('matches'),
+        countMatchesWhere(sql``).as('matches'),
         sql<Record<string, { number: number; unseen: number }>>`(
           select coalesce(jsonb_object_agg(look.person_id, jsonb_build_object(
-            'number', look.number, 'unseen', ${matchCountOf(sql`and match.number > look.number`)})), '{}')
+            'number', look.number, 'unseen', ${countMatchesWhere(sql`and match.number > look.number`)})), '{}')
           from saved_search_looks as look where look.search_id = saved_searches.id)`.as('looks'),
       ]),
 });
@@ -123,7 +123,7 @@ export async function deleteOrphans(db: Db): Promise<void> {
 
 export const MAX_SAVED = 200;
 
-export const viewerOf = (caller: Caller): Viewer => ({
+export const toViewer = (caller: Caller): Viewer => ({
   brandId: caller.brandId,
   personId: caller.kind === 'session' ? caller.person.id : null,
 });
@@ -148,7 +148,17 @@ export async function startSearch(
 }
 
 /** The row as the audit log shows it: what was chosen, not what was found. */
-function auditOf({ id, brandId, personId, name, filters, shared, alertEvery, alertMail, updatedAt }: SavedSearchRow) {
+function toAuditEntry({
+  id,
+  brandId,
+  personId,
+  name,
+  filters,
+  shared,
+  alertEvery,
+  alertMail,
+  updatedAt,
+}: SavedSearchRow) {
   return { id, brandId, personId, name, filters, shared, alertEvery, alertMail, updatedAt };
 }
 
@@ -160,7 +170,7 @@ async function begin({ db }: Work, id: string, { alias, upTo, known }: Started):
 }
 
 /** The columns of an alert; a new one only counts what is found from now on. */
-async function alertOf(
+async function toAlertColumns(
   { db, brandId, now }: Work,
   alert: SavedSearchPatch['alert'],
   old: SavedSearchRow | undefined,
@@ -188,8 +198,8 @@ function assertSharing(caller: Caller, shared: boolean | undefined, old: SavedSe
     assertMayShare(caller);
     return;
   }
-  const personId = old ? old.personId : viewerOf(caller).personId;
-  if (personId !== null && personId === viewerOf(caller).personId) return;
+  const personId = old ? old.personId : toViewer(caller).personId;
+  if (personId !== null && personId === toViewer(caller).personId) return;
   const message = 'must be true: only the person who saved a search can keep it to themselves; got "false".';
   throw validationError([{ field: 'shared', code: 'invalid', message }]);
 }
@@ -202,7 +212,7 @@ export async function saveSearch(
   started: Started,
 ): Promise<string> {
   const { db, now, brandId, audit } = work;
-  const viewer = viewerOf(caller);
+  const viewer = toViewer(caller);
   const { name, filters, alert } = body;
   const shared = body.shared ?? (viewer.personId === null ? true : undefined);
   await lockBrand(db, brandId);
@@ -212,12 +222,12 @@ export async function saveSearch(
     name,
     filters: JSON.stringify(filters),
     ...omitUndefined({ shared }),
-    ...(await alertOf(work, alert, old)),
+    ...(await toAlertColumns(work, alert, old)),
   };
   if (old) {
     const row = await updateSavedSearch(db, brandId, old.id, { ...changes, updatedAt: now });
     if (!isDeepStrictEqual(old.filters, filters)) await begin(work, old.id, started);
-    audit({ resourceId: old.id, old: auditOf(old), new: auditOf(row) });
+    audit({ resourceId: old.id, old: toAuditEntry(old), new: toAuditEntry(row) });
     return old.id;
   }
   const current = await countSavedSearches(db, brandId);
@@ -229,13 +239,13 @@ export async function saveSearch(
   const own = { id: newId('ssr', now.getTime()), ...viewer, createdAt: now };
   const row = await insertSavedSearch(db, { ...unset, ...own, ...changes });
   await begin(work, row.id, started);
-  audit({ resourceId: row.id, old: null, new: auditOf(row) });
+  audit({ resourceId: row.id, old: null, new: toAuditEntry(row) });
   return row.id;
 }
 
 /** The search, locked, if the caller may change it: viewers change only their own. */
 async function lockToChange({ db }: Work, caller: Caller, id: string): Promise<SavedSearchRow> {
-  const viewer = viewerOf(caller);
+  const viewer = toViewer(caller);
   const old = await lockSavedSearch(db, viewer, id);
   if (!old) throw notFound('saved search');
   if (old.personId === null || old.personId !== viewer.personId) assertMayShare(caller);
@@ -254,18 +264,18 @@ export async function changeSearch(
   const row = await updateSavedSearch(db, brandId, id, {
     ...omitUndefined({ name, shared }),
     ...(filters ? { filters: JSON.stringify(filters) } : {}),
-    ...(await alertOf(work, alert, old)),
+    ...(await toAlertColumns(work, alert, old)),
     updatedAt: now,
   }).catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error;
     throw new ApiError('CONFLICT', 'Another of these saved searches has this name.', { cause: error });
   });
   if (filters && started && !isDeepStrictEqual(old.filters, filters)) await begin(work, id, started);
-  audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  audit({ resourceId: id, old: toAuditEntry(old), new: toAuditEntry(row) });
 }
 
 export async function removeSearch(work: Work, caller: Caller, id: string): Promise<void> {
   const old = await lockToChange(work, caller, id);
   await deleteSavedSearch(work.db, work.brandId, id);
-  work.audit({ resourceId: id, old: auditOf(old), new: null });
+  work.audit({ resourceId: id, old: toAuditEntry(old), new: null });
 }

@@ -3,7 +3,7 @@ import { read } from '../../kit/operation/kit.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import { clampedParameter } from '../../kit/values/page.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
-import { sortOf } from './order.ts';
+import { toSort } from './order.ts';
 import { usernameStartsWith } from './query.ts';
 
 const Suggestion = DirectoryCreator.pick({
@@ -47,7 +47,7 @@ export const autocompleteCreators = read({
       size: query.limit,
       track_total_hits: false,
       query: { bool: { filter: [usernameStartsWith(beginningIn(query.q))] } },
-      sort: sortOf('followers'),
+      sort: toSort('followers'),
     });
     return { data: hits.hits.map((hit) => Suggestion.parse(hit._source.card)) };
   },

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
-import { known, Percentiles, percentsOf, readCuts } from './cuts.ts';
-import { orderOf, type Sort, sortedBy } from './order.ts';
-import { CountAnswer, type Filter, queryOf } from './query.ts';
-import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf, valuesWithin } from './regions.ts';
-import { bodyOf } from './request-body.ts';
+import { known, Percentiles, readCuts, splitPercents } from './cuts.ts';
+import { getOrder, type Sort, sortedBy } from './order.ts';
+import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
+import { type Bounds, cutByPks, cutByValues, getTotal, type Level, nextUp, toLevel, valuesWithin } from './regions.ts';
+import { serializeBody } from './request-body.ts';
 
 /** Counting in this many regions costs hardly more than in a few. In 1,000 it costs 50% more, and a response of 110 kB. */
 const REGIONS = 128;
@@ -49,7 +49,7 @@ export function openCounts(elastic: Elastic) {
   const texts = new WeakMap<Filter, string>();
 
   /** A filter as text, built once per filter. */
-  function textOf(filter: Filter): string {
+  function serializeFilter(filter: Filter): string {
     const known = texts.get(filter);
     if (known !== undefined) return known;
     const text = JSON.stringify(filter);
@@ -57,8 +57,8 @@ export function openCounts(elastic: Elastic) {
     return text;
   }
 
-  const keyOf = (snapshot: Snapshot, filter: Filter, sort = '') =>
-    `${snapshot.index}/${snapshot.generation}/${sort}/${textOf(filter)}`;
+  const cacheKey = (snapshot: Snapshot, filter: Filter, sort = '') =>
+    `${snapshot.index}/${snapshot.generation}/${sort}/${serializeFilter(filter)}`;
 
   async function ask<T>(
     index: string,
@@ -68,7 +68,7 @@ export function openCounts(elastic: Elastic) {
     fields = '',
   ): Promise<T> {
     const path = `/${index}/_search?allow_partial_search_results=false${fields}${scoredAlike(sort)}`;
-    const bytes = await elastic.post(path, bodyOf(body));
+    const bytes = await elastic.post(path, serializeBody(body));
     return answer.parse(JSON.parse(bytes.toString('utf8')));
   }
 
@@ -84,13 +84,13 @@ export function openCounts(elastic: Elastic) {
 
   /** The index's own cuts of a sort within a range. Scores depend on the filter, so the index has none for them. */
   async function cutsWithin(index: string, sort: Sort, range: Bounds): Promise<number[]> {
-    const { field } = orderOf(sort);
+    const { field } = getOrder(sort);
     if (field === undefined) return [];
     return valuesWithin(await once(cuts, `${index}/${field}`, () => readCuts(elastic, index, field)), range);
   }
 
   /** Regions of values are cut highest first. */
-  const inOrder = <T>(sort: Sort, cut: T[]): T[] => (orderOf(sort).isAscending ? cut.reverse() : cut);
+  const inOrder = <T>(sort: Sort, cut: T[]): T[] => (getOrder(sort).isAscending ? cut.reverse() : cut);
 
   /** The number of matches in each region. At most one region may be for missing values. */
   async function countValues(
@@ -106,7 +106,7 @@ export function openCounts(elastic: Elastic) {
     const body = {
       size: 0,
       track_total_hits: true,
-      query: queryOf(filter, sort, within && [within]),
+      query: toElasticQuery(filter, sort, within && [within]),
       // Buckets come lowest first.
       aggs: { values: { range: { ...sortedBy(sort), ranges: inOrder(sort, ranges).reverse() } } },
     };
@@ -114,13 +114,13 @@ export function openCounts(elastic: Elastic) {
     const buckets = aggregations.values.buckets.map((bucket) => bucket.doc_count);
     const counts = inOrder(sort, buckets.reverse());
     const valued = counts.reduce((sum, count) => sum + count, 0);
-    return levelOf(regions, regions.at(-1)?.missing ? [...counts, hits.total.value - valued] : counts);
+    return toLevel(regions, regions.at(-1)?.missing ? [...counts, hits.total.value - valued] : counts);
   }
 
   /** All matches, in few regions. */
   async function countAll(index: string, filter: Filter, sort: Sort): Promise<Level> {
     if (sort === 'relevance') return await refine(index, filter, sort, {});
-    const { ranged } = orderOf(sort);
+    const { ranged } = getOrder(sort);
     const own = await cutsWithin(index, sort, ranged ? filter.ranges[ranged] : {});
     const values = thinned(own, filter.clauses.length === 0 ? REGIONS_OF_ALL : REGIONS);
     return await countValues(index, filter, sort, [...inOrder(sort, cutByValues(values)), { missing: true }]);
@@ -137,11 +137,11 @@ export function openCounts(elastic: Elastic) {
       ...(pkGte === undefined ? {} : { from: pkGte }),
       ...(pkLt === undefined ? {} : { to: pkLt }),
     }));
-    const query = queryOf(filter, sort, [within]);
+    const query = toElasticQuery(filter, sort, [within]);
     const aggs = { values: { range: { field: 'card.pk', ranges } } };
     const body = { size: 0, track_total_hits: true, query, aggs };
     const { aggregations } = await ask(index, LevelAnswer, body, sort, LEVEL_FIELDS);
-    return levelOf(
+    return toLevel(
       regions,
       aggregations.values.buckets.map((bucket) => bucket.doc_count),
     );
@@ -157,14 +157,14 @@ export function openCounts(elastic: Elastic) {
       const regions = inOrder(sort, cutByValues(thinned(own, FINER_REGIONS), region));
       return await countValues(index, filter, sort, regions, region);
     }
-    const percents = percentsOf(FINER_REGIONS);
+    const percents = splitPercents(FINER_REGIONS);
     const aggs = {
       least: { min: sortedBy(sort) },
       most: { max: sortedBy(sort) },
       values: { percentiles: { ...sortedBy(sort), percents } },
       pks: { percentiles: { field: 'card.pk', percents } },
     };
-    const query = queryOf(filter, sort, [region]);
+    const query = toElasticQuery(filter, sort, [region]);
     const { aggregations } = await ask(index, SpreadAnswer, { size: 0, track_total_hits: false, query, aggs }, sort);
     const { least, most, values, pks } = aggregations;
     if (least.value !== null && most.value !== null && least.value < most.value) {
@@ -176,13 +176,14 @@ export function openCounts(elastic: Elastic) {
 
   return {
     /** The total, if it was counted since the last refresh. */
-    known: (snapshot: Snapshot, filter: Filter): number | undefined => totals.get(keyOf(snapshot, filter)),
+    known: (snapshot: Snapshot, filter: Filter): number | undefined => totals.get(cacheKey(snapshot, filter)),
     /** Caches a total that another request returned. */
-    keep: (snapshot: Snapshot, filter: Filter, total: number): void => void totals.set(keyOf(snapshot, filter), total),
+    keep: (snapshot: Snapshot, filter: Filter, total: number): void =>
+      void totals.set(cacheKey(snapshot, filter), total),
     level: async (snapshot: Snapshot, filter: Filter, sort: Sort): Promise<Level> => {
       const read = () => countAll(snapshot.index, filter, sort);
-      const level = await once(levels, keyOf(snapshot, filter, sort), read);
-      totals.set(keyOf(snapshot, filter), totalOf(level));
+      const level = await once(levels, cacheKey(snapshot, filter, sort), read);
+      totals.set(cacheKey(snapshot, filter), getTotal(level));
       return level;
     },
     refine: (snapshot: Snapshot, filter: Filter, sort: Sort, region: Bounds) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { addMeta, getMeta } from '../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
-import { orderOf, SORTS } from './order.ts';
+import { getOrder, SORTS } from './order.ts';
 
 /** About 2,000 creators lie between two cuts at a million creators. */
 const PARTS = 512;
@@ -10,7 +10,7 @@ const PATIENCE_MS = 300_000;
 /** Significant digits of a cut: its exact place does not matter, and the cluster's state holds every cut. */
 const DIGITS = 8;
 
-export const percentsOf = (parts: number) => Array.from({ length: parts - 1 }, (_, i) => ((i + 1) * 100) / parts);
+export const splitPercents = (parts: number) => Array.from({ length: parts - 1 }, (_, i) => ((i + 1) * 100) / parts);
 
 export const Percentiles = z.object({ values: z.record(z.string(), z.number().nullable()) });
 export const known = (found: z.infer<typeof Percentiles>) =>
@@ -21,10 +21,10 @@ const Cuts = z.array(z.number());
 const Answer = z.object({ aggregations: z.object({ values: Percentiles }) });
 const Meta = z.object({ cuts: z.record(z.string(), Cuts) });
 
-const FIELDS = new Set(SORTS.flatMap((sort) => orderOf(sort).field ?? []));
+const FIELDS = new Set(SORTS.flatMap((sort) => getOrder(sort).field ?? []));
 
 async function measureCuts(elastic: Elastic, index: string, field: string, options = {}): Promise<number[]> {
-  const aggs = { values: { percentiles: { field, percents: percentsOf(PARTS) } } };
+  const aggs = { values: { percentiles: { field, percents: splitPercents(PARTS) } } };
   const path = `/${index}/_search?allow_partial_search_results=false`;
   const bytes = await elastic.post(path, JSON.stringify({ size: 0, track_total_hits: false, aggs }), options);
   const { aggregations } = Answer.parse(JSON.parse(bytes.toString('utf8')));

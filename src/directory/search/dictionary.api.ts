@@ -29,7 +29,7 @@ const Metro = z
   })
   .meta({ id: 'DictionaryMetro' });
 
-async function countsOf(context: Context, facet: FacetName): Promise<Map<string, number>> {
+async function countByValue(context: Context, facet: FacetName): Promise<Map<string, number>> {
   const snapshot = await context.directory.snapshot();
   const values = await context.directory.facets.list(snapshot, facet);
   return new Map(values.map(({ value, count }) => [value, count]));
@@ -72,7 +72,7 @@ const facetDictionary = <const Name extends string>(name: Name, summary: string,
 
 export const dictionaryOperations = [
   dictionary('metros', 'Metros and their aliases', 'city', Metro, async (context) => {
-    const counts = await countsOf(context, 'metro');
+    const counts = await countByValue(context, 'metro');
     return listMetros().map(({ id, name, aliases, country }) => ({
       id,
       name,
@@ -82,11 +82,11 @@ export const dictionaryOperations = [
     }));
   }),
   dictionary('states', 'States', 'state', Place, async (context) => {
-    const counts = await countsOf(context, 'state');
+    const counts = await countByValue(context, 'state');
     return listStates().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
   }),
   dictionary('countries', 'Countries', 'country', Place, async (context) => {
-    const counts = await countsOf(context, 'country');
+    const counts = await countByValue(context, 'country');
     return listCountries().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
   }),
   facetDictionary('categories', 'Categories', 'category'),

@@ -1,4 +1,4 @@
-import { openSlots, type Slots } from '../../kit/access/rate/slots.ts';
+import { openSlots, type Slots } from '../../kit/access/slots.ts';
 import { getMappingVersion } from '../../kit/engines/elastic/indices.ts';
 import type { LiveIndex, LiveIndexState } from '../../kit/engines/elastic/live-index.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';

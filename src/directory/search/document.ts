@@ -1,6 +1,6 @@
 import type { DirectoryCreator, DirectoryCreatorDetail } from './creator.shapes.ts';
 import { listOtherSpellings } from './search-words.ts';
-import { countryCodeOf, listCityIds, metrosOf, stateCodeOf } from './stored-place.ts';
+import { findCountryCode, findStateCode, listCityIds, listMetroIds } from './stored-place.ts';
 
 /** One row of an import. Unknown fields may be absent. */
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
@@ -63,7 +63,7 @@ function splitNiches(niches: string | null): string[] {
 const toFilled = <T>(values: T[]): T[] | undefined => (values.length === 0 ? undefined : values);
 const isFilled = (text: string | null) => text !== null && text.trim() !== '';
 
-export function documentOf(row: CreatorRow, facts: Facts = {}): CreatorDocument {
+export function toDocument(row: CreatorRow, facts: Facts = {}): CreatorDocument {
   const { niches = null, city = null, state = null, country = null } = row;
   const { extracted_email = null, external_url = null, data_as_of } = row;
   return {
@@ -92,9 +92,9 @@ export function documentOf(row: CreatorRow, facts: Facts = {}): CreatorDocument 
       age: row.age ?? undefined,
       niches: splitNiches(niches),
       has_email: isFilled(extracted_email),
-      state_code: stateCodeOf(state, country) ?? undefined,
-      country_code: countryCodeOf(country) ?? undefined,
-      metros: metrosOf(city, state, country),
+      state_code: findStateCode(state, country) ?? undefined,
+      country_code: findCountryCode(country) ?? undefined,
+      metros: listMetroIds(city, state, country),
       has_url: isFilled(external_url),
       data_as_of: data_as_of ? Date.parse(data_as_of) : facts.importedAt,
       changed_at: facts.changedAt,

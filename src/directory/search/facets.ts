@@ -4,8 +4,8 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Counts, Snapshot } from './counts.ts';
 import { FIELD, type Ranged } from './order.ts';
-import { CountAnswer, type Filter, queryOf } from './query.ts';
-import { valuedOf } from './regions.ts';
+import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
+import { countValued } from './regions.ts';
 import type { CreatorSearchQuery, Facet, Preview } from './search.shapes.ts';
 import { fetchPage } from './search.ts';
 
@@ -14,7 +14,7 @@ import { fetchPage } from './search.ts';
  */
 const MAX_VALUES = 10_000;
 
-const termsOf = (field: string, size: number, beginning = '') => {
+const toTermsAggregation = (field: string, size: number, beginning = '') => {
   const escaped = beginning.replace(/[^\p{L}\p{N} ]/gu, '\\$&');
   return { terms: { field, size, shard_size: MAX_VALUES, ...(beginning === '' ? {} : { include: `${escaped}.*` }) } };
 };
@@ -27,7 +27,7 @@ function beginningIn(name: string, text: string): string {
 }
 
 /** Ranges of ascending cuts, open at both ends. */
-const rangesOf = (field: string, cuts: readonly number[]) => ({
+const toRangeAggregation = (field: string, cuts: readonly number[]) => ({
   range: {
     field,
     ranges: [undefined, ...cuts].map((from, i) => ({
@@ -95,7 +95,7 @@ export interface FacetValue {
   count: number;
 }
 
-const valuesOf = (found: z.infer<typeof Terms> | undefined): FacetValue[] =>
+const toFacetValues = (found: z.infer<typeof Terms> | undefined): FacetValue[] =>
   (found?.buckets ?? []).map((bucket) => ({ value: bucket.key, count: bucket.doc_count }));
 
 const FACET_SIZE = 50;
@@ -127,7 +127,7 @@ export function openFacets(counts: Counts) {
 
   /** Exact percentiles by the nearest rank, over the matches that have the value. Matches without it come last. */
   async function spread(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, average: number | null) {
-    const having = valuedOf(await counts.level(snapshot, filter, sort));
+    const having = countValued(await counts.level(snapshot, filter, sort));
     const at = async (share: number) =>
       having === 0 ? null : await valueAt(elastic, snapshot, filter, sort, having - Math.ceil(share * having));
     const [p10, p50, p90] = await Promise.all([at(0.1), at(0.5), at(0.9)]);
@@ -144,21 +144,23 @@ export function openFacets(counts: Counts) {
       const chosen = <T extends Facet>(names: readonly T[]) =>
         names.filter((name) => wanted.some((one) => one === name));
       const aggs = Object.fromEntries([
-        ...chosen(TERMS).map((name) => [name, termsOf(FACET_FIELDS[name], size, beginningIn(name, facet_q))] as const),
-        ...chosen(RANGED).map((name) => [name, rangesOf(RANGES[name].field, RANGES[name].cuts)] as const),
+        ...chosen(TERMS).map(
+          (name) => [name, toTermsAggregation(FACET_FIELDS[name], size, beginningIn(name, facet_q))] as const,
+        ),
+        ...chosen(RANGED).map((name) => [name, toRangeAggregation(RANGES[name].field, RANGES[name].cuts)] as const),
         ...chosen(KNOWN).map((name) => [name, { terms: { field: TRUTHS[name] } }] as const),
         ...(stats ? MEANS : []),
       ]);
-      const body = { size: 0, track_total_hits: true, query: queryOf(filter, 'followers'), aggs };
+      const body = { size: 0, track_total_hits: true, query: toElasticQuery(filter, 'followers'), aggs };
       const answer = await counts.ask(snapshot.index, PreviewAnswer, body);
       const { mean_followers, mean_engagement, ...found } = answer.aggregations;
       const facets: Preview['facets'] = {
-        category: valuesOf(found.category),
-        niche: valuesOf(found.niche),
-        country: valuesOf(found.country),
-        state: valuesOf(found.state),
-        metro: valuesOf(found.metro),
-        gender: valuesOf(found.gender),
+        category: toFacetValues(found.category),
+        niche: toFacetValues(found.niche),
+        country: toFacetValues(found.country),
+        state: toFacetValues(found.state),
+        metro: toFacetValues(found.metro),
+        gender: toFacetValues(found.gender),
       };
       for (const name of chosen(RANGED)) {
         facets[name] = (found[name]?.buckets ?? []).map(({ from, to, doc_count }) => ({
@@ -175,10 +177,10 @@ export function openFacets(counts: Counts) {
       }
       const total = answer.hits.total.value;
       if (stats) counts.keep(snapshot, filter, total);
-      const spreadOf = (sort: Ranged, average: { value: number | null } | undefined) =>
+      const toSpread = (sort: Ranged, average: { value: number | null } | undefined) =>
         spread(elastic, snapshot, filter, sort, average?.value ?? null);
       const [followers, engagement] = stats
-        ? await Promise.all([spreadOf('followers', mean_followers), spreadOf('engagement', mean_engagement)])
+        ? await Promise.all([toSpread('followers', mean_followers), toSpread('engagement', mean_engagement)])
         : [];
       const previewed = { total, facets, ...(followers && engagement ? { stats: { followers, engagement } } : {}) };
       previews.set(key, previewed);
@@ -189,9 +191,9 @@ export function openFacets(counts: Counts) {
       const key = `${snapshot.index}/${snapshot.generation}/${name}`;
       const cached = lists.get(key);
       if (cached) return cached;
-      const aggs = { values: termsOf(FACET_FIELDS[name], MAX_VALUES) };
+      const aggs = { values: toTermsAggregation(FACET_FIELDS[name], MAX_VALUES) };
       const answer = await counts.ask(snapshot.index, TermsAnswer, { size: 0, track_total_hits: false, aggs });
-      const values = valuesOf(answer.aggregations.values);
+      const values = toFacetValues(answer.aggregations.values);
       lists.set(key, values);
       return values;
     },

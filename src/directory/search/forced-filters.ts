@@ -5,8 +5,8 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 import { findVersions } from '../lists/list-filter.ts';
 import type { Directory } from './directory.ts';
-import { metaOf, neededField, type Plan, planOf, REPEATED } from './plan.ts';
-import { type Clause, type Listed, queryOf } from './query.ts';
+import { getPlan, neededField, type Plan, REPEATED, toMeta } from './plan.ts';
+import { type Clause, type Listed, toElasticQuery } from './query.ts';
 import { CreatorSearchQuery } from './search.shapes.ts';
 
 /** The parameters that a key can be bound to: filters, but no order, page or look-up. */
@@ -30,7 +30,7 @@ export async function forcedProblems(db: Db, brandId: string, field: string, for
   const lists = ids.length === 0 ? [] : await findVersions(db, brandId, ids);
   const found = new Set(lists.map(({ id }) => id));
   const filled = new Set(Object.keys(omitUndefined(read)));
-  const problemOf = (name: string): Omit<Problem, 'field'> | undefined => {
+  const findProblem = (name: string): Omit<Problem, 'field'> | undefined => {
     if (!FILTERS.has(name)) return { code: 'invalid', message: 'is not a filter of search.' };
     if (!parsed.success) return undefined;
     if (name !== 'in_list' && name !== 'not_in_list') {
@@ -42,7 +42,7 @@ export async function forcedProblems(db: Db, brandId: string, field: string, for
     return { code: 'not_found', message: `names ${missing.join(', ')}, which is not a list of this brand.` };
   };
   const problems = Object.keys(forced).flatMap((name): Problem[] => {
-    const problem = problemOf(name);
+    const problem = findProblem(name);
     return problem ? [{ field: name, ...problem }] : [];
   });
   return [...problems, ...toProblems(parsed)].map((problem) => ({ ...problem, field: `${field}.${problem.field}` }));
@@ -56,11 +56,11 @@ interface Bound {
 const bounds = new WeakMap<Forced, Bound>();
 
 /** The filters of a key as a query and a clause, read once. */
-function boundOf(forced: Forced): Bound {
+function bindForced(forced: Forced): Bound {
   const known = bounds.get(forced);
   if (known) return known;
   const query = CreatorSearchQuery.parse(forced);
-  const bound = { query, clause: queryOf(planOf(query, [], 'places').filter, 'followers') };
+  const bound = { query, clause: toElasticQuery(getPlan(query, [], 'places').filter, 'followers') };
   bounds.set(forced, bound);
   return bound;
 }
@@ -70,14 +70,14 @@ type Bindable = Pick<Caller, 'brandId' | 'limits'>;
 /** The first of the key's filters that needs a field of the newest mapping. */
 export function neededBy({ limits }: Bindable): string | undefined {
   const forced = limits?.forced_filters;
-  return forced ? neededField(boundOf(forced).query) : undefined;
+  return forced ? neededField(bindForced(forced).query) : undefined;
 }
 
 /** The filter on everything that the key finds. */
-export async function filterOf({ lists }: Directory, { brandId, limits }: Bindable): Promise<Clause[]> {
+export async function readForcedClauses({ lists }: Directory, { brandId, limits }: Bindable): Promise<Clause[]> {
   const forced = limits?.forced_filters;
   if (!forced) return [];
-  const { query, clause } = boundOf(forced);
+  const { query, clause } = bindForced(forced);
   return [clause, ...((await lists.read(brandId, query))?.clauses ?? [])];
 }
 
@@ -97,7 +97,7 @@ export async function narrowed(
   plan: Plan,
 ): Promise<Plan> {
   const forced = limits?.forced_filters;
-  const bound = forced ? boundOf(forced) : undefined;
+  const bound = forced ? bindForced(forced) : undefined;
   const listed = joined(await lists.read(brandId, query), bound && (await lists.read(brandId, bound.query)));
   const filter = {
     ...plan.filter,
@@ -106,5 +106,5 @@ export async function narrowed(
   };
   if (!forced) return listed ? { ...plan, filter } : plan;
   const interpretation = { ...plan.interpretation, forced };
-  return { filter, interpretation, meta: metaOf(interpretation) };
+  return { filter, interpretation, meta: toMeta(interpretation) };
 }

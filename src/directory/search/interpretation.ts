@@ -44,9 +44,9 @@ function readProfileAddress(q: string): string | undefined {
   return address?.platform === 'photo_app' ? (address.handle ?? undefined) : undefined;
 }
 
-function readQ(q: string, as: PlaceWords['q_as']): Understanding['q'] {
+function readQ(q: string, mode: PlaceWords['q_as']): Understanding['q'] {
   const text = { kind: 'text' as const, text: q };
-  if (as === 'text') return text;
+  if (mode === 'text') return text;
   const username = readProfileAddress(q);
   return username === undefined ? (readLocation(q) ?? text) : { kind: 'username', username };
 }
@@ -242,7 +242,7 @@ function narrowed(reading: { state?: { code: string }; country?: { code: string 
 const SEVERAL_PLACES = ['city_any', 'state_any', 'country_any', 'not_city', 'not_country'] as const;
 
 /** `meta.interpretation` of the response. */
-export function interpretationOf(
+export function toInterpretation(
   query: PlaceWords,
   understood: Understanding,
   ignored: readonly string[],

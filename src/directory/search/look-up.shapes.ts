@@ -32,7 +32,7 @@ const separated = (value: string) => value.split(',').map(withoutAt);
 const PK = /^\d{1,16}$/;
 
 /** Keys separated by commas; the caller describes them. */
-export const pksOf = (most: number) =>
+export const commaSeparatedPks = (most: number) =>
   z
     .string()
     .max(most * 18)
@@ -46,7 +46,7 @@ export const pksOf = (most: number) =>
     .optional();
 
 // Without examples: the docs page would send all of them at once.
-export const pks = pksOf(LOOKED_UP_AT_MOST).describe('Only these creators: `pk`s, separated by commas.');
+export const pks = commaSeparatedPks(LOOKED_UP_AT_MOST).describe('Only these creators: `pk`s, separated by commas.');
 
 const texts = (most: number, description: string) =>
   z

@@ -3,8 +3,8 @@ import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { type NotFound, toUsername } from './look-up.shapes.ts';
-import { type Clause, type Filter, queryOf, SOUGHT } from './query.ts';
-import { bodyOf } from './request-body.ts';
+import { type Clause, type Filter, SOUGHT, toElasticQuery } from './query.ts';
+import { serializeBody } from './request-body.ts';
 import { totalIn } from './search.ts';
 
 /** What creators are looked up by. */
@@ -44,11 +44,11 @@ export async function lookUp(
     size,
     track_total_hits: true,
     query: { dis_max: { queries } },
-    ...(filter ? { post_filter: queryOf(filter, 'followers') } : {}),
+    ...(filter ? { post_filter: toElasticQuery(filter, 'followers') } : {}),
     sort: [{ _score: 'desc' }, { 'card.follower_count': { order: 'desc', missing: '_last' } }, { 'card.pk': 'asc' }],
     aggs: { sought: { filters: { filters: values } } },
   };
-  const bytes = await elastic.post(`/${index}/_search?allow_partial_search_results=false`, bodyOf(body));
+  const bytes = await elastic.post(`/${index}/_search?allow_partial_search_results=false`, serializeBody(body));
   // Nothing after the hits is text, so the last occurrence is the key.
   const end = bytes.lastIndexOf(AGGREGATIONS);
   const counts = Counts.parse(JSON.parse(bytes.toString('latin1', end + AGGREGATIONS.length, bytes.length - 1)));

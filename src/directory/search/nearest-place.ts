@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { foldAccents } from '../../kit/values/fold.ts';
 import { later } from '../../kit/values/later.ts';
-import { citiesByKey, type KnownCity, membersByKey, metros, namesakesOf } from './place-atlas.ts';
+import { citiesByKey, type KnownCity, listNamesakes, membersByKey, metros } from './place-atlas.ts';
 import { placeKey } from './place-names.ts';
 
 /** Longer than any place name; longer texts are cut here. */
@@ -46,11 +46,11 @@ const placeNames = later(() => byLength([...cities().map((city) => city.name), .
 
 /** The known city or metro whose spelling is closest to the text, optionally within an area. */
 export function nearestPlace(text: string, liesThere?: (city: KnownCity) => boolean): string | undefined {
-  return nearest(text, placeNames(), ({ key }) => !liesThere || namesakesOf(key).some(liesThere));
+  return nearest(text, placeNames(), ({ key }) => !liesThere || listNamesakes(key).some(liesThere));
 }
 
 /** Finds the closest of a short list of names, such as states or countries. */
-export function nearestOf(names: Iterable<string>): (text: string) => string | undefined {
+export function createNearestFinder(names: Iterable<string>): (text: string) => string | undefined {
   const known = later(() => byLength(names));
   return (text) => nearest(text, known());
 }

@@ -34,7 +34,7 @@ const ORDERS: Record<Sort, Order> = {
   relevance: { field: undefined, ranged: undefined, isAscending: false },
 };
 
-export const orderOf = (sort: Sort): Order => ORDERS[sort];
+export const getOrder = (sort: Sort): Order => ORDERS[sort];
 
 /** Where an aggregation reads the value that results are sorted by. */
 export function sortedBy(sort: Sort): { field: string } | { script: { source: string } } {
@@ -43,7 +43,7 @@ export function sortedBy(sort: Sort): { field: string } | { script: { source: st
 }
 
 /** The value, missing ones last, then pk: the index's own sort for followers. */
-export function sortOf(sort: Sort): Clause[] {
+export function toSort(sort: Sort): Clause[] {
   const { field, isAscending } = ORDERS[sort];
   const first =
     field === undefined ? { _score: 'desc' } : { [field]: { order: isAscending ? 'asc' : 'desc', missing: '_last' } };

@@ -5,7 +5,7 @@ import type { Snapshot } from './counts.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import type { Directory } from './directory.ts';
 import { toUsername } from './look-up.shapes.ts';
-import { type Clause, CountAnswer, type Filter, queryOf } from './query.ts';
+import { type Clause, CountAnswer, type Filter, toElasticQuery } from './query.ts';
 
 /** Elasticsearch's most hits in one answer. */
 const HITS = 10_000;
@@ -74,11 +74,11 @@ export async function findPks(
 ): Promise<{ pks: number[]; notFound: { pks: number[]; usernames: string[] } }> {
   const snapshot = await directory.snapshot();
   const known = await knownPks(directory, snapshot, [...new Set(pks)]);
-  const keyOf = (name: string) => foldAccents(toUsername(name));
-  const named = await pksByUsername(directory, snapshot, [...new Set(usernames.map(keyOf))]);
+  const toKey = (name: string) => foldAccents(toUsername(name));
+  const named = await pksByUsername(directory, snapshot, [...new Set(usernames.map(toKey))]);
   const missing = {
     pks: [...new Set(pks)].filter((pk) => !known.has(pk)),
-    usernames: [...new Set(usernames)].filter((name) => !named.has(keyOf(name))),
+    usernames: [...new Set(usernames)].filter((name) => !named.has(toKey(name))),
   };
   return { pks: [...new Set([...known, ...named.values()])], notFound: missing };
 }
@@ -90,7 +90,7 @@ export async function matchingPks(
   filter: Filter,
   most: number,
 ): Promise<{ total: number; pks: number[] }> {
-  const query = queryOf(filter, 'followers');
+  const query = toElasticQuery(filter, 'followers');
   const counted = await directory.counts.ask(snapshot.index, CountAnswer, { size: 0, track_total_hits: true, query });
   const total = counted.hits.total.value;
   const pks: number[] = [];
@@ -101,7 +101,7 @@ export async function matchingPks(
 
 /** The pks of all matches, ascending, in pages of up to 10,000. */
 export async function* eachPage(directory: Directory, snapshot: Snapshot, filter: Filter): AsyncGenerator<number[]> {
-  const query = queryOf(filter, 'followers');
+  const query = toElasticQuery(filter, 'followers');
   for (let after = -1; ; ) {
     const page = await nextPks(directory, snapshot, query, after);
     if (page.length > 0) yield page;

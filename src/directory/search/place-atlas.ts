@@ -111,7 +111,7 @@ export interface Places<T> {
 }
 
 /** Places that are read when the first is wanted: reading them all is a fifth of the start of a small program. */
-function placesOf<T>(fill: (places: Map<string, T>) => void): Places<T> {
+function createLazyPlaces<T>(fill: (places: Map<string, T>) => void): Places<T> {
   const all = later(() => {
     const places = new Map<string, T>();
     fill(places);
@@ -139,26 +139,26 @@ function sortBySize(places: Map<string, KnownCity[]>): void {
 }
 
 /** The cities of the dictionary by main name, the largest first. */
-export const citiesByKey = placesOf<KnownCity[]>((places) => {
+export const citiesByKey = createLazyPlaces<KnownCity[]>((places) => {
   for (const { city } of namedCities()) append(places, placeKey(city.name), city);
   sortBySize(places);
 });
 
 /** The same cities by their names in other languages, former names and nicknames. */
-export const citiesByOtherName = placesOf<KnownCity[]>((places) => {
+export const citiesByOtherName = createLazyPlaces<KnownCity[]>((places) => {
   for (const { city, others } of namedCities()) {
     for (const key of others) append(places, key, city);
   }
   sortBySize(places);
 });
 
-export const metroByAlias = placesOf<Metro>((places) => {
+export const metroByAlias = createLazyPlaces<Metro>((places) => {
   for (const metro of metros) {
     for (const key of [metro.name, ...metro.aliases].flatMap(placeKeys)) places.set(key, metro);
   }
 });
 
-export const membersByKey = placesOf<Membership[]>((places) => {
+export const membersByKey = createLazyPlaces<Membership[]>((places) => {
   for (const metro of metros) {
     for (const { city, state, country } of metro.members) {
       append(places, placeKey(city), { metroId: metro.id, city: { id: 0, name: city, state, country, population: 0 } });
@@ -175,7 +175,7 @@ export function readMetroCore(name: string): string | undefined {
 }
 
 /** Metros by the cities that their names have, for `Dallas area` and `Fort Worth metro`. */
-export const metroByCore = placesOf<Metro>((places) => {
+export const metroByCore = createLazyPlaces<Metro>((places) => {
   for (const metro of metros) {
     const parts = metro.name.split('-');
     const first = metro.aliases.flatMap((alias) => alias.split('-').slice(0, 1));
@@ -185,7 +185,7 @@ export const metroByCore = placesOf<Metro>((places) => {
 });
 
 /** Smaller US towns, recognized only together with their state. */
-const townsByKey = placesOf<KnownCity[]>((places) => {
+const townsByKey = createLazyPlaces<KnownCity[]>((places) => {
   for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string())).parse(townRows))) {
     for (const name of towns) append(places, placeKey(name), { id: 0, name, population: 0, ...readArea(area) });
   }
@@ -195,7 +195,7 @@ const townsByKey = placesOf<KnownCity[]>((places) => {
 export const everydayWords: ReadonlySet<string> = new Set(wordRows.map(placeKey));
 
 /** All places with a name: cities of the dictionary, largest first, then members of metros and towns. */
-export function namesakesOf(key: string): KnownCity[] {
+export function listNamesakes(key: string): KnownCity[] {
   const members = membersByKey.get(key) ?? [];
   return [...(citiesByKey.get(key) ?? []), ...members.map((member) => member.city), ...(townsByKey.get(key) ?? [])];
 }

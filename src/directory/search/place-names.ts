@@ -8,7 +8,7 @@ const LONG_WORDS: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte
  * The common spellings of a place's name, folded: postal words in full and abbreviated, without periods and
  * apostrophes, hyphens as spaces. `St. Louis` is `st. louis`, `st louis`, `saint louis`.
  */
-export function spellingsOf(name: string): string[] {
+export function listSpellings(name: string): string[] {
   const written = foldAccents(name);
   const long = written.replace(/\b(ste?|ft|mt)\b\.?/g, (_, word: string) => LONG_WORDS[word] ?? word);
   const short = written.replace(/\b(?:sainte?|fort|mount)\b/g, (word) => `${POSTAL_WORDS[word] ?? word}.`);
@@ -16,16 +16,16 @@ export function spellingsOf(name: string): string[] {
   return [...new Set(plain.flatMap((spelling) => [spelling, spelling.replaceAll('-', ' ')]))];
 }
 
-function lettersOf(folded: string): string {
+function keepLetters(folded: string): string {
   return folded.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
 /** A key shared by spellings of one place: letters and digits only, with postal short forms. */
 export function placeKey(text: string): string {
-  return lettersOf(fold(text).replace(/\b(?:sainte?|fort|mount)\b/g, (word) => POSTAL_WORDS[word] ?? word));
+  return keepLetters(fold(text).replace(/\b(?:sainte?|fort|mount)\b/g, (word) => POSTAL_WORDS[word] ?? word));
 }
 
 /** The keys of a name, including one for a spelling without spaces: `dallasfortworth` has no word to abbreviate. */
 export function placeKeys(name: string): string[] {
-  return [placeKey(name), lettersOf(fold(name))];
+  return [placeKey(name), keepLetters(fold(name))];
 }

@@ -1,5 +1,5 @@
 import { foldAccents } from '../../kit/values/fold.ts';
-import { isPartOfKnownName, nearestOf, nearestPlace } from './nearest-place.ts';
+import { createNearestFinder, isPartOfKnownName, nearestPlace } from './nearest-place.ts';
 import { findNamed } from './other-names.ts';
 import {
   type Country,
@@ -10,11 +10,11 @@ import {
   countryOfPart,
   everydayWords,
   type KnownCity,
+  listNamesakes,
   type Metro,
   metroByAlias,
   metroByCore,
   metros,
-  namesakesOf,
   type Places,
   readMetroCore,
   type State,
@@ -22,7 +22,7 @@ import {
   stateByName,
   states,
 } from './place-atlas.ts';
-import { placeKey, spellingsOf } from './place-names.ts';
+import { listSpellings, placeKey } from './place-names.ts';
 
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
@@ -63,8 +63,8 @@ export type CountryReading =
 /** No place name is longer; longer values are text and are not looked up. */
 const LONGEST_PLACE = 120;
 
-const nearestState = nearestOf(states.map((state) => state.name));
-const nearestCountry = nearestOf(countries.map((country) => country.name));
+const nearestState = createNearestFinder(states.map((state) => state.name));
+const nearestCountry = createNearestFinder(countries.map((country) => country.name));
 
 export function listMetros(): readonly Metro[] {
   return metros;
@@ -198,7 +198,7 @@ function readCityBeforeArea(value: string): PlaceReading | undefined {
 
 /** The codes of countries are everyday words in small letters. */
 const isCountryAfterCity = (text: string): boolean =>
-  countryOf(text) !== undefined && (text.length > 2 || text === text.toUpperCase());
+  findCountry(text) !== undefined && (text.length > 2 || text === text.toUpperCase());
 
 function stateInCapitals(value: string): State | undefined {
   return /^[A-Z]{2}$/.test(value) ? stateByKey.get(value.toLowerCase()) : undefined;
@@ -211,7 +211,7 @@ function suggesting(suggestion: string | undefined): { suggestion?: string } {
 /** The text as sent, and the common spellings of the names. */
 function allSpellings(value: string, cities: readonly KnownCity[]): string[] {
   const names = new Set(cities.map((city) => city.name));
-  return [...new Set([foldAccents(value), ...[...names].flatMap(spellingsOf)])];
+  return [...new Set([foldAccents(value), ...[...names].flatMap(listSpellings)])];
 }
 
 /** A known city as a user writes it (`st louis`, `The Bronx`) matches its name in all spellings. */
@@ -264,7 +264,7 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (withState) return { kind: 'metro', metro: withState };
   const metro = citiesByKey.has(key) ? undefined : metroByAlias.get(key);
   if (metro) return { kind: 'metro', metro, ...area };
-  const cities = namesakesOf(key).filter(liesIn(area));
+  const cities = listNamesakes(key).filter(liesIn(area));
   const [city] = cities;
   const named = listNamed(key, liesIn(area));
   if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area, ...named };
@@ -273,19 +273,19 @@ function readCityInArea(value: string): PlaceReading | undefined {
 }
 
 /** After a city, a part of a country means the country: `London, England`. */
-function countryOf(text: string): Country | undefined {
+function findCountry(text: string): Country | undefined {
   const key = placeKey(text);
   return countryByKey.get(key) ?? countryOfPart.get(key);
 }
 
 /** All places with a name, as their main or another one. */
-const listAllNamed = (key: string): KnownCity[] => [...namesakesOf(key), ...(citiesByOtherName.get(key) ?? [])];
+const listAllNamed = (key: string): KnownCity[] => [...listNamesakes(key), ...(citiesByOtherName.get(key) ?? [])];
 
 function readArea(key: string, [first = '', second, ...more]: string[]): Area | undefined {
   if (more.length > 0) return undefined;
   const state = stateByKey.get(placeKey(first));
-  if (second === undefined) return pickArea(key, state, countryOf(first));
-  const country = countryOf(second);
+  if (second === undefined) return pickArea(key, state, findCountry(first));
+  const country = findCountry(second);
   if (country?.code === 'US') return state && { state };
   return country && listAllNamed(key).some(liesIn({ country })) ? { country } : undefined;
 }

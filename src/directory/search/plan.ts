@@ -1,7 +1,7 @@
 import {
   explainTextInPlace,
   type Interpretation,
-  interpretationOf,
+  toInterpretation,
   type Understanding,
   understand,
 } from './interpretation.ts';
@@ -93,7 +93,7 @@ function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matchin
     const understood = understand(query);
     return {
       filter: buildFilter(query, understood),
-      interpretation: interpretationOf(query, understood, ignored, repeated(query)),
+      interpretation: toInterpretation(query, understood, ignored, repeated(query)),
     };
   }
   const rest = withoutPlaces(query);
@@ -101,7 +101,7 @@ function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matchin
   const { clauses, ranges } = buildFilter(rest, understood);
   return {
     filter: { clauses: [...clauses, ...plainClauses(query)], ranges },
-    interpretation: plainInterpretation(query, interpretationOf(rest, understood, ignored)),
+    interpretation: plainInterpretation(query, toInterpretation(rest, understood, ignored)),
   };
 }
 
@@ -110,22 +110,22 @@ export function planInPlace(query: CreatorSearchQuery, ignored: readonly string[
   const understood = understand({ ...query, q: placed.text, q_as: 'text' });
   const filter = buildFilter(query, understood);
   const interpretation = {
-    ...interpretationOf(query, understand(query), ignored, repeated(query)),
+    ...toInterpretation(query, understand(query), ignored, repeated(query)),
     q: explainTextInPlace(query.q ?? '', placed),
   };
   const narrowed = { ...filter, clauses: [...filter.clauses, ...locationClauses(placed.reading)] };
-  return { filter: narrowed, interpretation, meta: metaOf(interpretation) };
+  return { filter: narrowed, interpretation, meta: toMeta(interpretation) };
 }
 
-export const metaOf = (interpretation: Interpretation): string =>
+export const toMeta = (interpretation: Interpretation): string =>
   Buffer.from(JSON.stringify({ interpretation })).toString('latin1');
 
 /** The plan of a query, built once per prepared request. */
-export function planOf(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching): Plan {
+export function getPlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching): Plan {
   const known = plans.get(query);
   if (known) return known;
   const { filter, interpretation } = madePlan(query, ignored, matching);
-  const plan = { filter, interpretation, meta: metaOf(interpretation) };
+  const plan = { filter, interpretation, meta: toMeta(interpretation) };
   plans.set(query, plan);
   return plan;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fold, foldAccents } from '../../kit/values/fold.ts';
 import type { Understanding } from './interpretation.ts';
 import { toUsername } from './look-up.shapes.ts';
-import { FIELD, orderOf, type Ranged, type Sort, withinScores } from './order.ts';
+import { FIELD, getOrder, type Ranged, type Sort, withinScores } from './order.ts';
 import type { CountryReading, PlaceReading } from './places.ts';
 import { type Bounds, nextUp } from './regions.ts';
 import type { CreatorSearchQuery } from './search.shapes.ts';
@@ -39,7 +39,7 @@ const any = (...should: Clause[]): Clause => ({ bool: { should, minimum_should_m
 const all = ([only, ...more]: Clause[]): Clause =>
   only && more.length === 0 ? only : { bool: { filter: only ? [only, ...more] : [] } };
 const none = (must_not: Clause[]): Clause[] => (must_not.length === 0 ? [] : [{ bool: { must_not } }]);
-const anyOf = (should: Clause[]): Clause[] => (should.length === 0 ? [] : [any(...should)]);
+const matchAny = (should: Clause[]): Clause[] => (should.length === 0 ? [] : [any(...should)]);
 
 /** Substring of a keyword with few distinct values; the field's normalizer folds the pattern too. */
 export function contains(field: string, text: string): Clause {
@@ -79,12 +79,12 @@ function placeClauses(reading: Understanding['city']): Clause[] {
       return orAsSent([term('x.metros', reading.metro.id), ...state, ...country], reading);
     case 'city': {
       const named = any(...reading.spellings.map((name) => term('card.city', name)));
-      return orAsSent(orOneOf([named, ...state, ...country], reading.cities), reading);
+      return orAsSent(orAnyCity([named, ...state, ...country], reading.cities), reading);
     }
     case 'city_contains': {
       const { text, spellings } = reading;
       const named = spellings ? containsAny('card.city', text, spellings) : contains('card.city', text);
-      return orAsSent(orOneOf([named, ...state, ...country], reading.cities), reading);
+      return orAsSent(orAnyCity([named, ...state, ...country], reading.cities), reading);
     }
   }
 }
@@ -94,7 +94,7 @@ export const locationClauses = (reading: PlaceReading | CountryReading): Clause[
   reading.kind === 'country' || reading.kind === 'country_contains' ? countryClause(reading) : placeClauses(reading);
 
 /** The same, or a city that the value names: an import has compared its state and country. */
-const orOneOf = (clauses: Clause[], cities: readonly { id: number }[] | undefined): Clause[] =>
+const orAnyCity = (clauses: Clause[], cities: readonly { id: number }[] | undefined): Clause[] =>
   cities ? [any(all(clauses), { terms: { 'x.cities': cities.map(({ id }) => String(id)) } })] : clauses;
 
 const orAsSent = (clauses: Clause[], { asSent }: { asSent?: string }): Clause[] =>
@@ -110,7 +110,7 @@ export function usernameStartsWith(beginning: string): Clause {
     : { prefix: { 'card.username': { value: beginning } } };
 }
 
-const wordsOf = (text: string) => [...new Set(text.split(/\s+/u).filter(hasLetterOrDigit))];
+const splitWords = (text: string) => [...new Set(text.split(/\s+/u).filter(hasLetterOrDigit))];
 
 /** One edit for words of 4 to 7 letters, two from 8; the first two letters must be right. */
 const EDITS = { fuzziness: 'AUTO:4,8', prefix_length: 2, fuzzy_rewrite: 'constant_score' };
@@ -121,7 +121,7 @@ const wordIn = (field: string, word: string, more: object = {}): Clause => ({
 
 /** Every word must match in one of the five fields, in any of its spellings; the username also by prefix. */
 function textClauses(text: string, typos: boolean): Clause[] {
-  return wordsOf(text).map((word) =>
+  return splitWords(text).map((word) =>
     any(
       ...[word, ...expandWord(word)].map((spelling) => wordIn('q_all', spelling)),
       ...usernamePrefixes(word),
@@ -142,8 +142,8 @@ function usernamePrefixes(word: string): Clause[] {
 }
 
 /** BM25 over all five fields; the words of the full name and the start of the username weigh more. Every match scores above 0. */
-function scoringOf(text: string, typos: boolean): Clause[] {
-  return wordsOf(text).flatMap((word) => [
+function toScoring(text: string, typos: boolean): Clause[] {
+  return splitWords(text).flatMap((word) => [
     ...[word, ...expandWord(word)].flatMap((spelling) => [
       wordIn('q_all', spelling),
       wordIn('q_name', spelling, { boost: 2 }),
@@ -166,12 +166,12 @@ function severalClauses(query: CreatorSearchQuery, understood: Understanding): C
   const { category_any = [], niche_any = [], gender_any = [], not_category = [], not_niche = [] } = query;
   const { city_any, state_any, country_any, not_city, not_country } = understood;
   return [
-    ...anyOf(category_any.map((value) => term('card.category', value))),
-    ...anyOf(niche_any.map((value) => contains('x.niches', value))),
-    ...anyOf(gender_any.map((value) => term('x.gender', value))),
-    ...anyOf(city_any.map((reading) => all(placeClauses(reading)))),
-    ...anyOf(state_any.map((reading) => all(stateClause(reading)))),
-    ...anyOf(country_any.map((reading) => all(countryClause(reading)))),
+    ...matchAny(category_any.map((value) => term('card.category', value))),
+    ...matchAny(niche_any.map((value) => contains('x.niches', value))),
+    ...matchAny(gender_any.map((value) => term('x.gender', value))),
+    ...matchAny(city_any.map((reading) => all(placeClauses(reading)))),
+    ...matchAny(state_any.map((reading) => all(stateClause(reading)))),
+    ...matchAny(country_any.map((reading) => all(countryClause(reading)))),
     ...none([
       ...not_category.map((value) => term('card.category', value)),
       ...not_niche.map((value) => contains('x.niches', value)),
@@ -183,7 +183,7 @@ function severalClauses(query: CreatorSearchQuery, understood: Understanding): C
 
 /** The creators that are looked up. */
 function soughtClauses({ pks = [], usernames = [], emails = [] }: CreatorSearchQuery): Clause[] {
-  return anyOf([
+  return matchAny([
     ...(pks.length === 0 ? [] : [{ terms: { [SOUGHT.pks]: pks } }]),
     ...(usernames.length === 0 ? [] : [{ terms: { [SOUGHT.usernames]: usernames.map(toUsername) } }]),
     ...(emails.length === 0 ? [] : [{ terms: { [SOUGHT.emails]: emails } }]),
@@ -227,7 +227,7 @@ export function buildFilter(query: CreatorSearchQuery, understood: Understanding
         ...(engagement_max === undefined ? {} : { lt: nextUp(engagement_max) }),
       },
     },
-    ...(query.sort === 'relevance' && q?.kind === 'text' ? { scoring: scoringOf(q.text, typos) } : {}),
+    ...(query.sort === 'relevance' && q?.kind === 'text' ? { scoring: toScoring(q.text, typos) } : {}),
   };
 }
 
@@ -238,7 +238,7 @@ function narrow(range: Range, region: Bounds): Range {
 }
 
 function regionClauses(sort: Sort, range: Range, region: Bounds): Clause[] {
-  const { field = '' } = orderOf(sort);
+  const { field = '' } = getOrder(sort);
   const { pkGte, pkLt } = region;
   const pks = { ...(pkGte === undefined ? {} : { gte: pkGte }), ...(pkLt === undefined ? {} : { lt: pkLt }) };
   return [
@@ -255,8 +255,8 @@ function rangeClauses(field: string, range: Range): Clause[] {
  * The filter as one query, narrowed to regions of the sort order if given. A filter's own range and the region's become
  * one clause, because a one-sided range over much of the index costs 15 ms and a bounded one 1 ms (measured).
  */
-export function queryOf(filter: Filter, sort: Sort, regions?: readonly Bounds[]): Clause {
-  const { ranged } = orderOf(sort);
+export function toElasticQuery(filter: Filter, sort: Sort, regions?: readonly Bounds[]): Clause {
+  const { ranged } = getOrder(sort);
   const others = (['followers', 'engagement'] as const).filter((name) => name !== ranged);
   const clauses = [
     ...filter.clauses,

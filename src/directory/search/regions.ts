@@ -66,16 +66,16 @@ export function cutByPks(pks: readonly number[], within: Bounds): Bounds[] {
   });
 }
 
-export function levelOf(regions: readonly Bounds[], counts: readonly number[]): Level {
+export function toLevel(regions: readonly Bounds[], counts: readonly number[]): Level {
   const before = new Uint32Array(regions.length + 1);
   for (let i = 0; i < regions.length; i += 1) before[i + 1] = (before[i] ?? 0) + (counts[i] ?? 0);
   return { regions, before, finer: new Map() };
 }
 
-export const totalOf = (level: Level): number => level.before[level.regions.length] ?? 0;
+export const getTotal = (level: Level): number => level.before[level.regions.length] ?? 0;
 
 /** The matches that have the value: those without it are in the last region. */
-export const valuedOf = (level: Level): number => level.before[level.regions.length - 1] ?? 0;
+export const countValued = (level: Level): number => level.before[level.regions.length - 1] ?? 0;
 
 /** The region that holds the match at `offset`. */
 function regionAt(level: Level, offset: number): number {
@@ -89,7 +89,7 @@ function regionAt(level: Level, offset: number): number {
   return low;
 }
 
-async function finerOf(level: Level, region: number, refine: () => Promise<Level>): Promise<Level> {
+async function refineOnce(level: Level, region: number, refine: () => Promise<Level>): Promise<Level> {
   const finer = level.finer.get(region) ?? refine();
   level.finer.set(region, finer);
   try {
@@ -110,7 +110,7 @@ export async function cover(
   end: number,
   refine: (region: Bounds) => Promise<Level>,
 ): Promise<Cover> {
-  const last = Math.min(end, totalOf(level));
+  const last = Math.min(end, getTotal(level));
   const found: Cover = { regions: [], from: 0 };
   if (start >= last) return found;
   for (let i = regionAt(level, start); i < level.regions.length && (level.before[i] ?? 0) < last; i += 1) {
@@ -124,7 +124,7 @@ export async function cover(
       found.regions.push(region);
       continue;
     }
-    const within = await cover(await finerOf(level, i, () => refine(region)), inner, last - before, refine);
+    const within = await cover(await refineOnce(level, i, () => refine(region)), inner, last - before, refine);
     if (found.regions.length === 0) found.from = within.from;
     found.regions.push(...within.regions);
   }

@@ -15,7 +15,7 @@ export class NumbersText {
 }
 
 /** A body for Elasticsearch as JSON. */
-export function bodyOf(body: unknown): string {
+export function serializeBody(body: unknown): string {
   texts = [];
   const text = JSON.stringify(body);
   return texts.length === 0 ? text : text.replace(/"\\u0000(\d+)"/g, (_mark, i: string) => texts[Number(i)] ?? '[]');

@@ -10,20 +10,20 @@ const BESIDES: ReadonlySet<string> = new Set([
 /** A repeated request has the same query object. */
 const known = new WeakMap<CreatorSearchQuery, SearchRecord>();
 
-function kindOf(query: CreatorSearchQuery): SearchRecord['kind'] {
+function getKind(query: CreatorSearchQuery): SearchRecord['kind'] {
   if (query.preview) return 'preview';
   if (query.walk) return 'walk';
   return isLookUp(query) ? 'look_up' : 'page';
 }
 
 /** What the record of calls keeps of a search. */
-export function soughtOf(query: CreatorSearchQuery): SearchRecord {
+export function toSearchRecord(query: CreatorSearchQuery): SearchRecord {
   const before = known.get(query);
   if (before) return before;
   const given = Object.entries(query)
     .filter(([name, value]) => value !== undefined && !BESIDES.has(name) && !(name === 'q_as' && value === 'auto'))
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  const sought = { kind: kindOf(query), filters: given.map(([name]) => name), text: JSON.stringify(given) };
+  const sought = { kind: getKind(query), filters: given.map(([name]) => name), text: JSON.stringify(given) };
   known.set(query, sought);
   return sought;
 }

@@ -17,7 +17,7 @@ const assertOneState: Rule = (query, context) => {
   const state = readState(query.state);
   const given = state.kind === 'state' ? state.state.code : state.text;
   for (const name of ['city', 'city_any']) {
-    for (const value of valuesOf(query[name])) {
+    for (const value of splitValues(query[name])) {
       const city = readCity(value);
       if (city.kind === 'state' || !city.state || given === city.state.code) continue;
       const message = `contradicts the state in ${name}: ${JSON.stringify(value)} is in ${city.state.code}, state says ${given}`;
@@ -46,7 +46,7 @@ const READINGS: Readonly<Record<string, (value: string) => string>> = {
   country: (value) => JSON.stringify(readCountry(value)),
 };
 
-const valuesOf = (value: unknown): string[] =>
+const splitValues = (value: unknown): string[] =>
   (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
 
 const assertSeveral: Rule = (query, context) => {
@@ -57,11 +57,11 @@ const assertSeveral: Rule = (query, context) => {
         context,
         `${name}_any`,
         `must not be combined with ${name}: send one of the two`,
-        valuesOf(several).join('|'),
+        splitValues(several).join('|'),
       );
     }
-    const wanted = new Map([...valuesOf(one), ...valuesOf(several)].map((value) => [readingOf(value), value]));
-    for (const value of valuesOf(not)) {
+    const wanted = new Map([...splitValues(one), ...splitValues(several)].map((value) => [readingOf(value), value]));
+    for (const value of splitValues(not)) {
       const same = wanted.get(readingOf(value));
       if (same === undefined) continue;
       const other = one === undefined ? `${name}_any` : name;
@@ -74,11 +74,11 @@ const assertStates: Rule = (query, context) => {
   const { state_any } = query;
   if (state_any === undefined) return;
   for (const name of ['city', 'city_any']) {
-    for (const value of valuesOf(query[name])) {
+    for (const value of splitValues(query[name])) {
       const city = readCity(value);
       if (city.kind === 'state' || !city.state) continue;
       const message = `must not be combined with a ${name} that names its state (${JSON.stringify(value)})`;
-      refuse(context, 'state_any', message, valuesOf(state_any).join('|'));
+      refuse(context, 'state_any', message, splitValues(state_any).join('|'));
     }
   }
 };
@@ -95,8 +95,8 @@ const assertWords: Rule = ({ q, q_as, typos, sort }, context) => {
 };
 
 const assertLists: Rule = ({ in_list, not_in_list }, context) => {
-  const kept = new Set(valuesOf(in_list));
-  for (const id of valuesOf(not_in_list)) {
+  const kept = new Set(splitValues(in_list));
+  for (const id of splitValues(not_in_list)) {
     if (kept.has(id)) refuse(context, 'not_in_list', `contradicts in_list, which has ${JSON.stringify(id)}`, id);
   }
 };

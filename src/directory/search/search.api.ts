@@ -17,12 +17,12 @@ import { DirectoryCreatorDetail, SAMPLE_PK } from './creator.shapes.ts';
 import { dictionaryOperations } from './dictionary.api.ts';
 import type { Directory } from './directory.ts';
 import { findCreator } from './find-creator.ts';
-import { filterOf, neededBy } from './forced-filters.ts';
-import { CreatorFreshness, freshnessOf } from './freshness.ts';
+import { neededBy, readForcedClauses } from './forced-filters.ts';
+import { CreatorFreshness, readFreshness } from './freshness.ts';
 import type { Interpretation } from './interpretation.ts';
 import { BRAND_AT_MOST, CreatorLookUp, CreatorLookUpAnswer } from './look-up.shapes.ts';
 import { lookUp } from './look-up.ts';
-import { type Matching, metaOf, neededField, type Plan } from './plan.ts';
+import { type Matching, neededField, type Plan, toMeta } from './plan.ts';
 import type { Filter } from './query.ts';
 import {
   CreatorSearchAnswer,
@@ -34,9 +34,9 @@ import {
   sortOfQuery,
 } from './search.shapes.ts';
 import { assertKept, fetchPage } from './search.ts';
-import { soughtOf } from './search-record.ts';
+import { toSearchRecord } from './search-record.ts';
 import { settlePlan } from './settle-plan.ts';
-import { findSimilar, likenessOf, similarPks } from './similar.ts';
+import { findSimilar, measureLikeness, similarPks } from './similar.ts';
 import { suggest } from './suggestions.ts';
 import { typosIn } from './typos.ts';
 import { BLOCK, openWalk } from './walk.ts';
@@ -55,7 +55,7 @@ function withMore(meta: string, more: object): string {
   return meta === '{}' ? added : `${meta.slice(0, -1)},${added.slice(1)}`;
 }
 
-async function previewOf(context: Context, snapshot: Snapshot, query: CreatorSearchQuery, filter: Filter) {
+async function loadPreview(context: Context, snapshot: Snapshot, query: CreatorSearchQuery, filter: Filter) {
   const { directory } = context;
   const { total, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
   if (isLookUp(query)) {
@@ -101,7 +101,7 @@ async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan):
   const text = q?.read_as === 'text' ? q.value : q?.text;
   const typos = text === undefined ? [] : await typosIn(counts, snapshot, text);
   const interpretation = { ...plan.interpretation, typos };
-  return { ...plan, interpretation, meta: metaOf(interpretation) };
+  return { ...plan, interpretation, meta: toMeta(interpretation) };
 }
 
 const isWalk = (query: RawInput['query']) => query.walk === 'true' && query.preview !== 'true';
@@ -188,25 +188,25 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
       setHeader('x-directory-version', snapshot.index);
       const { plan, filter: wanted, gone } = await settlePlan(context, caller, query, { snapshot, ignored, matching });
       const besides = async (cards: string) => ({
-        ...(query.with ? { freshness: await freshnessOf(directory, snapshot, cards) } : {}),
+        ...(query.with ? { freshness: await readFreshness(directory, snapshot, cards) } : {}),
         ...(await gone()),
       });
       const suggestOthers = async (interpretation: Interpretation) =>
         matching === 'plain' || isLookUp(query)
           ? {}
           : { suggestions: await suggest(context, caller, query, { snapshot, interpretation }) };
-      const found = (results: number) => note({ results, sought: soughtOf(query) });
+      const found = (results: number) => note({ results, record: toSearchRecord(query) });
       directory.searching.count += 1;
       directory.searching.begun += 1;
       try {
         const { similar_to: pks } = query;
-        const bound = pks && (await filterOf(directory, caller));
-        const similar = pks && bound && (await likenessOf(directory, snapshot, { pks, filter: wanted, bound }));
+        const bound = pks && (await readForcedClauses(directory, caller));
+        const similar = pks && bound && (await measureLikeness(directory, snapshot, { pks, filter: wanted, bound }));
         const filter = similar?.filter ?? wanted;
         const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan) : plan;
         if (query.preview) {
           const previewed = similar ? keyed(await similarPks(directory, snapshot, similar)) : filter;
-          const { total, preview, notFound } = await previewOf(context, snapshot, query, previewed);
+          const { total, preview, notFound } = await loadPreview(context, snapshot, query, previewed);
           found(total);
           const suggestions = total === 0 && !similar ? await suggestOthers(interpretation) : {};
           return {
@@ -319,7 +319,7 @@ export const directoryOperations = [
         context.directory,
         snapshot,
         params.pk,
-        await filterOf(context.directory, caller),
+        await readForcedClauses(context.directory, caller),
       );
       if (!found) throw notFound('creator in the directory');
       return found;

@@ -16,7 +16,7 @@ import { besideOthers } from '../../kit/values/problems.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import { CardFreshness } from './freshness.ts';
 import { Interpretation } from './interpretation.ts';
-import { emails, LOOKED_UP_AT_MOST, NotFound, pks, pksOf, usernames } from './look-up.shapes.ts';
+import { commaSeparatedPks, emails, LOOKED_UP_AT_MOST, NotFound, pks, usernames } from './look-up.shapes.ts';
 import { SORTS, type Sort } from './order.ts';
 import { assertOnePlace, assertSettled } from './search-rules.ts';
 import { hasLetterOrDigit } from './search-words.ts';
@@ -41,7 +41,7 @@ const SEEDS_AT_MOST = 10;
 export const SIMILAR_AT_MOST = 1_000;
 
 // Without an example: the docs page would send it with all other parameters.
-export const similarTo = pksOf(SEEDS_AT_MOST).describe(
+export const similarTo = commaSeparatedPks(SEEDS_AT_MOST).describe(
   'Creators similar to these: up to 10 keys, separated by commas. The 1,000 most similar, best first.',
 );
 
@@ -126,7 +126,9 @@ const lists = (description: string) =>
 
 const MAX_EXCLUDED = 100;
 
-const excludedPks = pksOf(MAX_EXCLUDED).describe('Excludes up to 100 creators: their `pk`s, separated by commas.');
+const excludedPks = commaSeparatedPks(MAX_EXCLUDED).describe(
+  'Excludes up to 100 creators: their `pk`s, separated by commas.',
+);
 
 const FACETS = [
   'category',
@@ -308,7 +310,7 @@ export function pageOfQuery(query: CreatorSearchQuery): Page {
   return toPage(isLookUp(query) ? { page: 1, limit: LOOKED_UP_AT_MOST } : { page, limit, offset });
 }
 
-const facetOf = (of: string, value: string) =>
+const facetField = (of: string, value: string) =>
   z
     .array(
       z.object({
@@ -318,7 +320,7 @@ const facetOf = (of: string, value: string) =>
     )
     .describe(`Most frequent values of ${of} in the results, with counts.`);
 
-const rangesOf = (of: string) =>
+const rangeFacetField = (of: string) =>
   z
     .array(
       z.object({
@@ -334,7 +336,7 @@ const rangesOf = (of: string) =>
     .optional()
     .describe(`Counts by range of ${of}. Only if it is one of \`facets\`.`);
 
-const truthOf = (of: string) =>
+const booleanFacetField = (of: string) =>
   z
     .array(
       z.object({
@@ -345,7 +347,7 @@ const truthOf = (of: string) =>
     .optional()
     .describe(`Counts of the results by whether ${of}. Only if it is one of \`facets\`.`);
 
-const statsOf = (of: string) =>
+const statsField = (of: string) =>
   z
     .object({
       p10: z.number().nullable().describe(`A tenth of the results have at most this ${of}.`),
@@ -361,22 +363,22 @@ export const Preview = z
     credits_to_fetch_all: z.number().int().describe('Credits that fetching every page costs.').meta({ example: 650 }),
     facets: z
       .object({
-        category: facetOf('category', 'Food'),
-        niche: facetOf('niche', 'ramen'),
-        country: facetOf('country', 'US'),
-        state: facetOf('state', 'CA'),
-        metro: facetOf('metro', 'bay-area'),
-        gender: facetOf('gender', 'female'),
-        followers: rangesOf('followers'),
-        engagement: rangesOf('engagement'),
-        age: rangesOf('age'),
-        posts: rangesOf('posts'),
-        is_verified: truthOf('the profile is verified'),
-        has_email: truthOf('there is an e-mail address'),
+        category: facetField('category', 'Food'),
+        niche: facetField('niche', 'ramen'),
+        country: facetField('country', 'US'),
+        state: facetField('state', 'CA'),
+        metro: facetField('metro', 'bay-area'),
+        gender: facetField('gender', 'female'),
+        followers: rangeFacetField('followers'),
+        engagement: rangeFacetField('engagement'),
+        age: rangeFacetField('age'),
+        posts: rangeFacetField('posts'),
+        is_verified: booleanFacetField('the profile is verified'),
+        has_email: booleanFacetField('there is an e-mail address'),
       })
       .describe('Counts of the results by field. The first six are empty if `facets` leaves them out.'),
     stats: z
-      .object({ followers: statsOf('followers'), engagement: statsOf('engagement rate') })
+      .object({ followers: statsField('followers'), engagement: statsField('engagement rate') })
       .optional()
       .describe('Spread of the results. Only with `stats=true`.'),
   })

@@ -4,10 +4,10 @@ import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { type Counts, type Snapshot, scoredAlike } from './counts.ts';
-import { orderOf, type Sort, sortOf } from './order.ts';
-import { type Filter, queryOf } from './query.ts';
-import { cover, MAX_REGION, totalOf } from './regions.ts';
-import { bodyOf } from './request-body.ts';
+import { getOrder, type Sort, toSort } from './order.ts';
+import { type Filter, toElasticQuery } from './query.ts';
+import { cover, getTotal, MAX_REGION } from './regions.ts';
+import { serializeBody } from './request-body.ts';
 
 /** Up to this offset from/size costs as little as a jump by region, and needs no counts. */
 const SHALLOW = 500;
@@ -31,7 +31,7 @@ export function totalIn(bytes: Buffer): number {
 
 /** The whole response: letting Elasticsearch leave out what is not needed costs it a tenth more CPU (measured). */
 const fetchHits = (elastic: Elastic, index: string, sort: Sort, body: object): Promise<Buffer> =>
-  elastic.post(`/${index}/_search?allow_partial_search_results=false${scoredAlike(sort)}`, bodyOf(body));
+  elastic.post(`/${index}/_search?allow_partial_search_results=false${scoredAlike(sort)}`, serializeBody(body));
 
 /** A page with its total in one request: a new search asks Elasticsearch only once. */
 async function fetchCounted(elastic: Elastic, index: string, sort: Sort, body: object): Promise<FoundPage> {
@@ -47,7 +47,7 @@ const fetchCards = async (elastic: Elastic, index: string, sort: Sort, body: obj
  * lower bound beside it does not.
  */
 function needsRegion(filter: Filter, sort: Sort): boolean {
-  const { ranged, isAscending } = orderOf(sort);
+  const { ranged, isAscending } = getOrder(sort);
   if (!ranged || isAscending) return false;
   const range = filter.ranges[ranged];
   return range.lt !== undefined && range.gte === undefined;
@@ -62,23 +62,23 @@ export async function fetchPage(
   sort: Sort,
   page: Page,
 ): Promise<FoundPage> {
-  const body = { track_total_hits: false, _source: true, sort: sortOf(sort), size: page.limit };
+  const body = { track_total_hits: false, _source: true, sort: toSort(sort), size: page.limit };
   const known = counts.known(snapshot, filter);
   const isShallow = page.offset + page.limit <= SHALLOW || (known !== undefined && known <= MAX_REGION);
   if (isShallow && page.offset <= MAX_REGION && !needsRegion(filter, sort)) {
-    const requested = { ...body, from: page.offset, query: queryOf(filter, sort) };
+    const requested = { ...body, from: page.offset, query: toElasticQuery(filter, sort) };
     if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, sort, requested), total: known };
     const found = await fetchCounted(elastic, snapshot.index, sort, requested);
     counts.keep(snapshot, filter, found.total);
     return found;
   }
   const level = await counts.level(snapshot, filter, sort);
-  const total = totalOf(level);
+  const total = getTotal(level);
   const { regions, from } = await cover(level, page.offset, page.offset + page.limit, (region) =>
     counts.refine(snapshot, filter, sort, region),
   );
   if (regions.length === 0) return { cards: '', total };
-  const query = queryOf(filter, sort, regions);
+  const query = toElasticQuery(filter, sort, regions);
   return { cards: await fetchCards(elastic, snapshot.index, sort, { ...body, from, query }), total };
 }
 

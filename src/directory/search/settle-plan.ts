@@ -4,10 +4,10 @@ import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { narrowed } from './forced-filters.ts';
 import { findPlaceInText } from './place-in-text.ts';
-import { type Matching, metaOf, type Plan, planInPlace, planOf } from './plan.ts';
-import { CountAnswer, type Filter, queryOf } from './query.ts';
+import { getPlan, type Matching, type Plan, planInPlace, toMeta } from './plan.ts';
+import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import { type CreatorSearchQuery, isLookUp } from './search.shapes.ts';
-import { type Recent, recentOf } from './time-filters.ts';
+import { applyTimeFilters, type Recent } from './time-filters.ts';
 
 interface SettledPlan extends Recent {
   plan: Plan;
@@ -26,7 +26,7 @@ export async function countMatches(
   const snapshot = generation === undefined ? undefined : { index, generation };
   const known = snapshot && counts.known(snapshot, filter);
   if (known !== undefined) return known;
-  const body = { size: 0, track_total_hits: true, query: queryOf(filter, 'followers') };
+  const body = { size: 0, track_total_hits: true, query: toElasticQuery(filter, 'followers') };
   const { hits } = await counts.ask(index, CountAnswer, body);
   if (snapshot) counts.keep(snapshot, filter, hits.total.value);
   return hits.total.value;
@@ -35,7 +35,7 @@ export async function countMatches(
 function withInterpretedQ(plan: Plan, more: object): Plan {
   const { q } = plan.interpretation;
   const interpretation = { ...plan.interpretation, q: q && { ...q, ...more } };
-  return { ...plan, interpretation, meta: metaOf(interpretation) };
+  return { ...plan, interpretation, meta: toMeta(interpretation) };
 }
 
 /**
@@ -51,9 +51,9 @@ export async function settlePlan(
   const { snapshot, ignored = [], matching = 'places' } = options;
   const settle = async (base: Plan): Promise<SettledPlan> => {
     const plan = await narrowed(context.directory, caller, query, base);
-    return { plan, ...(await recentOf(context, query, plan.filter)) };
+    return { plan, ...(await applyTimeFilters(context, query, plan.filter)) };
   };
-  const asText = await settle(planOf(query, ignored, matching));
+  const asText = await settle(getPlan(query, ignored, matching));
   const isText = matching === 'places' && query.q_as !== 'text' && asText.plan.interpretation.q?.read_as === 'text';
   const placed = isText && query.q !== undefined && !isLookUp(query) ? findPlaceInText(query.q) : undefined;
   if (!placed) return asText;

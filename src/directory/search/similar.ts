@@ -6,7 +6,7 @@ import type { Snapshot } from './counts.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import type { Directory } from './directory.ts';
 import { FIELD } from './order.ts';
-import { type Clause, type Filter, queryOf } from './query.ts';
+import { type Clause, type Filter, toElasticQuery } from './query.ts';
 import { SIMILAR_AT_MOST, type Similarity } from './search.shapes.ts';
 
 const texts = z.array(z.string()).default([]);
@@ -59,7 +59,7 @@ const BAND_BOOST = 1;
 const known = (value: string | null | undefined) => (value === null || value === undefined ? [] : [foldAccents(value)]);
 
 /** States and countries are codes. */
-const traitsOf = ({ card, x }: Creator): Traits => ({
+const toTraits = ({ card, x }: Creator): Traits => ({
   niche: x.niches.map(foldAccents),
   category: known(card.category),
   metro: x.metros,
@@ -76,8 +76,8 @@ export interface Likeness {
 }
 
 const constant = (filter: Clause, boost: number): Clause => ({ constant_score: { filter, boost } });
-const labelsOf = (creator: Creator): string[] => {
-  const traits = traitsOf(creator);
+const listLabels = (creator: Creator): string[] => {
+  const traits = toTraits(creator);
   return TRAITS.flatMap((kind) => traits[kind].map((value) => `${kind}:${value}`));
 };
 
@@ -99,7 +99,7 @@ async function readSeeds(
   return found;
 }
 
-const bandsOf = (followers: number): Clause => ({
+const toFollowerBands = (followers: number): Clause => ({
   bool: {
     should: BANDS.map((factor) =>
       constant({ range: { [FIELD.followers]: { gte: followers / factor, lte: followers * factor } } }, BAND_BOOST),
@@ -111,7 +111,7 @@ const bandsOf = (followers: number): Clause => ({
  * Reads who the others are. A creator is similar by words of the biography and niches, by a niche or by the category; place
  * and following only rank.
  */
-export async function likenessOf(
+export async function measureLikeness(
   directory: Directory,
   snapshot: Snapshot,
   { pks, filter, bound }: { pks: readonly number[]; filter: Filter; bound: readonly Clause[] },
@@ -128,15 +128,15 @@ export async function likenessOf(
       boost: WORDS_BOOST,
     },
   };
-  const traits = new Set(seeds.flatMap(labelsOf));
+  const traits = new Set(seeds.flatMap(listLabels));
   const byKind = Map.groupBy(traits, (label) => label.slice(0, label.indexOf(':')));
-  const clausesOf = (kind: keyof Traits) =>
+  const toTraitClauses = (kind: keyof Traits) =>
     (byKind.get(kind) ?? []).map((label) =>
       constant({ term: { [FIELDS[kind]]: label.slice(kind.length + 1) } }, BOOSTS[kind]),
     );
-  const about = [...(like.length > 0 ? [words] : []), ...clausesOf('niche'), ...clausesOf('category')];
+  const about = [...(like.length > 0 ? [words] : []), ...toTraitClauses('niche'), ...toTraitClauses('category')];
   const followings = seeds.flatMap(({ card }) => card.follower_count ?? []);
-  const around = followings.length === 0 ? [] : [{ dis_max: { queries: followings.map(bandsOf) } }];
+  const around = followings.length === 0 ? [] : [{ dis_max: { queries: followings.map(toFollowerBands) } }];
   return {
     filter: {
       ...filter,
@@ -146,13 +146,19 @@ export async function likenessOf(
         { bool: { must_not: [{ terms: { 'card.pk': [...pks] } }] } },
       ],
     },
-    ranking: [...about, ...clausesOf('metro'), ...clausesOf('state'), ...clausesOf('country'), ...around],
+    ranking: [
+      ...about,
+      ...toTraitClauses('metro'),
+      ...toTraitClauses('state'),
+      ...toTraitClauses('country'),
+      ...around,
+    ],
     traits,
   };
 }
 
 const ranked = ({ filter, ranking }: Likeness) => ({
-  query: { bool: { filter: [queryOf(filter, 'followers')], should: ranking } },
+  query: { bool: { filter: [toElasticQuery(filter, 'followers')], should: ranking } },
   sort: [{ _score: 'desc' }, { 'card.pk': 'asc' }],
 });
 
@@ -194,7 +200,7 @@ export async function findSimilar(
     similarity: hits.hits.map(({ _source, _score }) => ({
       pk: _source.card.pk,
       score: Math.round(((_score ?? 0) / best) * 10_000) / 10_000,
-      shared: labelsOf(_source).filter((label) => likeness.traits.has(label)),
+      shared: listLabels(_source).filter((label) => likeness.traits.has(label)),
     })),
   };
 }

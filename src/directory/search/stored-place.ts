@@ -26,7 +26,7 @@ const metroIds = new Map<string, string[]>();
 const cityIds = new Map<string, number[]>();
 
 /** The ISO code of a stored country in any spelling; null if it is not a country. */
-export function countryCodeOf(country: string | null): string | null {
+export function findCountryCode(country: string | null): string | null {
   if (!country) return null;
   const kept = countryCodes.get(country);
   if (kept !== undefined) return kept;
@@ -35,9 +35,9 @@ export function countryCodeOf(country: string | null): string | null {
 }
 
 /** The code of a US state from its code, name or abbreviation; null if the country is another one. */
-export function stateCodeOf(state: string | null, country: string | null): string | null {
+export function findStateCode(state: string | null, country: string | null): string | null {
   if (!state) return null;
-  const code = countryCodeOf(country);
+  const code = findCountryCode(country);
   if (code !== 'US' && (code !== null || !isBlank(country))) return null;
   const kept = stateCodes.get(state);
   if (kept !== undefined) return kept;
@@ -45,7 +45,7 @@ export function stateCodeOf(state: string | null, country: string | null): strin
 }
 
 /** The ids of the metros of a stored row. The array is shared between calls and must not be changed. */
-export function metrosOf(city: string | null, state: string | null, country: string | null): string[] {
+export function listMetroIds(city: string | null, state: string | null, country: string | null): string[] {
   if (!city) return [];
   const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
   const kept = metroIds.get(question);
@@ -72,14 +72,14 @@ function readStoredPlace(city: string, state: string | null, country: string | n
   const [name = '', ...tail] = city.split(',', 3);
   const isWhole = tail.length === 0 || metroByAlias.has(whole) || membersByKey.has(whole);
   for (const part of isWhole ? [] : tail) {
-    if (!stateText && stateCodeOf(part, countryText)) stateText = part;
-    else if (!countryText && countryCodeOf(part)) countryText = part;
+    if (!stateText && findStateCode(part, countryText)) stateText = part;
+    else if (!countryText && findCountryCode(part)) countryText = part;
     else if (!stateText && !isBlank(part)) stateText = part;
   }
   return {
     key: isWhole ? whole : placeKey(name),
-    state: stateText && (stateCodeOf(stateText, countryText) ?? 'unknown'),
-    country: countryText && (countryCodeOf(countryText) ?? 'unknown'),
+    state: stateText && (findStateCode(stateText, countryText) ?? 'unknown'),
+    country: countryText && (findCountryCode(countryText) ?? 'unknown'),
   };
 }
 

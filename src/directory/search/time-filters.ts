@@ -17,7 +17,7 @@ const atLeast = (field: string, time: number) => ({ range: { [field]: { gte: tim
 /** A search of `fresh_within_days` keeps its result for an hour, so that its pages fit together. */
 const sinceHour = (now: Date, days: number) => Math.floor(now.getTime() / HOUR_MS) * HOUR_MS - days * DAY_MS;
 
-export async function recentOf(context: Context, query: CreatorSearchQuery, filter: Filter): Promise<Recent> {
+export async function applyTimeFilters(context: Context, query: CreatorSearchQuery, filter: Filter): Promise<Recent> {
   const { changed_since, fresh_within_days } = query;
   if (changed_since === undefined && fresh_within_days === undefined) return { filter, gone: async () => ({}) };
   const { postgres, config, clock } = context;

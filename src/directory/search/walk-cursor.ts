@@ -16,10 +16,10 @@ const Position = z.object({
 });
 export type Position = z.infer<typeof Position>;
 
-const contextOf = (brandId: string) => `walk:${brandId}`;
+const sealingContext = (brandId: string) => `walk:${brandId}`;
 
-export const cursorOf = (secrets: Secrets, brandId: string, position: Position): string =>
-  secrets.seal(JSON.stringify(position), contextOf(brandId)).toString('base64url');
+export const sealCursor = (secrets: Secrets, brandId: string, position: Position): string =>
+  secrets.seal(JSON.stringify(position), sealingContext(brandId)).toString('base64url');
 
 function refused(message: string) {
   return validationError([{ field: 'cursor', code: 'invalid', message }]);
@@ -34,7 +34,7 @@ export function readCursor(secrets: Secrets, brandId: string, cursor: string, se
 
 function opened(secrets: Secrets, brandId: string, cursor: string): Position {
   try {
-    return Position.parse(JSON.parse(secrets.open(Buffer.from(cursor, 'base64url'), contextOf(brandId))));
+    return Position.parse(JSON.parse(secrets.open(Buffer.from(cursor, 'base64url'), sealingContext(brandId))));
   } catch {
     throw refused('must be a cursor of a walk by this brand, unchanged.');
   }

@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../kit/access/keys/callers.ts';
-import type { SetHeader } from '../../kit/access/rate/rate-limit.ts';
-import type { Slot } from '../../kit/access/rate/slots.ts';
+import type { SetHeader } from '../../kit/access/rate-limit.ts';
+import type { Slot } from '../../kit/access/slots.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
@@ -11,14 +11,14 @@ import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/
 import { scoredAlike } from './counts.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import { neededBy } from './forced-filters.ts';
-import { sortOf } from './order.ts';
+import { toSort } from './order.ts';
 import { neededField } from './plan.ts';
-import { queryOf } from './query.ts';
+import { toElasticQuery } from './query.ts';
 import { type CreatorSearchQuery, sortOfQuery } from './search.shapes.ts';
 import { assertKept } from './search.ts';
-import { soughtOf } from './search-record.ts';
+import { toSearchRecord } from './search-record.ts';
 import { settlePlan } from './settle-plan.ts';
-import { cursorOf, type Position, readCursor } from './walk-cursor.ts';
+import { type Position, readCursor, sealCursor } from './walk-cursor.ts';
 
 /** Creators that are paid together. */
 export const BLOCK = 100;
@@ -120,8 +120,8 @@ async function readOn(context: Context, { query, caller, position }: Walk, size:
     size,
     track_total_hits: false,
     _source: true,
-    query: queryOf(filter, sort),
-    sort: sortOf(sort),
+    query: toElasticQuery(filter, sort),
+    sort: toSort(sort),
   });
   const after = position.after === '' ? body : `${body.slice(0, -1)},"search_after":${position.after}}`;
   const fields = 'hits.hits._source.card,hits.hits.sort';
@@ -165,7 +165,7 @@ interface End {
 }
 
 /** Reads, pays and yields block after block. Throws what prevents the first block; later failures are in the result. */
-async function* blocksOf(
+async function* readBlocks(
   context: Context,
   walk: Walk,
   { pay, note }: Pick<Streaming, 'pay' | 'note'>,
@@ -218,10 +218,10 @@ async function* blocksOf(
   }
 }
 
-const lineOf = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+const toLine = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
 
 /** The lines of a walk: a cursor, creators with a cursor after each thousand, and how it ended. */
-async function* linesOf(
+async function* streamLines(
   context: Context,
   walk: Walk,
   blocks: AsyncGenerator<Paid, End>,
@@ -229,23 +229,23 @@ async function* linesOf(
 ) {
   const { secrets } = context;
   let { position } = walk;
-  const cursor = () => cursorOf(secrets, walk.caller.brandId, position);
-  yield lineOf({ cursor: cursor() });
+  const cursor = () => sealCursor(secrets, walk.caller.brandId, position);
+  yield toLine({ cursor: cursor() });
   let found = first;
   for (; !found.done; found = await blocks.next()) {
     const { cards } = found.value;
     position = found.value.position;
     if (cards.length > 0) yield Buffer.from(`${cards.join('\n')}\n`, 'latin1');
-    if (cards.length > 0 && position.creators % CURSOR_EVERY === 0) yield lineOf({ cursor: cursor() });
+    if (cards.length > 0 && position.creators % CURSOR_EVERY === 0) yield toLine({ cursor: cursor() });
   }
   const { creators, credits, failure } = found.value;
   const next = failure ? cursor() : null;
   const reason = failure ? { reason: { code: failure.code, error: failure.message } } : {};
-  yield lineOf({ walk: { complete: !failure, creators, credits, next, ...reason } });
+  yield toLine({ walk: { complete: !failure, creators, credits, next, ...reason } });
 }
 
 /** The creators of a walk for CSV, which has no place for a cursor: a failure cuts the stream, `max_credits` ends it. */
-async function* cardsOf(
+async function* streamCards(
   walk: Walk,
   blocks: AsyncGenerator<Paid, End>,
   first: IteratorResult<Paid, End>,
@@ -281,17 +281,17 @@ const TOO_MANY = 'Two walks of this brand are under way; try again when one has 
 export async function openWalk(context: Context, call: WalkCall, credits: number): Promise<Readable> {
   const { query, caller, requestId, setHeader, note } = call;
   const { directory } = context;
-  note({ sought: soughtOf(query) });
+  note({ record: toSearchRecord(query) });
   const position = await begin(context, query, caller, requestId);
   await directory.assertServes({ index: position.index, generation: 0 }, neededField(query) ?? neededBy(caller));
   setHeader('x-directory-version', position.index);
   const walk: Walk = { position, query, caller, price: caller.kind === 'data' ? credits : 0 };
   const slot = await directory.walks.take(caller.brandId, position.walkId, TOO_MANY);
-  const blocks = blocksOf(context, walk, call, slot);
+  const blocks = readBlocks(context, walk, call, slot);
   const first = await blocks.next().catch(async (error: unknown) => {
     await slot.leave();
     throw error;
   });
-  if (call.answer === 'csv') return toCsv(DirectoryCreator, leaving(cardsOf(walk, blocks, first), blocks, slot));
-  return Readable.from(leaving(linesOf(context, walk, blocks, first), blocks, slot), { objectMode: false });
+  if (call.answer === 'csv') return toCsv(DirectoryCreator, leaving(streamCards(walk, blocks, first), blocks, slot));
+  return Readable.from(leaving(streamLines(context, walk, blocks, first), blocks, slot), { objectMode: false });
 }

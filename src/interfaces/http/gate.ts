@@ -47,7 +47,7 @@ function waive(charge: Waivable): void {
 }
 
 const noteIn =
-  ({ found }: OpenCall): Circumstances['note'] =>
+  ({ outcome: found }: OpenCall): Circumstances['note'] =>
   (more) =>
     void Object.assign(found, more);
 

@@ -3,7 +3,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { ignoreFailure, unavailable } from '../../kit/values/errors.ts';
 import { whole } from '../../kit/values/text.ts';
 import { within } from '../../kit/values/within.ts';
-import { type ClickedLink, listChangedLinks } from './queries.ts';
+import { type ClickedLink, listChangedLinks } from './waiting-clicks.ts';
 import { fingerprintLink, linkFields } from './row.ts';
 
 /** A changed link takes effect everywhere within this time. */

@@ -8,7 +8,7 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Follower } from '../../kit/operation/job.ts';
-import { CLAIM, STREAM } from './queries.ts';
+import { CLAIM, STREAM } from './waiting-clicks.ts';
 import { repairBatch } from './repair-batch.ts';
 import { listBrands, markRepeats, STORED, splitPaused } from './row.ts';
 

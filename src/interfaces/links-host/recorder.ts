@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Redis } from '../../kit/engines/redis/open.ts';
-import { REPEAT_WINDOW_MS, SEEN, STREAM } from './queries.ts';
+import { REPEAT_WINDOW_MS, SEEN, STREAM } from './waiting-clicks.ts';
 
 const RECORD_LUA = readFileSync(new URL('./record.lua', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { base62, randomBase62, timeText } from '../../kit/values/ids.ts';
 import { type Device, detectDevice, isPrefetch, type PurposeHeaders } from '../../kit/values/visitor.ts';
-import { REPEAT_WINDOW_MS } from './queries.ts';
+import { REPEAT_WINDOW_MS } from './waiting-clicks.ts';
 import type { ClickKind } from './row.ts';
 
 const COOKIE = 'rollcall_visitor';

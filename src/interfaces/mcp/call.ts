@@ -4,7 +4,7 @@ import type { Operation, PreparedOperation } from '../../kit/operation/operation
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Door } from '../http/gate.ts';
 import { isGranted } from './catalog.ts';
-import { assertMayCall, createGuard } from './policy.ts';
+import { assertMayCall, createGuard } from './guard.ts';
 import type { Bound } from './tools.ts';
 
 type Arguments = Record<string, unknown>;

@@ -93,7 +93,7 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
   const computeMac = (body: string, by = key) =>
     toText(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
 
-  function tokenOf({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
+  function signToken({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
     // The latest expiry that fits is thousands of years away.
     const seconds = fitting(Math.min(Math.floor(expiresAt.getTime() / 1_000), MAX_SECONDS), MAX_SECONDS);
     const body =
@@ -119,9 +119,9 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
   }
 
   return {
-    signToken: tokenOf,
+    signToken,
     read,
-    urlOf: (link) => `${linksUrl}/${link.kind}/${tokenOf(link)}`,
+    urlOf: (link) => `${linksUrl}/${link.kind}/${signToken(link)}`,
     appUrlOf: (page) => `${linksUrl}/app/${page}`,
   };
 }

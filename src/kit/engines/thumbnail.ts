@@ -39,7 +39,7 @@ async function readAll(bytes: Readable): Promise<Buffer> {
  * Makes a thumbnail at most 480 pixels wide, upright, without the camera's metadata. Throws if sharp cannot read the
  * image.
  */
-export async function thumbnailOf(bytes: Readable): Promise<Thumbnail> {
+export async function createThumbnail(bytes: Readable): Promise<Thumbnail> {
   const sharp = await loadSharp();
   const image = sharp(await readAll(bytes), { limitInputPixels: MAX_PIXELS, failOn: 'error' });
   const { autoOrient } = await image.metadata();

@@ -168,7 +168,7 @@ export interface SearchRecord {
 export interface SearchOutcome {
   /** Matches; for a walk the creators that were sent. */
   results?: number;
-  sought?: SearchRecord;
+  record?: SearchRecord;
 }
 
 /** Facts about a request besides its input. */

@@ -92,7 +92,7 @@ export function openRelay({
   log,
   due,
   parts,
-  onEvents: onEvents,
+  onEvents,
 }: Relay): (stopping?: AbortSignal) => Promise<void> {
   let failed: string[] = [];
   let previousParts: readonly number[] = [];

@@ -34,7 +34,7 @@ const plans = listing({
       .$if(status === 'expired', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '<=', now)),
   rows: (db) => db.selectFrom('plans').selectAll(),
 });
-export const { get: getPlan } = plans;
+const { get: getPlan } = plans;
 
 /** Claims an open plan in this transaction; undefined if it was applied or has expired. */
 async function claimPlan(

@@ -37,7 +37,7 @@ export const people = listing({
   matching: (db, _brandId, _where: ListWindow) => selectAllPeople(db),
   rows: (db) => selectAllPeople(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
 });
-export const { get: getPerson, find: findPerson } = people;
+export const { get: getPerson } = people;
 
 /** Finds the person with this address; without an address, the first owner. */
 async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
@@ -92,8 +92,8 @@ export async function listOwners(db: Db, brandId: string) {
 }
 
 /**
- * The addresses that a topic is mailed to: everyone who has not switched it off. `contact` is added unless it is the
- * address of a person, who decides. The owner that a first sign-in makes has an address that nobody reads.
+ * Lists the addresses of everyone who has not switched the topic off. `contact` is added unless it is the address of a
+ * person, who decides. The owner that a first sign-in creates has an address that nobody reads.
  */
 async function listTopicAddresses(
   db: Db,
@@ -122,9 +122,6 @@ export async function listAddresses(db: Db, brandId: string, emails: readonly st
     .execute();
   return rows.map(({ email }) => email);
 }
-
-const countOwners = (db: Db, brandId: string): Promise<number> =>
-  countRows(selectPeople(db, brandId).where('role', '=', 'owner').select(COUNT));
 
 async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
   const { db, now, brandId } = work;
@@ -163,13 +160,14 @@ export async function mailSignInLinks({ postgres, clock }: Context, email: strin
 /** Runs under the brand's lock, so that two owners cannot remove each other at once. */
 async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['role'] | null): Promise<void> {
   if (old.role !== 'owner' || role === 'owner') return;
-  if ((await countOwners(work.db, work.brandId)) > 1) return;
+  const owners = selectPeople(work.db, work.brandId).where('role', '=', 'owner');
+  if ((await countRows(owners.select(COUNT))) > 1) return;
   throw new ApiError('CONFLICT', 'A brand needs at least one owner; make another person an owner first.');
 }
 
 async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow> {
   await lockBrand(db, brandId);
-  const person = await findPerson(db, brandId, id);
+  const person = await people.find(db, brandId, id);
   if (!person) throw notFound('person');
   return person;
 }

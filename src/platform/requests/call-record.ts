@@ -21,7 +21,7 @@ export interface OpenCall {
   /** Its number in the rate window of its key. */
   count: number;
   credits: number;
-  found: SearchOutcome;
+  outcome: SearchOutcome;
 }
 
 /** Writes what keys did to ClickHouse. No call waits for it, and calls are dropped while ClickHouse is down. */
@@ -79,10 +79,10 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
     return digest;
   }
 
-  function toTsvLine({ caller, at, requestId, operation, status, code, credits, micros, found }: Row): string {
-    const { results, sought } = found;
-    const filters = sought?.filters.map((name) => `'${name}'`).join(',') ?? '';
-    const search = `${sought?.kind ?? ''}\t[${filters}]\t${sought ? digestSearch(sought) : ''}`;
+  function toTsvLine({ caller, at, requestId, operation, status, code, credits, micros, outcome }: Row): string {
+    const { results, record } = outcome;
+    const filters = record?.filters.map((name) => `'${name}'`).join(',') ?? '';
+    const search = `${record?.kind ?? ''}\t[${filters}]\t${record ? digestSearch(record) : ''}`;
     const call = `${status}\t${code ?? ''}\t${credits}\t${micros}\t${results ?? '\\N'}`;
     return `${caller.brandId}\t${tsvTime(at)}\t${caller.keyId}\t${tsvText(requestId)}\t${operation}\t${call}\t${search}\n`;
   }
@@ -136,7 +136,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
       caller: undefined,
       count: 0,
       credits: 0,
-      found: {},
+      outcome: {},
     }),
     end: (call, status, code) => {
       const { caller } = call;
@@ -146,9 +146,9 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
         dropped += 1;
         return;
       }
-      const { operation, requestId, at, credits, startedAtMs, found } = call;
+      const { operation, requestId, at, credits, startedAtMs, outcome } = call;
       const micros = Math.max(0, Math.round((performance.now() - startedAtMs) * 1_000));
-      waiting.push({ operation, requestId, at, credits, found: { ...found }, caller, status, code, micros });
+      waiting.push({ operation, requestId, at, credits, outcome: { ...outcome }, caller, status, code, micros });
       sendSoon();
     },
     dropped: () => dropped,

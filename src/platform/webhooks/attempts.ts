@@ -161,8 +161,6 @@ export async function recordAttempts(recording: RecordingContext, results: reado
   });
 }
 
-export const BATCH = 5_000;
-
 /** The outcome of one attempt. */
 export interface AttemptResult {
   deliveryId: string;

@@ -12,7 +12,6 @@ import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { lockBrand } from '../brands/brands.ts';
-import { BATCH } from './attempts.ts';
 import { sampleData } from './event-catalogue.ts';
 import { lockSubscription, type SubscriptionRow } from './webhooks.ts';
 
@@ -257,24 +256,20 @@ export async function recoverMissed(
   return missed.length;
 }
 
-/** Deliveries are kept as long as events. */
+const DELETE_BATCH = 5_000;
+
+/** Deletes deliveries as old as forgotten events, and deleted subscriptions once nothing refers to them. */
 export async function forgetDeliveries({ postgres, clock }: Pick<Context, 'postgres' | 'clock'>): Promise<void> {
   const before = new Date(clock.now().getTime() - EVENTS_KEPT_MS);
-  while ((await deleteOldDeliveries(postgres.db, before, BATCH)) === BATCH);
-  await deleteOldSubscriptions(postgres.db, before);
-}
-
-/** Deletes at most `limit` old finished deliveries with their attempts. Returns how many. */
-async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from webhook_deliveries where id in (
-      select id from webhook_deliveries where finished_at < ${before} limit ${limit})`.execute(db);
-  return Number(numAffectedRows ?? 0);
-}
-
-/** Removes deleted subscriptions once nothing refers to them. */
-async function deleteOldSubscriptions(db: Db, before: Date): Promise<void> {
+  for (let count = DELETE_BATCH; count === DELETE_BATCH; ) {
+    const { numAffectedRows } = await sql`
+      delete from webhook_deliveries where id in (
+        select id from webhook_deliveries where finished_at < ${before} limit ${DELETE_BATCH})`.execute(postgres.db);
+    count = Number(numAffectedRows ?? 0);
+  }
   await sql`
     delete from webhook_subscriptions webhook where deleted_at < ${before}
-      and not exists (select from webhook_deliveries delivery where delivery.subscription_id = webhook.id)`.execute(db);
+      and not exists (select from webhook_deliveries delivery where delivery.subscription_id = webhook.id)`.execute(
+    postgres.db,
+  );
 }

@@ -113,16 +113,12 @@ export function startDelivering(context: Context): DeliveryLoop {
 
   const timer = setInterval(wake, CLAIM_EVERY_MS);
 
-  async function awaitFlights(): Promise<void> {
-    const end = performance.now() + STOP_WITHIN_MS;
-    while (flights.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-
   async function stop(): Promise<void> {
     isStopping = true;
     clearInterval(timer);
     await turn;
-    await awaitFlights();
+    const end = performance.now() + STOP_WITHIN_MS;
+    while (flights.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
     await releaseClaims(postgres.db, [...flights.keys()], clock.now()).catch(
       ignoreFailure('a claim that is not released runs out'),
     );

@@ -1,9 +1,7 @@
-import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import type { EventConsumer } from '../../kit/operation/noun.ts';
 import { type OlderItem, shownAs } from '../../kit/outbox/events.ts';
 import type { OutboxEvent } from '../../kit/outbox/relay.ts';
-import type { Clock } from '../../kit/values/clock.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { forgetDeliveries } from './deliveries.ts';
 import { insertDeliveries, lockSubscribers, type Subscriber } from './webhooks.ts';
@@ -25,19 +23,17 @@ const toDeliveries = (event: OutboxEvent, subscribers: readonly Subscriber[], ol
     return [{ id: newId('whd', nowMs), subscriptionId: webhook.id, eventId, seq, event: name, ownData }];
   });
 
-async function fanOut(db: Db, clock: Clock, olderItem: OlderItem, events: readonly OutboxEvent[]): Promise<void> {
-  const [first] = events;
-  if (!first) return;
-  const subscribers = await lockSubscribers(db, first.brandId);
-  const now = clock.now();
-  const deliveries = events.flatMap((event) => toDeliveries(event, subscribers, olderItem, now.getTime()));
-  if (deliveries.length > 0) await insertDeliveries(db, first.brandId, deliveries, now);
-}
-
 /** Inserts the deliveries in the transaction that moves the position. Nothing is sent here. */
 export const webhookConsumer: EventConsumer = {
   name: 'webhooks',
   open: ({ clock, olderItem = (_fact, data) => data }) => {
-    return (events, db) => fanOut(db, clock, olderItem, events);
+    return async (events, db) => {
+      const [first] = events;
+      if (!first) return;
+      const subscribers = await lockSubscribers(db, first.brandId);
+      const now = clock.now();
+      const deliveries = events.flatMap((event) => toDeliveries(event, subscribers, olderItem, now.getTime()));
+      if (deliveries.length > 0) await insertDeliveries(db, first.brandId, deliveries, now);
+    };
   },
 };

@@ -1,5 +1,5 @@
 import { countUnsynced } from '../../analytics/figures/sync.ts';
-import { measureBacklog } from '../../interfaces/links-host/queries.ts';
+import { measureBacklog } from '../../interfaces/links-host/waiting-clicks.ts';
 import { CONSUMER_NAMES } from '../../interfaces/nouns.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import { countMails } from '../../kit/mail/mails.ts';

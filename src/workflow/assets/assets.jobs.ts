@@ -1,5 +1,5 @@
 import { openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
-import { thumbnailOf } from '../../kit/engines/thumbnail.ts';
+import { createThumbnail } from '../../kit/engines/thumbnail.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job, QueuedWork } from '../../kit/operation/job.ts';
@@ -41,7 +41,7 @@ export async function makeThumbnail(context: Context, id: string): Promise<void>
   const { storageKey, thumbnailAttempts } = picture;
   if (thumbnailAttempts > MAX_ATTEMPTS) return await updateThumbnail(postgres.db, id, FAILED);
   try {
-    const { webp, width, height } = await thumbnailOf(await files.read(storageKey));
+    const { webp, width, height } = await createThumbnail(await files.read(storageKey));
     const thumbnailKey = toThumbnailKey(storageKey);
     await files.write(thumbnailKey, once(webp), 'image/webp');
     await updateThumbnail(postgres.db, id, { thumbnailKey, thumbnailState: 'made', width, height });

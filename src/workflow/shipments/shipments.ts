@@ -129,7 +129,7 @@ const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped:
 
 type ShipmentFields = Omit<ShipmentPatch, 'status'>;
 
-/** The columns that the input sets. Products without a description describe themselves: "2 × Serum (SKU-1), 1 × Brush". */
+/** The columns that the input sets. Products describe themselves, such as "2 × Serum (SKU-1), 1 × Brush". */
 function toColumns({ products: input, shipping_address: address, product_description, ...rest }: ShipmentFields) {
   const products = input?.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
   const described =

@@ -10,6 +10,9 @@ import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../..
 import { openWorkDesk } from '../../harness/work.ts';
 import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
 
+const WIDE = { width: 1280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
 describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web app in a real Chromium', () => {
   const alias = unique('webapp');
   let app: TestApp;
@@ -31,11 +34,8 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
     await fillWork(app, desk);
     await fillBrand(app, desk, store);
     browser = await openBrowser();
-    desktop = await openWebApp(browser, app, brand.id, { viewport: { width: 1280, height: 900 } });
-    phone = await openWebApp(browser, app, brand.id, {
-      viewport: { width: 390, height: 844 },
-      hasTouch: true,
-    });
+    desktop = await openWebApp(browser, app, brand.id, { viewport: WIDE });
+    phone = await openWebApp(browser, app, brand.id, { viewport: PHONE, hasTouch: true });
   });
   afterAll(async () => {
     await browser?.close();
@@ -43,23 +43,29 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
     await store?.close();
   });
 
-  /** As the system has its colours, and as it may have them. */
-  async function lookAt(path: string, kind: string, { page, move, complaints }: OpenPage): Promise<void> {
-    await move(path);
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      await shoot(page, `${kind}-${colorScheme}${path.replaceAll('/', '-')}`);
-      expect(await axe(page, colorScheme === 'dark' ? 'colours' : 'all')).toEqual([]);
-    }
-    await expectToFit(page);
-    expect(complaints.splice(0)).toEqual([]);
-  }
-
-  it.each(PAGES)('passes axe on %s, in light and dark mode, without errors in the browser', (path) =>
-    lookAt(path, 'desktop', desktop),
+  /** In one visit: as the system has its colours, as it may have them, and in a window as narrow as a phone. */
+  it.each(PAGES)(
+    '%s passes axe in light and dark mode and on a phone, which it fits, without errors in the browser',
+    async (path) => {
+      const { page, move, complaints } = desktop;
+      const name = path.replaceAll('/', '-');
+      await move(path);
+      await shoot(page, `desktop-light${name}`);
+      expect(await axe(page, 'all')).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await shoot(page, `desktop-dark${name}`);
+      expect(await axe(page, 'colours')).toEqual([]);
+      await expectToFit(page);
+      await page.setViewportSize(PHONE);
+      await expectToFit(page);
+      await shoot(page, `phone-dark${name}`);
+      expect(await axe(page, 'all')).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await shoot(page, `phone-light${name}`);
+      await page.setViewportSize(WIDE);
+      expect(complaints.splice(0)).toEqual([]);
+    },
   );
-
-  it.each(PAGES)('fits a phone of 390 pixels on %s, in light and dark mode', (path) => lookAt(path, 'phone', phone));
 
   it.each(['desktop', 'phone'] as const)('is reachable for a %s from the menu, by its heading', async (kind) => {
     const { page, go, rest, complaints } = kind === 'desktop' ? desktop : phone;

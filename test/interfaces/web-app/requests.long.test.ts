@@ -81,7 +81,7 @@ async function fillCalls(app: TestApp, brand: TestBrand): Promise<void> {
   for (let i = 0; i < 150; i += 1) {
     const at = new Date(Date.now() - HOUR_MS * (1 + ((i * i) % 60)));
     const found = { results: i, sought: { kind: 'page', filters: ['category', 'city'], text: `${i}` } } as const;
-    calls.end({ ...calls.begin('search_creators', `req_of_the_test_${i}`), at, caller, credits: 10, found }, 200);
+    calls.end({ ...calls.begin('search_creators', `req_of_the_test_${i}`), at, caller, credits: 10, outcome: found }, 200);
   }
   for (const query of ['category=food&preview=true', 'category=food', 'limit=x'])
     await call(`${app.url}/v1/creators/search?${query}`, key);

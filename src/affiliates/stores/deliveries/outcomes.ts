@@ -38,7 +38,7 @@ const toLine = (text: string) =>
     .toWellFormed();
 
 /** Converts an error; undefined if an engine of ours failed, which says nothing about the delivery. */
-export function toFailure(error: unknown): Failure | undefined {
+function toFailure(error: unknown): Failure | undefined {
   if (error instanceof ZodError) {
     const [problem] = toProblems({ success: false, error });
     const { field = 'body', code = 'invalid', message = 'is not what the store documents.' } = problem ?? {};

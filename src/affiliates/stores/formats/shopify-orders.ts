@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
 import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
-import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
 import { limitItems, toLine } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
@@ -236,7 +236,11 @@ function readDispute({ headers, body }: Delivery): Reading | undefined {
   if (dispute.order_id === null) return undefined;
   const { data: triggeredAt } = StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at'));
   const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;
-  const status = LOST.includes(dispute.status) ? 'lost' : WON.includes(dispute.status) ? 'won' : 'open';
+  const status: DisputeFacts['status'] = LOST.includes(dispute.status)
+    ? 'lost'
+    : WON.includes(dispute.status)
+      ? 'won'
+      : 'open';
   const facts = { orderId: dispute.order_id, disputeId: dispute.id, status, at };
   return { kind: 'dispute', facts, notes: [] };
 }

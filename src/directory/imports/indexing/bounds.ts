@@ -24,13 +24,13 @@ const MOST_RATIO = 2;
 
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
-function* shrinkOf({ from, removed }: Comparison, { maxShrink }: Bounds): Generator<string> {
+function* checkShrink({ from, removed }: Comparison, { maxShrink }: Bounds): Generator<string> {
   const gone = from.profile.creators === 0 ? 0 : removed / from.profile.creators;
   if (gone * 100 <= maxShrink) return;
   yield `${removed} of ${from.profile.creators} live creators are gone (${percent(gone)}; at most ${maxShrink}%).`;
 }
 
-function* fillDropsOf({ from, to }: Comparison, { maxFillDrop }: Bounds): Generator<string> {
+function* checkFill({ from, to }: Comparison, { maxFillDrop }: Bounds): Generator<string> {
   for (const [field, before] of Object.entries(from.profile.fill)) {
     const after = to.profile.fill[field] ?? 0;
     if ((before - after) * 100 <= maxFillDrop) continue;
@@ -38,7 +38,7 @@ function* fillDropsOf({ from, to }: Comparison, { maxFillDrop }: Bounds): Genera
   }
 }
 
-function* driftsOf({ from, to }: Comparison, { maxDrift }: Bounds): Generator<string> {
+function* checkDrift({ from, to }: Comparison, { maxDrift }: Bounds): Generator<string> {
   const [before, after] = [from.profile, to.profile];
   for (const field of Object.keys(before.top)) {
     const [was, is] = [before.top[field] ?? {}, after.top[field] ?? {}];
@@ -53,7 +53,7 @@ function* driftsOf({ from, to }: Comparison, { maxDrift }: Bounds): Generator<st
   }
 }
 
-function* percentileMovesOf({ from, to }: Comparison): Generator<string> {
+function* checkPercentiles({ from, to }: Comparison): Generator<string> {
   for (const [field, points] of Object.entries(from.profile.percentiles)) {
     for (const [point, before] of Object.entries(points)) {
       const after = to.profile.percentiles[field]?.[point] ?? null;
@@ -66,11 +66,11 @@ function* percentileMovesOf({ from, to }: Comparison): Generator<string> {
 }
 
 /** Why an import is outside its bounds, a sentence each. */
-export function breachesOf(comparison: Comparison, bounds: Bounds): string[] {
+export function listBreaches(comparison: Comparison, bounds: Bounds): string[] {
   return [
-    ...shrinkOf(comparison, bounds),
-    ...fillDropsOf(comparison, bounds),
-    ...driftsOf(comparison, bounds),
-    ...percentileMovesOf(comparison),
+    ...checkShrink(comparison, bounds),
+    ...checkFill(comparison, bounds),
+    ...checkDrift(comparison, bounds),
+    ...checkPercentiles(comparison),
   ];
 }

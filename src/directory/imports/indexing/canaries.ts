@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
-import { planOf } from '../../search/plan.ts';
-import { CountAnswer, queryOf } from '../../search/query.ts';
+import { getPlan } from '../../search/plan.ts';
+import { CountAnswer, toElasticQuery } from '../../search/query.ts';
 import { CreatorSearchQuery } from '../../search/search.shapes.ts';
 
 /** A search that must keep finding what it finds now. */
@@ -15,7 +15,7 @@ export const Canary = z
   .strict();
 export type Canary = z.infer<typeof Canary>;
 
-function searchOf({ query }: Canary): CreatorSearchQuery {
+function toQuery({ query }: Canary): CreatorSearchQuery {
   const texts = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
   const unknown = Object.keys(texts).find((name) => !(name in CreatorSearchQuery.shape));
   if (unknown !== undefined) throw new Error(`${unknown} is not a parameter of search.`);
@@ -29,7 +29,7 @@ export async function readCanaries(file: string): Promise<Canary[]> {
     if (line.trim() === '') return [];
     try {
       const canary = Canary.parse(JSON.parse(line));
-      searchOf(canary);
+      toQuery(canary);
       return [canary];
     } catch (error) {
       const why = error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : error;
@@ -56,7 +56,7 @@ export async function failingCanaries(elastic: Elastic, index: string, canaries:
   const failures: string[] = [];
   for (const canary of canaries) {
     const { min_total, must_contain } = canary;
-    const filter = queryOf(planOf(searchOf(canary), [], 'places').filter, 'followers');
+    const filter = toElasticQuery(getPlan(toQuery(canary), [], 'places').filter, 'followers');
     const name = `The canary ${JSON.stringify(canary.query)}`;
     const { total } = await find(elastic, index, [filter], 0);
     if (total < min_total) failures.push(`${name} finds ${total} creators; it must find at least ${min_total}.`);

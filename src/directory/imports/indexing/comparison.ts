@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
-import { changedFieldsOf } from '../../changes/changes.ts';
+import { listChangedFields } from '../../changes/changes.ts';
 import type { Fill } from './fields.ts';
 import { type HashPages, mergeVersions } from './merge-versions.ts';
-import { IndexProfile, profileOf } from './profile.ts';
+import { IndexProfile, readProfile } from './profile.ts';
 import { sampler } from './sampler.ts';
 import { readStored } from './stored-creators.ts';
 import type { DifferingPks } from './swap.ts';
@@ -33,7 +33,7 @@ export type Comparison = z.infer<typeof Comparison>;
 /** In which fields each of these creators changed. */
 async function readChanges(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
   const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
-  return pks.map((pk) => ({ pk, fields: changedFieldsOf(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {}) }));
+  return pks.map((pk) => ({ pk, fields: listChangedFields(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {}) }));
 }
 
 const AT_ONCE = 500;
@@ -69,8 +69,8 @@ export async function compareVersions(
   const counts = { added: 0, removed: 0, same: 0, certain: 0, unsure: 0 };
   const [added, removed] = [sampler<number>(sampleSize), sampler<number>(sampleSize)];
   const differing = sampler<number>(COMPARED);
-  const hashesOf = ({ index, hashes }: Version) => hashes ?? readHashes(elastic, index);
-  await mergeVersions(hashesOf(from), hashesOf(to), {
+  const loadHashes = ({ index, hashes }: Version) => hashes ?? readHashes(elastic, index);
+  await mergeVersions(loadHashes(from), loadHashes(to), {
     added: (pk) => {
       found?.added.add(pk);
       added.offer(++counts.added, pk);
@@ -93,7 +93,7 @@ export async function compareVersions(
   const scale = candidates.length === 0 ? 1 : most / candidates.length;
   const total = counts.unsure === 0 ? counts.certain : Math.round(changed.length * scale);
   const inOrder = (pks: readonly number[]) => [...pks].sort((a, b) => a - b);
-  const profiled = async ({ index, fill }: Version) => ({ index, profile: await profileOf(elastic, index, fill) });
+  const profiled = async ({ index, fill }: Version) => ({ index, profile: await readProfile(elastic, index, fill) });
   const [before, after] = await Promise.all([profiled(from), profiled(to)]);
   return {
     from: before,

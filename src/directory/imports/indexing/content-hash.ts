@@ -6,16 +6,16 @@ const [FIRST_FACTOR, SECOND_FACTOR] = [0x01000193, 0x5bd1e995];
 /** Ends a field. Neither it nor the mark of an unknown value is in a row, which holds no such characters. */
 const [END, UNKNOWN] = [1, '\u0000'];
 
-function textOf(row: CreatorRow, field: CreatorField): string {
+function toText(row: CreatorRow, field: CreatorField): string {
   const value = row[field];
   return value === null || value === undefined ? UNKNOWN : String(value);
 }
 
 /** 64 bits of what a row says about its creator, as a signed decimal number. Rows with the same values have the same. */
-export function contentHashOf(row: CreatorRow): string {
+export function hashContent(row: CreatorRow): string {
   let [first, second] = [FIRST_SEED, SECOND_SEED];
   for (const field of CREATOR_FIELDS) {
-    const text = textOf(row, field);
+    const text = toText(row, field);
     for (let i = 0; i <= text.length; i += 1) {
       const character = i < text.length ? text.charCodeAt(i) : END;
       first = Math.imul(first ^ character, FIRST_FACTOR);

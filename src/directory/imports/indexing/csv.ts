@@ -37,7 +37,7 @@ function assertHeader(header: string[], required: readonly string[]): void {
   if (repeated !== undefined) throw new BrokenCsv(`The header row names the column ${repeated} twice.`);
 }
 
-function problemOf(header: string[], cells: string[]): SourceRecord['problem'] {
+function findProblem(header: string[], cells: string[]): SourceRecord['problem'] {
   if (cells.length !== header.length) {
     return { code: 'column_count', reason: `The row has ${cells.length} cells, the header ${header.length}.` };
   }
@@ -112,7 +112,7 @@ function opened(file: string, required: readonly string[]): { parser: Parser; ta
       assertHeader(header, required);
       return null;
     }
-    const problem = problemOf(header, cells);
+    const problem = findProblem(header, cells);
     const value = problem
       ? undefined
       : Object.fromEntries(header.map((name, i) => [name, readCell(name, cells[i] ?? '')]));

@@ -15,7 +15,7 @@ import {
 } from './records.ts';
 import { assertRejectsPlace } from './rejects.ts';
 import { openFiles } from './source.ts';
-import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './start-import.ts';
+import { ImportEnded, type ImportWish, identifySource, newImport, toImportOptions } from './start-import.ts';
 import { type DirectoryEngines, findRunningWriter } from './writer.ts';
 
 const IMPORTS = 'directory-import';
@@ -34,7 +34,7 @@ async function enqueueAgain(
   files: string[],
   request: EnqueueRequest,
 ): Promise<void> {
-  const wish = wishOf(request, found);
+  const wish = toImportOptions(request, found);
   const isOther = wish.source !== undefined && wish.source !== found.source;
   const restart =
     request.restart || isOther ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
@@ -59,7 +59,7 @@ export async function enqueueImport(
   const source = await openFiles(files);
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
-  const found = await findUnfinished(db, alias, (await identityOf(source)) ?? '');
+  const found = await findUnfinished(db, alias, (await identifySource(source)) ?? '');
   if (found) await enqueueAgain(engines, found, files, request);
   const row = found ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
   if (!found) await insertImport(db, row);
@@ -105,7 +105,8 @@ async function leaveToOthers({ engines, log }: Worker, row: DirectoryImport, err
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
   const { engines, log, signal } = worker;
   const source = await openFiles(row.files);
-  if ((await identityOf(source)) !== row.identity) throw new Error('The files have changed since they were enqueued.');
+  if ((await identifySource(source)) !== row.identity)
+    throw new Error('The files have changed since they were enqueued.');
   const report = await importDirectory(
     { ...engines, alias: row.alias },
     {

@@ -73,7 +73,7 @@ export interface ImportReport extends Omit<Built, 'samples' | 'distinct' | 'fill
   phasesMs: Record<ImportPhase, number>;
 }
 
-function limitOf(text: string): RejectLimit {
+function parseRejectLimit(text: string): RejectLimit {
   const limit = readRejectLimit(text);
   if (!limit) throw new Error(`${text} is neither a number of rows nor a percentage.`);
   return limit;
@@ -102,7 +102,7 @@ async function fillIndex(
     forgotten,
     sourceName: row.source ?? undefined,
     changedAtOf: (pk, hash) => live?.changedAtOf(pk, hash),
-    rejectLimit: limitOf(row.maxRejects),
+    rejectLimit: parseRejectLimit(row.maxRejects),
     rejectsFile: row.rejectsFile,
     signal: request.signal,
     patienceMs: request.nodePatienceMs,
@@ -123,7 +123,7 @@ function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
   if (signal?.aborted) throw new Interrupted(rows);
 }
 
-function persistenceOf({ engines, request, index }: Build, onWait: () => void): Persistence {
+function toPersistence({ engines, request, index }: Build, onWait: () => void): Persistence {
   return {
     elastic: engines.elastic,
     index,
@@ -144,7 +144,7 @@ async function settleIndex(build: Build, tally: Tally): Promise<void> {
     request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
   }
   report();
-  await persistently(persistenceOf(build, report), async () => {
+  await persistently(toPersistence(build, report), async () => {
     await refreshIndex(elastic, index);
     await mergeToOneSegment(elastic, index, report);
     await endQuiet(elastic, index, definition);
@@ -161,7 +161,7 @@ async function copyIndex(build: Build, tally: Tally): Promise<void> {
     assertNotStopped(request, tally);
     request.onProgress?.({ phase: 'replicas', progress, ...tally });
   };
-  const persistence = persistenceOf(build, () => report(0));
+  const persistence = toPersistence(build, () => report(0));
   const { patienceMs } = persistence;
   const missing = await persistently(persistence, () =>
     addReplicas(elastic, index, layout.replicas, { patienceMs, onWait: report }),
@@ -204,7 +204,7 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   await timed('merge', settleIndex(build, tally));
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
-  const persistence = persistenceOf(build, () => assertNotStopped(request, tally));
+  const persistence = toPersistence(build, () => assertNotStopped(request, tally));
   const verified = persistently(persistence, () => verifyBuilt(engines.elastic, index, built));
   const { documents, compared } = await timed('verify', verified);
   const { db, clock } = engines;
@@ -257,7 +257,7 @@ async function runToEnd(first: Build, lock: WriterLock): Promise<ImportReport> {
     try {
       return await run(build, lock).catch(async (error: unknown) => {
         await awaitShards(
-          persistenceOf(build, () => request.signal?.throwIfAborted()),
+          toPersistence(build, () => request.signal?.throwIfAborted()),
           error,
         );
         throw error;
@@ -265,7 +265,7 @@ async function runToEnd(first: Build, lock: WriterLock): Promise<ImportReport> {
     } catch (error) {
       if (error instanceof ShardsLost && build.row.identity !== null && rebuilds < REBUILDS) {
         request.onNotice?.(`${error.message} The import starts again from the first row.`);
-        build = buildOf(engines, request, await startBuilding(engines, build.row));
+        build = toBuild(engines, request, await startBuilding(engines, build.row));
         continue;
       }
       await recordFailure(build, error).catch(ignoreFailure('the original error is the one to report'));
@@ -274,7 +274,7 @@ async function runToEnd(first: Build, lock: WriterLock): Promise<ImportReport> {
   }
 }
 
-function buildOf(engines: DirectoryEngines, request: ImportRequest, row: DirectoryImport): Build {
+function toBuild(engines: DirectoryEngines, request: ImportRequest, row: DirectoryImport): Build {
   if (row.indexName === null) throw new Error(`The import ${row.id} has no index.`);
   return { engines, request, row, index: row.indexName };
 }
@@ -284,10 +284,10 @@ function buildOf(engines: DirectoryEngines, request: ImportRequest, row: Directo
  * Searches see the old directory until then. If it is killed, the same call resumes from the checkpoint.
  */
 export async function importDirectory(engines: DirectoryEngines, request: ImportRequest): Promise<ImportReport> {
-  limitOf(request.maxRejects ?? DEFAULT_MAX_REJECTS);
+  parseRejectLimit(request.maxRejects ?? DEFAULT_MAX_REJECTS);
   await assertNodes(engines.elastic, engines.layout?.replicas ?? 0);
   return await asWriter(engines, 'import', request, async (lock) => {
     const row = await beginImport(engines, request);
-    return await runToEnd(buildOf(engines, request, row), lock);
+    return await runToEnd(toBuild(engines, request, row), lock);
   });
 }

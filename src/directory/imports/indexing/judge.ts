@@ -1,11 +1,11 @@
 import { indexBehind } from '../../../kit/engines/elastic/indices.ts';
-import { breachesOf } from './bounds.ts';
+import { listBreaches } from './bounds.ts';
 import { failingCanaries } from './canaries.ts';
 import { type Comparison, compareVersions } from './comparison.ts';
 import { Fill } from './fields.ts';
 import type { LiveCreators } from './live-creators.ts';
-import { type DirectoryImport, findImportOf } from './records.ts';
-import { boundsOf } from './start-import.ts';
+import { type DirectoryImport, findImportByIndex } from './records.ts';
+import { parseBounds } from './start-import.ts';
 import { type DifferingPks, noDifference } from './swap.ts';
 import type { DirectoryEngines } from './writer.ts';
 
@@ -28,12 +28,12 @@ export async function compareIndices(
   to: string,
   { samples = SAMPLES, live, found }: { samples?: number; live?: LiveCreators | undefined; found?: DifferingPks } = {},
 ): Promise<Comparison> {
-  const versionOf = async (index: string) => ({
+  const loadVersion = async (index: string) => ({
     index,
-    fill: Fill.nullish().parse((await findImportOf(db, index))?.fill) ?? undefined,
+    fill: Fill.nullish().parse((await findImportByIndex(db, index))?.fill) ?? undefined,
     hashes: live?.index === index ? live.pages() : undefined,
   });
-  return await compareVersions(elastic, await versionOf(from), await versionOf(to), samples, found);
+  return await compareVersions(elastic, await loadVersion(from), await loadVersion(to), samples, found);
 }
 
 /** Compares a verified index with the live one. */
@@ -44,12 +44,12 @@ export async function judge(
   known: LiveCreators | undefined,
 ): Promise<Judgement> {
   const { elastic, alias } = engines;
-  const bounds = boundsOf(row);
+  const bounds = parseBounds(row);
   const live = await indexBehind(elastic, alias);
   const found = noDifference();
   const comparison =
     live === undefined ? undefined : await compareIndices(engines, live, index, { live: known, found });
-  const breaches = comparison && bounds.mode !== 'force' ? breachesOf(comparison, bounds) : [];
+  const breaches = comparison && bounds.mode !== 'force' ? listBreaches(comparison, bounds) : [];
   const wished = bounds.mode === 'hold' ? ['It was started with --hold.'] : [];
   const failures = await failingCanaries(elastic, index, bounds.canaries);
   return { comparison, found, reasons: [...breaches, ...failures, ...wished] };

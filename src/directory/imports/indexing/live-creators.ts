@@ -46,7 +46,7 @@ export async function readLiveCreators(elastic: Elastic, index: string): Promise
     }
   }
 
-  function placeOf(pk: number): number | undefined {
+  function findPlace(pk: number): number | undefined {
     let [low, high] = [0, count - 1];
     while (low <= high) {
       const middle = (low + high) >>> 1;
@@ -61,7 +61,7 @@ export async function readLiveCreators(elastic: Elastic, index: string): Promise
   return {
     index,
     changedAtOf: (pk, hash) => {
-      const place = placeOf(pk);
+      const place = findPlace(pk);
       if (place === undefined || hashes[place] !== BigInt(hash)) return undefined;
       return timeOf(changes[place] ?? 0) || undefined;
     },

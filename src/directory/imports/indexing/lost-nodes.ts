@@ -21,9 +21,9 @@ export function mayPass(error: unknown): boolean {
   return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
 }
 
-function reasonOf(error: unknown): string {
+function getReason(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof ApiError) return reasonOf(cause);
+  if (cause instanceof ApiError) return getReason(cause);
   if (cause instanceof Error) return cause.message;
   return error instanceof Error ? error.message : String(error);
 }
@@ -44,7 +44,7 @@ export async function persistently<T>(persistence: Persistence, step: () => Prom
     } catch (error) {
       giveUpAt ??= performance.now() + persistence.patienceMs;
       if (!mayPass(error) || performance.now() > giveUpAt) throw error;
-      persistence.onNotice(`Elasticsearch did not finish a step, trying again: ${reasonOf(error)}`);
+      persistence.onNotice(`Elasticsearch did not finish a step, trying again: ${getReason(error)}`);
       persistence.onWait();
       await awaitShards(persistence, error);
       await pause(AGAIN_AFTER_MS);

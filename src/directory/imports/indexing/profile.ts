@@ -57,7 +57,7 @@ async function sampleFill(elastic: Elastic, index: string): Promise<Fill> {
 }
 
 /** Reads the statistics of an index. `fill` is what its import counted, if it did. */
-export async function profileOf(elastic: Elastic, index: string, fill: Fill | undefined): Promise<IndexProfile> {
+export async function readProfile(elastic: Elastic, index: string, fill: Fill | undefined): Promise<IndexProfile> {
   const aggs = {
     ...Object.fromEntries(Object.entries(TOP_FIELDS).map(([name, field]) => [name, { terms: { field, size: TOP } }])),
     ...Object.fromEntries(
@@ -70,13 +70,13 @@ export async function profileOf(elastic: Elastic, index: string, fill: Fill | un
   const { hits, aggregations } = Answer.parse(JSON.parse(bytes.toString('utf8')));
   const creators = hits.total.value;
   const share = (count: number) => (creators === 0 ? 0 : count / creators);
-  const sharesOf = ({ buckets }: z.infer<typeof Terms>) =>
+  const toShares = ({ buckets }: z.infer<typeof Terms>) =>
     Object.fromEntries(buckets.map(({ key, doc_count }) => [key, share(doc_count)]));
   const { category, country, state, follower_count, engagement_rate, metro } = aggregations;
   return {
     creators,
     fill: fill ?? (await sampleFill(elastic, index)),
-    top: { category: sharesOf(category), country: sharesOf(country), state: sharesOf(state) },
+    top: { category: toShares(category), country: toShares(country), state: toShares(state) },
     percentiles: { follower_count: follower_count.values, engagement_rate: engagement_rate.values },
     inMetro: share(metro.doc_count),
   };

@@ -84,7 +84,7 @@ export async function listRetired(db: Db, alias: string): Promise<DirectoryImpor
     .execute();
 }
 
-export async function findImportOf(db: Db, index: string): Promise<DirectoryImport | undefined> {
+export async function findImportByIndex(db: Db, index: string): Promise<DirectoryImport | undefined> {
   return await db.selectFrom('directoryImports').selectAll().where('indexName', '=', index).executeTakeFirst();
 }
 

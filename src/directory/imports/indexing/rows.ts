@@ -45,13 +45,13 @@ export type CheckedRecord<R extends CreatorPatch = CreatorRow> =
 
 const PatchRow = ImportRow.partial().required({ pk: true });
 
-export function rejectOf(record: SourceRecord, field: string | null, code: string, reason: string): Reject {
+export function toReject(record: SourceRecord, field: string | null, code: string, reason: string): Reject {
   const { file, line, lines = 1, text } = record;
   return { file, line, lines, field, code, reason, row: text.slice(0, EXCERPT_CHARACTERS).toWellFormed() };
 }
 
 function rejected(record: SourceRecord, field: string | null, code: string, reason: string): { reject: Reject } {
-  return { reject: rejectOf(record, field, code, reason) };
+  return { reject: toReject(record, field, code, reason) };
 }
 
 /** The path of a text with half a surrogate pair, which JSON can express but UTF-8 cannot. */

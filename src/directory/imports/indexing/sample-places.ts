@@ -21,7 +21,7 @@ const drawForeignCity = later(() => weighted(cities().get(false) ?? [], (city) =
 /** The weight of a metro's member that the dictionary of cities lacks, such as a neighbourhood. */
 const SMALL = 5_000;
 
-function populationOf({ city, state, country }: Metro['members'][number]): number {
+function getPopulation({ city, state, country }: Metro['members'][number]): number {
   const known = citiesByKey.get(placeKey(city))?.find((other) => other.state === state && other.country === country);
   return known?.population ?? SMALL;
 }
@@ -29,7 +29,7 @@ function populationOf({ city, state, country }: Metro['members'][number]): numbe
 /** The metro of rank 1, 2, 3 … has weight 1/5, 1/6, 1/7 …, so none is without creators. */
 const drawMetro = later(() =>
   weighted(
-    metros.map(({ members }, i) => ({ drawMember: weighted(members, populationOf), weight: 1 / (i + 5) })),
+    metros.map(({ members }, i) => ({ drawMember: weighted(members, getPopulation), weight: 1 / (i + 5) })),
     ({ weight }) => weight,
   ),
 );

@@ -23,7 +23,7 @@ const PRIME = 4_294_967_291;
 const FACTORS = [1_664_525, 1_566_083] as const;
 
 /** Spreads keys, so that they are not in the order of the rows. */
-function pkOf(row: number, seed: number): number {
+function toPk(row: number, seed: number): number {
   const mixed = (row * FACTORS[0] + (seed >>> 0)) % PRIME;
   return FIRST_PK + ((mixed * FACTORS[1]) % PRIME);
 }
@@ -80,7 +80,7 @@ interface SampleCreator extends DirectoryCreatorDetail {
 const SAMPLED_AT = Date.parse('2026-11-20T00:00:00Z');
 
 /** Two in five rows carry no time, so that they are as of the import; the others are 60 days old on average. */
-function dataTimeOf(pk: number): string | null {
+function drawDataTime(pk: number): string | null {
   const share = ((pk * 40_503) % 65_537) / 65_537;
   if (share < 0.4) return null;
   const days = -Math.log((share - 0.4) / 0.6 + 1 / 65_537) * 60;
@@ -114,14 +114,14 @@ function drawCreator(random: Random, pk: number): SampleCreator {
     media_count: Math.floor(Math.exp(5 + random.normal())),
     gender: random.chance(0.2) ? null : random.chance(0.03) ? 'non-binary' : first.gender,
     age: random.chance(0.4) ? null : 18 + random.below(45),
-    data_as_of: dataTimeOf(pk),
+    data_as_of: drawDataTime(pk),
   };
 }
 
 /** Sample creators. The same seed gives the same ones, and a larger sample starts with the smaller one. */
 export function* generateCreators(count: number, seed: number): Generator<SampleCreator> {
   const random = seededRandom(seed);
-  for (let row = 0; row < count; row += 1) yield drawCreator(random, pkOf(row, seed));
+  for (let row = 0; row < count; row += 1) yield drawCreator(random, toPk(row, seed));
 }
 
 const AT_ONCE = 1_000;

@@ -25,11 +25,11 @@ export function sampler<T = Sampled>(
   taken(): T[];
 } {
   const rows: T[] = [];
-  const placeOf = (n: number) => (n <= size ? n - 1 : draw(n, n));
+  const choosePlace = (n: number) => (n <= size ? n - 1 : draw(n, n));
   return {
-    wants: (n) => placeOf(n) < size,
+    wants: (n) => choosePlace(n) < size,
     offer: (n, row) => {
-      const place = placeOf(n);
+      const place = choosePlace(n);
       if (place < size) rows[place] = row;
     },
     taken: () => rows,

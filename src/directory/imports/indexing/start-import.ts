@@ -17,7 +17,7 @@ export class ImportEnded extends Error {}
 export const DEFAULT_MAX_REJECTS = '1%';
 
 /** Identifies the files and the mapping together, because a changed mapping needs another index. */
-export async function identityOf(source: Source): Promise<string | null> {
+export async function identifySource(source: Source): Promise<string | null> {
   if (source.identity === null) return null;
   const { text } = await readDefinition();
   return createHash('sha256').update(`${source.identity}\n${text}`).digest('hex');
@@ -26,15 +26,15 @@ export async function identityOf(source: Source): Promise<string | null> {
 /** The recorded options of an import; the newest command's win. */
 export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName'>;
 
-export const boundsOf = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
+export const parseBounds = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
 
-export function wishOf(
+export function toImportOptions(
   { maxRejects, rejectsFile, bounds, sourceName }: ImportWish,
   before: Pick<DirectoryImport, 'bounds'> = { bounds: null },
 ): Partial<Pick<DirectoryImport, 'maxRejects' | 'rejectsFile' | 'bounds' | 'source'>> {
   return {
     ...(sourceName === undefined ? {} : { source: sourceName }),
-    ...(bounds === undefined ? {} : { bounds: { ...boundsOf(before), ...bounds } }),
+    ...(bounds === undefined ? {} : { bounds: { ...parseBounds(before), ...bounds } }),
     ...(maxRejects === undefined ? {} : { maxRejects }),
     ...(rejectsFile === undefined ? {} : { rejectsFile: path.resolve(rejectsFile) }),
   };
@@ -46,7 +46,12 @@ export async function newImport(
 ): Promise<DirectoryImport> {
   const now = clock.now();
   const id = newId('imp', now.getTime());
-  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile, bounds = DEFAULT_BOUNDS, source = null } = wishOf(request);
+  const {
+    maxRejects = DEFAULT_MAX_REJECTS,
+    rejectsFile,
+    bounds = DEFAULT_BOUNDS,
+    source = null,
+  } = toImportOptions(request);
   const rejects = rejectsFile ?? (await defaultRejectsFile(`rejects-${id}.ndjson`, request.onNotice));
   await assertRejectsPlace(rejects, request.source.files);
   return {
@@ -54,7 +59,7 @@ export async function newImport(
     alias,
     state: 'queued',
     indexName: null,
-    identity: await identityOf(request.source),
+    identity: await identifySource(request.source),
     files: request.source.files,
     maxRejects,
     rejectsFile: rejects,
@@ -104,7 +109,7 @@ async function startNew(engines: DirectoryEngines, fresh: DirectoryImport): Prom
 /** The import to continue, or a new one. */
 export async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
   const { elastic, db, clock, alias } = engines;
-  const identity = await identityOf(request.source);
+  const identity = await identifySource(request.source);
   const found = identity === null ? undefined : await findUnfinished(db, alias, identity);
   if (request.isEnqueued && !found) throw new ImportEnded('The import has already ended.');
   if (!found) return await startNew(engines, await newImport(engines, request));
@@ -114,7 +119,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
     await updateImport(db, found.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
     return await startNew(engines, fresh);
   }
-  const wish = wishOf(request, found);
+  const wish = toImportOptions(request, found);
   const row = { ...found, ...wish };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
   // A queued import that has an index was enqueued to start over.

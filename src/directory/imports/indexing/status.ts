@@ -3,7 +3,7 @@ import { countForgotten } from '../../opt-out/opt-out.ts';
 import {
   type DirectoryImport,
   findHeld,
-  findImportOf,
+  findImportByIndex,
   isRun,
   listRetired,
   listUnfinished,
@@ -43,7 +43,7 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
   const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt]));
   return {
     alias,
-    live: liveFacts && { ...liveFacts, swappedAt: (await findImportOf(db, liveFacts.name))?.swappedAt ?? null },
+    live: liveFacts && { ...liveFacts, swappedAt: (await findImportByIndex(db, liveFacts.name))?.swappedAt ?? null },
     previous: indices
       .filter(({ name }) => name !== live && onceLive.has(name))
       .map((facts) => ({ ...facts, retiredAt: retiredAt.get(facts.name) ?? null }))

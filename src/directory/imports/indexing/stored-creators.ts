@@ -23,7 +23,7 @@ export interface StoredCreator {
   facts: Facts;
 }
 
-function storedCreatorOf(source: unknown): StoredCreator {
+function parseStoredCreator(source: unknown): StoredCreator {
   const { card, x } = Parts.parse(source);
   const { data_as_of, changed_at, content_hash, source: name } = StoredFacts.parse(x);
   return {
@@ -35,5 +35,5 @@ function storedCreatorOf(source: unknown): StoredCreator {
 /** The creators of an index by `pk`. */
 export async function readStored(elastic: Elastic, index: string, pks: Iterable<number>) {
   const found = await readDocuments(elastic, index, [...new Set(pks)].map(String));
-  return new Map(found.map(({ id, source }) => [Number(id), storedCreatorOf(source)]));
+  return new Map(found.map(({ id, source }) => [Number(id), parseStoredCreator(source)]));
 }

@@ -1,6 +1,6 @@
 import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
 import { swapAlias } from '../../../kit/engines/elastic/indices.ts';
-import { type Change, changedFieldsOf, stageChanges } from '../../changes/changes.ts';
+import { type Change, listChangedFields, stageChanges } from '../../changes/changes.ts';
 import { mergeVersions } from './merge-versions.ts';
 import { recordLive } from './records.ts';
 import { readStored } from './stored-creators.ts';
@@ -44,7 +44,7 @@ const BATCH = 5_000;
 /** Documents read at once, of each version. */
 const READ = 1_000;
 
-function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[]> {
+function* splitBatches<T>(items: Iterable<T>, size: number): Generator<T[]> {
   let batch: T[] = [];
   for (const item of items) {
     batch.push(item);
@@ -55,7 +55,7 @@ function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[]> {
   if (batch.length > 0) yield batch;
 }
 
-async function differencesOf({ elastic }: DirectoryEngines, from: string, to: string): Promise<DifferingPks> {
+async function findDifferences({ elastic }: DirectoryEngines, from: string, to: string): Promise<DifferingPks> {
   const found = noDifference();
   await mergeVersions(readHashes(elastic, from), readHashes(elastic, to), {
     added: found.added.add,
@@ -70,7 +70,7 @@ async function differencesOf({ elastic }: DirectoryEngines, from: string, to: st
 async function readUpdates({ elastic }: DirectoryEngines, from: string, to: string, pks: number[]): Promise<Change[]> {
   const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
   return pks.flatMap((pk) => {
-    const fields = changedFieldsOf(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {});
+    const fields = listChangedFields(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {});
     return fields.length === 0 ? [] : [{ pk, type: 'updated' as const, fields, version: 0 }];
   });
 }
@@ -90,14 +90,14 @@ async function stageSwap(engines: DirectoryEngines, { kind, from, to, found: kno
   // Marks the swap in the feed, even if nothing differs.
   await stage([]);
   if (from === undefined || from === to) return;
-  const found = known ?? (await differencesOf(engines, from, to));
+  const found = known ?? (await findDifferences(engines, from, to));
   for (const type of ['added', 'removed'] as const) {
-    for (const pks of batchesOf(found[type], BATCH)) {
+    for (const pks of splitBatches(found[type], BATCH)) {
       await stage(pks.map((pk) => ({ pk, type, fields: [], version: 0 })));
     }
   }
   let updates: Change[] = [];
-  for (const pks of batchesOf(found.differing, READ)) {
+  for (const pks of splitBatches(found.differing, READ)) {
     updates.push(...(await readUpdates(engines, from, to, pks)));
     if (updates.length < BATCH) continue;
     await stage(updates);

@@ -11,10 +11,10 @@ import {
 } from '../../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
-import { documentFor, documentOf } from '../../search/document.ts';
+import { documentFor, toDocument } from '../../search/document.ts';
 import type { Built } from './build.ts';
 import { readDefinition } from './index-definition.ts';
-import { type DirectoryWrite, findImportOf, listWrites } from './records.ts';
+import { type DirectoryWrite, findImportByIndex, listWrites } from './records.ts';
 import { StoredFacts } from './stored-creators.ts';
 import type { DirectoryEngines } from './writer.ts';
 
@@ -22,7 +22,7 @@ const Stored = z.object({ card: z.record(z.string(), z.unknown()), x: z.record(z
 const SAMPLE = 200;
 
 /** The path of the first difference between sent and stored, such as `card.city`. */
-function differenceOf(sent: unknown, stored: unknown): string | undefined {
+function findDifference(sent: unknown, stored: unknown): string | undefined {
   const [a, b] = [Stored.safeParse(sent), Stored.safeParse(stored)];
   if (!a.success || !b.success) return 'the whole document';
   for (const part of ['card', 'x'] as const) {
@@ -48,7 +48,7 @@ async function compareSamples(elastic: Elastic, index: string, { samples, leftOu
     if (!found) throw new VerificationFailed(`Verification failed: pk ${pk} of row ${version} is not in ${index}.`);
     // A later row with the same pk replaced this one.
     if (found.version > version) continue;
-    const difference = differenceOf(JSON.parse(document), found.source);
+    const difference = findDifference(JSON.parse(document), found.source);
     if (difference) throw new VerificationFailed(`Verification failed: pk ${pk} differs in ${difference}.`);
     compared += 1;
   }
@@ -75,7 +75,7 @@ const CARD = Object.keys(DirectoryCreator.shape);
 const Card = z.object({ card: DirectoryCreator.strict(), x: z.record(z.string(), z.unknown()) }).strict();
 
 /** What is wrong with a stored document on its own: the rest of it must follow from its card. */
-function damageOf({ id, source }: StoredDocument, version: number): string | undefined {
+function findDocumentDamage({ id, source }: StoredDocument, version: number): string | undefined {
   const parsed = Card.safeParse(source);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)[0];
   const { card, x } = parsed.data;
@@ -87,8 +87,8 @@ function damageOf({ id, source }: StoredDocument, version: number): string | und
   if (!facts.success) return facts.error.issues.map(({ path, message }) => `x.${path.join('.')}: ${message}`)[0];
   const { data_as_of, changed_at, content_hash, source: name } = facts.data;
   const known = { importedAt: data_as_of, changedAt: changed_at, hash: content_hash, source: name };
-  const again: unknown = JSON.parse(JSON.stringify(documentFor(version, documentOf({ ...row.data, ...card }, known))));
-  const difference = differenceOf(again, source);
+  const again: unknown = JSON.parse(JSON.stringify(documentFor(version, toDocument({ ...row.data, ...card }, known))));
+  const difference = findDifference(again, source);
   return difference && `${difference} does not follow from the card`;
 }
 
@@ -101,9 +101,9 @@ function listTargets(mapping: unknown): unknown {
 
 /** The expected number of documents: exact except for interrupted writes. */
 function expectedDocuments(documents: number, writes: DirectoryWrite[]): { least: number; most: number } {
-  const rowsOf = (kind: DirectoryWrite['kind']) =>
+  const sumRows = (kind: DirectoryWrite['kind']) =>
     writes.reduce((sum, write) => sum + (write.kind === kind && !write.finishedAt ? write.rows : 0), 0);
-  return { least: documents - rowsOf('delete'), most: documents + rowsOf('upsert') };
+  return { least: documents - sumRows('delete'), most: documents + sumRows('upsert') };
 }
 
 /** Everything wrong with an index; empty if it is sound. */
@@ -118,7 +118,7 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   const version = await getMappingVersion(elastic, index);
   const [documents, record, writes] = [
     await countDocuments(elastic, index),
-    await findImportOf(db, index),
+    await findImportByIndex(db, index),
     await listWrites(db, index),
   ];
   if (!record) damage.push('No import in this database built it.');
@@ -136,7 +136,7 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   if (record?.state === 'live' && live !== index)
     damage.push(`It should be live, but the alias ${alias} is elsewhere.`);
   for (const document of await sampleDocuments(elastic, index, SAMPLE)) {
-    const wrong = damageOf(document, version);
+    const wrong = findDocumentDamage(document, version);
     if (wrong) damage.push(`Document ${document.id}: ${wrong}.`);
   }
   return damage;

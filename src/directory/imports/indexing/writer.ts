@@ -28,7 +28,7 @@ export interface DirectoryEngines {
 }
 
 /** The engines of a process that serves this directory. */
-export const enginesOf = ({
+export const toDirectoryEngines = ({
   elastic,
   postgres,
   clock,

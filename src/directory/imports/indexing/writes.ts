@@ -3,15 +3,22 @@ import { postBulk } from '../../../kit/engines/elastic/bulk.ts';
 import { countDocuments, getMappingVersion, indexBehind, refreshIndex } from '../../../kit/engines/elastic/indices.ts';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
 import { newId } from '../../../kit/values/ids.ts';
-import { type Change, changedFieldsOf, settleChanges, stageChanges } from '../../changes/changes.ts';
+import { type Change, listChangedFields, settleChanges, stageChanges } from '../../changes/changes.ts';
 import { takeOutForgotten } from '../../opt-out/forget.ts';
 import { type ForgottenSet, openForgotten } from '../../opt-out/forgotten.ts';
 import { DirectoryCreator } from '../../search/creator.shapes.ts';
-import { documentFor, documentOf } from '../../search/document.ts';
-import { contentHashOf } from './content-hash.ts';
-import { type DirectoryWrite, findImportOf, finishWrite, highestVersion, insertWrite, updateWrite } from './records.ts';
+import { documentFor, toDocument } from '../../search/document.ts';
+import { hashContent } from './content-hash.ts';
+import {
+  type DirectoryWrite,
+  findImportByIndex,
+  finishWrite,
+  highestVersion,
+  insertWrite,
+  updateWrite,
+} from './records.ts';
 import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
-import { checkPatch, checkRecord, type Reject, rejectOf } from './rows.ts';
+import { checkPatch, checkRecord, type Reject, toReject } from './rows.ts';
 import type { Source, SourceRecord } from './source.ts';
 import { readStored, type StoredCreator } from './stored-creators.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
@@ -71,7 +78,7 @@ async function openWrite(
 ) {
   const { elastic, db, clock, alias } = engines;
   await refreshIndex(elastic, index);
-  const forgottenBefore = (await findImportOf(db, index))?.forgotten ?? 0;
+  const forgottenBefore = (await findImportByIndex(db, index))?.forgotten ?? 0;
   const before = await countDocuments(elastic, index);
   const startedAt = clock.now();
   // In microseconds: above every row number of an import, and above every earlier write even if a clock was set back.
@@ -102,12 +109,12 @@ async function openWrite(
       const line = actionLine('delete', pk, version);
       return was ? { line, change: { pk, type: isOut ? 'opted_out' : 'removed', fields: [], version } } : { line };
     }
-    const fields = was ? changedFieldsOf(was.row, after.row) : [];
-    const hash = contentHashOf(after.row);
+    const fields = was ? listChangedFields(was.row, after.row) : [];
+    const hash = hashContent(after.row);
     const changedAt = was && fields.length === 0 ? was.facts.changedAt : startedAt.getTime();
     const facts = { ...after.facts, hash, changedAt };
     stored.set(pk, { row: after.row, facts });
-    const document = JSON.stringify(documentFor(mapping, documentOf(after.row, facts)));
+    const document = JSON.stringify(documentFor(mapping, toDocument(after.row, facts)));
     const line = `${actionLine('index', pk, version)}${document}\n`;
     if (was && fields.length === 0) return { line };
     return { line, change: { pk, type: was ? 'updated' : 'added', fields, version } };
@@ -237,7 +244,7 @@ export async function patchCreators(engines: DirectoryEngines, request: WriteReq
       if (reject) return reject;
       const { pk } = patch;
       const apply: Intent['apply'] = (before) => {
-        if (!before) return rejectOf(record, 'pk', 'not_found', 'is not in the directory; `upsert` adds creators.');
+        if (!before) return toReject(record, 'pk', 'not_found', 'is not in the directory; `upsert` adds creators.');
         const { row, facts } = before;
         const importedAt = patch.data_as_of === undefined ? facts.importedAt : now;
         const after = { ...row, ...patch, username: patch.username ?? row.username };
@@ -263,7 +270,7 @@ export async function deleteCreators(engines: DirectoryEngines, request: WriteRe
       const parsed = record.problem ? undefined : Deletion.safeParse(record.value);
       if (parsed?.success) return { pk: parsed.data, apply: () => ({ after: undefined }) };
       const { code, reason } = record.problem ?? NO_PK;
-      return rejectOf(record, record.problem ? null : 'pk', code, reason);
+      return toReject(record, record.problem ? null : 'pk', code, reason);
     }),
   );
   return { ...report, unknownFields: {} };

@@ -154,7 +154,7 @@ function storeIn(
     }
   }
 
-  async function addressOf(key: string, { contentType, contentDisposition }: FileHeaders): Promise<string> {
+  async function presignAddress(key: string, { contentType, contentDisposition }: FileHeaders): Promise<string> {
     const command = new GetObjectCommand({
       ...locate(key),
       ResponseContentType: contentType,
@@ -163,7 +163,7 @@ function storeIn(
     return await getSignedUrl(client, command, { expiresIn: SIGNED_FOR_SECONDS });
   }
 
-  return { write, read, remove, presignAddress: addressOf };
+  return { write, read, remove, presignAddress };
 }
 
 export interface S3Object {

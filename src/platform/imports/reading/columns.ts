@@ -1,0 +1,279 @@
+import { fold, foldWords } from './fold.ts';
+import type { Format } from './formats/format.ts';
+import { type Glance, isMisnamed, isPriced } from './glance.ts';
+import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
+import { MappingProblem } from './problems.ts';
+import type { ColumnProfile } from './profile.ts';
+import type { By, Mapping } from './shapes.ts';
+import { findFields } from './words.ts';
+
+/** The columns that a field may be: one if it is settled, several if it must be asked. */
+export interface Assigned {
+  field: string;
+  type: FieldType;
+  positions: readonly number[];
+  by: By;
+  confidence: 'proved' | 'likely' | 'asked';
+}
+
+export type Assignment = Map<string, Assigned>;
+
+/** A header's position: written exactly so, else folded. */
+export function findHeader(headers: readonly string[], name: string): number {
+  const exact = headers.indexOf(name);
+  return exact >= 0 ? exact : headers.findIndex((header) => fold(header) !== '' && fold(header) === fold(name));
+}
+
+/** The positions of a header that stands several times in the file. */
+function findRepeated(headers: readonly string[], position: number): number[] {
+  const name = headers[position] ?? '';
+  const isSame = (header: string) => header.startsWith(`${name} (`) && /^\d+\)$/.test(header.slice(name.length + 2));
+  return headers.flatMap((header, at) => (at === position || isSame(header) ? [at] : []));
+}
+
+/** Names, notes and handles may be found by a word within a header. */
+const LOOSE: readonly (readonly [string, RegExp])[] = [
+  ['instagram', /^(?:instagram|insta|ig)$/],
+  ['tiktok', /^(?:tiktok|tt)$/],
+  ['instagram', /^(?:handle|handles|username|profile|profil)$/],
+  ['note', /^(?:note|notes|notiz|notizen|comment|comments|kommentar)$/],
+  ['first_name', /^(?:firstname|vorname|prenom)$/],
+  ['name', /^(?:name|naam|nombre|nome)$/],
+];
+const NOT_NAMES = /^(?:company|user|shop|store|business|brand|product|firma|first|last|domain)$/;
+
+/** Fields that decide who, how much and when, whose words are not enough if several columns have them. */
+const STRICT_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
+
+interface Wish {
+  of: Kind;
+  headers: readonly string[];
+  format: Format | undefined;
+  mapping: Mapping;
+  stored: Mapping;
+  glance: (position: number) => Glance;
+}
+
+function assignSaid(assignment: Assignment, taken: Set<number>, { of, headers }: Wish, said: Mapping, by: By): void {
+  for (const [field, header] of Object.entries(said.columns ?? {})) {
+    const type = FIELDS[of][field];
+    if (type === undefined) {
+      if (by === 'mapping')
+        throw new MappingProblem(`mapping.columns.${field}`, 'invalid', 'is not a field of this kind of file.');
+      continue;
+    }
+    if (assignment.has(field)) continue;
+    const position = header === null ? -1 : findHeader(headers, header);
+    if (header !== null && position < 0) {
+      if (by === 'stored') continue;
+      const has = headers.slice(0, 60).join(', ').slice(0, 2_000);
+      throw new MappingProblem(
+        `mapping.columns.${field}`,
+        'not_found',
+        `names a column that the file lacks. It has ${has}.`,
+      );
+    }
+    assignment.set(field, { field, type, positions: position < 0 ? [] : [position], by, confidence: 'proved' });
+    if (position >= 0) taken.add(position);
+  }
+}
+
+function assignByFormat(assignment: Assignment, taken: Set<number>, { of, headers, format }: Wish): void {
+  for (const [field, names] of Object.entries(format?.columns ?? {})) {
+    const type = FIELDS[of][field];
+    if (type === undefined || assignment.has(field)) continue;
+    const found = (names ?? []).map((name) => findHeader(headers, name)).find((at) => at >= 0 && !taken.has(at));
+    if (names !== null && found === undefined) continue;
+    const positions = found === undefined ? [] : findRepeated(headers, found);
+    const by = format?.key === 'rollcall' ? 'own' : 'format';
+    const confidence = positions.length > 1 ? 'asked' : 'proved';
+    assignment.set(field, { field, type, positions, by, confidence });
+    for (const position of positions) taken.add(position);
+  }
+}
+
+function collectWords({ of, headers, glance }: Wish, taken: ReadonlySet<number>): Map<string, number[]> {
+  const candidates = new Map<string, number[]>();
+  headers.forEach((header, position) => {
+    if (taken.has(position)) return;
+    for (const field of findFields(of, header)) {
+      const type = FIELDS[of][field];
+      if (type === undefined || isMisnamed(type, glance(position))) continue;
+      candidates.set(field, [...(candidates.get(field) ?? []), position]);
+    }
+  });
+  return candidates;
+}
+
+/** Our own name for a field is stronger than a tool's word, but `Amount` may be anything in another tool's file. */
+function preferOwn(
+  field: string,
+  type: FieldType,
+  positions: readonly number[],
+  headers: readonly string[],
+): readonly number[] {
+  if (type === 'money') return positions;
+  const own = positions.filter((position) => fold(headers[position] ?? '') === fold(field));
+  return own.length > 0 ? own : positions;
+}
+
+/**
+ * Columns of amounts beside one that only a word names: a word is never enough for an amount beside another. Orders
+ * have identities that tell their amounts apart, unless there is nothing to add up to.
+ */
+function findRivals(
+  { of, headers, glance }: Wish,
+  field: string,
+  candidates: ReadonlyMap<string, readonly number[]>,
+  taken: ReadonlySet<number>,
+): readonly number[] {
+  const hasIdentity = candidates.has('total') || candidates.has('subtotal');
+  if (field !== 'amount' || (isOrders(of) && hasIdentity)) return [];
+  const isUnnamed = (at: number) => !taken.has(at) && findFields(of, headers[at] ?? '').length === 0;
+  const unnamed = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
+  return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamed] : unnamed;
+}
+
+function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): void {
+  const candidates = collectWords(wish, taken);
+  for (const [field, type] of Object.entries(FIELDS[wish.of])) {
+    if (assignment.has(field)) continue;
+    const words = (candidates.get(field) ?? []).filter((position) => !taken.has(position));
+    const own = preferOwn(field, type, words, wish.headers);
+    const rivals = own.length === 0 ? [] : findRivals(wish, field, candidates, taken).filter((at) => !own.includes(at));
+    const positions = [...own, ...rivals];
+    const [first] = positions;
+    if (first === undefined) continue;
+    const isUndecided = positions.length > 1 && STRICT_TYPES.has(type);
+    const confidence = isUndecided
+      ? 'asked'
+      : type === 'text' || type === 'list' || type === 'handle'
+        ? 'likely'
+        : 'proved';
+    assignment.set(field, { field, type, positions: isUndecided ? positions : [first], by: 'word', confidence });
+    for (const position of isUndecided ? own : [first]) taken.add(position);
+  }
+}
+
+/** Fields that no header names exactly are looked for by a word within headers. */
+function assignLoosely(assignment: Assignment, taken: Set<number>, { of, headers }: Wish): void {
+  for (const [wanted, pattern] of LOOSE) {
+    const field = FIELDS[of][wanted] ? wanted : wanted === 'instagram' && FIELDS[of].handle ? 'handle' : undefined;
+    const type = field === undefined ? undefined : FIELDS[of][field];
+    if (field === undefined || type === undefined || assignment.has(field)) continue;
+    if (field === 'name' && (assignment.has('first_name') || assignment.has('last_name'))) continue;
+    const position = headers.findIndex((header, at) => {
+      const words = taken.has(at) ? [] : foldWords(header);
+      return (
+        words.some((word) => pattern.test(word)) && !(wanted === 'name' && words.some((word) => NOT_NAMES.test(word)))
+      );
+    });
+    if (position < 0) continue;
+    assignment.set(field, { field, type, positions: [position], by: 'word', confidence: 'likely' });
+    taken.add(position);
+  }
+}
+
+/** The columns by their headers alone. What cells say is added when they are known. */
+export function assignColumns(wish: Wish): Assignment {
+  const assignment: Assignment = new Map();
+  const taken = new Set<number>();
+  assignSaid(assignment, taken, wish, wish.mapping, 'mapping');
+  assignSaid(assignment, taken, wish, wish.stored, 'stored');
+  assignByFormat(assignment, taken, wish);
+  assignByWords(assignment, taken, wish);
+  assignLoosely(assignment, taken, wish);
+  return assignment;
+}
+
+const share = (part: number, profile: ColumnProfile) => (profile.filled === 0 ? 0 : part / profile.filled);
+
+/** A column fits a type if all of its cells do. */
+export function fits(type: FieldType, profile: ColumnProfile): boolean {
+  if (profile.filled === 0) return false;
+  if (type === 'email') return share(profile.email, profile) === 1;
+  if (type === 'money') return share(profile.money.read, profile) === 1 && profile.time.texts === 0;
+  if (type === 'time')
+    return share(profile.time.read, profile) === 1 && (profile.time.texts > 0 || profile.time.digits.size === 1);
+  if (type === 'handle') return share(profile.handle, profile) === 1;
+  return type === 'id' || type === 'text';
+}
+
+/** Fields without which nothing can be read; of several in a row, one suffices. */
+export function listNeeded(of: Kind): readonly (readonly string[])[] {
+  if (isOrders(of)) {
+    const goods = ['amount', 'subtotal', 'total'];
+    return [['order_id', 'order_number'], ['placed_at', 'paid_at'], goods];
+  }
+  if (isPaid(of)) return [['email', 'handle', 'name', 'code'], ['amount'], ['paid_at']];
+  if (of === 'directory') return [['username']];
+  if (of === 'payment_details')
+    return [
+      ['email', 'instagram', 'tiktok', 'code', 'name'],
+      ['payment_email', 'payment_method'],
+    ];
+  return [['email', 'instagram', 'tiktok']];
+}
+
+/** The type that stands for a group of needed fields when no header says which column it is. */
+const NEEDED_TYPE: Readonly<Record<string, FieldType>> = {
+  order_id: 'id',
+  placed_at: 'time',
+  amount: 'money',
+  email: 'email',
+  instagram: 'handle',
+  paid_at: 'time',
+  username: 'handle',
+  payment_email: 'email',
+};
+
+/** The fields of a group that cells can show a column to be, with their types. */
+export const listWanted = (group: readonly string[]): { field: string; type: FieldType }[] =>
+  group.flatMap((field) => {
+    const type = NEEDED_TYPE[field];
+    return type === undefined ? [] : [{ field, type }];
+  });
+
+const findFitting = (type: FieldType, taken: ReadonlySet<number>, profiles: ReadonlyMap<number, ColumnProfile>) =>
+  [...profiles].filter(([at, profile]) => !taken.has(at) && fits(type, profile)).map(([at]) => at);
+
+/** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
+export function assignByValues(
+  assignment: Assignment,
+  { of, constants }: { of: Kind; constants: Readonly<Record<string, string>> },
+  profiles: ReadonlyMap<number, ColumnProfile>,
+): void {
+  const taken = new Set([...assignment.values()].flatMap(({ positions }) => positions));
+  for (const group of listNeeded(of)) {
+    const isThere = (field: string) =>
+      (assignment.get(field)?.positions.length ?? 0) > 0 || constants[field] !== undefined;
+    if (group.some((field) => isThere(field) || assignment.get(field)?.by === 'mapping')) continue;
+    const found = listWanted(group)
+      .map(({ field, type }) => ({ field, type, positions: findFitting(type, taken, profiles) }))
+      .find(({ positions }) => positions.length > 0);
+    if (!found) continue;
+    const { field, type, positions } = found;
+    const isSettled = type === 'email' && positions.length === 1;
+    assignment.set(field, {
+      field,
+      type,
+      positions: positions.slice(0, 8),
+      by: 'values',
+      confidence: isSettled ? 'proved' : 'asked',
+    });
+  }
+}
+
+/** Columns that have the same cells throughout are one: which of them is read makes no difference. */
+export function mergeSame(assignment: Assignment, profiles: ReadonlyMap<number, ColumnProfile>): void {
+  for (const [field, assigned] of assignment) {
+    const { positions, confidence, by } = assigned;
+    if (confidence !== 'asked') continue;
+    const filled = positions.filter((position) => (profiles.get(position)?.filled ?? 0) > 0);
+    const kept = filled.length > 0 ? filled : positions.slice(0, 1);
+    const digests = new Set(kept.map((position) => profiles.get(position)?.digest));
+    // A column that no word names is looked for even if it is the only one that may be meant.
+    if (digests.size > 1 || by === 'values') assignment.set(field, { ...assigned, positions: kept });
+    else assignment.set(field, { ...assigned, positions: kept.slice(0, 1), confidence: 'proved' });
+  }
+}

@@ -1,0 +1,89 @@
+import { Currency } from '../../../values/money.ts';
+
+/** Signs that mean one currency, folded to upper case without dots and blanks. */
+const SIGNS: Readonly<Record<string, string>> = {
+  '€': 'EUR',
+  '£': 'GBP',
+  ZŁ: 'PLN',
+  R$: 'BRL',
+  US$: 'USD',
+  C$: 'CAD',
+  CA$: 'CAD',
+  A$: 'AUD',
+  AU$: 'AUD',
+  NZ$: 'NZD',
+  HK$: 'HKD',
+  S$: 'SGD',
+  MX$: 'MXN',
+  NT$: 'TWD',
+  SFR: 'CHF',
+  FR: 'CHF',
+  '₹': 'INR',
+  '₺': 'TRY',
+  '₴': 'UAH',
+  '₽': 'RUB',
+  '₩': 'KRW',
+  '₪': 'ILS',
+  '₫': 'VND',
+  '₦': 'NGN',
+  '₱': 'PHP',
+  '฿': 'THB',
+  '₸': 'KZT',
+  '₡': 'CRC',
+  '₲': 'PYG',
+  '₵': 'GHS',
+  '₼': 'AZN',
+  '₾': 'GEL',
+  KČ: 'CZK',
+  FT: 'HUF',
+  LEI: 'RON',
+  ЛВ: 'BGN',
+  'JP¥': 'JPY',
+  'CN¥': 'CNY',
+};
+
+/** Signs that several currencies share, with those they may mean, the commonest first. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  $: ['USD', 'CAD', 'AUD', 'MXN', 'NZD', 'SGD', 'HKD', 'CLP', 'COP', 'ARS', 'TWD'],
+  KR: ['SEK', 'NOK', 'DKK', 'ISK'],
+  '¥': ['JPY', 'CNY'],
+};
+
+export type SignMeaning = { currency: string } | { sign: string; options: readonly string[] } | undefined;
+
+const CODES = new Map<string, boolean>();
+
+export function isCurrency(code: string): boolean {
+  const known = CODES.get(code) ?? Currency.safeParse(code).success;
+  if (CODES.size < 1_000) CODES.set(code, known);
+  return known;
+}
+
+/** A currency column's cell: a code, or a sign that means one. */
+export function readCurrency(text: string): string | undefined {
+  const code = text.trim().toUpperCase();
+  if (isCurrency(code)) return code;
+  const meaning = readSign(text);
+  return meaning && 'currency' in meaning ? meaning.currency : undefined;
+}
+
+/** A sign or word beside an amount; undefined for any other word. */
+export function readSign(text: string): SignMeaning {
+  const sign = text.toUpperCase().replace(/[\s.]/g, '');
+  if (isCurrency(sign)) return { currency: sign };
+  const currency = SIGNS[sign];
+  if (currency !== undefined && isCurrency(currency)) return { currency };
+  const options = SHARED[sign];
+  if (options) return { sign: sign === 'KR' ? 'kr' : sign, options };
+  // $1,250.50 USD and USD $5 name the code beside the sign.
+  const code = sign.replace(/\p{Sc}/gu, '');
+  return code !== sign && isCurrency(code) ? { currency: code } : undefined;
+}
+
+/** An amount's sign must agree with the currency that a column says. */
+export function agrees(sign: string, currency: string): boolean {
+  const meaning = readSign(sign);
+  if (!meaning) return false;
+  if ('currency' in meaning) return meaning.currency === currency;
+  return meaning.sign === '$' || meaning.options.includes(currency);
+}

@@ -1,0 +1,206 @@
+import type { Assignment } from './columns.ts';
+import type { Known } from './doubts.ts';
+import { explain } from './judge.ts';
+import { isOrders } from './kinds.ts';
+import type { BrokenFile } from './problems.ts';
+import type { Resolved } from './resolve.ts';
+import type {
+  ByteSource,
+  ColumnReading,
+  Mapping,
+  Outcome,
+  Question,
+  Reading,
+  Request,
+  StatusReading,
+} from './shapes.ts';
+import { listMeanings } from './statuses.ts';
+import type { Study } from './study.ts';
+import type { Survey } from './survey.ts';
+import type { Table } from './table.ts';
+import { findFields } from './words.ts';
+
+interface Parts {
+  table: Table;
+  known: Known;
+  assignment: Assignment;
+  survey: Survey;
+  study: Study;
+  resolved: Resolved;
+  questions: Question[];
+  mapping: Mapping;
+  reading_id: string;
+}
+
+function describeColumns({ table, assignment, survey, resolved, questions }: Parts): ColumnReading[] {
+  const { headers, sample } = table.shape;
+  return headers.map((header, position) => {
+    const fits = [...assignment.values()].filter(({ positions }) => positions.includes(position));
+    const assigned = fits.find(({ field }) => resolved.plan.columns[field] === position) ?? fits[0];
+    const isUndecided =
+      assigned !== undefined &&
+      questions.some(({ code, field }) => code === 'column_meaning' && field === assigned.field);
+    const confidence = isUndecided
+      ? 'asked'
+      : assigned?.confidence === 'asked'
+        ? 'proved'
+        : (assigned?.confidence ?? null);
+    const isUsed = assigned !== undefined && (isUndecided || resolved.plan.columns[assigned.field] === position);
+    const profile = survey.profiles.get(position);
+    const shown = sample.map(({ cells }) => (cells[position] ?? '').trim()).filter((cell) => cell !== '');
+    return {
+      position,
+      header,
+      field: isUsed ? (assigned?.field ?? null) : null,
+      confidence: isUsed ? confidence : null,
+      by: isUsed ? (assigned?.by ?? null) : null,
+      damaged: resolved.plan.damaged.includes(position),
+      samples:
+        profile && profile.samples.length > 0 ? profile.samples : shown.slice(0, 3).map((cell) => cell.slice(0, 200)),
+    };
+  });
+}
+
+function describeStatuses({ study, resolved, known }: Parts): StatusReading[] {
+  const [fallback] = listMeanings(known.request.of);
+  return [...study.tally.statuses()].map(([value, { isUndecided, rows, sums }]) => ({
+    value,
+    means: isUndecided ? 'asked' : (resolved.plan.statuses[value] ?? fallback ?? 'asked'),
+    lines: rows,
+    sums,
+  }));
+}
+
+function listSums({ study }: Parts): Reading['sums'] {
+  const outcomes: readonly Outcome[] = ['read', 'repeated', 'left_out'];
+  return outcomes.flatMap((outcome) => study.tally.sums(outcome).map((sum) => ({ outcome, ...sum })));
+}
+
+function listWarnings({ known, resolved, study, table }: Parts): Reading['warnings'] {
+  const warnings: Reading['warnings'] = [];
+  if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
+  if (resolved.plan.columns.status === undefined && known.request.of !== 'directory')
+    warnings.push({ code: 'no_status', message: 'The file has no status: every line counts.' });
+  if (resolved.plan.damaged.length > 0)
+    warnings.push({ code: 'damaged_ids', message: 'A spreadsheet has rounded ids of this file; they are not used.' });
+  const commissionWords = table.shape.headers.filter((header) => {
+    const fields = findFields('commissions', header);
+    return fields.includes('amount') && findFields('orders', header).length === 0;
+  });
+  if (isOrders(known.request.of) && commissionWords.length > 0)
+    warnings.push({ code: 'looks_like', message: 'The file has columns of commissions. Is it a list of commissions?' });
+  const banks = table.shape.headers.filter((header) =>
+    /iban|account number|kontonummer|sort code|routing/i.test(header),
+  );
+  if (banks.length > 0)
+    warnings.push({ code: 'bank_details', message: `Bank details are not kept: ${banks.slice(0, 5).join(', ')}.` });
+  if (study.tally.renamed > 0)
+    warnings.push({
+      code: 'names_differ',
+      message: `Names differ between the lines of ${study.tally.renamed} ${study.tally.renamed === 1 ? 'person' : 'people'}.`,
+    });
+  if (study.tally.counts.repeated > 0)
+    warnings.push({ code: 'repeated', message: 'Some lines stand in the file twice; each is recorded once.' });
+  return warnings;
+}
+
+const takeFirst = <Value>(values: readonly Value[]): Value | null => values[0] ?? null;
+
+function describeReadings({ resolved, known, mapping, survey, table }: Parts): Reading['readings'] {
+  const { plan } = resolved;
+  const times = Object.entries(plan.times).filter(
+    ([position]) => (survey.profiles.get(Number(position))?.time.ordered ?? 0) > 0,
+  );
+  const isFile = plan.utc.length > 0 || plan.columns.time_zone !== undefined;
+  return {
+    dates: takeFirst(times.map(([, { order }]) => order)),
+    time_zone: plan.timeZone,
+    time_zone_by:
+      mapping.time_zone !== undefined ? 'mapping' : isFile && table.shape.headers.length > 0 ? 'file' : 'brand',
+    decimal: takeFirst(Object.values(plan.decimals)),
+    unit: plan.unit,
+    goods: plan.goods,
+    tax: plan.tax ?? (isOrders(known.request.of) && plan.columns.taxes !== undefined ? 'by_line' : null),
+    currency: plan.columns.currency === undefined ? plan.currency : null,
+  };
+}
+
+export function describeReading(parts: Parts): Reading {
+  const { table, known, survey, study, questions, reading_id, resolved } = parts;
+  const { tally } = study;
+  return {
+    status: questions.length > 0 ? 'needs_answers' : 'ready',
+    reading_id,
+    file: { name: table.name, size_bytes: table.sizeBytes, sha256: table.sha256 },
+    format: known.format ? { key: known.format.key, name: known.format.name } : null,
+    text: {
+      encoding: table.encoding,
+      separator: table.shape.separator,
+      header_line: table.shape.headerLine,
+      sheet: table.sheet,
+      sheets: table.sheets,
+      totals_lines: resolved.plan.totalsLines,
+      repaired: survey.repaired,
+      differing: survey.differing,
+    },
+    columns: describeColumns(parts),
+    readings: describeReadings(parts),
+    statuses: describeStatuses(parts),
+    questions,
+    counts: { ...tally.counts, lines: survey.lines },
+    sums: listSums(parts),
+    refusals: [...tally.refusals].map(([kind, { count, first }]) => ({
+      kind,
+      lines: count,
+      first_lines: first,
+      message: explain(kind, first),
+    })),
+    warnings: listWarnings(parts),
+    sample: tally.sample,
+  };
+}
+
+/** The reading of a file that is refused as a whole. */
+export function refuseFile(
+  source: ByteSource,
+  table: Table | undefined,
+  request: Request,
+  reading_id: string,
+  error: BrokenFile,
+): Reading {
+  const lines = error.line === null ? [] : [error.line];
+  return {
+    status: 'refused',
+    reading_id,
+    file: { name: source.name, size_bytes: source.sizeBytes, sha256: table?.sha256 ?? '' },
+    format: null,
+    text: {
+      encoding: table?.encoding ?? '',
+      separator: table?.shape.separator ?? '',
+      header_line: table?.shape.headerLine ?? null,
+      sheet: table?.sheet ?? null,
+      sheets: table?.sheets ?? [],
+      totals_lines: [],
+      repaired: 0,
+      differing: [],
+    },
+    columns: [],
+    readings: {
+      dates: null,
+      time_zone: request.brand.timeZone,
+      time_zone_by: 'brand',
+      decimal: null,
+      unit: 'major',
+      goods: null,
+      tax: null,
+      currency: null,
+    },
+    statuses: [],
+    questions: [],
+    counts: { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 },
+    sums: [],
+    refusals: [{ kind: error.kind, lines: lines.length, first_lines: lines, message: error.message }],
+    warnings: [],
+    sample: [],
+  };
+}

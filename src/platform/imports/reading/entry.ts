@@ -1,0 +1,90 @@
+import { cleanCell } from './cells.ts';
+import { type NumberCell, readNumber } from './numbers.ts';
+import type { Plan } from './plan.ts';
+import type { Row } from './rows.ts';
+import { readTime, type TimeCell } from './times.ts';
+
+const REMEMBERED = 8;
+
+/** The last cells that were read: a record's cells are read again under every choice of every doubt. */
+function remember<Read>(read: (text: string) => Read): (text: string) => Read {
+  const texts: string[] = [];
+  const cells: Read[] = [];
+  let next = 0;
+  return (text) => {
+    const at = texts.indexOf(text);
+    const known = at < 0 ? undefined : cells[at];
+    if (known !== undefined) return known;
+    const cell = read(text);
+    texts[next] = text;
+    cells[next] = cell;
+    next = (next + 1) % REMEMBERED;
+    return cell;
+  };
+}
+
+const recallNumber = remember(readNumber);
+const recallTime = remember(readTime);
+
+/** The rows of one record. What their cells are is read once, whatever they turn out to mean. */
+export class Entry {
+  readonly lines: number[] = [];
+  readonly rows: string[][] = [];
+  #isPlain = true;
+
+  constructor(row: Row) {
+    this.add(row);
+  }
+
+  add({ line, cells, isPlain }: Row): void {
+    this.lines.push(line);
+    this.rows.push(cells);
+    this.#isPlain &&= isPlain;
+  }
+
+  /** One of the rows alone. */
+  row(index: number): Entry {
+    return new Entry({ line: this.lines[index] ?? 0, cells: this.rows[index] ?? [], isPlain: this.#isPlain });
+  }
+
+  merge(other: Entry): void {
+    this.lines.push(...other.lines);
+    this.rows.push(...other.rows);
+    this.#isPlain &&= other.#isPlain;
+  }
+
+  /** The different texts that the rows have in a column. */
+  texts(position: number): string[] {
+    const [only] = this.rows;
+    if (this.rows.length === 1) {
+      const text = cleanCell(only?.[position] ?? '', this.#isPlain);
+      return text === '' ? [] : [text];
+    }
+    return [...new Set(this.rows.map((cells) => cleanCell(cells[position] ?? '', this.#isPlain)))].filter(
+      (text) => text !== '',
+    );
+  }
+
+  /** The mapping's constant stands in for a field of which the rows say nothing. */
+  text({ columns, constants }: Plan, field: string): string {
+    const position = columns[field];
+    const text = position === undefined ? '' : this.first(position);
+    return text === '' ? (constants[field] ?? '') : text;
+  }
+
+  first(position: number): string {
+    for (const cells of this.rows) {
+      const text = cleanCell(cells[position] ?? '', this.#isPlain);
+      if (text !== '') return text;
+    }
+    return '';
+  }
+
+  number(text: string): NumberCell | undefined {
+    return recallNumber(text);
+  }
+
+  time(text: string): TimeCell | undefined {
+    return recallTime(text);
+  }
+}

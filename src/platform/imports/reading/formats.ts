@@ -1,0 +1,67 @@
+import { fold } from './fold.ts';
+import type { Format } from './formats/format.ts';
+import { ORDER_FORMATS } from './formats/orders.ts';
+import { PEOPLE_FORMATS } from './formats/people.ts';
+import type { Kind } from './kinds.ts';
+
+export const FORMATS: readonly Format[] = [...ORDER_FORMATS, ...PEOPLE_FORMATS];
+
+const OWN_NEEDS: Readonly<Partial<Record<Kind, readonly (readonly string[])[]>>> = {
+  orders: [['order_id', 'order_number'], ['placed_at', 'occurred_at'], ['amount'], ['currency']],
+  reconciliation: [['order_id', 'order_number'], ['placed_at', 'occurred_at'], ['amount'], ['currency']],
+  commissions: [['creator_email', 'email'], ['amount'], ['currency'], ['paid_at']],
+  payouts: [['creator_email', 'email'], ['amount'], ['currency'], ['paid_at']],
+};
+
+/** Our own downloads have our field names, written as we write them. */
+function isOwn(of: Kind, headers: readonly string[]): boolean {
+  const needs = OWN_NEEDS[of];
+  return needs?.every((names) => names.some((name) => headers.includes(name))) ?? false;
+}
+
+const OWN_FORMAT: Format = {
+  key: 'rollcall',
+  name: "Rollcall's own download",
+  of: ['orders', 'reconciliation', 'commissions', 'payouts'],
+  needs: [],
+  columns: {
+    placed_at: ['placed_at', 'occurred_at'],
+    email: ['creator_email', 'email'],
+    customer_email: ['customer_email'],
+    order_id: ['order_id'],
+    order_number: ['order_number'],
+    amount: ['amount'],
+    refunded: ['refunded'],
+    currency: ['currency'],
+    paid_at: ['paid_at'],
+    reference: ['reference'],
+    status: ['status'],
+  },
+  goods: 'amount',
+};
+
+/** The format whose headers a file has; the one that needs most of them wins. */
+export function findFormat(of: Kind, headers: readonly string[]): Format | undefined {
+  if (isOwn(of, headers)) return OWN_FORMAT;
+  const folded = new Set(headers.map(fold));
+  const has = (name: string) => folded.has(fold(name));
+  const isExact = ({ needs }: Format) =>
+    headers.every((header) => needs.some((names) => names.some((name) => fold(name) === fold(header))));
+  const fits = FORMATS.filter((format) => {
+    const isWhole = format.of.includes(of) && format.needs.every((names) => names.some(has));
+    return isWhole && !format.lacks?.some(has) && (!format.isExact || isExact(format));
+  });
+  return fits.toSorted((a, b) => b.needs.length - a.needs.length)[0];
+}
+
+export const findFormatByKey = (key: string | null): Format | undefined =>
+  key === OWN_FORMAT.key ? OWN_FORMAT : FORMATS.find((format) => format.key === key);
+
+/** Files that hold something else than what becomes a question of them, with the file that should be sent. */
+export function findWrongFile(headers: readonly string[]): string | undefined {
+  const folded = new Set(headers.map(fold));
+  const isItems = folded.has('saledate') && folded.has('itemname') && folded.has('transactionid');
+  return isItems && !folded.has('ordernet')
+    ? "This is Etsy's file of sold order items, which lacks orders' totals. Download “Orders”, not “Order Items”."
+    : undefined;
+}

@@ -1,0 +1,62 @@
+import { cleanCell } from './cells.ts';
+import type { FieldType } from './kinds.ts';
+import { readNumber } from './numbers.ts';
+import { readEmail } from './people.ts';
+import type { Row } from './rows.ts';
+import { readTime } from './times.ts';
+
+/** The first cells of a column, counted by what they can be. */
+export interface Glance {
+  filled: number;
+  money: number;
+  /** Cells with decimals or a sign beside them. */
+  priced: number;
+  percents: number;
+  above100: number;
+  times: number;
+  emails: number;
+}
+
+function glanceAt(position: number, sample: readonly Row[]): Glance {
+  const glance: Glance = { filled: 0, money: 0, priced: 0, percents: 0, above100: 0, times: 0, emails: 0 };
+  for (const { cells } of sample) {
+    const text = cleanCell(cells[position] ?? '');
+    if (text === '') continue;
+    glance.filled += 1;
+    if (text.includes('%')) glance.percents += 1;
+    const number = readNumber(text);
+    const time = readTime(text);
+    if (number) glance.money += 1;
+    if (number && (number.value.scale > 0 || number.open || number.symbols.length > 0)) glance.priced += 1;
+    if (number && (number.symbols.length > 0 || number.value.digits.length - number.value.scale > 3))
+      glance.above100 += 1;
+    if (time && time.date.form !== 'digits') glance.times += 1;
+    else if (time && number?.value.scale === 0) glance.times += 1;
+    if (readEmail(text) !== undefined) glance.emails += 1;
+  }
+  return glance;
+}
+
+/** Columns are glanced at when a word alone says what they are. */
+export function openGlances(sample: readonly Row[]): (position: number) => Glance {
+  const glances = new Map<number, Glance>();
+  return (position) => {
+    const glance = glances.get(position) ?? glanceAt(position, sample);
+    glances.set(position, glance);
+    return glance;
+  };
+}
+
+/** A word names a column wrongly if none of its cells can be what the word says. */
+export function isMisnamed(type: FieldType, { filled, money, times, emails, above100 }: Glance): boolean {
+  if (filled === 0) return false;
+  if (type === 'time') return times === 0;
+  if (type === 'money') return money === 0;
+  if (type === 'email') return emails === 0;
+  if (type === 'rate') return above100 > 0;
+  return type === 'status' && times === filled;
+}
+
+/** A column of amounts, whatever its header says. */
+export const isPriced = ({ filled, money, priced, times, percents }: Glance): boolean =>
+  filled > 0 && money === filled && priced > 0 && times < filled && percents === 0;

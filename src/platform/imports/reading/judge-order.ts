@@ -1,0 +1,229 @@
+import type { Entry } from './entry.ts';
+import {
+  type Bench,
+  type Failure,
+  findAmount,
+  findCurrency,
+  findId,
+  findLeftOut,
+  findStatus,
+  findText,
+  findTime,
+  hasExtraCells,
+  isFailure,
+  type Judged,
+  makeLine,
+  type StatusSaid,
+} from './judge.ts';
+import { findHolding, type Parts, settleMoney } from './money.ts';
+import { readEmail, readList } from './people.ts';
+import type { Plan } from './plan.ts';
+import type { Goods, OrderRecord } from './shapes.ts';
+import { readTime, settleTime } from './times.ts';
+
+const PART_FIELDS = [
+  ['amount', 'amount'],
+  ['subtotal', 'subtotal'],
+  ['discount', 'discount'],
+  ['total', 'total'],
+  ['shipping', 'shipping'],
+  ['taxes', 'taxes'],
+  ['fees', 'fees'],
+  ['refunded', 'refunded'],
+  ['refunded_tax', 'refundedTax'],
+  ['adjusted_total', 'adjustedTotal'],
+] as const;
+const SINGLE = [
+  ...['order_id', 'order_number', 'placed_at', 'paid_at', 'cancelled_at', 'currency', 'status', 'customer_email'],
+  ...PART_FIELDS.map(([field]) => field),
+] as const;
+
+/** The column that goods are read from, whose sign says the currency. */
+const BASIS: Readonly<Record<Goods, string>> = {
+  amount: 'amount',
+  subtotal: 'subtotal',
+  subtotal_less_discount: 'subtotal',
+  total_less_rest: 'total',
+  total: 'total',
+};
+
+function readParts(entry: Entry, plan: Plan, currency: string): Parts | Failure {
+  const parts: Parts = {};
+  for (const [field, part] of PART_FIELDS) {
+    if (plan.columns[field] === undefined && plan.constants[field] === undefined) continue;
+    const amount = findAmount(entry, plan, field, currency);
+    if (isFailure(amount)) return amount;
+    parts[part] = amount;
+  }
+  return parts;
+}
+
+/** Rows of one order must not say different things where only one can be true. */
+function contradicts(entry: Entry, plan: Plan): boolean {
+  if (entry.rows.length < 2) return false;
+  return SINGLE.some((field) => {
+    const position = plan.columns[field];
+    if (position === undefined || plan.damaged.includes(position)) return false;
+    const texts = entry.texts(position);
+    if (texts.length < 2) return false;
+    const values = new Set(texts.map((text) => JSON.stringify(entry.number(text)?.value ?? text)));
+    return values.size > 1;
+  });
+}
+
+/** The refund rows of an order, whose goods are negative, apart from its own. */
+function splitRefunds(entry: Entry, { plan, format }: Bench): { own: Entry; refunds: Entry[] } {
+  const position = plan.columns[BASIS[plan.goods ?? 'amount']];
+  if (!format?.hasRefundRows || entry.rows.length < 2 || position === undefined) return { own: entry, refunds: [] };
+  const rows = entry.rows.map((_, i) => entry.row(i));
+  const isRefund = (row: Entry) => entry.number(row.first(position))?.value.isNegative ?? false;
+  const [first, ...others] = rows.filter((row) => !isRefund(row));
+  if (!first) return { own: entry, refunds: [] };
+  for (const row of others) first.merge(row);
+  return { own: first, refunds: rows.filter(isRefund) };
+}
+
+function sumRefundRows(refunds: readonly Entry[], plan: Plan, currency: string): number | Failure {
+  let sum = 0;
+  for (const row of refunds) {
+    const amount = findAmount(row, plan, BASIS[plan.goods ?? 'amount'], currency);
+    if (isFailure(amount)) return amount;
+    sum += Math.abs(amount ?? 0);
+  }
+  return sum;
+}
+
+interface Times {
+  placed_at: string;
+  paid_at: string | null;
+  cancelled_at: string | null;
+  refunded_at: string | null;
+}
+
+function readTimes(entry: Entry, bench: Bench): Times | Failure {
+  const hasPlaced = bench.plan.columns.placed_at !== undefined || bench.plan.constants.placed_at !== undefined;
+  const placed = findTime(entry, bench, 'placed_at', true);
+  const paid = findTime(entry, bench, 'paid_at', !hasPlaced);
+  const cancelled = findTime(entry, bench, 'cancelled_at', false);
+  const refunded = findTime(entry, bench, 'refunded_at', false);
+  for (const time of [placed, paid, cancelled, refunded]) if (isFailure(time)) return time;
+  const at = placed ?? paid;
+  if (at === null || isFailure(at) || isFailure(paid) || isFailure(cancelled) || isFailure(refunded))
+    return { problem: 'time_missing' };
+  return { placed_at: at, paid_at: paid, cancelled_at: cancelled, refunded_at: refunded };
+}
+
+/** The time at which an order was given back, where only its refunds say so. */
+function findRefundTime(entry: Entry, bench: Bench): string | null {
+  const { plan } = bench;
+  const [row] = splitRefunds(entry, bench).refunds;
+  const ofRow = row ? findTime(row, bench, 'placed_at', true) : null;
+  if (typeof ofRow === 'string') return ofRow;
+  const item = /date:\s*([^|;]+)/.exec(entry.text(plan, 'refunded'))?.[1];
+  const cell = item === undefined ? undefined : readTime(item.trim());
+  if (!cell) return null;
+  const reading = { order: 'ymd', languages: ['en'], digits: null, timeZone: plan.timeZone } as const;
+  const instant = settleTime(cell, reading, { clock: null, zone: null }, bench.now);
+  return 'atMs' in instant ? new Date(instant.atMs).toISOString() : null;
+}
+
+const isSure = (text: string) => /^(?:true|yes|1|test|on|y|ja|oui|si)$/i.test(text.trim());
+
+function findReason(entry: Entry, bench: Bench, status: StatusSaid | null): string | undefined {
+  if (isSure(entry.text(bench.plan, 'test'))) return 'test';
+  const reason = findLeftOut(entry, bench);
+  if (reason !== undefined) return reason;
+  if (status && status.meaning === undefined) return 'status_unknown';
+  return status?.meaning === 'left_out' || status?.meaning === 'paused' ? 'status' : undefined;
+}
+
+function readItems(entry: Entry, plan: Plan): OrderRecord['items'] {
+  const cell = (cells: readonly string[], field: string) => {
+    const position = plan.columns[field];
+    return position === undefined ? '' : (cells[position] ?? '').trim();
+  };
+  return entry.rows.flatMap((cells) => {
+    const item = {
+      sku: cell(cells, 'sku'),
+      title: cell(cells, 'title'),
+      quantity: cell(cells, 'quantity'),
+      line_amount: cell(cells, 'line_amount'),
+    };
+    return item.sku === '' && item.title === '' ? [] : [item];
+  });
+}
+
+const listAll = (entry: Entry, plan: Plan, field: string): string[] => {
+  const position = plan.columns[field];
+  return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readList))];
+};
+
+interface OrderMoney {
+  currency: string;
+  amount: number;
+  refunded: number;
+  uses: number;
+  holding: number | null;
+}
+
+function readMoney(
+  entry: Entry,
+  bench: Bench,
+  status: StatusSaid | null,
+): OrderMoney | (Failure & { holding: number | null }) {
+  const { plan } = bench;
+  const fail = (problem: string, holding: number | null = null) => ({ problem, holding });
+  const { own, refunds } = splitRefunds(entry, bench);
+  if (contradicts(own, plan)) return fail('contradicting_lines');
+  const found = findCurrency(own, bench, [BASIS[plan.goods ?? 'amount'], 'total']);
+  if (isFailure(found)) return fail(found.problem);
+  const parts = readParts(own, plan, found.currency);
+  if (isFailure(parts)) return fail(parts.problem);
+  const holding = findHolding(bench.goods, parts);
+  const goods = settleMoney(parts, bench.rules);
+  if ('problem' in goods) return fail(goods.problem, holding);
+  const ofRows = sumRefundRows(refunds, plan, found.currency);
+  if (isFailure(ofRows)) return fail(ofRows.problem, holding);
+  const isWhole = status?.meaning === 'refunded' && goods.refunded === 0 && ofRows === 0;
+  const refunded = isWhole ? goods.amount : Math.min(goods.amount, goods.refunded + ofRows);
+  return { currency: found.currency, amount: goods.amount, refunded, uses: goods.uses | found.uses, holding };
+}
+
+/** An order of a file. */
+export function judgeOrder(entry: Entry, bench: Bench): Judged {
+  const { plan } = bench;
+  const said = findStatus(entry, plan);
+  const status = said && { value: said.value, isUndecided: said.meaning === undefined };
+  const money = readMoney(entry, bench, said);
+  const holding = money.holding;
+  const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: money.refunded };
+  const uses = isFailure(money) ? 0 : money.uses;
+  const judged = (line: Judged['line']): Judged => ({ line, uses, status, money: shown, person: null, holding });
+  const refuse = (kind: string) => judged(makeLine(entry, 'refused', kind, { status: said?.value ?? null }));
+  const reason = findReason(entry, bench, said);
+  if (reason !== undefined) return judged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
+  if (hasExtraCells(entry, plan)) return refuse('too_many_cells');
+  const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
+  if (id === '' && number === '') return refuse('no_identity');
+  if (isFailure(money)) return refuse(money.problem);
+  const times = readTimes(splitRefunds(entry, bench).own, bench);
+  if (isFailure(times)) return refuse(times.problem);
+  const email = entry.text(plan, 'customer_email');
+  const record: OrderRecord = {
+    order_id: id === '' ? null : id,
+    order_number: number === '' ? null : number,
+    ...times,
+    refunded_at: times.refunded_at ?? findRefundTime(entry, bench),
+    currency: money.currency,
+    amount: money.amount,
+    refunded: money.refunded,
+    customer_email: email === '' ? null : (readEmail(findText(entry, bench, 'customer_email')) ?? null),
+    codes: listAll(entry, plan, 'codes'),
+    click_ids: listAll(entry, plan, 'click_ids'),
+    items: readItems(entry, plan),
+  };
+  const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
+  return judged(
+    makeLine(entry, 'read', null, { record: { kind: 'order', ...record }, known_by, status: said?.value ?? null }),
+  );
+}

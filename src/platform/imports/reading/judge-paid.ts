@@ -1,0 +1,138 @@
+import type { Entry } from './entry.ts';
+import {
+  type Bench,
+  findAmount,
+  findCurrency,
+  findId,
+  findLeftOut,
+  findStatus,
+  findText,
+  findTime,
+  hasExtraCells,
+  isFailure,
+  type Judged,
+  makeLine,
+} from './judge.ts';
+import { joinNames, readEmail, readHandle } from './people.ts';
+import type { Plan } from './plan.ts';
+import type { PaidRecord } from './shapes.ts';
+
+type Who = Pick<PaidRecord, 'email' | 'handle' | 'name' | 'code'>;
+
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+/** The name of a person: a column of it, else first and last name. */
+export function findName(entry: Entry, bench: Bench): string {
+  const whole = findText(entry, bench, 'name');
+  return (
+    whole === '' ? joinNames(findText(entry, bench, 'first_name'), findText(entry, bench, 'last_name')) : whole
+  ).slice(0, 200);
+}
+
+function readWho(entry: Entry, bench: Bench): Who | { problem: string } {
+  const { plan } = bench;
+  const [emailText, handleText] = [entry.text(plan, 'email'), entry.text(plan, 'handle')];
+  const email = emailText === '' ? null : readEmail(emailText);
+  const handle = handleText === '' ? null : readHandle(handleText);
+  const who = { name: orNull(findName(entry, bench)), code: orNull(findId(entry, plan, 'code')) };
+  if (email === undefined) return { problem: 'email_unreadable' };
+  if (handle === undefined && email === null) return { problem: 'handle_unreadable' };
+  const found = { email, handle: handle ?? null, ...who };
+  return Object.values(found).every((value) => value === null) ? { problem: 'no_person' } : found;
+}
+
+/** The amount in minor units, with the sign that money sent has. */
+function readPaid(entry: Entry, bench: Bench) {
+  const found = findCurrency(entry, bench, ['amount']);
+  if (isFailure(found)) return found;
+  const amount = findAmount(entry, bench.plan, 'amount', found.currency);
+  if (isFailure(amount)) return amount;
+  if (amount === undefined) return { problem: 'amount_missing' };
+  return { currency: found.currency, amount: bench.format?.isNegative ? -amount || 0 : amount, uses: found.uses };
+}
+
+/** An amount that only accompanies the record: an unreadable one is dropped. */
+function readBeside(entry: Entry, plan: Plan, field: string, currency: string): number | null {
+  const amount = plan.columns[field] === undefined ? undefined : findAmount(entry, plan, field, currency);
+  return amount === undefined || isFailure(amount) ? null : Math.abs(amount);
+}
+
+/** A later file knows the record by its reference, else by who, when and how much, and by the n-th of the same. */
+function nameKnown(record: PaidRecord, bench: Bench): string {
+  const who = record.email ?? record.handle ?? record.code ?? record.name ?? '';
+  const said =
+    record.reference === null
+      ? [who, record.paid_at.slice(0, 10), String(record.amount), record.currency]
+      : [who, record.reference];
+  const key = JSON.stringify(said);
+  return `${key} ${bench.nextCount(key)}`;
+}
+
+function nameReason(entry: Entry, bench: Bench, isUnknown: boolean, isLeftOut: boolean): string | undefined {
+  const reason = findLeftOut(entry, bench);
+  if (reason !== undefined) return reason;
+  if (isUnknown) return 'status_unknown';
+  return isLeftOut ? 'status' : undefined;
+}
+
+/** Rows of one payment must not say different things of it. */
+const contradicts = (entry: Entry, { columns }: Plan): boolean =>
+  entry.rows.length > 1 &&
+  ['amount', 'currency', 'paid_at', 'status', 'email', 'name'].some((field) => {
+    const position = columns[field];
+    return position !== undefined && entry.texts(position).length > 1;
+  });
+
+/** A commission or a payout of a file. */
+export function judgePaid(entry: Entry, bench: Bench): Judged {
+  const { plan, format } = bench;
+  const said = findStatus(entry, plan);
+  const status = said && { value: said.value, isUndecided: said.meaning === undefined };
+  const money = readPaid(entry, bench);
+  const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: 0 };
+  const uses = isFailure(money) ? 0 : money.uses;
+  const who = readWho(entry, bench);
+  const isNamed = !isFailure(who) && who.email === null && who.handle === null && who.code === null;
+  const judged = (line: Judged['line'], person: string | null = null): Judged => ({
+    line,
+    uses,
+    status,
+    money: shown,
+    person,
+    holding: null,
+  });
+  const make = (outcome: 'left_out' | 'refused' | 'repeated', kind: string) =>
+    judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
+  const isLeftOut = said !== null && said.meaning !== undefined && said.meaning !== 'paid' && said.meaning !== 'counts';
+  const reason = nameReason(entry, bench, status?.isUndecided ?? false, isLeftOut);
+  if (reason !== undefined) return make('left_out', reason);
+  if (format?.isNegative && !isFailure(money) && money.amount < 0) return make('left_out', 'not_sent');
+  if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');
+  if (contradicts(entry, plan)) return make('refused', 'contradicting_lines');
+  if (isFailure(money)) return make('refused', money.problem);
+  if (isFailure(who)) return make('refused', who.problem);
+  if (money.amount < 0) return make('refused', 'negative_amount');
+  if (money.amount === 0) return make('left_out', 'zero');
+  const paid_at = findTime(entry, bench, 'paid_at', true);
+  if (isFailure(paid_at)) return make('refused', paid_at.problem);
+  if (paid_at === null) return make('refused', 'time_missing');
+  const reference = orNull(findId(entry, plan, 'reference'));
+  if (reference !== null && bench.isRepeated(entry)) return make('repeated', 'repeated');
+  const record: PaidRecord = {
+    ...who,
+    amount: money.amount,
+    currency: money.currency,
+    paid_at,
+    reference,
+    order_id: orNull(findId(entry, plan, 'order_id')),
+    sale_amount: readBeside(entry, plan, 'sale_amount', money.currency),
+    fee: readBeside(entry, plan, 'fee', money.currency),
+    method: orNull(entry.text(plan, 'method').slice(0, 100)),
+  };
+  const known_by = nameKnown(record, bench);
+  const person = isNamed ? who.name : null;
+  return judged(
+    makeLine(entry, 'read', null, { record: { kind: 'paid', ...record }, known_by, status: said?.value ?? null }),
+    person,
+  );
+}

@@ -1,0 +1,190 @@
+import type { Entry } from './entry.ts';
+import {
+  type Bench,
+  findId,
+  findLeftOut,
+  findStatus,
+  findText,
+  hasExtraCells,
+  isFailure,
+  type Judged,
+  makeLine,
+} from './judge.ts';
+import { findName } from './judge-paid.ts';
+import { readCount, readNumber, readPpm } from './numbers.ts';
+import { readCodes, readEmail, readHandle, readList, readPlatform } from './people.ts';
+import type { Plan } from './plan.ts';
+import type { DirectoryRecord, PersonRecord } from './shapes.ts';
+
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+/** The codes of all rows of a person, each with the rate beside it. */
+function readRates(entry: Entry, bench: Bench): PersonRecord['codes'] | { problem: string } {
+  const { plan, format } = bench;
+  const codes = new Map<string, number | null>();
+  for (const [i] of entry.rows.entries()) {
+    const row = entry.row(i);
+    const text = entry.rows.length === 1 ? entry.text(plan, 'rate') : row.text(plan, 'rate');
+    // A flat rate is money, not a share.
+    const isFlat = format?.rate !== undefined && isFlatRate(row, plan);
+    const rate = text === '' || isFlat ? null : readPpm(text, plan.rate);
+    if (rate === undefined) return { problem: 'rate_unreadable' };
+    for (const code of readCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
+  }
+  return [...codes].map(([code, rate_ppm]) => ({ code, rate_ppm }));
+}
+
+function isFlatRate(row: Entry, { headers }: Plan): boolean {
+  const position = headers.findIndex((header) => header.trim().toLowerCase() === 'rate type');
+  return position >= 0 && /^flat/i.test(row.first(position));
+}
+
+/** Profiles by their platform: the host of an address says more than the header above it. */
+function readProfiles(instagramText: string, tiktokText: string) {
+  const profiles: Record<'instagram' | 'tiktok', string | null | undefined> = { instagram: null, tiktok: null };
+  for (const [column, text] of [
+    ['instagram', instagramText],
+    ['tiktok', tiktokText],
+  ] as const) {
+    if (text === '') continue;
+    const platform = readPlatform(text) ?? column;
+    if (platform === 'other') profiles[column] = undefined;
+    else profiles[platform] ??= readHandle(text);
+  }
+  return profiles;
+}
+
+/** Every filled address and handle must be one: a wrong one would be another person. */
+function readContacts(
+  entry: Entry,
+  { plan }: Bench,
+): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | { problem: string } {
+  const emailText = entry.text(plan, 'email');
+  const email = emailText === '' ? null : readEmail(emailText);
+  const { instagram, tiktok } = readProfiles(entry.text(plan, 'instagram'), entry.text(plan, 'tiktok'));
+  if (email === undefined) return { problem: 'email_unreadable' };
+  const found = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
+  if (email !== null) return found;
+  if (instagram === undefined || tiktok === undefined) return { problem: 'handle_unreadable' };
+  return instagram === null && tiktok === null && plan.of === 'roster' ? { problem: 'no_person' } : found;
+}
+
+const contradicts = (entry: Entry, plan: Plan): boolean =>
+  ['status', 'payment_email'].some((field) => {
+    const position = plan.columns[field];
+    return position !== undefined && entry.rows.length > 1 && entry.texts(position).length > 1;
+  });
+
+const collectTexts = (entry: Entry, plan: Plan, field: string): string[] => {
+  const position = plan.columns[field];
+  return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readList))];
+};
+
+const isRenamed = (entry: Entry, { columns }: Plan): boolean =>
+  entry.rows.length > 1 &&
+  ['name', 'first_name', 'last_name'].some((field) => {
+    const position = columns[field];
+    return position !== undefined && entry.texts(position).length > 1;
+  });
+
+/** A person of a roster, or of a list of payment details. */
+export function judgePerson(entry: Entry, bench: Bench): Judged {
+  const { plan } = bench;
+  const said = findStatus(entry, plan);
+  const status = said && { value: said.value, isUndecided: said.meaning === undefined };
+  const judged = (line: Judged['line']): Judged => ({
+    line,
+    uses: 0,
+    status,
+    money: null,
+    person: null,
+    holding: null,
+  });
+  const make = (outcome: 'left_out' | 'refused', kind: string) =>
+    judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
+  const reason = findLeftOut(entry, bench);
+  if (reason !== undefined) return make('left_out', reason);
+  if (status?.isUndecided) return make('left_out', 'status_unknown');
+  if (said?.meaning === 'left_out') return make('left_out', 'status');
+  if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');
+  if (contradicts(entry, plan)) return make('refused', 'contradicting_lines');
+  const contacts = readContacts(entry, bench);
+  if (isFailure(contacts)) return make('refused', contacts.problem);
+  const codes = readRates(entry, bench);
+  if (isFailure(codes)) return make('refused', codes.problem);
+  const payment = entry.text(plan, 'payment_email');
+  const paymentEmail = payment === '' ? null : readEmail(payment);
+  if (paymentEmail === undefined) return make('refused', 'email_unreadable');
+  const name = orNull(findName(entry, bench));
+  const isNobody = Object.values(contacts).every((value) => value === null) && codes.length === 0 && name === null;
+  if (isNobody) return make('refused', 'no_person');
+  const method = orNull(entry.text(plan, 'payment_method').slice(0, 100));
+  if (plan.of === 'payment_details' && paymentEmail === null && method === null) return make('refused', 'no_payment');
+  const record: PersonRecord = {
+    ...contacts,
+    name,
+    tags: collectTexts(entry, plan, 'tags'),
+    note: orNull(findText(entry, bench, 'note')),
+    status: said?.meaning === 'paused' ? 'paused' : 'active',
+    codes,
+    link: orNull(entry.text(plan, 'link')),
+    destination_url: orNull(entry.text(plan, 'destination_url')),
+    payment_email: paymentEmail,
+    payment_method: method,
+    external_id: orNull(findId(entry, plan, 'external_id')),
+  };
+  const known_by = record.email
+    ? `email:${record.email}`
+    : `handle:${record.instagram ?? record.tiktok ?? codes[0]?.code ?? name ?? ''}`;
+  const made = { record: { kind: 'person' as const, ...record }, known_by, status: said?.value ?? null };
+  return { ...judged(makeLine(entry, 'read', null, made)), isRenamed: isRenamed(entry, plan) };
+}
+
+const isUnknown = (text: string) => text === '' || /^(?:nan\s*%?|n\/?a|null|none|-|–)$/i.test(text);
+
+/** A share in percent as its digits; undefined if it cannot be read, null if it is not known. */
+function readPercent(text: string, plan: Plan): string | null | undefined {
+  if (isUnknown(text)) return null;
+  const number = readNumber(text.replace(/\s*%\s*$/, ''));
+  if (!number || number.symbols.length > 0) return undefined;
+  const { digits, scale } = number.open ? number.open.asDecimal : number.value;
+  const shift = plan.rate === 'fraction' && !text.includes('%') ? 2 : 0;
+  return String(Number(`${digits}e${shift - scale}`));
+}
+
+/** A profile of a ranking or another list for the directory. */
+export function judgeProfile(entry: Entry, bench: Bench): Judged {
+  const { plan } = bench;
+  const judged = (line: Judged['line']): Judged => ({
+    line,
+    uses: 0,
+    status: null,
+    money: null,
+    person: null,
+    holding: null,
+  });
+  const username = readHandle(entry.text(plan, 'username'));
+  if (username === undefined) return judged(makeLine(entry, 'refused', 'handle_unreadable'));
+  if (hasExtraCells(entry, plan)) return judged(makeLine(entry, 'refused', 'too_many_cells'));
+  const counts = ['follower_count', 'following_count', 'media_count'].map((field) => {
+    const text = entry.text(plan, field);
+    return isUnknown(text) ? null : readCount(text);
+  });
+  const rate = readPercent(entry.text(plan, 'engagement_rate'), plan);
+  if (counts.includes(undefined) || rate === undefined) return judged(makeLine(entry, 'refused', 'amount_unreadable'));
+  const [followers = null, following = null, media = null] = counts;
+  const record: DirectoryRecord = {
+    pk: orNull(findId(entry, plan, 'pk')),
+    username,
+    full_name: orNull(entry.text(plan, 'full_name')),
+    follower_count: followers,
+    following_count: following,
+    media_count: media,
+    engagement_rate: rate,
+    city: orNull(entry.text(plan, 'city')),
+    country: orNull(entry.text(plan, 'country')),
+    biography: orNull(entry.text(plan, 'biography')),
+  };
+  const known_by = record.pk === null ? `username:${username}` : `pk:${record.pk}`;
+  return judged(makeLine(entry, 'read', null, { record: { kind: 'directory', ...record }, known_by }));
+}

@@ -1,0 +1,280 @@
+import { findHeader } from './columns.ts';
+import { agrees, readCurrency, readSign } from './currencies.ts';
+import type { Entry } from './entry.ts';
+import { fold } from './fold.ts';
+import type { Format } from './formats/format.ts';
+import { findFormatByKey } from './formats.ts';
+import { type MoneyRules, USES } from './money.ts';
+import { settleNumber, toMinorUnits } from './numbers.ts';
+import type { Plan } from './plan.ts';
+import type { Goods, Line, Outcome, ReadRecord, StatusMeaning } from './shapes.ts';
+import { foldStatus, readStatus } from './statuses.ts';
+import { type Clock, readClock, settleTime } from './times.ts';
+import { readZone, type Zone } from './zones.ts';
+
+/** The result of judging the rows of one record, with everything that the reading needs besides. */
+export interface Judged {
+  line: Line;
+  /** The rules that the record depends on, as bits of `USES`. */
+  uses: number;
+  /** The folded status, where the kind has one; `isUndecided` if nobody has said what it means. */
+  status: { value: string; isUndecided: boolean } | null;
+  money: { currency: string; amount: number; refunded: number } | null;
+  /** The name of a person whom only a name says. */
+  person: string | null;
+  /** The rows name the person differently; the first name is kept. */
+  isRenamed?: boolean;
+  /** The meanings of the amount whose identity holds, as bits; 0 if none does, or none can be tried. */
+  holding: number | null;
+}
+
+/** Judging needs this beside the plan. It is looked up once for all rows. */
+export interface Bench {
+  plan: Plan;
+  format: Format | undefined;
+  now: Date;
+  leftOut: { position: number; values: ReadonlySet<string> | 'filled' | 'not_filled'; kind: string }[];
+  /** The rules by which goods are read, and the meanings that identities are tried for. */
+  rules: MoneyRules;
+  goods: readonly Goods[];
+  nextCount: (key: string) => number;
+  isRepeated: (entry: Entry) => boolean;
+}
+
+/** The meanings of the amount that the columns of a file allow. */
+export function listGoods({ columns }: Pick<Plan, 'columns'>): Goods[] {
+  const has = (field: string) => columns[field] !== undefined;
+  const goods: Goods[] = [];
+  if (has('amount')) goods.push('amount');
+  if (has('subtotal')) goods.push('subtotal');
+  if (has('subtotal') && has('discount')) goods.push('subtotal_less_discount');
+  if (has('total')) goods.push(has('shipping') || has('taxes') || has('fees') ? 'total_less_rest' : 'total');
+  return goods;
+}
+
+const OWN_KEY = 'rollcall';
+
+function makeRules(plan: Plan, format: Format | undefined): MoneyRules {
+  const goods = plan.goods ?? 'amount';
+  return {
+    goods,
+    tax: plan.tax,
+    taxInPrices: plan.taxInPrices,
+    partialRefunds: plan.partialRefunds,
+    adjustedZero: plan.adjustedZero,
+    isSettled: format?.goods === goods,
+    isOwn: format?.key === OWN_KEY && goods === 'amount',
+  };
+}
+
+export function prepareBench(plan: Plan, now: Date, counts: Pick<Bench, 'nextCount' | 'isRepeated'>): Bench {
+  const format = findFormatByKey(plan.format);
+  const leftOut = (format?.leftOut ?? []).flatMap(({ column, values, kind }) => {
+    const position = findHeader(plan.headers, column);
+    if (position < 0) return [];
+    return [{ position, values: typeof values === 'string' ? values : new Set(values.map(fold)), kind }];
+  });
+  return { plan, format, now, leftOut, rules: makeRules(plan, format), goods: listGoods(plan), ...counts };
+}
+
+export type Failure = { problem: string };
+export const isFailure = (value: unknown): value is Failure =>
+  typeof value === 'object' && value !== null && 'problem' in value;
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  amount_missing: 'has no amount.',
+  amount_unreadable: 'has an amount that cannot be read.',
+  amounts_disagree: 'has parts that do not make its total.',
+  too_many_decimals: 'has an amount with more decimals than its currency.',
+  too_large: 'has an amount that is too large.',
+  negative_amount: 'has a negative amount.',
+  currency_missing: 'has no currency.',
+  currency_unknown: 'has a currency that does not exist.',
+  currency_contradicts: 'has a sign of another currency beside its amount.',
+  time_missing: 'has no date.',
+  time_unreadable: 'has a date that cannot be read.',
+  time_out_of_range: 'has a date before 1970 or after tomorrow.',
+  no_identity: 'has no id and no number.',
+  no_person: 'says of nobody.',
+  email_unreadable: 'has an invalid e-mail address.',
+  handle_unreadable: 'has an invalid handle.',
+  rate_unreadable: 'has a rate that cannot be read.',
+  contradicting_lines: 'says different things of one record.',
+  not_paid: 'is not paid.',
+  status: 'is left out by its status.',
+  test: 'is a test.',
+  zero: 'has an amount of zero.',
+  totals: 'adds up the lines above.',
+  repeated: 'repeats a line above.',
+  unsubscribed: 'has unsubscribed.',
+  not_captured: 'was not captured.',
+  not_sent: 'is money that was not sent.',
+  not_money: 'is not money.',
+  status_unknown: 'has a status whose meaning becomes a question.',
+  too_many_cells: 'has more cells than the header.',
+  no_payment: 'has no way of payment.',
+};
+
+export function explain(kind: string, lines: readonly number[]): string {
+  const [first = 0, ...others] = lines;
+  const shown = others.slice(0, 4);
+  const subject = shown.length === 0 ? `Line ${first}` : `The record of lines ${[first, ...shown].join(', ')}`;
+  return `${subject} ${MESSAGES[kind] ?? 'cannot be read.'}`;
+}
+
+export function makeLine(entry: Entry, outcome: Outcome, kind: string | null, made: Partial<Line> = {}): Line {
+  const [line = 0] = entry.lines;
+  const message = kind === null ? null : explain(kind, entry.lines);
+  const record: ReadRecord | null = made.record ?? null;
+  const { known_by = null, status = null } = made;
+  return { line, lines: entry.lines, outcome, kind, message, record, known_by, status };
+}
+
+export interface StatusSaid {
+  value: string;
+  meaning: StatusMeaning | undefined;
+}
+
+/** The status of a record; null where the file has none. */
+export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
+  if (!plan.hasStatuses) return null;
+  const text = entry.text(plan, 'status');
+  const value = foldStatus(text);
+  return { value, meaning: plan.statuses[value] ?? (text === '' ? undefined : readStatus(plan.of, text)) };
+}
+
+/** The reason for which a tool's own file leaves a row out. */
+export function findLeftOut(entry: Entry, { leftOut }: Bench): string | undefined {
+  return leftOut.find(({ position, values }) => {
+    const text = entry.first(position);
+    if (typeof values === 'string') return (text !== '') === (values === 'filled');
+    return values.has(fold(text));
+  })?.kind;
+}
+
+/** Filled cells beyond the header refuse a row, because nothing says what they are. */
+export const hasExtraCells = (entry: Entry, { headers }: Plan): boolean =>
+  entry.rows.some(
+    (cells) => cells.length > headers.length && cells.slice(headers.length).some((cell) => cell.trim() !== ''),
+  );
+
+export interface Money {
+  currency: string;
+  uses: number;
+}
+
+function findSymbols(entry: Entry, plan: Plan, fields: readonly string[]): string[] {
+  return fields.flatMap((field) => {
+    const text = entry.text(plan, field);
+    return text === '' ? [] : (entry.number(text)?.symbols ?? []);
+  });
+}
+
+/** The currency by the signs beside amounts; several different ones contradict each other. */
+function readSymbols(symbols: readonly string[], plan: Plan): string | undefined | Failure {
+  const found = new Set<string>();
+  for (const symbol of symbols) {
+    const meaning = readSign(symbol);
+    if (!meaning) return { problem: 'amount_unreadable' };
+    const currency = 'currency' in meaning ? meaning.currency : plan.symbols[meaning.sign];
+    if (currency !== undefined) found.add(currency);
+  }
+  const [currency, ...others] = found;
+  const isOdd =
+    others.length > 0 ||
+    (currency !== undefined && !symbols.every((each) => agrees(each, currency) || isChosen(each, plan)));
+  return isOdd ? { problem: 'currency_contradicts' } : currency;
+}
+
+function isChosen(symbol: string, { symbols }: Plan): boolean {
+  const meaning = readSign(symbol);
+  return meaning !== undefined && 'sign' in meaning && symbols[meaning.sign] !== undefined;
+}
+
+/** The currency of a record: its column, else a sign beside its amounts, else what the file was said to be in. */
+export function findCurrency(entry: Entry, { plan, format }: Bench, fields: readonly string[]): Money | Failure {
+  const text = plan.columns.currency === undefined ? '' : entry.first(plan.columns.currency);
+  const isIgnored = !plan.hasSymbols || (format?.ignoresSigns && text !== '');
+  const symbols = isIgnored ? [] : findSymbols(entry, plan, fields);
+  if (text !== '') {
+    const currency = readCurrency(text);
+    if (currency === undefined) return { problem: 'currency_unknown' };
+    const isOdd = symbols.some((symbol) => !agrees(symbol, currency));
+    return isOdd ? { problem: 'currency_contradicts' } : { currency, uses: 0 };
+  }
+  const said = readSymbols(symbols, plan);
+  if (isFailure(said)) return said;
+  if (said !== undefined) return { currency: said, uses: 0 };
+  const currency = plan.constants.currency ?? plan.currency;
+  return currency === null ? { problem: 'currency_missing' } : { currency, uses: USES.currency };
+}
+
+/** An amount of a record in minor units; undefined if the cell is empty. */
+export function findAmount(entry: Entry, plan: Plan, field: string, currency: string): number | undefined | Failure {
+  const text = entry.text(plan, field);
+  if (text === '') return undefined;
+  if (text.includes('amount:')) return sumRefunds(entry, text, currency, plan);
+  const number = entry.number(text);
+  if (!number) return { problem: 'amount_unreadable' };
+  const position = plan.columns[field];
+  const value = settleNumber(number, (position === undefined ? undefined : plan.decimals[position]) ?? '.');
+  const result = toMinorUnits(value, currency, plan.unit);
+  return 'minor' in result ? result.minor : result;
+}
+
+/** WebToffee writes the refunds of an order as `amount:12.50|date:…`, one after the other. */
+function sumRefunds(entry: Entry, text: string, currency: string, plan: Plan): number | Failure {
+  let sum = 0;
+  for (const [, amount = ''] of text.matchAll(/amount:\s*([^|;,\s]+)/g)) {
+    const number = entry.number(amount);
+    const result = number ? toMinorUnits(settleNumber(number, '.'), currency, plan.unit) : undefined;
+    if (!result || 'problem' in result) return { problem: 'amount_unreadable' };
+    sum += Math.abs(result.minor);
+  }
+  return sum;
+}
+
+interface Beside {
+  clock: Clock | null;
+  zone: Zone | null;
+}
+
+/** The time of day and the zone that stand in columns of their own. */
+function findBeside(entry: Entry, plan: Plan, isMain: boolean): Beside | Failure {
+  const clockText = isMain ? entry.text(plan, 'time') : '';
+  const zoneText = entry.text(plan, 'time_zone');
+  const clock = clockText === '' ? null : readClock(clockText);
+  const zone = zoneText === '' ? null : readZone(zoneText);
+  return clock === undefined || zone === undefined ? { problem: 'time_unreadable' } : { clock, zone };
+}
+
+const DEFAULT_TIME = { order: 'dmy', languages: ['en'], digits: null } as const;
+const UTC: Zone = { offsets: [0] };
+
+/** A moment as ISO 8601; null if the cell is empty. */
+export function findTime(entry: Entry, { plan, now }: Bench, field: string, isMain: boolean): string | null | Failure {
+  const text = entry.text(plan, field);
+  if (text === '') return null;
+  const cell = entry.time(text);
+  if (!cell) return { problem: 'time_unreadable' };
+  const position = plan.columns[field];
+  const reading = (position === undefined ? undefined : plan.times[position]) ?? DEFAULT_TIME;
+  const beside = findBeside(entry, plan, isMain);
+  if (isFailure(beside)) return beside;
+  const isUtc = position !== undefined && plan.utc.includes(position);
+  const zone = isUtc ? UTC : beside.zone;
+  const instant = settleTime(cell, { ...reading, timeZone: plan.timeZone }, { clock: beside.clock, zone }, now);
+  return 'atMs' in instant ? new Date(instant.atMs).toISOString() : instant;
+}
+
+/** An id as text; empty where the column is damaged. */
+export function findId(entry: Entry, plan: Plan, field: string): string {
+  const position = plan.columns[field];
+  return position !== undefined && plan.damaged.includes(position) ? '' : entry.text(plan, field).slice(0, 200);
+}
+
+/** Text of a tool that writes a backslash before quotes, without it. */
+export const findText = (entry: Entry, { plan, format }: Pick<Bench, 'plan' | 'format'>, field: string): string => {
+  const text = entry.text(plan, field);
+  return format?.hasSlashes ? text.replaceAll("\\'", "'") : text;
+};

@@ -1,0 +1,78 @@
+import { domainToASCII } from 'node:url';
+import addressparser from 'nodemailer/lib/addressparser';
+
+/** Addresses as PostgreSQL and mail servers hold them: no blanks, a domain with a dot. */
+const ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@]{1,253}$/;
+const PLAIN = /^[a-z0-9._%+-]{1,64}@[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}$/;
+const DOMAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
+
+function cleanAddress(address: string): string | undefined {
+  const at = address.lastIndexOf('@');
+  const domain = domainToASCII(address.slice(at + 1).replace(/\.+$/, ''));
+  const clean = `${address.slice(0, at)}@${domain}`.toLowerCase();
+  return ADDRESS.test(clean) && DOMAIN.test(domain) ? clean : undefined;
+}
+
+/** The first address of a cell such as `Ana <m1@creators.example>` or `mailto:m1@creators.example`, in lower case. */
+export function readEmail(text: string): string | undefined {
+  if (PLAIN.test(text)) return text;
+  if (!text.includes('@') || text.length > 1_000) return undefined;
+  const bare = text.replace(/mailto:/gi, '').replace(/[;\r\n]+/g, ',');
+  const direct = ADDRESS.test(bare.trim()) ? [{ address: bare.trim() }] : addressparser(bare, { flatten: true });
+  for (const { address } of direct) {
+    const clean = address === '' ? undefined : cleanAddress(address);
+    if (clean !== undefined) return clean;
+  }
+  return undefined;
+}
+
+const HOSTS: Readonly<Record<string, RegExp>> = {
+  instagram: /(?:^|\.)(?:instagram\.com|instagr\.am)$/,
+  tiktok: /(?:^|\.)tiktok\.com$/,
+};
+const HANDLE = /^[a-z0-9_.]{1,30}$/;
+
+const PROFILE = /^(?:https?:\/\/)?[^\s/@]+\.[a-z]{2,}\/\S/i;
+
+function readAddress(text: string): URL | undefined {
+  if (!PROFILE.test(text)) return undefined;
+  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  return URL.canParse(address) ? new URL(address) : undefined;
+}
+
+/** The platform of a profile's address; undefined for a handle without one. */
+export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | undefined {
+  const address = readAddress(text.trim());
+  if (!address) return undefined;
+  const host = address.hostname.toLowerCase();
+  if (HOSTS.instagram?.test(host)) return 'instagram';
+  return HOSTS.tiktok?.test(host) ? 'tiktok' : 'other';
+}
+
+/** `mia.one` of `@Mia.One` or of a profile's address; undefined for what cannot be a handle. */
+export function readHandle(text: string): string | undefined {
+  const trimmed = text.trim();
+  const address = readAddress(trimmed);
+  const [first = '', second = ''] = address ? address.pathname.split('/').filter((part) => part !== '') : [trimmed];
+  const name = address && first === '_u' ? second : first;
+  const handle = name.replace(/^@/, '').toLowerCase();
+  return HANDLE.test(handle) && !handle.endsWith('.') ? handle : undefined;
+}
+
+/** Several codes, tags or ids of a cell. */
+export function readList(text: string): string[] {
+  const parts = text.split(/[,;|\r\n]+/).map((part) =>
+    part
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .trim(),
+  );
+  return [...new Set(parts.filter((part) => part !== ''))];
+}
+
+/** Several codes of a cell, each as long as a code may be. */
+export const readCodes = (text: string): string[] => readList(text).map((code) => code.slice(0, 200));
+
+export function joinNames(first: string, last: string): string {
+  return [first, last].filter((part) => part !== '').join(' ');
+}

@@ -1,0 +1,35 @@
+import type { Kind } from './kinds.ts';
+import type { DecimalSign, Goods, StatusMeaning, TaxPlace } from './shapes.ts';
+import type { TimeReading } from './times.ts';
+
+/** Everything that decides how a row becomes a record. It is plain data, so that a job can continue with it. */
+export interface Plan {
+  of: Kind;
+  format: string | null;
+  headers: string[];
+  columns: Record<string, number>;
+  constants: Record<string, string>;
+  decimals: Record<number, DecimalSign>;
+  times: Record<number, Omit<TimeReading, 'timeZone'>>;
+  /** Columns whose header says that their times are UTC. */
+  utc: number[];
+  timeZone: string;
+  unit: 'major' | 'minor';
+  goods: Goods | null;
+  tax: TaxPlace | null;
+  taxInPrices: 'proportional' | 'goods_only';
+  partialRefunds: 'proportional' | 'goods_first';
+  adjustedZero: 'refunded' | 'unadjusted';
+  rate: 'percent' | 'fraction';
+  /** The currency of amounts that say none. */
+  currency: string | null;
+  symbols: Record<string, string>;
+  /** Some amount has a sign or a word of a currency beside it. */
+  hasSymbols: boolean;
+  statuses: Record<string, StatusMeaning>;
+  /** Some cell of the status column says something. */
+  hasStatuses: boolean;
+  damaged: number[];
+  totalsLines: number[];
+  people: Record<string, string>;
+}

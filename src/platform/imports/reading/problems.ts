@@ -1,0 +1,30 @@
+/** A file of a kind that is not read, with what to save instead: 415. */
+export class UnsupportedFile extends Error {
+  readonly kind: string;
+  constructor(kind: string, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** A file that cannot be read unchanged. Its reading is refused with this kind and line. */
+export class BrokenFile extends Error {
+  readonly kind: string;
+  readonly line: number | null;
+  constructor(kind: string, message: string, line: number | null = null) {
+    super(message);
+    this.kind = kind;
+    this.line = line;
+  }
+}
+
+/** A mapping that names what the file lacks: 422. */
+export class MappingProblem extends Error {
+  readonly field: string;
+  readonly code: 'not_found' | 'invalid';
+  constructor(field: string, code: 'not_found' | 'invalid', message: string) {
+    super(message);
+    this.field = field;
+    this.code = code;
+  }
+}

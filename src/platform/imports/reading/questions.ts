@@ -1,0 +1,123 @@
+import type { Doubt, Known } from './doubts.ts';
+import { USES } from './money.ts';
+import type { Resolved } from './resolve.ts';
+import type { Row } from './rows.ts';
+import type { Mapping, Option, Question } from './shapes.ts';
+import { listMeanings } from './statuses.ts';
+import type { Study, Variant } from './study.ts';
+import { addSums, type Tally } from './tally.ts';
+
+interface QuestionContext {
+  study: Study;
+  resolved: Resolved;
+  doubts: readonly Doubt[];
+  known: Known;
+  mapping: Mapping;
+  isTotal: boolean;
+  totals: readonly Row[];
+}
+
+const describe = (tally: Tally) => ({
+  sums: tally.sums('read'),
+  records: tally.counts.read,
+  refused: tally.counts.refused,
+});
+
+/** A doubt whose choices give different records, with what each would record. */
+function askDoubt(doubt: Doubt, { study }: QuestionContext): Question[] {
+  const variants = study.variants.filter((variant) => variant.doubt === doubt);
+  const needed = doubt.uses === undefined ? undefined : study.tally.uses.get(doubt.uses);
+  if (doubt.uses !== undefined && needed === undefined) return [];
+  if (doubt.uses === USES.adjusted && !study.tally.uses.has(USES.repeatsTotal)) return [];
+  const isSettled = variants.length > 0 && variants.every(({ digest }) => digest === 0);
+  const [first] = doubt.choices;
+  if (isSettled || !first) return [];
+  const seen = new Set([0]);
+  const different: Variant[] = [];
+  for (const variant of variants) {
+    if (!seen.has(variant.digest)) different.push(variant);
+    seen.add(variant.digest);
+  }
+  const options: Option[] = [
+    { ...first, ...describe(study.tally) },
+    ...different.map(({ choice, tally }) => ({ ...choice, ...describe(tally) })),
+  ];
+  const { code, field, message } = doubt;
+  const lines = needed
+    ? { lines: needed.count, first_lines: needed.first }
+    : { lines: doubt.lines, first_lines: doubt.firstLines };
+  return [{ id: field === null ? code : `${code}:${field}`, code, message, field, ...lines, options }];
+}
+
+function askStatuses({ study, known }: QuestionContext): Question[] {
+  const base = describe(study.tally);
+  return [...study.tally.statuses()].flatMap(([value, { list, isUndecided, sums, givenBack }]) => {
+    if (!isUndecided) return [];
+    const options = listMeanings(known.request.of).map((meaning) => {
+      const isCounted = meaning !== 'left_out';
+      const added = meaning === 'refunded' ? givenBack : sums;
+      const all = isCounted ? addSums(base.sums, added) : base.sums;
+      const records = base.records + (isCounted ? list.count : 0);
+      return { mapping: { statuses: { [value]: meaning } }, label: meaning, sums: all, records, refused: base.refused };
+    });
+    const message = value === '' ? 'What does an empty status mean?' : `What does the status “${value}” mean?`;
+    return [
+      {
+        id: `status_meaning:${value}`,
+        code: 'status_meaning',
+        message,
+        field: 'status',
+        lines: list.count,
+        first_lines: list.first,
+        options,
+      },
+    ];
+  });
+}
+
+/** Names without an address: which person each is, nobody can read from the file. */
+function askPeople({ study, mapping }: QuestionContext): Question[] {
+  return [...study.tally.people].flatMap(([name, { count, first }]) =>
+    mapping.people?.[name] !== undefined
+      ? []
+      : [
+          {
+            id: `people:${name}`,
+            code: 'people',
+            message: `Who is ${name}?`,
+            field: 'name',
+            lines: count,
+            first_lines: first,
+            options: [],
+          },
+        ],
+  );
+}
+
+function askTotals({ isTotal, totals, mapping, study }: QuestionContext): Question[] {
+  if (totals.length === 0 || isTotal || mapping.totals === 'ignore') return [];
+  const lines = totals.map(({ line }) => line);
+  const message = `Line ${lines.join(', ')} adds up the file to something else than was read.`;
+  const options = [{ mapping: { totals: 'ignore' as const }, label: 'Leave that line out', ...describe(study.tally) }];
+  return [
+    {
+      id: 'totals_disagree',
+      code: 'totals_disagree',
+      message,
+      field: null,
+      lines: lines.length,
+      first_lines: lines,
+      options,
+    },
+  ];
+}
+
+/** Everything that must be answered before the file can be recorded. */
+export function askQuestions(context: QuestionContext): Question[] {
+  return [
+    ...context.doubts.flatMap((doubt) => askDoubt(doubt, context)),
+    ...askStatuses(context),
+    ...askPeople(context),
+    ...askTotals(context),
+  ];
+}

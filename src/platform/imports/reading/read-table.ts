@@ -1,0 +1,280 @@
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../../values/canonical.ts';
+import { type Assignment, assignByValues, assignColumns, listNeeded, mergeSame } from './columns.ts';
+import { describeReading, refuseFile } from './describe.ts';
+import { type Doubt, type Known, mergeMappings } from './doubts.ts';
+import { Entry } from './entry.ts';
+import { findFormat, findWrongFile } from './formats.ts';
+import { openGlances } from './glance.ts';
+import { findKeys, Grouper } from './group.ts';
+import { findAmount, isFailure } from './judge.ts';
+import { isGrouped } from './kinds.ts';
+import { GOODS } from './money.ts';
+import type { Plan } from './plan.ts';
+import { BrokenFile } from './problems.ts';
+import { askQuestions } from './questions.ts';
+import { type Resolved, resolvePlan } from './resolve.ts';
+import { chooseGoods, listAllGoods } from './settle-money.ts';
+import type { ByteSource, Goods, Line, Mapping, Outcome, Reading, Request } from './shapes.ts';
+import {
+  type ColumnSum,
+  judge,
+  openBench,
+  openVariant,
+  readEntries,
+  type Study,
+  studyEntries,
+  totalsLine,
+  type Variant,
+} from './study.ts';
+import { type Survey, surveyTable } from './survey.ts';
+import { openTable, type Table } from './table.ts';
+
+/** Changes whenever the same bytes and mapping may be read otherwise. */
+const READING_VERSION = 1;
+const MOST_DOUBTS = 20;
+
+export interface Read {
+  reading: Reading;
+  /** The plan reads the records; it is null if the file is refused. */
+  plan: Plan | null;
+}
+
+function nameReading(sha256: string, request: Request, mapping: Mapping): string {
+  const { of, brand } = request;
+  const said = JSON.parse(JSON.stringify({ of, brand, mapping, version: READING_VERSION, sha256 }));
+  return createHash('sha256').update(canonicalJson(said)).digest('hex').slice(0, 40);
+}
+
+interface Prepared {
+  table: Table;
+  known: Known;
+  assignment: Assignment;
+  survey: Survey;
+}
+
+/** The columns of a file as headers and cells say them. */
+async function prepare(table: Table, request: Request, mapping: Mapping): Promise<Prepared> {
+  const { of } = request;
+  const { headers } = table.shape;
+  const wrong = findWrongFile(headers);
+  if (wrong !== undefined) throw new BrokenFile('wrong_file', wrong);
+  const format = findFormat(of, headers);
+  const own = request.mapping ?? {};
+  const glance = openGlances(table.shape.sample);
+  const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
+  const survey = await surveyTable(table, of, assignment, request.now);
+  assignByValues(assignment, { of, constants: mapping.constants ?? {} }, survey.profiles);
+  mergeSame(assignment, survey.profiles);
+  const totalsLines = survey.totals.map(({ line }) => line);
+  return { table, known: { request, headers, format, profiles: survey.profiles, totalsLines }, assignment, survey };
+}
+
+/** A needed field that nothing in the file can be, in words that name what was read. */
+function findMissing({ table, assignment, known }: Prepared, mapping: Mapping): string | undefined {
+  const { shape } = table;
+  const isThere = (field: string) =>
+    (assignment.get(field)?.positions.length ?? 0) > 0 || mapping.constants?.[field] !== undefined;
+  const isOrder = known.format?.asksProof ?? false;
+  const missing = listNeeded(known.request.of).filter(
+    (group) => !group.some(isThere) && !(isOrder && group[0] === 'paid_at'),
+  );
+  if (missing.length === 0) return undefined;
+  const separator = shape.separator === '\t' ? 'tab' : `“${shape.separator}”`;
+  const where = shape.headerLine === null ? 'No header was found' : `The header was read from line ${shape.headerLine}`;
+  const fields = missing.map((group) => group.join(' or ')).join(', and none for ');
+  const has = shape.headers.slice(0, 40).join(', ');
+  return `The file has no column for ${fields}. ${where} with the separator ${separator}: ${has}.`;
+}
+
+/** Settles every doubt by its first choice, one after the other, because one may settle or raise another. */
+function settleDoubts(
+  { known, assignment }: Prepared,
+  mapping: Mapping,
+): { resolved: Resolved; doubts: Doubt[]; answered: Mapping } {
+  const doubts: Doubt[] = [];
+  let answered = mapping;
+  let current = assignment;
+  for (;;) {
+    const resolved = resolvePlan(known, current, answered);
+    const isNew = (doubt: Doubt) => !doubts.some(({ code, field }) => code === doubt.code && field === doubt.field);
+    const next = resolved.doubts.find(isNew);
+    const choice = next?.choices[0];
+    if (!next || !choice || doubts.length >= MOST_DOUBTS) return { resolved, doubts, answered };
+    doubts.push(next);
+    answered = mergeMappings(answered, choice.mapping);
+    current = answerColumns(current, choice.mapping, known);
+  }
+}
+
+/** The columns under an answer that names one. */
+function answerColumns(assignment: Assignment, { columns = {} }: Mapping, { headers }: Known): Assignment {
+  const answered: Assignment = new Map(assignment);
+  for (const [field, header] of Object.entries(columns)) {
+    const assigned = answered.get(field);
+    const position = header === null ? -1 : headers.indexOf(header);
+    if (assigned) answered.set(field, { ...assigned, positions: position < 0 ? [] : [position], confidence: 'proved' });
+  }
+  return answered;
+}
+
+function planVariants(prepared: Prepared, mapping: Mapping, doubts: readonly Doubt[]): Variant[] {
+  const { now } = prepared.known.request;
+  return doubts.flatMap((doubt) =>
+    doubt.choices.slice(1).map((choice) => {
+      let said = mergeMappings(mapping, choice.mapping);
+      let assignment = answerColumns(prepared.assignment, choice.mapping, prepared.known);
+      for (const other of doubts) {
+        const first = other === doubt ? undefined : other.choices[0];
+        if (!first) continue;
+        said = mergeMappings(mergeMappings(said, first.mapping), choice.mapping);
+        assignment = answerColumns(assignment, first.mapping, prepared.known);
+      }
+      const { plan } = settleDoubts({ ...prepared, assignment }, said).resolved;
+      return openVariant(doubt, choice, plan, now);
+    }),
+  );
+}
+
+async function openGrouper({ table, survey }: Prepared, plan: Plan, skipped: ReadonlySet<number>): Promise<Grouper> {
+  const keys = findKeys(plan.of, plan.columns, plan.damaged);
+  const isCounted = survey.grouper !== null && survey.keyColumns === JSON.stringify(keys.positions);
+  if (isCounted && survey.grouper) return survey.grouper;
+  return countRows(table, keys, isGrouped(plan.of) || plan.format === 'wise_history', skipped);
+}
+
+async function countRows(
+  table: Table,
+  keys: ReturnType<typeof findKeys>,
+  isGrouping: boolean,
+  skipped: ReadonlySet<number>,
+): Promise<Grouper> {
+  const grouper = new Grouper(isGrouping ? keys : { ...keys, positions: [] });
+  if (!isGrouping) return grouper;
+  for await (const rows of table.rows()) for (const row of rows) if (!skipped.has(row.line)) grouper.count(row);
+  return grouper;
+}
+
+/** The meanings of the amount that hold in every record where any does. */
+function findSurvivors(study: Study, candidates: readonly Goods[]): Goods[] | undefined {
+  const allowed = candidates.reduce((all, goods) => all | (1 << GOODS.indexOf(goods)), 0);
+  const masks = [...study.tally.holding.keys()].map((mask) => mask & allowed).filter((mask) => mask !== 0);
+  if (masks.length === 0) return undefined;
+  const common = masks.reduce((all, mask) => all & mask);
+  const any = masks.reduce((all, mask) => all | mask);
+  const kept = common === 0 ? any : common;
+  return candidates.filter((goods) => (kept & (1 << GOODS.indexOf(goods))) !== 0);
+}
+
+const isAboutGoods = ({ code, field }: Doubt) => code === 'amount_meaning' && field === 'amount';
+
+/** The meanings of goods that are left once every line has been tried; undefined if no identity can tell. */
+function narrowGoods(study: Study, doubts: readonly Doubt[], plan: Plan, known: Known): Known | undefined {
+  const doubt = doubts.find(isAboutGoods);
+  if (!doubt || known.goodsChoices || plan.columns.total === undefined) return undefined;
+  const candidates = doubt.choices.flatMap(({ mapping }) => mapping.goods ?? []);
+  if (!candidates.some((goods) => goods !== 'total' && goods !== 'total_less_rest')) return undefined;
+  const survivors = findSurvivors(study, candidates);
+  if (!survivors) return { ...known, goodsChoices: listAllGoods(plan) };
+  return { ...known, goodsChoices: survivors.map(chooseGoods), isGoodsProved: true };
+}
+
+interface Studied {
+  study: Study;
+  resolved: Resolved;
+  doubts: Doubt[];
+}
+
+async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
+  const { known, table } = prepared;
+  const { resolved, doubts } = settleDoubts(prepared, mapping);
+  const skipped = new Set(resolved.plan.totalsLines);
+  const grouper = await openGrouper(prepared, resolved.plan, skipped);
+  const variants = planVariants(prepared, mapping, doubts);
+  const entries = readEntries(table.rows(), grouper, skipped);
+  const done = await studyEntries(entries, resolved.plan, variants, known.request.now);
+  const narrowed = narrowGoods(done, doubts, resolved.plan, known);
+  if (!narrowed) return { study: done, resolved, doubts };
+  const isTried = narrowed.isGoodsProved && doubts.find(isAboutGoods)?.choices.length === narrowed.goodsChoices?.length;
+  if (!isTried) return study({ ...prepared, known: narrowed }, mapping);
+  const isLeft = (doubt: Doubt) => !isAboutGoods(doubt) || doubt.choices.length > 1;
+  return { study: done, resolved, doubts: doubts.filter(isLeft) };
+}
+
+/** Each amount of a totals row must be what the file adds up to. Amounts of several currencies are not added. */
+function checkTotals(rows: Survey['totals'], { tally, sums }: Study, plan: Plan): boolean {
+  const outcomes: readonly Outcome[] = ['read', 'left_out', 'repeated'];
+  const [currency, ...others] = new Set(outcomes.flatMap((outcome) => tally.sums(outcome).map((sum) => sum.currency)));
+  if (currency === undefined || others.length > 0) return rows.length === 0;
+  return rows.every((row) => {
+    const said = sums.flatMap((sum) => {
+      const amount = findAmount(new Entry(row), plan, sum.field, currency);
+      return amount === undefined || isFailure(amount) ? [] : [{ amount, sum }];
+    });
+    const agrees = ({ amount, sum }: { amount: number; sum: ColumnSum }) =>
+      amount === sum.rows || amount === sum.records || amount === sum.read;
+    return said.length > 0 && said.every(agrees);
+  });
+}
+
+/** Reads a file: what it is, what would be recorded, and what must be asked before. */
+export async function readTable(source: ByteSource, request: Request): Promise<Read> {
+  const mapping = mergeMappings(request.stored ?? {}, request.mapping ?? {});
+  let table: Table | undefined;
+  try {
+    table = await openTable(source, request, mapping);
+    const prepared = await prepare(table, request, mapping);
+    if (prepared.survey.lines === 0) throw new BrokenFile('no_records', 'The file has no records below its header.');
+    const missing = findMissing(prepared, mapping);
+    if (missing !== undefined) throw new BrokenFile('no_column', missing);
+    const studied = await study(prepared, mapping);
+    const { plan } = studied.resolved;
+    assertIds(plan);
+    const isTotal = checkTotals(prepared.survey.totals, studied.study, plan);
+    for (const row of prepared.survey.totals) studied.study.tally.add(totalsLine(new Entry(row)));
+    const questions = askQuestions({
+      ...studied,
+      known: prepared.known,
+      mapping,
+      isTotal,
+      totals: prepared.survey.totals,
+    });
+    const reading_id = nameReading(table.sha256, request, mapping);
+    const reading = describeReading({ ...prepared, ...studied, questions, mapping, reading_id });
+    return { reading, plan };
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error;
+    const id = nameReading(table?.sha256 ?? '', request, mapping);
+    return { reading: refuseFile(source, table, request, id, error), plan: null };
+  }
+}
+
+/** Ids that a spreadsheet has rounded are not used; without numbers beside them orders cannot be told apart. */
+function assertIds({ damaged, columns, headers }: Plan): void {
+  const { order_id: id, order_number: number } = columns;
+  if (id === undefined || !damaged.includes(id)) return;
+  if (number !== undefined && !damaged.includes(number)) return;
+  const name = headers[id] ?? '';
+  throw new BrokenFile(
+    'damaged_ids',
+    `A spreadsheet has rounded the ids in “${name}”, and there are no order numbers. ` +
+      'Send the .xlsx file, or the export as it was downloaded.',
+  );
+}
+
+/** The records of a file by a plan that its reading made, with everything that is not recorded. */
+export async function* readRecords(source: ByteSource, request: Request, plan: Plan): AsyncGenerator<Line[]> {
+  const mapping = mergeMappings(request.stored ?? {}, request.mapping ?? {});
+  const table = await openTable(source, request, mapping);
+  const skipped = new Set(plan.totalsLines);
+  const keys = findKeys(plan.of, plan.columns, plan.damaged);
+  const grouper = await countRows(table, keys, isGrouped(plan.of) || plan.format === 'wise_history', skipped);
+  const bench = openBench(plan, request.now);
+  for await (const entries of readEntries(table.rows(), grouper, skipped))
+    yield entries.map((entry) => judge(entry, bench).line);
+  if (skipped.size === 0) return;
+  for await (const rows of table.rows()) {
+    const totals = rows.filter(({ line }) => skipped.has(line));
+    if (totals.length > 0) yield totals.map((row) => totalsLine(new Entry(row)).line);
+  }
+}

@@ -1,0 +1,105 @@
+import type { Assignment } from './columns.ts';
+import { BASIC, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
+import { foldWords } from './fold.ts';
+import { isOrders, isPaid } from './kinds.ts';
+import type { Plan } from './plan.ts';
+import { askProof, askShares, settleCurrency, settleGoods, settleSymbols } from './settle-money.ts';
+import { settleDecimals, settleRate, settleTimes, settleUnit } from './settle-writing.ts';
+import type { Mapping } from './shapes.ts';
+import { foldStatus, readStatus } from './statuses.ts';
+
+/** The column of each field; of several that it may be, the first, which becomes a question. */
+function pickColumns(assignment: Assignment): Record<string, number> {
+  const columns: Record<string, number> = {};
+  for (const [field, { positions }] of assignment) {
+    const [position] = positions;
+    if (position !== undefined) columns[field] = position;
+  }
+  return columns;
+}
+
+function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
+  return [...assignment.values()].flatMap(({ field, positions, confidence }) => {
+    if (confidence !== 'asked') return [];
+    const names = positions.map((position) => headers[position] ?? '');
+    const choices = names.map((name) => {
+      const mapping = { columns: { [field]: name } };
+      return { mapping, label: `“${name}” is ${field}` };
+    });
+    const message = `Which column is ${field}: ${names.map((name) => `“${name}”`).join(' or ')}?`;
+    return [{ code: 'column_meaning', field, message, ...NO_LINES, choices }];
+  });
+}
+function listDamaged({ known, columns }: Settling): number[] {
+  return ['order_id', 'order_number', 'reference', 'external_id', 'pk'].flatMap((field) => {
+    const position = columns[field];
+    const id = position === undefined ? undefined : known.profiles.get(position)?.id;
+    const isDamaged = id !== undefined && (id.scientific > 0 || (id.long > 0 && id.long === id.rounded));
+    return isDamaged && position !== undefined ? [position] : [];
+  });
+}
+
+function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'statuses' | 'hasStatuses'> {
+  const statuses: Plan['statuses'] = {};
+  for (const [value, meaning] of Object.entries(mapping.statuses ?? {})) statuses[foldStatus(value)] = meaning;
+  const position = columns.status;
+  const values = position === undefined ? undefined : known.profiles.get(position)?.values;
+  for (const value of values?.keys() ?? []) {
+    const meaning = statuses[value] ?? readStatus(known.request.of, value);
+    if (meaning !== undefined) statuses[value] = meaning;
+  }
+  return { statuses, hasStatuses: (values?.size ?? 0) > 0 };
+}
+
+export interface Resolved {
+  plan: Plan;
+  doubts: Doubt[];
+}
+
+const saysUtc = (header: string) => foldWords(header).some((word) => word === 'utc' || word === 'gmt');
+
+/** The plan under a mapping, and what is still in doubt. Doubts are planned by their first choice. */
+export function resolvePlan(known: Known, assignment: Assignment, mapping: Mapping): Resolved {
+  const columns = pickColumns(assignment);
+  const doubts: Doubt[] = askColumns(assignment, known);
+  const settling: Settling = { known, mapping, columns, doubts };
+  const { request, format, headers } = known;
+  const { of } = request;
+  const hasMoney = isOrders(of) || isPaid(of);
+  const decimals = settleDecimals(settling);
+  const times = settleTimes(settling);
+  const unit = hasMoney ? settleUnit(settling, decimals) : 'major';
+  const symbols = hasMoney ? settleSymbols(settling) : {};
+  const currency = hasMoney ? settleCurrency(settling, symbols) : null;
+  const goods = isOrders(of) ? settleGoods(settling) : null;
+  if (isOrders(of)) askShares(settling);
+  if (isPaid(of)) askProof(settling);
+  const plan: Plan = {
+    of,
+    format: format?.key ?? null,
+    headers,
+    columns,
+    constants: mapping.constants ?? {},
+    decimals,
+    times,
+    utc: format?.isUtc
+      ? Object.values(columns)
+      : headers.flatMap((header, position) => (saysUtc(header) ? [position] : [])),
+    timeZone: mapping.time_zone ?? request.brand.timeZone,
+    unit,
+    goods,
+    tax: mapping.tax ?? null,
+    taxInPrices: mapping.tax_in_prices ?? 'proportional',
+    partialRefunds: mapping.partial_refunds ?? 'proportional',
+    adjustedZero: mapping.constants?.adjusted_total_zero === 'refunded' ? 'refunded' : 'unadjusted',
+    rate: settleRate(settling),
+    currency,
+    symbols,
+    hasSymbols: BASIC.some((field) => (known.profiles.get(columns[field] ?? -1)?.money.symbols.size ?? 0) > 0),
+    ...readStatuses(settling),
+    damaged: listDamaged(settling),
+    totalsLines: known.totalsLines,
+    people: mapping.people ?? {},
+  };
+  return { plan, doubts };
+}

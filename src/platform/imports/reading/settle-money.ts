@@ -1,0 +1,210 @@
+import { isCurrency, readSign } from './currencies.ts';
+import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling, toLines } from './doubts.ts';
+import { listGoods } from './judge.ts';
+import { USES } from './money.ts';
+import type { Plan } from './plan.ts';
+import type { LineList } from './profile.ts';
+import type { Goods } from './shapes.ts';
+
+function listCurrencies({ request }: Known, from: readonly string[]): string[] {
+  const stores = request.brand.stores.map(({ currency }) => currency);
+  const all = [request.brand.currency, ...stores, ...from].filter(isCurrency);
+  return [...new Set(all)].slice(0, 5);
+}
+
+const CURRENCIES = ['USD', 'EUR', 'GBP', 'CAD', 'AUD'] as const;
+
+/** The currency that the header of the amounts names in brackets, as in `Amount (EUR)`. */
+function findHeaderSign({ known, columns }: Settling): ReturnType<typeof readSign> {
+  const [position] = BASIC.flatMap((field) => columns[field] ?? []);
+  const bracket = /[([]\s*([^()[\]]{1,5})\s*[)\]]\s*$/.exec(known.headers[position ?? -1] ?? '')?.[1];
+  return bracket === undefined ? undefined : readSign(bracket);
+}
+
+/** The currency of amounts that say none: said, or a connected store's, or asked if any record needs it. */
+export function settleCurrency(settling: Settling, symbols: Readonly<Record<string, string>>): string | null {
+  const { known, mapping, doubts } = settling;
+  const said = mapping.constants?.currency;
+  if (said !== undefined) return said.toUpperCase();
+  const ofHeader = findHeaderSign(settling);
+  if (ofHeader && 'currency' in ofHeader) return ofHeader.currency;
+  if (ofHeader && symbols[ofHeader.sign] !== undefined) return symbols[ofHeader.sign] ?? null;
+  const { request, format } = known;
+  const isStore = format?.platform !== undefined || request.of === 'reconciliation';
+  const stores = request.brand.stores.filter(
+    ({ platform }) => format?.platform === undefined || platform === format.platform,
+  );
+  const currencies = new Set(stores.map(({ currency }) => currency));
+  const [only] = currencies;
+  if (isStore && currencies.size === 1 && only !== undefined) return only;
+  const choices = listCurrencies(known, CURRENCIES).map((currency) => ({
+    mapping: { constants: { currency } },
+    label: currency,
+  }));
+  doubts.push({
+    code: 'currency_missing',
+    field: 'currency',
+    message: 'Which currency are the amounts in?',
+    ...NO_LINES,
+    choices,
+    uses: USES.currency,
+  });
+  return choices[0]?.label ?? null;
+}
+
+function askSign(sign: string, options: readonly string[], list: LineList, { request }: Known): Doubt {
+  const brand = request.brand.currency;
+  const ordered = options.includes(brand) ? [brand, ...options.filter((option) => option !== brand)] : options;
+  const choices = ordered
+    .slice(0, 5)
+    .map((currency) => ({ mapping: { symbols: { [sign]: currency } }, label: `${sign} is ${currency}` }));
+  const message = `Which currency does ${sign} mean?`;
+  return { code: 'currency_sign', field: 'currency', message, ...toLines(list), choices };
+}
+
+/** Signs beside amounts, or in their header, that several currencies share become questions, unless a column says more. */
+export function settleSymbols(settling: Settling): Record<string, string> {
+  const { known, mapping, columns, doubts } = settling;
+  const symbols: Record<string, string> = { ...mapping.symbols };
+  const hasCurrencies = columns.currency !== undefined && (known.profiles.get(columns.currency)?.filled ?? 0) > 0;
+  if (hasCurrencies) return symbols;
+  const ask = (meaning: ReturnType<typeof readSign>, list: LineList) => {
+    if (!meaning || 'currency' in meaning || symbols[meaning.sign] !== undefined) return;
+    const doubt = askSign(meaning.sign, meaning.options, list, known);
+    doubts.push(doubt);
+    symbols[meaning.sign] = doubt.choices[0]?.mapping.symbols?.[meaning.sign] ?? known.request.brand.currency;
+  };
+  for (const position of BASIC.flatMap((field) => columns[field] ?? []))
+    for (const [symbol, list] of known.profiles.get(position)?.money.symbols ?? []) ask(readSign(symbol), list);
+  if (mapping.constants?.currency === undefined) ask(findHeaderSign(settling), { count: 0, first: [] });
+  return symbols;
+}
+
+const GOODS_LABELS: Readonly<Record<Goods, string>> = {
+  amount: 'the amount, unchanged',
+  subtotal: 'the subtotal',
+  subtotal_less_discount: 'the subtotal less the discount',
+  total_less_rest: 'the total less shipping, taxes and fees',
+  total: 'the total, unchanged',
+};
+
+function askGoods(choices: Choice[]): Doubt {
+  const message = 'Which amount are the goods, without tax and shipping?';
+  return { code: 'amount_meaning', field: 'amount', message, ...NO_LINES, choices };
+}
+
+/** Only a total tells the place of tax; without one it becomes a question. */
+function askTax(doubts: Doubt[]): void {
+  doubts.push({
+    ...askGoods([
+      { mapping: { tax: 'on_top' }, label: 'The goods are without tax' },
+      { mapping: { tax: 'included' }, label: 'The tax is in the goods' },
+    ]),
+    message: 'Are the goods with or without the tax beside them?',
+    field: 'taxes',
+    uses: USES.tax,
+  });
+}
+
+export function settleGoods({ known, mapping, columns, doubts }: Settling): Goods | null {
+  const { format } = known;
+  const candidates = listGoods({ columns });
+  const has = (field: string) => columns[field] !== undefined;
+  const settled =
+    mapping.goods ?? (format?.goods !== undefined && candidates.includes(format.goods) ? format.goods : undefined);
+  const needsTax = has('taxes') && mapping.tax === undefined;
+  if (settled !== undefined) {
+    const isRest = settled === 'total_less_rest' && format?.goods !== settled && has('shipping');
+    if (needsTax && (isRest || (!has('total') && settled !== 'total' && format?.goods !== settled))) askTax(doubts);
+    return settled;
+  }
+  const [first] = candidates;
+  if (first === undefined) return null;
+  const withIdentity = candidates.filter((goods) => goods !== 'total' && goods !== 'total_less_rest');
+  const isAlone =
+    candidates.length === 1 && (first === 'subtotal' || (first === 'amount' && !has('taxes') && !has('shipping')));
+  if (isAlone && needsTax) askTax(doubts);
+  if (isAlone) return first;
+  // A total without columns for both shipping and taxes may have either in it.
+  const isComplete = has('shipping') && has('taxes') && !format?.asksGoods;
+  if (candidates.length === 1 && first === 'total_less_rest' && isComplete) {
+    if (needsTax) askTax(doubts);
+    return first;
+  }
+  const shown = has('total') && withIdentity.length > 0 ? withIdentity : candidates;
+  const choices = known.goodsChoices ?? shown.map(chooseGoods);
+  const isProved = known.isGoodsProved && choices.length === 1;
+  if (!isProved) doubts.push(askGoods(choices));
+  if (!has('total') && needsTax) askTax(doubts);
+  return choices[0]?.mapping.goods ?? first;
+}
+
+export const chooseGoods = (goods: Goods): Choice => ({
+  mapping: { goods },
+  label: `Goods are ${GOODS_LABELS[goods]}`,
+});
+
+const TAXES = { on_top: 'the tax is not in them', included: 'the tax is in them' } as const;
+
+/** All meanings, for a file in which no identity holds: then nothing shows where the tax is, either. */
+export function listAllGoods({ columns }: Pick<Plan, 'columns'>): Choice[] {
+  const places = columns.taxes === undefined ? (['on_top'] as const) : (['on_top', 'included'] as const);
+  return listGoods({ columns }).flatMap((goods) =>
+    places.map((tax) => {
+      const label = `Goods are ${GOODS_LABELS[goods]}`;
+      return { mapping: { goods, tax }, label: places.length === 1 ? label : `${label}; ${TAXES[tax]}` };
+    }),
+  );
+}
+
+export function askShares({ mapping, columns, doubts }: Settling): void {
+  const has = (field: string) => columns[field] !== undefined;
+  if (mapping.tax_in_prices === undefined && has('taxes') && (has('shipping') || has('fees')))
+    doubts.push({
+      code: 'tax_in_prices',
+      field: 'taxes',
+      message: 'Prices include tax, and shipping was paid. Whose tax is it?',
+      ...NO_LINES,
+      choices: [
+        { mapping: { tax_in_prices: 'proportional' }, label: 'Goods and shipping share the tax by their amounts' },
+        { mapping: { tax_in_prices: 'goods_only' }, label: 'All of the tax is of the goods' },
+      ],
+      uses: USES.taxInPrices,
+    });
+  if (mapping.partial_refunds === undefined && (has('refunded') || has('adjusted_total')))
+    doubts.push({
+      code: 'partial_refunds',
+      field: 'refunded',
+      message: 'A part of some orders was refunded, with tax or shipping in it. How much of it is goods?',
+      ...NO_LINES,
+      choices: [
+        { mapping: { partial_refunds: 'proportional' }, label: 'The share that goods have of the order' },
+        { mapping: { partial_refunds: 'goods_first' }, label: 'All of it, up to the goods' },
+      ],
+      uses: USES.partialRefunds,
+    });
+  if (has('adjusted_total') && mapping.constants?.adjusted_total_zero === undefined)
+    doubts.push({
+      code: 'partial_refunds',
+      field: 'adjusted_total',
+      message: 'The adjusted total of some orders is 0.00. Were they given back whole, or not adjusted?',
+      ...NO_LINES,
+      choices: [
+        { mapping: { constants: { adjusted_total_zero: 'unadjusted' } }, label: 'They were not adjusted' },
+        { mapping: { constants: { adjusted_total_zero: 'refunded' } }, label: 'They were given back whole' },
+      ],
+      uses: USES.adjusted,
+    });
+}
+
+export function askProof({ known, mapping, columns, doubts }: Settling): void {
+  if (!known.format?.asksProof || columns.paid_at !== undefined || mapping.constants?.paid_at !== undefined) return;
+  const day = known.request.now.toISOString().slice(0, 10);
+  doubts.push({
+    code: 'proof',
+    field: 'paid_at',
+    message: 'This file is a list of what to pay, not a proof that it was paid. Were these payments made, and when?',
+    ...NO_LINES,
+    choices: [{ mapping: { constants: { paid_at: day } }, label: `They were paid on ${day}` }],
+  });
+}

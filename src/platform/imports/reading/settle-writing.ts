@@ -1,0 +1,183 @@
+import { BASIC, type Doubt, NO_LINES, type Settling, toLines } from './doubts.ts';
+import { findLanguages } from './months.ts';
+import type { Plan } from './plan.ts';
+import type { ColumnProfile, LineList } from './profile.ts';
+import type { DateOrder, DecimalSign } from './shapes.ts';
+import { DATE_ORDERS } from './times.ts';
+
+const MONEY_FIELDS = [
+  ...[
+    'amount',
+    'subtotal',
+    'discount',
+    'total',
+    'shipping',
+    'taxes',
+    'fees',
+    'refunded',
+    'refunded_tax',
+    'adjusted_total',
+  ],
+  ...['sale_amount', 'fee'],
+] as const;
+const TIME_FIELDS = ['placed_at', 'paid_at', 'cancelled_at', 'refunded_at'] as const;
+/** The decimal sign of each column of money, by its own cells. */
+export function settleDecimals({ known, mapping, columns, doubts }: Settling): Record<number, DecimalSign> {
+  const decimals: Record<number, DecimalSign> = {};
+  const open: { header: string; list: LineList }[] = [];
+  for (const field of MONEY_FIELDS) {
+    const position = columns[field];
+    const profile = position === undefined ? undefined : known.profiles.get(position);
+    if (position === undefined || !profile) continue;
+    const { signs, open: cells } = profile.money;
+    if (signs['.'] !== signs[',']) decimals[position] = signs['.'] ? '.' : ',';
+    else decimals[position] = mapping.decimal ?? '.';
+    const isOpen = signs['.'] === signs[','] && cells.count > 0 && mapping.decimal === undefined;
+    if (isOpen) open.push({ header: known.headers[position] ?? '', list: cells });
+  }
+  const [first] = open;
+  if (first) {
+    const sample = `“${first.header}”`;
+    doubts.push({
+      code: 'decimal_sign',
+      field: null,
+      message: `Does the mark before three digits in ${sample} separate thousands or decimals?`,
+      ...toLines(first.list),
+      choices: [
+        {
+          mapping: { decimal: '.' },
+          label: 'A point separates decimals: 1.250 is one and a quarter, 1,250 is a thousand',
+        },
+        {
+          mapping: { decimal: ',' },
+          label: 'A comma separates decimals: 1.250 is a thousand, 1,250 is one and a quarter',
+        },
+      ],
+    });
+  }
+  return decimals;
+}
+
+/** The orders of day and month that all cells of a column can be read in. */
+function listOrders({ time }: ColumnProfile): DateOrder[] {
+  const isStruck = (order: DateOrder) => time.orders[order].count > 0;
+  return DATE_ORDERS.filter((order) => !isStruck(order));
+}
+
+function pickDigits({ time }: ColumnProfile): 'serial' | 'seconds' | 'ms' | null {
+  if (time.texts > 0 || time.digits.size !== 1) return null;
+  if (time.digits.has('serial')) return 'serial';
+  return time.digits.has('ms') ? 'ms' : 'seconds';
+}
+
+const ORDER_LABELS = { dmy: 'day/month/year', mdy: 'month/day/year', ymd: 'year/month/day' } as const;
+
+function askDates(header: string, profile: ColumnProfile, orders: readonly DateOrder[]): Doubt {
+  const struck = orders.length === 0 ? profile.time.orders.dmy : undefined;
+  const shown = orders.length === 0 ? (['dmy', 'mdy'] as const) : orders;
+  const unread = (order: DateOrder) => profile.time.orders[order];
+  const labels = shown.map((order) => {
+    const { count, first } = unread(order);
+    const except = count === 0 ? '' : `, which cannot read line ${first.slice(0, 5).join(', ')}`;
+    return { mapping: { dates: order }, label: `${ORDER_LABELS[order]}${except}` };
+  });
+  return {
+    code: 'date_order',
+    field: null,
+    message: `In which order does “${header}” write day and month?`,
+    ...(struck ? toLines(struck) : NO_LINES),
+    choices: labels,
+  };
+}
+
+export function settleTimes(settling: Settling): Plan['times'] {
+  const { known, mapping, columns, doubts } = settling;
+  const times: Plan['times'] = {};
+  let proven: DateOrder | undefined;
+  for (const field of TIME_FIELDS) {
+    const position = columns[field];
+    const profile = position === undefined ? undefined : known.profiles.get(position);
+    if (position === undefined || !profile || profile.time.ordered === 0) {
+      if (position === undefined) continue;
+      const words = profile?.time.words ?? new Set<string>();
+      times[position] = {
+        order: 'dmy',
+        languages: findLanguages([...words]),
+        digits: profile ? pickDigits(profile) : null,
+      };
+      continue;
+    }
+    const orders = listOrders(profile);
+    const said = mapping.dates ?? known.format?.dates;
+    const isUndecided = known.format?.dates !== undefined && known.headers[position]?.trim() === 'Date Posted';
+    const fixed = isUndecided && mapping.dates === undefined ? undefined : said;
+    const allowed =
+      fixed !== undefined && (orders.includes(fixed) || (orders.length === 0 && mapping.dates !== undefined))
+        ? fixed
+        : undefined;
+    const carried = proven !== undefined && orders.includes(proven) ? proven : undefined;
+    const only = orders.length === 1 ? orders[0] : undefined;
+    const order = only ?? allowed ?? carried;
+    if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders));
+    // Only what the column's own cells, or a caller, say holds for the columns beside it.
+    proven ??= only ?? allowed;
+    times[position] = {
+      order: order ?? orders[0] ?? 'dmy',
+      languages: findLanguages([...profile.time.words]),
+      digits: null,
+    };
+  }
+  return times;
+}
+
+export function settleUnit(
+  { known, mapping, columns, doubts }: Settling,
+  decimals: Plan['decimals'],
+): 'major' | 'minor' {
+  if (mapping.unit !== undefined) return mapping.unit;
+  const { format, profiles, headers } = known;
+  const positions = BASIC.flatMap((field) => columns[field] ?? []);
+  const basic = positions.flatMap((at) => {
+    const money = profiles.get(at)?.money;
+    return money ? [{ money, sign: decimals[at] ?? '.' }] : [];
+  });
+  const isWhole = basic.every(({ money, sign }) => money.fractions === 0 && !money.openMarks.has(sign));
+  const nonZero = basic.reduce((sum, { money }) => sum + money.nonZero, 0);
+  // Other tools write decimals: a file of whole amounts is not as its tool wrote it.
+  const saysMajor = format?.key === 'rollcall';
+  if (!isWhole || nonZero === 0 || saysMajor) return 'major';
+  const position = BASIC.flatMap((field) => columns[field] ?? [])[0] ?? 0;
+  const list = profiles.get(position)?.money.whole ?? { count: 0, first: [] };
+  const sample = profiles.get(position)?.samples[0] ?? '12550';
+  doubts.push({
+    code: 'unit',
+    field: null,
+    message: `No amount of “${headers[position] ?? ''}” has decimals. Is ${sample} in whole units, or in cents?`,
+    ...toLines(list),
+    choices: [
+      { mapping: { unit: 'major' }, label: `${sample} is ${sample}.00` },
+      { mapping: { unit: 'minor' }, label: `${sample} is in cents` },
+    ],
+  });
+  return 'major';
+}
+export function settleRate({ known, mapping, columns, doubts }: Settling): 'percent' | 'fraction' {
+  if (mapping.rate !== undefined) return mapping.rate;
+  const said = known.format?.rate;
+  if (said !== undefined) return said;
+  const position = columns.rate ?? columns.engagement_rate;
+  const profile = position === undefined ? undefined : known.profiles.get(position);
+  if (!profile || profile.filled === 0 || profile.money.percents > 0 || !profile.money.mostTenths) return 'percent';
+  const sample = profile.samples[0] ?? '0.1';
+  doubts.push({
+    code: 'rate_scale',
+    field: 'rate',
+    message: `Is ${sample} in “${known.headers[position ?? 0] ?? ''}” a share, or a percentage?`,
+    ...NO_LINES,
+    choices: [
+      { mapping: { rate: 'fraction' }, label: 'A share: 0.1 is 10 %' },
+      { mapping: { rate: 'percent' }, label: 'A percentage: 0.1 is 0.1 %' },
+    ],
+  });
+  return 'fraction';
+}

@@ -1,0 +1,131 @@
+import { parse } from 'csv-parse/sync';
+import { fold } from './fold.ts';
+import { FORMATS } from './formats.ts';
+import type { Kind } from './kinds.ts';
+import { readNumber } from './numbers.ts';
+import { readEmail } from './people.ts';
+import { CSV_OPTIONS, countLines, type Row } from './rows.ts';
+import { readTime } from './times.ts';
+import { findFields } from './words.ts';
+
+const SEPARATORS = [',', ';', '\t', '|'] as const;
+const SAMPLE_ROWS = 200;
+const HEADER_ROWS = 30;
+
+/** The first rows of a text under a separator, as far as they can be read. */
+function readSample(text: string, separator: string, isSheet: boolean): Row[] {
+  const rows: Row[] = [];
+  const counter = countLines();
+  try {
+    parse(text, {
+      ...CSV_OPTIONS,
+      delimiter: separator,
+      to: SAMPLE_ROWS,
+      on_record: (cells: string[], info) => {
+        const start = counter.start(cells, info);
+        rows.push({ line: isSheet ? info.records : start, cells, isPlain: false });
+        return null;
+      },
+    });
+  } catch {
+    // The sample may end within a quoted cell; a quote that never ends is reported by the reading itself.
+  }
+  return rows.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
+}
+
+/** Counts the cells that stand in rows of equally many. */
+function countEven(rows: readonly Row[]): number {
+  const counts = new Map<number, number>();
+  for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
+  return Math.max(0, ...[...counts].map(([cells, times]) => (cells < 2 ? 0 : cells * times)));
+}
+
+export interface Shape {
+  separator: string;
+  /** The line of the header; null if there is none. */
+  headerLine: number | null;
+  headers: string[];
+  sample: Row[];
+}
+
+const FORMAT_HEADERS = new Set(
+  FORMATS.flatMap(({ needs, columns }) => [
+    ...needs.flat(),
+    ...Object.values(columns).flatMap((names) => names ?? []),
+  ]).map(fold),
+);
+
+function isKnown(of: Kind, cell: string): boolean {
+  const text = cell.trim();
+  return text !== '' && text.length < 120 && (findFields(of, text).length > 0 || FORMAT_HEADERS.has(fold(text)));
+}
+
+const isTyped = (cell: string) =>
+  readNumber(cell) !== undefined || readTime(cell) !== undefined || readEmail(cell) !== undefined;
+
+/** Names over columns of numbers, times or addresses. */
+function isOverTyped({ cells }: Row, below: readonly Row[]): boolean {
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  if (filled.length < Math.max(1, cells.length / 2) || filled.some(isTyped) || below.length === 0) return false;
+  return cells.some((cell, i) => {
+    const values = below.map((row) => (row.cells[i] ?? '').trim()).filter((value) => value !== '');
+    return cell.trim() !== '' && values.length > 0 && values.every(isTyped);
+  });
+}
+
+function findHeader(of: Kind, rows: readonly Row[]): Row | undefined {
+  const first = rows.slice(0, HEADER_ROWS);
+  const widest = Math.max(0, ...rows.map(({ cells }) => cells.length));
+  const needed = widest === 1 ? 1 : 2;
+  const byWords = first.find(({ cells }) => {
+    const known = new Set(cells.filter((cell) => isKnown(of, cell)).map(fold));
+    return known.size >= needed && !cells.some((cell) => readEmail(cell.trim()) !== undefined);
+  });
+  return byWords ?? first.find((row, i) => isOverTyped(row, rows.slice(i + 1, i + 20)));
+}
+
+/** A, B, … for the columns of a table without a header. */
+function nameColumn(position: number): string {
+  const letter = String.fromCharCode(65 + (position % 26));
+  return position < 26 ? letter : nameColumn(Math.floor(position / 26) - 1) + letter;
+}
+
+/** A header that stands twice gets its place among the same, so that a mapping can name either. */
+function numberRepeated(headers: string[]): void {
+  const seen = new Map<string, number>();
+  for (const [position, header] of headers.entries()) {
+    const count = (seen.get(header) ?? 0) + 1;
+    seen.set(header, count);
+    if (count > 1 && header !== '') headers[position] = `${header} (${count})`;
+  }
+}
+
+export interface ShapeWish {
+  separator?: string | undefined;
+  headerLine?: number | undefined;
+  isSheet?: boolean;
+}
+
+/** The first rows of a text show how its table is written. */
+export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
+  const said = /^\uFEFF?"?sep=(.)"?\s*?(?:\r\n|\n|\r)/i.exec(text)?.[1];
+  const forced = wish.separator ?? said;
+  const tried = forced === undefined ? SEPARATORS : [forced];
+  const [best] = tried
+    .map((separator) => ({ separator, sample: readSample(text, separator, wish.isSheet ?? false) }))
+    .map((each) => ({ ...each, even: countEven(each.sample) }))
+    .toSorted((a, b) => b.even - a.even);
+  const { separator, sample } = best ?? { separator: ',', sample: [] };
+  const rows = said === undefined ? sample : sample.slice(1);
+  const header =
+    wish.headerLine === undefined ? findHeader(of, rows) : rows.find(({ line }) => line === wish.headerLine);
+  const width = Math.max(0, ...rows.map(({ cells }) => cells.length));
+  const headers = header
+    ? header.cells.map((cell) => cell.trim())
+    : Array.from({ length: width }, (_, position) => nameColumn(position));
+  numberRepeated(headers);
+  // One empty cell too many at the end does not count.
+  if (header && headers.length > 1 && headers.at(-1) === '') headers.pop();
+  const headerLine = header?.line ?? (said === undefined ? null : 1);
+  return { separator, headerLine, headers, sample: rows.filter(({ line }) => line > (headerLine ?? 0)) };
+}

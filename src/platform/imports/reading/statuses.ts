@@ -1,0 +1,56 @@
+import { fold } from './fold.ts';
+import { isOrders, isPaid, type Kind } from './kinds.ts';
+import type { StatusMeaning } from './shapes.ts';
+
+const list = (text: string) => text.split(' ').map((word) => fold(word.replaceAll('_', ' ')));
+
+const ORDER_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
+  ['counts', 'paid partially_refunded processing completed complete fulfilled succeeded'],
+  ['refunded', 'refunded'],
+  [
+    'left_out',
+    `pending authorized voided on-hold hold failed cancelled canceled trash checkout-draft draft abandoned revoked
+     unpaid`.replace(/\s+/g, ' '),
+  ],
+];
+
+const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
+  ['paid', 'paid completed sent success successful succeeded yes true 1'],
+  [
+    'left_out',
+    `unpaid pending rejected processed processing refunded duplicate fraud canceled cancelled hold on_hold due voided
+     approved declined scheduled denied unclaimed returned held blocked failed reversed open draft no false 0`.replace(
+      /\s+/g,
+      ' ',
+    ),
+  ],
+];
+
+const PERSON_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
+  ['active', 'approved active enabled archived'],
+  ['paused', 'blocked inactive paused suspended deactivated banned'],
+  ['left_out', 'pending rejected denied declined invited'],
+];
+
+const index = (meanings: readonly (readonly [StatusMeaning, string])[]) =>
+  new Map(meanings.flatMap(([meaning, words]) => list(words).map((word) => [word, meaning] as const)));
+
+const ORDERS = index(ORDER_MEANINGS);
+const PAID = index(PAID_MEANINGS);
+const PEOPLE = index(PERSON_MEANINGS);
+
+/** A status as it is compared; WooCommerce writes `wc-completed` in some places. */
+export const foldStatus = (value: string): string => fold(value.replace(/^wc-/i, ''));
+
+/** A status means the same in every file of a kind; undefined if its meaning must be asked. */
+export function readStatus(of: Kind, value: string): StatusMeaning | undefined {
+  const word = foldStatus(value);
+  if (isOrders(of)) return ORDERS.get(word);
+  return isPaid(of) ? PAID.get(word) : PEOPLE.get(word);
+}
+
+/** The meanings that may be chosen for a status, by kind of file. */
+export function listMeanings(of: Kind): readonly StatusMeaning[] {
+  if (isOrders(of)) return ['counts', 'refunded', 'left_out'];
+  return isPaid(of) ? ['paid', 'left_out'] : ['active', 'paused', 'left_out'];
+}

@@ -1,0 +1,145 @@
+import type { Choice, Doubt } from './doubts.ts';
+import type { Entry } from './entry.ts';
+import type { Grouper } from './group.ts';
+import { type Bench, findAmount, isFailure, type Judged, makeLine, prepareBench } from './judge.ts';
+import { judgeOrder } from './judge-order.ts';
+import { judgePaid } from './judge-paid.ts';
+import { judgePerson, judgeProfile } from './judge-person.ts';
+import { hashKey, KeyTable } from './keys.ts';
+import { isOrders, isPaid } from './kinds.ts';
+import type { Plan } from './plan.ts';
+import type { Row } from './rows.ts';
+import { counts, Tally } from './tally.ts';
+
+/** A reading under one choice of one doubt. */
+export interface Variant {
+  doubt: Doubt;
+  choice: Choice;
+  plan: Plan;
+  bench: Bench;
+  tally: Tally;
+  /** A digest of the records that differ from those of the first choices; 0 if none does. */
+  digest: number;
+}
+
+export function openBench(plan: Plan, now: Date): Bench {
+  const keys = new KeyTable();
+  const rows = new KeyTable();
+  return prepareBench(plan, now, {
+    nextCount: (key) => keys.add(hashKey(key)),
+    isRepeated: (entry) => rows.add(hashKey(JSON.stringify(entry.rows))) > 1,
+  });
+}
+
+export const openVariant = (doubt: Doubt, choice: Choice, plan: Plan, now: Date): Variant => ({
+  doubt,
+  choice,
+  plan,
+  bench: openBench(plan, now),
+  tally: new Tally(),
+  digest: 0,
+});
+
+export function judge(entry: Entry, bench: Bench): Judged {
+  const { of } = bench.plan;
+  if (isOrders(of)) return judgeOrder(entry, bench);
+  if (isPaid(of)) return judgePaid(entry, bench);
+  return of === 'directory' ? judgeProfile(entry, bench) : judgePerson(entry, bench);
+}
+
+const sign = ({ line, money }: Judged): string => JSON.stringify([line.outcome, line.kind, line.record, money]);
+
+/** The sums of a column, row by row and record by record, are compared with a row that says them. */
+export interface ColumnSum {
+  field: string;
+  rows: number;
+  records: number;
+  read: number;
+}
+
+const SUMMED = ['amount', 'subtotal', 'total'] as const;
+
+export interface Study {
+  plan: Plan;
+  tally: Tally;
+  variants: Variant[];
+  sums: ColumnSum[];
+}
+
+/** The records of a file in the order in which they are complete, from a grouper that has counted its rows. */
+export async function* readEntries(
+  rows: AsyncIterable<Row[]>,
+  grouper: Grouper,
+  skipped: ReadonlySet<number>,
+): AsyncGenerator<Entry[]> {
+  grouper.rewind();
+  for await (const batch of rows) {
+    const entries: Entry[] = [];
+    for (const row of batch) {
+      if (skipped.has(row.line)) continue;
+      const entry = grouper.take(row);
+      if (entry) entries.push(entry);
+    }
+    if (entries.length > 0) yield entries;
+  }
+  const rest = grouper.rest();
+  if (rest.length > 0) yield rest;
+}
+
+function addSums(sums: readonly ColumnSum[], entry: Entry, judged: Judged, { plan }: Bench): void {
+  const currency = judged.money?.currency ?? plan.currency ?? 'USD';
+  for (const sum of sums) {
+    const amount = findAmount(entry, plan, sum.field, currency);
+    if (amount === undefined || isFailure(amount)) continue;
+    const position = plan.columns[sum.field];
+    const filled =
+      position === undefined ? 0 : entry.rows.filter((cells) => (cells[position] ?? '').trim() !== '').length;
+    sum.records += amount;
+    sum.rows += amount * filled;
+    if (counts(judged)) sum.read += amount;
+  }
+}
+
+/** Judges all records under the plan, and under each choice of each doubt. */
+export async function studyEntries(
+  entries: AsyncIterable<Entry[]>,
+  plan: Plan,
+  variants: Variant[],
+  now: Date,
+): Promise<Study> {
+  const bench = openBench(plan, now);
+  const tally = new Tally();
+  const hasTotals = plan.totalsLines.length > 0;
+  const sums = SUMMED.flatMap((field) =>
+    hasTotals && plan.columns[field] !== undefined ? [{ field, rows: 0, records: 0, read: 0 }] : [],
+  );
+  for await (const batch of entries) {
+    for (const entry of batch) {
+      const judged = judge(entry, bench);
+      tally.add(judged);
+      if (hasTotals) addSums(sums, entry, judged, bench);
+      for (const variant of variants) judgeVariant(variant, entry, judged);
+    }
+  }
+  return { plan, tally, variants, sums };
+}
+
+function judgeVariant(variant: Variant, entry: Entry, base: Judged): void {
+  const { uses } = variant.doubt;
+  const isSame = uses !== undefined && (base.uses & uses) === 0;
+  const judged = isSame ? base : judge(entry, variant.bench);
+  variant.tally.add(judged);
+  if (isSame) return;
+  const text = sign(judged);
+  if (text !== sign(base)) variant.digest = hashKey(`${variant.digest} ${judged.line.line} ${text}`);
+}
+
+/** A row that adds up those above, as a line on its own. */
+export const totalsLine = (entry: Entry): Judged => ({
+  line: makeLine(entry, 'left_out', 'totals'),
+  uses: 0,
+  status: null,
+  money: null,
+  person: null,
+  holding: null,
+});

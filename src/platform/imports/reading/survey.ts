@@ -1,0 +1,124 @@
+import { cleanCell } from './cells.ts';
+import { type Assignment, fits, listNeeded, listWanted } from './columns.ts';
+import { repair } from './encoding.ts';
+import { findKeys, Grouper } from './group.ts';
+import { type FieldType, isGrouped, type Kind } from './kinds.ts';
+import { readNumber } from './numbers.ts';
+import { type ColumnProfile, profileCell, startProfile } from './profile.ts';
+import type { Row } from './rows.ts';
+import type { Table } from './table.ts';
+import { saysTotal } from './words.ts';
+
+/** The first reading of the whole file collects this about its columns. */
+export interface Survey {
+  profiles: Map<number, ColumnProfile>;
+  lines: number;
+  repaired: number;
+  differing: { line: number; text: string }[];
+  /** Last rows that may add up those above. */
+  totals: Row[];
+  grouper: Grouper | null;
+  keyColumns: string;
+}
+
+const ALL_TYPES: readonly FieldType[] = ['money', 'time', 'id', 'email', 'handle'];
+const MOST_TOTALS = 3;
+
+/** The types that each column is tried as: those of its fields, and all where a needed field has no column yet. */
+function planTypes(
+  of: Kind,
+  assignment: Assignment,
+  sample: readonly Row[],
+  width: number,
+): Map<number, Set<FieldType>> {
+  const types = new Map<number, Set<FieldType>>();
+  const add = (position: number, type: FieldType) => types.set(position, (types.get(position) ?? new Set()).add(type));
+  for (const { positions, type } of assignment.values()) for (const position of positions) add(position, type);
+  const isThere = (field: string) => (assignment.get(field)?.positions.length ?? 0) > 0;
+  const missing = listNeeded(of).filter((group) => !group.some(isThere));
+  const nextYear = 9_999;
+  for (let position = 0; missing.length > 0 && position < width; position += 1) {
+    if (types.has(position)) continue;
+    const profile = startProfile();
+    const all = new Set(ALL_TYPES);
+    for (const { line, cells } of sample) profileCell(profile, cells[position] ?? '', all, line, nextYear);
+    if (missing.some((group) => listWanted(group).some(({ type }) => fits(type, profile))))
+      for (const each of all) add(position, each);
+  }
+  return types;
+}
+
+/** A totals row says so, or has amounts but nothing of what tells records apart. */
+function mayTotal({ cells }: Row, assignment: Assignment): boolean {
+  const filled = cells.map((cell) => cleanCell(cell)).filter((cell) => cell !== '');
+  const [first = ''] = filled;
+  if (!filled.some((cell) => readNumber(cell) !== undefined)) return false;
+  const identifying = [...assignment.values()].filter(({ type, field }) => {
+    return type === 'time' || type === 'email' || type === 'handle' || (type === 'id' && field !== 'code');
+  });
+  const said = identifying
+    .flatMap(({ positions }) => positions.map((at) => cleanCell(cells[at] ?? '')))
+    .filter((cell) => cell !== '');
+  if (saysTotal(first)) return said.every(saysTotal);
+  return identifying.length > 0 && said.length === 0 && [...assignment.values()].some(({ type }) => type === 'money');
+}
+
+/** The last rows of a file wait, because they may be totals. */
+function splitTotals(last: readonly Row[], assignment: Assignment): { rows: Row[]; totals: Row[] } {
+  let from = last.length;
+  while (from > 0 && mayTotal(last[from - 1] ?? { line: 0, cells: [], isPlain: true }, assignment)) from -= 1;
+  return { rows: last.slice(0, from), totals: last.slice(from) };
+}
+
+/** Reads the whole file once: what the cells of each column can be, and which rows belong together. */
+export async function surveyTable(table: Table, of: Kind, assignment: Assignment, now: Date): Promise<Survey> {
+  const { headers, sample } = table.shape;
+  const types = [...planTypes(of, assignment, sample, headers.length)];
+  const profiles = new Map<number, ColumnProfile>(types.map(([position]) => [position, startProfile()]));
+  const columns: Record<string, number> = {};
+  for (const [field, { positions }] of assignment) if (positions[0] !== undefined) columns[field] = positions[0];
+  const keys = findKeys(of, columns, []);
+  const grouper = isGrouped(of) ? new Grouper(keys) : null;
+  const nextYear = now.getUTCFullYear() + 1;
+  const survey: Survey = {
+    profiles,
+    lines: 0,
+    repaired: 0,
+    differing: [],
+    totals: [],
+    grouper,
+    keyColumns: JSON.stringify(keys.positions),
+  };
+  const isLatin = table.encoding !== 'utf-8';
+  const take = (row: Row) => {
+    for (const [position, set] of types) {
+      const cell = row.cells[position] ?? '';
+      const profile = profiles.get(position);
+      if (profile) profileCell(profile, cell, set, row.line, nextYear, row.isPlain);
+      if (!row.isPlain && cell !== '' && isForeign(cell)) noteForeign(survey, cell, row.line, isLatin);
+    }
+    grouper?.count(row);
+  };
+  let last: Row[] = [];
+  for await (const rows of table.rows()) {
+    survey.lines += rows.length;
+    const waiting = [...last, ...rows.slice(-MOST_TOTALS)];
+    const ready =
+      rows.length > MOST_TOTALS ? [...last, ...rows.slice(0, -MOST_TOTALS)] : waiting.slice(0, -MOST_TOTALS);
+    for (const row of ready) take(row);
+    last = (rows.length > MOST_TOTALS ? rows : waiting).slice(-MOST_TOTALS);
+  }
+  const { rows, totals } = splitTotals(last, assignment);
+  for (const row of rows) take(row);
+  survey.totals = totals;
+  return survey;
+}
+
+const FOREIGN = /[\u0080-\uffff]/;
+const isForeign = (cell: string) => FOREIGN.test(cell);
+
+/** Cells that were decoded wrongly once are counted; those that another encoding would change are shown. */
+function noteForeign(survey: Survey, cell: string, line: number, isLatin: boolean): void {
+  if (repair(cell) !== undefined) survey.repaired += 1;
+  if (isLatin && survey.differing.length < 5) survey.differing.push({ line, text: cell.slice(0, 100) });
+}

@@ -1,0 +1,149 @@
+import type { Judged } from './judge.ts';
+import { addLine, type LineList } from './profile.ts';
+import type { Line, Outcome, Reading, Sum } from './shapes.ts';
+
+const SAMPLE = 20;
+const MOST_PEOPLE = 200;
+
+interface Amounts {
+  records: number;
+  amount: number;
+  refunded: number;
+}
+
+function addTo(sums: Map<string, Amounts>, currency: string, amount: number, refunded: number): void {
+  const sum = sums.get(currency);
+  if (!sum) {
+    sums.set(currency, { records: 1, amount, refunded });
+    return;
+  }
+  sum.records += 1;
+  sum.amount += amount;
+  sum.refunded += refunded;
+}
+
+const toSums = (sums: ReadonlyMap<string, Amounts>): Sum[] =>
+  [...sums].map(([currency, sum]) => ({ currency, ...sum, net: sum.amount - sum.refunded }));
+
+export interface StatusTally {
+  list: LineList;
+  rows: number;
+  isUndecided: boolean;
+  sums: Sum[];
+  /** The sums if the status means that orders were given back. */
+  givenBack: Sum[];
+}
+
+interface StatusAmounts extends Omit<StatusTally, 'sums' | 'givenBack'> {
+  sums: Map<string, Amounts>;
+  givenBack: Map<string, Amounts>;
+}
+
+const startStatus = (isUndecided: boolean): StatusAmounts => ({
+  list: { count: 0, first: [] },
+  rows: 0,
+  isUndecided,
+  sums: new Map(),
+  givenBack: new Map(),
+});
+
+/** The records of one reading add up to this. */
+export class Tally {
+  readonly counts: Reading['counts'] = { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 };
+  readonly #sums = new Map<Outcome, Map<string, Amounts>>();
+  readonly refusals = new Map<string, LineList>();
+  readonly #statuses = new Map<string, StatusAmounts>();
+  readonly sample: Line[] = [];
+  /** The records that depend on each rule of `USES`, counted, with their first lines. */
+  readonly uses = new Map<number, LineList>();
+  /** People whose lines name them differently. */
+  renamed = 0;
+  /** Each set of meanings of the amount is counted by the records in which it holds. */
+  readonly holding = new Map<number, number>();
+  readonly people = new Map<string, LineList & { sums: Map<string, Amounts> }>();
+
+  add(judged: Judged): void {
+    const { line, money, status } = judged;
+    this.counts.records += 1;
+    this.counts[line.outcome] += 1;
+    if (this.sample.length < SAMPLE) this.sample.push(line);
+    if (line.outcome === 'refused') this.#addRefusal(line);
+    if (status) this.#addStatus(judged, status);
+    if (judged.holding !== null) this.holding.set(judged.holding, (this.holding.get(judged.holding) ?? 0) + 1);
+    if (money && line.outcome !== 'refused') {
+      const sums = this.#sums.get(line.outcome) ?? new Map<string, Amounts>();
+      this.#sums.set(line.outcome, sums);
+      addTo(sums, money.currency, money.amount, money.refunded);
+    }
+    if (judged.isRenamed) this.renamed += 1;
+    if (counts(judged)) this.#addUses(judged);
+    if (judged.person !== null) this.#addPerson(judged.person, judged);
+  }
+
+  #addRefusal({ kind, line }: Line): void {
+    const list = this.refusals.get(kind ?? '') ?? { count: 0, first: [] };
+    this.refusals.set(kind ?? '', list);
+    addLine(list, line);
+  }
+
+  #addStatus({ line, money }: Judged, { value, isUndecided }: { value: string; isUndecided: boolean }): void {
+    const status = this.#statuses.get(value) ?? startStatus(isUndecided);
+    if (!this.#statuses.has(value) && this.#statuses.size >= 300) return;
+    this.#statuses.set(value, status);
+    addLine(status.list, line.line);
+    status.rows += line.lines.length;
+    if (!money || line.outcome === 'refused') return;
+    const { currency, amount, refunded } = money;
+    addTo(status.sums, currency, amount, refunded);
+    addTo(status.givenBack, currency, amount, refunded === 0 ? amount : refunded);
+  }
+
+  #addUses({ uses, line }: Judged): void {
+    for (let bit = 1; bit <= uses; bit <<= 1) {
+      if ((uses & bit) === 0) continue;
+      const list = this.uses.get(bit) ?? { count: 0, first: [] };
+      this.uses.set(bit, list);
+      addLine(list, line.line);
+    }
+  }
+
+  #addPerson(name: string, { line, money }: Judged): void {
+    const person = this.people.get(name) ?? { count: 0, first: [], sums: new Map() };
+    if (!this.people.has(name) && this.people.size >= MOST_PEOPLE) return;
+    this.people.set(name, person);
+    addLine(person, line.line);
+    if (money) addTo(person.sums, money.currency, money.amount, money.refunded);
+  }
+
+  sums(outcome: Outcome): Sum[] {
+    return toSums(this.#sums.get(outcome) ?? new Map());
+  }
+
+  statuses(): Map<string, StatusTally> {
+    const summarize = (status: StatusAmounts): StatusTally => ({
+      ...status,
+      sums: toSums(status.sums),
+      givenBack: toSums(status.givenBack),
+    });
+    return new Map([...this.#statuses].map(([value, status]) => [value, summarize(status)]));
+  }
+}
+
+/** A record counts if it is written, or would be once its status is known. */
+export const counts = ({ line }: Judged): boolean => line.outcome === 'read' || line.kind === 'status_unknown';
+
+/** Sums added currency by currency. */
+export function addSums(a: readonly Sum[], b: readonly Sum[]): Sum[] {
+  const all = new Map<string, Sum>();
+  for (const sum of [...a, ...b]) {
+    const known = all.get(sum.currency);
+    if (!known) all.set(sum.currency, { ...sum });
+    else {
+      known.records += sum.records;
+      known.amount += sum.amount;
+      known.refunded += sum.refunded;
+      known.net += sum.net;
+    }
+  }
+  return [...all.values()];
+}

@@ -1,0 +1,257 @@
+import { DAY_MS } from '../../../values/duration.ts';
+import { findLanguages, foldWord, isMonthName, loadMonthNames, readMonth } from './months.ts';
+import type { DateOrder } from './shapes.ts';
+import { NOON_MS, readZone, resolveZone, toInstant, type Zone } from './zones.ts';
+
+export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const satisfies readonly DateOrder[];
+
+/** A date's writing, as far as the cell itself says. */
+type DateText =
+  | { form: 'iso'; year: number; month: number; day: number }
+  | { form: 'numeric'; parts: readonly [number, number, number]; isShort: boolean; mayStartWithYear: boolean }
+  | { form: 'named'; word: string; first: number; last: number; lastIsShort: boolean }
+  | { form: 'digits'; digits: string; fraction: string };
+
+export interface TimeCell {
+  date: DateText;
+  /** Milliseconds since midnight; null for a date alone. */
+  clockMs: number | null;
+  zone: Zone | null;
+}
+
+const CLOCK_TIME = /^(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap])\.?\s?m\.?(?=\s|$))?/i;
+const CLOCK_ZONE = /^\s*\(?([A-Za-z][A-Za-z_/]*(?:[+-]\d{1,2}(?::?\d{2})?)?|[+-]\d{2}:?\d{2}|[+-]\d{1,2})?\)?$/i;
+const ISO_ZONED =
+  /^(\d{4})-(\d{2})-(\d{2})[ T]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/;
+
+/** The commonest way of writing a time, which every order of day and month reads the same. */
+export const isIsoTime = (text: string): boolean => ISO_ZONED.test(text);
+
+export interface Clock {
+  clockMs: number;
+  zone: Zone | null;
+}
+
+/** A time of day such as `10:00`, `10:00:00 AM GMT+1` or `11:01:13 +0200`. */
+export function readClock(text: string): Clock | undefined {
+  const clock = text.trim();
+  const match = CLOCK_TIME.exec(clock);
+  const after = match && CLOCK_ZONE.exec(clock.slice(match[0].length));
+  if (!match || !after) return undefined;
+  const [, hour = '', minute = '', second = '0', fraction = '', half] = match;
+  const zoneText = after[1];
+  let hours = Number(hour);
+  if (half !== undefined) {
+    if (hours < 1 || hours > 12) return undefined;
+    hours = (hours % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
+  }
+  if (hours > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const zone = zoneText === undefined ? null : readZone(zoneText);
+  if (zone === undefined) return undefined;
+  const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
+  return { clockMs: ((hours * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + ms, zone };
+}
+
+const DATE_THEN_CLOCK =
+  /^(.*?\d{2,4}\S{0,2}?)(?:[T ,]|\s+at|\s+um|\s+à|\s+o|\s+-)+\s*(\d{1,2}[:h]\d{2}.*|\d{1,2}\.\d{2}(?:\s.*)?)$/i;
+
+function readNumericDate(text: string): DateText | undefined {
+  const iso = /^(\d{4})\s?([-/.])\s?(\d{1,2})\s?\2\s?(\d{1,2})\.?$/.exec(text);
+  if (iso) return { form: 'iso', year: Number(iso[1]), month: Number(iso[3]), day: Number(iso[4]) };
+  const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(text);
+  if (compact) return { form: 'iso', year: Number(compact[1]), month: Number(compact[2]), day: Number(compact[3]) };
+  const match = /^(\d{1,2})\s?([-/.\s])\s?(\d{1,2})\s?\2\s?(\d{4}|\d{2})\.?$/.exec(text);
+  if (!match) return undefined;
+  const [, first = '', , second = '', third = ''] = match;
+  const isShort = third.length === 2;
+  const parts = [Number(first), Number(second), Number(third)] as const;
+  return { form: 'numeric', parts, isShort, mayStartWithYear: isShort && first.length === 2 };
+}
+
+const FILLER = new Set([
+  'de',
+  'of',
+  'the',
+  'del',
+  'den',
+  'le',
+  'el',
+  'di',
+  'r',
+  'г',
+  'года',
+  'st',
+  'nd',
+  'rd',
+  'th',
+  'er',
+  'do',
+  'd',
+]);
+
+/** A date with the name of its month. */
+function readNamedDate(text: string): DateText | undefined {
+  const asian = /^(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]?$/.exec(text);
+  if (asian) return { form: 'iso', year: Number(asian[1]), month: Number(asian[2]), day: Number(asian[3]) };
+  if (!/\p{L}/u.test(text) || text.length > 80) return undefined;
+  const tokens = text.match(/\d+|[\p{L}\p{M}]+/gu) ?? [];
+  const words = tokens.filter((token) => !/\d/.test(token)).map(foldWord);
+  const numbers = tokens.filter((token) => /^\d{1,2}$|^\d{4}$/.test(token));
+  if (numbers.length !== 2 || tokens.length - words.length !== 2) return undefined;
+  const months = words.filter((word) => isMonthName(word) && !FILLER.has(word));
+  const others = words.filter((word) => !months.includes(word) && !FILLER.has(word));
+  const [word] = months;
+  const { weekdays } = loadMonthNames();
+  if (word === undefined || months.length !== 1 || others.some((other) => !weekdays.has(other))) return undefined;
+  const [first = '', last = ''] = numbers;
+  if (first.length === 4 && last.length === 4) return undefined;
+  return {
+    form: 'named',
+    word,
+    first: Number(first),
+    last: Number(last),
+    lastIsShort: first.length < 3 && last.length < 3,
+  };
+}
+
+/** A cell that says a time, or a date alone; undefined for anything else. */
+export function readTime(text: string): TimeCell | undefined {
+  const quick = ISO_ZONED.exec(text);
+  if (quick) {
+    const [, year, month, day, hour, minute, second, fraction = '', zoneText] = quick;
+    const zone = zoneText === undefined ? null : readZone(zoneText);
+    if (zone === undefined) return undefined;
+    const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
+    const clockMs = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + ms;
+    return { date: { form: 'iso', year: Number(year), month: Number(month), day: Number(day) }, clockMs, zone };
+  }
+  if (text.length > 100 || !/\d/.test(text)) return undefined;
+  const normal = text.normalize('NFKC').replace(/\s+/g, ' ').trim();
+  const date = readDate(normal);
+  if (date) return { date, clockMs: null, zone: null };
+  const parts = DATE_THEN_CLOCK.exec(normal.replace(/(\d)T(?=\d)/, '$1 '));
+  const clock = parts && readClock(parts[2] ?? '');
+  const dated = parts && readDate((parts[1] ?? '').replace(/,$/, ''));
+  return clock && dated && dated.form !== 'digits' ? { date: dated, ...clock } : undefined;
+}
+
+function readDate(text: string): DateText | undefined {
+  const date = readNumericDate(text) ?? readNamedDate(text);
+  if (date) return date;
+  const digits = /^(\d{5}|\d{9,10}|\d{12,13})(?:[.,](\d{1,12}))?$/.exec(text);
+  return digits ? { form: 'digits', digits: digits[1] ?? '', fraction: digits[2] ?? '' } : undefined;
+}
+
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+
+function isDate(year: number, month: number, day: number): boolean {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeap ? 29 : MONTH_DAYS[month - 1];
+  return days !== undefined && day >= 1 && day <= days;
+}
+
+/** The dates of one column are read in one way. */
+export interface TimeReading {
+  order: DateOrder;
+  /** The languages that read all names of months in the column. */
+  languages: readonly string[];
+  /** Cells of digits are serials of a spreadsheet, or seconds or milliseconds since 1970. */
+  digits: 'serial' | 'seconds' | 'ms' | null;
+  timeZone: string;
+}
+
+type Day = { year: number; month: number; day: number };
+
+const fullYear = (year: number) => 2000 + year;
+
+function readOrdered(date: Extract<DateText, { form: 'numeric' }>, order: DateOrder): Day | undefined {
+  const [a, b, c] = date.parts;
+  if (order === 'ymd') return date.mayStartWithYear ? { year: fullYear(a), month: b, day: c } : undefined;
+  const year = date.isShort ? fullYear(c) : c;
+  return order === 'dmy' ? { year, month: b, day: a } : { year, month: a, day: b };
+}
+
+function readNamed(date: Extract<DateText, { form: 'named' }>, month: number, order: DateOrder): Day | undefined {
+  const { first, last, lastIsShort } = date;
+  if (!lastIsShort) return first > 99 ? { year: first, month, day: last } : { year: last, month, day: first };
+  if (order === 'ymd') return { year: fullYear(first), month, day: last };
+  return { year: fullYear(last), month, day: first };
+}
+
+/** The day of a cell under an order; undefined if it cannot be read so. */
+function readDay(date: DateText, order: DateOrder, languages: readonly string[], nextYear: number): Day | undefined {
+  if (date.form === 'digits') return undefined;
+  if (date.form === 'iso') return isDate(date.year, date.month, date.day) ? date : undefined;
+  const month = date.form === 'named' ? readMonth(date.word, languages) : undefined;
+  if (date.form === 'named' && month === undefined) return undefined;
+  const day = date.form === 'named' ? readNamed(date, month ?? 0, order) : readOrdered(date, order);
+  const isShort = date.form === 'named' ? date.lastIsShort : date.isShort;
+  if (!day || !isDate(day.year, day.month, day.day) || (isShort && day.year > nextYear)) return undefined;
+  return day;
+}
+
+/** A cell strikes out the orders of day and month that cannot read it. Months' names are judged by the whole column. */
+export function mayBe(cell: TimeCell, order: DateOrder, nextYear: number): boolean {
+  if (cell.date.form === 'digits') return true;
+  const languages = cell.date.form === 'named' ? findLanguages([cell.date.word]) : [];
+  const [language] = languages;
+  return readDay(cell.date, order, language === undefined ? [] : [language], nextYear) !== undefined;
+}
+
+const EPOCH_SERIAL = 25_569;
+
+function readDigits(date: Extract<DateText, { form: 'digits' }>, digits: TimeReading['digits']) {
+  const value = Number(`${date.digits}.${date.fraction || '0'}`);
+  if (digits === 'seconds') return { atMs: value * 1_000 };
+  if (digits === 'ms') return { atMs: value };
+  if (digits !== 'serial') return undefined;
+  const wallMs = Math.round((value - EPOCH_SERIAL) * 86_400) * 1_000;
+  return { wallMs, isDay: date.fraction === '' };
+}
+
+/** The kind of number that a cell of digits may be, by its length. */
+export function guessDigits(cell: TimeCell): TimeReading['digits'] {
+  if (cell.date.form !== 'digits') return null;
+  if (cell.date.digits.length === 5) return 'serial';
+  return cell.date.digits.length > 10 ? 'ms' : 'seconds';
+}
+
+export type Instant = { atMs: number } | { problem: 'time_unreadable' | 'time_out_of_range' };
+
+function bound(atMs: number, now: Date): Instant {
+  const isWithin = atMs >= 0 && atMs <= now.getTime() + DAY_MS;
+  return isWithin ? { atMs: Math.floor(atMs) } : { problem: 'time_out_of_range' };
+}
+
+interface Beside {
+  clock: Clock | null;
+  zone: Zone | null;
+}
+
+/** The moment that a cell says, with the time of day and the zone that stand in columns beside it. */
+export function settleTime(cell: TimeCell, reading: TimeReading, beside: Beside, now: Date): Instant {
+  const { timeZone } = reading;
+  let wallMs: number;
+  let clockMs = cell.clockMs ?? beside.clock?.clockMs ?? null;
+  if (cell.date.form === 'digits') {
+    const read = readDigits(cell.date, reading.digits);
+    if (!read) return { problem: 'time_unreadable' };
+    if ('atMs' in read) return bound(read.atMs, now);
+    wallMs = read.wallMs;
+    if (!read.isDay) clockMs ??= 0;
+  } else {
+    const day = readDay(cell.date, reading.order, reading.languages, now.getUTCFullYear() + 1);
+    if (!day) return { problem: 'time_unreadable' };
+    wallMs = Date.UTC(day.year, day.month - 1, day.day);
+  }
+  // Clocks differ from UTC by less than a day: what is further off is out of range in every zone.
+  const isFar = wallMs < -2 * DAY_MS || wallMs > now.getTime() + 3 * DAY_MS;
+  if (isFar) return { problem: 'time_out_of_range' };
+  const zone = cell.zone ?? beside.clock?.zone ?? beside.zone;
+  // A date alone is noon there, so that its day is the same in UTC; a zone column says nothing about days.
+  const shown = wallMs + (clockMs ?? NOON_MS);
+  const atMs = zone ? resolveZone(zone, shown, timeZone) : toInstant(timeZone, shown);
+  return atMs === undefined ? { problem: 'time_unreadable' } : bound(atMs, now);
+}
+
+export const monthWord = (cell: TimeCell): string | null => (cell.date.form === 'named' ? cell.date.word : null);

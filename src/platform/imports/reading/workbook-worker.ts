@@ -1,0 +1,70 @@
+/** Reads a workbook on behalf of `readWorkbook`, in a thread on its own. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { stringify } from 'csv-stringify/sync';
+import readExcelFile from 'read-excel-file/node';
+import { z } from 'zod';
+import { KINDS } from './kinds.ts';
+import { detectShape } from './shape.ts';
+
+const Task = z.object({ bytes: z.instanceof(Uint8Array), of: z.enum(KINDS), sheet: z.string().nullable() });
+
+/** A spreadsheet shows 15 digits; further ones are what binary fractions leave over. */
+const SHOWN_DIGITS = 15;
+const HEAD_ROWS = 60;
+
+/** A number's digits without an exponent. A third decimal gets a zero: its mark cannot be taken for grouping then. */
+function writeNumber(text: string): string {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text);
+  if (!match) return text;
+  const [, minus = '', whole = '', fraction = '', exponent = '0'] = match;
+  const shift = Number(exponent);
+  if (Math.abs(shift) > 40) return text;
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0');
+  const at = Math.max(point, 1);
+  const [left, right] = roundDigits(padded.slice(0, at).replace(/^0+(?=\d)/, ''), padded.slice(at).replace(/0+$/, ''));
+  const decimals = right.length === 3 ? `${right}0` : right;
+  return `${minus}${left}${decimals === '' ? '' : `.${decimals}`}`;
+}
+
+/** Fractions with more digits than a spreadsheet shows are rounded as it shows them; whole numbers are kept. */
+function roundDigits(whole: string, fraction: string): [string, string] {
+  const length = (whole === '0' ? '' : whole).length + fraction.replace(/^0+/, whole === '0' ? '' : '$&').length;
+  if (fraction === '' || length <= SHOWN_DIGITS) return [whole, fraction];
+  const excess = length - SHOWN_DIGITS;
+  const kept = Math.max(fraction.length - excess, 0);
+  const isUp = (fraction[kept] ?? '0') >= '5';
+  const scaled = (BigInt(whole + fraction.slice(0, kept)) + (isUp ? 1n : 0n)).toString().padStart(kept + 1, '0');
+  return [scaled.slice(0, scaled.length - kept), scaled.slice(scaled.length - kept).replace(/0+$/, '')];
+}
+
+/** Dates of a spreadsheet have no zone: they are written as its clock shows them, midnight as a date alone. */
+function writeDate(date: Date): string {
+  if (Number.isNaN(date.getTime())) return '';
+  const rounded = new Date(Math.round(date.getTime() / 1_000) * 1_000).toISOString();
+  const clock = rounded.slice(11, 19);
+  return clock === '00:00:00' ? rounded.slice(0, 10) : `${rounded.slice(0, 10)} ${clock}`;
+}
+
+function writeCell(cell: unknown): string {
+  if (cell instanceof Date) return writeDate(cell);
+  return cell === null || cell === undefined ? '' : String(cell);
+}
+
+const { bytes, of, sheet } = Task.parse(workerData);
+const sheets = await readExcelFile(Buffer.from(bytes), { trim: false, parseNumber: writeNumber });
+const write = (data: readonly (readonly unknown[])[]) => stringify(data.map((row) => row.map(writeCell)));
+const hasHeader = (data: readonly (readonly unknown[])[]) => {
+  const shape = detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
+  return shape.headerLine !== null && shape.sample.length > 0;
+};
+const wanted = sheets.find((each) => each.sheet === sheet);
+const chosen =
+  wanted ?? sheets.find(({ data }) => hasHeader(data)) ?? sheets.find(({ data }) => data.length > 0) ?? sheets[0];
+const csv = Buffer.from(write(chosen?.data ?? []));
+parentPort?.postMessage({
+  sheet: chosen?.sheet ?? '',
+  sheets: sheets.map((each) => each.sheet),
+  csv: new Uint8Array(csv),
+});

@@ -1,0 +1,112 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../values/duration.ts';
+import { timeZoneName } from '../../../values/time-zone.ts';
+
+/** Abbreviations by the offsets, in minutes, that they mean somewhere. */
+const ABBREVIATIONS: Readonly<Record<string, readonly number[]>> = {
+  UTC: [0],
+  GMT: [0],
+  Z: [0],
+  WET: [0],
+  WEST: [60],
+  CET: [60],
+  CEST: [120],
+  MEZ: [60],
+  MESZ: [120],
+  EET: [120],
+  EEST: [180],
+  MSK: [180],
+  EST: [-300],
+  EDT: [-240],
+  CDT: [-300],
+  MST: [-420],
+  MDT: [-360],
+  PST: [-480],
+  PDT: [-420],
+  AKST: [-540],
+  AKDT: [-480],
+  HST: [-600],
+  JST: [540],
+  KST: [540],
+  SGT: [480],
+  HKT: [480],
+  AEST: [600],
+  AEDT: [660],
+  ACST: [570],
+  ACDT: [630],
+  AWST: [480],
+  NZST: [720],
+  NZDT: [780],
+  SAST: [120],
+  BRT: [-180],
+  BST: [60, 360],
+  CST: [-360, 480, -300],
+  IST: [330, 120, 60],
+};
+
+export type Zone = { offsets: readonly number[] } | { name: string };
+
+/** The zone that a text names: an offset, an abbreviation or a name of IANA's. */
+export function readZone(text: string): Zone | undefined {
+  const bare = text.trim();
+  const offset = /^(?:GMT|UTC)?\s?([+-])(\d{1,2}):?(\d{2})?$/i.exec(bare);
+  if (offset) {
+    const minutes = Number(offset[2]) * 60 + Number(offset[3] ?? 0);
+    if (minutes > 14 * 60 || Number(offset[3] ?? 0) > 59) return undefined;
+    return { offsets: [offset[1] === '-' ? -minutes : minutes] };
+  }
+  const offsets = ABBREVIATIONS[bare.toUpperCase()];
+  if (offsets) return { offsets };
+  const name = bare.includes('/') ? timeZoneName(bare) : undefined;
+  return name === undefined ? undefined : { name };
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The time that clocks of a zone show, as if it were UTC. */
+function readWall(timeZone: string, atMs: number): number {
+  let format = formats.get(timeZone);
+  if (!format) {
+    // Sweden writes times as ISO 8601 does.
+    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+    if (formats.size > 100) formats.clear();
+    formats.set(timeZone, format);
+  }
+  return Date.parse(`${format.format(atMs).replace(' ', 'T')}Z`);
+}
+
+const offsetAt = (timeZone: string, atMs: number) => readWall(timeZone, atMs) - atMs;
+
+const days = new Map<string, number | null>();
+
+/** The offset of a whole day there; null on days when the clocks are set. */
+function readDayOffset(timeZone: string, day: number): number | null {
+  const key = `${timeZone} ${day}`;
+  const known = days.get(key);
+  if (known !== undefined) return known;
+  const [before, after] = [(day - 1) * DAY_MS, (day + 2) * DAY_MS].map((atMs) => offsetAt(timeZone, atMs));
+  const offset = before !== undefined && before === after ? before : null;
+  if (days.size > 20_000) days.clear();
+  days.set(key, offset);
+  return offset;
+}
+
+/** The first moment at which clocks there show a time; a time that is skipped is as much later as they are set. */
+export function toInstant(timeZone: string, wallMs: number): number {
+  if (timeZone === 'UTC') return wallMs;
+  const whole = readDayOffset(timeZone, Math.floor(wallMs / DAY_MS));
+  if (whole !== null) return wallMs - whole;
+  const [before, after] = [wallMs - offsetAt(timeZone, wallMs - DAY_MS), wallMs - offsetAt(timeZone, wallMs + DAY_MS)];
+  const shown = [Math.min(before, after), Math.max(before, after)].find((atMs) => readWall(timeZone, atMs) === wallMs);
+  return shown ?? before;
+}
+
+/** The moment of a wall time in a zone; an abbreviation of several offsets means the one that `timeZone` has then. */
+export function resolveZone(zone: Zone, wallMs: number, timeZone: string): number | undefined {
+  if ('name' in zone) return toInstant(zone.name, wallMs);
+  const [only, ...others] = zone.offsets;
+  if (only !== undefined && others.length === 0) return wallMs - only * MINUTE_MS;
+  const here = wallMs - toInstant(timeZone, wallMs);
+  return zone.offsets.includes(here / MINUTE_MS) ? wallMs - here : undefined;
+}
+
+export const NOON_MS = 12 * HOUR_MS;

@@ -1,0 +1,54 @@
+import { strToU8, zipSync } from 'fflate';
+
+/** A cell: text, a number as the workbook's XML has it, or the serial of a date. */
+export type SheetCell = string | { number: string } | { serial: number } | null;
+
+const escapeXml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+const letter = (position: number): string =>
+  position < 26 ? String.fromCharCode(65 + position) : `A${letter(position - 26)}`;
+
+function writeCell(cell: SheetCell, place: string): string {
+  if (cell === null) return '';
+  if (typeof cell === 'string') return `<c r="${place}" t="inlineStr"><is><t>${escapeXml(cell)}</t></is></c>`;
+  return 'number' in cell
+    ? `<c r="${place}"><v>${cell.number}</v></c>`
+    : `<c r="${place}" s="1"><v>${cell.serial}</v></c>`;
+}
+
+function writeSheet(rows: readonly (readonly SheetCell[])[]): string {
+  const body = rows.map(
+    (cells, i) =>
+      `<row r="${i + 1}">${cells.map((cell, at) => writeCell(cell, `${letter(at)}${i + 1}`)).join('')}</row>`,
+  );
+  return `<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>${body.join('')}</sheetData></worksheet>`;
+}
+
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+
+/** A workbook as spreadsheets save it, as far as a reader needs. */
+export function makeWorkbook(sheets: Readonly<Record<string, readonly (readonly SheetCell[])[]>>): Uint8Array {
+  const names = Object.keys(sheets);
+  const parts: Record<string, Uint8Array> = {
+    '[Content_Types].xml': strToU8(
+      `<?xml version="1.0"?><Types xmlns="${PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/></Types>`,
+    ),
+    '_rels/.rels': strToU8(
+      `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="r1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
+    ),
+    'xl/workbook.xml': strToU8(
+      `<?xml version="1.0"?><workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${names.map((name, i) => `<sheet name="${escapeXml(name)}" sheetId="${i + 1}" r:id="r${i + 1}"/>`).join('')}</sheets></workbook>`,
+    ),
+    'xl/_rels/workbook.xml.rels': strToU8(
+      `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${names.map((_, i) => `<Relationship Id="r${i + 1}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`).join('')}<Relationship Id="s" Type="${RELATIONS}/styles" Target="styles.xml"/></Relationships>`,
+    ),
+    'xl/styles.xml': strToU8(
+      `<?xml version="1.0"?><styleSheet xmlns="${MAIN}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="22" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+    ),
+  };
+  Object.values(sheets).forEach((rows, i) => {
+    parts[`xl/worksheets/sheet${i + 1}.xml`] = strToU8(writeSheet(rows));
+  });
+  return zipSync(parts);
+}
