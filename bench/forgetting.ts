@@ -5,7 +5,7 @@ import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
 import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { forget } from '../src/directory/opt-out/forget.ts';
 import { KEY_CONTEXT, openForgotten } from '../src/directory/opt-out/forgotten.ts';
-import { KINDS, type Name, type Named, openHashes } from '../src/directory/opt-out/hashes.ts';
+import { KINDS, type Name, type CreatorNames, openHashes } from '../src/directory/opt-out/hashes.ts';
 import { findKey } from '../src/directory/opt-out/opt-out.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
@@ -42,8 +42,8 @@ async function makeHashes(
   return {
     id,
     kinds: names.map(({ kind }) => kind),
-    hashes: names.map((name) => keyed.hashOf(name)),
-    tags: names.map((name) => keyed.tagOf(name)),
+    hashes: names.map((name) => keyed.hashName(name)),
+    tags: names.map((name) => keyed.tagName(name)),
   };
 }
 
@@ -68,7 +68,7 @@ async function measure(results: Results, context: Context): Promise<void> {
   };
   /** CPU seconds of reading the opt-outs once and of looking up every row, as an import does. */
   const secondsOfLookUps = async () => {
-    const rows: Named[] = [];
+    const rows: CreatorNames[] = [];
     for await (const records of sampleSource(CREATORS, 1).read()) {
       for (const record of records) rows.push(Row.parse(record.value));
     }

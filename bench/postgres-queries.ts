@@ -1,7 +1,7 @@
 import type { CreatorDocument } from '../src/directory/search/document.ts';
 import { readState } from '../src/directory/search/places.ts';
 import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search/search.shapes.ts';
-import { type Understanding, understand } from '../src/directory/search/interpretation.ts';
+import { type ReadPlaces, readPlaces } from '../src/directory/search/interpretation.ts';
 import { foldAccents } from '../src/kit/values/fold.ts';
 import type { Parameters } from './queries.ts';
 
@@ -91,7 +91,7 @@ const like = (text: string) =>
 
 function addPlace(
   statement: Statement,
-  reading: Understanding['city'] | Understanding['state'] | Understanding['country'],
+  reading: ReadPlaces['city'] | ReadPlaces['state'] | ReadPlaces['country'],
 ): void {
   const add = (condition: string, value: unknown) => {
     statement.values.push(value);
@@ -114,7 +114,7 @@ function conditionsOf(query: CreatorSearchQuery): Statement {
     statement.values.push(value);
     statement.where.push(condition.replaceAll('?', `$${statement.values.length}`));
   };
-  const understood = understand(query);
+  const understood = readPlaces(query);
   add('category_key = ?', query.category && foldAccents(query.category));
   add('niches_key LIKE ?', query.niche && like(query.niche));
   add('gender_key = ?', query.gender && foldAccents(query.gender));

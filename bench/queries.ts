@@ -1,6 +1,6 @@
 import { type CreatorDocument, type CreatorRow, toDocument } from '../src/directory/search/document.ts';
 import { listMetros, readCity, readCountry } from '../src/directory/search/places.ts';
-import { understand } from '../src/directory/search/interpretation.ts';
+import { readPlaces } from '../src/directory/search/interpretation.ts';
 
 export type Parameters = Record<string, string>;
 
@@ -46,13 +46,13 @@ function variantsOf(name: string, make: () => Parameters | undefined): Parameter
 function wordOf(random: Random, { card }: CreatorDocument): string | undefined {
   const text = pick(random, [card.biography, card.full_name, card.niches]) ?? '';
   const word = pick(random, text.match(/\p{L}{4,}/gu) ?? []);
-  return word && understand({ q: word }).q?.kind === 'text' ? word : undefined;
+  return word && readPlaces({ q: word }).q?.kind === 'text' ? word : undefined;
 }
 
 function twoWordsOf(random: Random, creator: CreatorDocument): string | undefined {
   const words = [wordOf(random, creator), wordOf(random, creator)];
   const q = words.join(' ');
-  return words[0] && words[1] && words[0] !== words[1] && understand({ q }).q?.kind === 'text' ? q : undefined;
+  return words[0] && words[1] && words[0] !== words[1] && readPlaces({ q }).q?.kind === 'text' ? q : undefined;
 }
 
 function partOf(random: Random, text: string | null): string | undefined {

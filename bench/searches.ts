@@ -3,7 +3,7 @@ import { toSort } from '../src/directory/search/order.ts';
 import { buildFilter, toElasticQuery } from '../src/directory/search/query.ts';
 import { fetchPage } from '../src/directory/search/search.ts';
 import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search/search.shapes.ts';
-import { understand } from '../src/directory/search/interpretation.ts';
+import { readPlaces } from '../src/directory/search/interpretation.ts';
 import type { Elastic } from '../src/kit/engines/elastic/open.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { readJson, type Shot, type Target } from './load.ts';
@@ -31,7 +31,7 @@ function rawShot(index: string, parameters: Parameters): Shot {
   const query = CreatorSearchQuery.parse(parameters);
   const { offset, limit } = pageOfQuery(query);
   const body = {
-    query: toElasticQuery(buildFilter(query, understand(query)), sortOfQuery(query)),
+    query: toElasticQuery(buildFilter(query, readPlaces(query)), sortOfQuery(query)),
     sort: toSort(sortOfQuery(query)),
     from: offset,
     size: limit,
@@ -52,7 +52,7 @@ async function recordedShot({ directory }: Context, parameters: Parameters): Pro
       return await directory.elastic.post(path, body, type);
     },
   };
-  const filter = buildFilter(query, understand(query));
+  const filter = buildFilter(query, readPlaces(query));
   const snapshot = await directory.snapshot();
   await fetchPage(elastic, directory.counts, snapshot, filter, sortOfQuery(query), pageOfQuery(query));
   if (!recorded) throw new Error(`The API requests no page for ${JSON.stringify(parameters)}.`);

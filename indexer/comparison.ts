@@ -1,16 +1,16 @@
 import type { Comparison } from '../src/directory/imports/indexing/comparison.ts';
-import { grouped } from './terminal.ts';
+import { groupDigits } from './terminal.ts';
 
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
-const shortened = (value: number | null | undefined) => (value == null ? '-' : Number(value.toPrecision(4)));
+const shorten = (value: number | null | undefined) => (value == null ? '-' : Number(value.toPrecision(4)));
 /** Only the top values are known. */
 const shareText = (share: number | undefined) => (share === undefined ? 'rare' : percent(share));
 const SHOWN_VALUES = 5;
 
 function* listChanges({ changed, changedFields, isEstimated }: Comparison): Generator<string> {
-  yield `${grouped(changed)} changed${isEstimated ? ' (by field: estimated from a sample)' : ''}`;
+  yield `${groupDigits(changed)} changed${isEstimated ? ' (by field: estimated from a sample)' : ''}`;
   for (const [field, count] of Object.entries(changedFields).sort(([, a], [, b]) => b - a)) {
-    yield `  ${field}: ${grouped(count)}`;
+    yield `  ${field}: ${groupDigits(count)}`;
   }
 }
 
@@ -23,7 +23,7 @@ function* compareProfiles({ from, to }: Comparison): Generator<string> {
   }
   for (const [field, points] of Object.entries(before.percentiles)) {
     const texts = Object.entries(points).map(([point, value]) => {
-      return `p${Number(point)} ${shortened(value)} -> ${shortened(after.percentiles[field]?.[point])}`;
+      return `p${Number(point)} ${shorten(value)} -> ${shorten(after.percentiles[field]?.[point])}`;
     });
     yield `${field}: ${texts.join(', ')}`;
   }
@@ -38,8 +38,8 @@ function* compareProfiles({ from, to }: Comparison): Generator<string> {
 /** A comparison as lines for people. */
 export function* comparisonLines(comparison: Comparison): Generator<string> {
   const { from, to, added, removed, unchanged, samples } = comparison;
-  yield `${from.index} (${grouped(from.profile.creators)} creators) -> ${to.index} (${grouped(to.profile.creators)})`;
-  yield `${grouped(added)} added, ${grouped(removed)} removed, ${grouped(unchanged)} unchanged`;
+  yield `${from.index} (${groupDigits(from.profile.creators)} creators) -> ${to.index} (${groupDigits(to.profile.creators)})`;
+  yield `${groupDigits(added)} added, ${groupDigits(removed)} removed, ${groupDigits(unchanged)} unchanged`;
   yield* listChanges(comparison);
   yield* compareProfiles(comparison);
   for (const [kind, pks] of Object.entries(samples))

@@ -9,14 +9,14 @@ import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
 import { comparisonLines } from './comparison.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
-import { grouped, print, say } from './terminal.ts';
+import { groupDigits, print, say } from './terminal.ts';
 
 async function approve(id: string, { wait }: { wait: boolean }): Promise<void> {
   await withDirectory(async (engines) => {
     const waiting = { onWait: wait ? say : undefined, signal: onStop() };
     const { index, previousIndex, lost } = await approveImport(engines, id, waiting);
     for (const { kind, file, rows, startedAt } of lost) {
-      say(`Lost: ${kind} of ${grouped(rows)} rows from ${file}, ${startedAt.toISOString()}`);
+      say(`Lost: ${kind} of ${groupDigits(rows)} rows from ${file}, ${startedAt.toISOString()}`);
     }
     say(`Live now${previousIndex ? `; ${previousIndex} is kept for a rollback` : ''}:`);
     print(index);

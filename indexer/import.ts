@@ -10,7 +10,7 @@ import { comparisonLines } from './comparison.ts';
 import { withDirectory } from './engines.ts';
 import { HELD } from './exit-codes.ts';
 import { onStop } from './signals.ts';
-import { grouped, openProgress, print, say, sayUnknownFields, seconds } from './terminal.ts';
+import { groupDigits, openProgress, print, say, sayUnknownFields, seconds } from './terminal.ts';
 
 interface Options extends BoundsOptions {
   maxRejects?: string;
@@ -44,13 +44,13 @@ function rejectLimit(text: string): string {
 function sayReport(report: ImportReport): void {
   const { phasesMs } = report;
   sayUnknownFields(report.unknownFields);
-  if (report.rejectsFile) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
-  if (report.forgotten > 0) say(`${grouped(report.forgotten)} rows were left out: their creators opted out.`);
-  if (report.repeated > 0) say(`${grouped(report.repeated)} rows repeated a pk; the last of each was kept.`);
+  if (report.rejectsFile) say(`${groupDigits(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+  if (report.forgotten > 0) say(`${groupDigits(report.forgotten)} rows were left out: their creators opted out.`);
+  if (report.repeated > 0) say(`${groupDigits(report.repeated)} rows repeated a pk; the last of each was kept.`);
   say(
-    `${grouped(report.rows)} rows read, ${grouped(report.documents)} creators ${report.held.length > 0 ? 'held' : 'live'}, ${report.compared} read back and compared.`,
+    `${groupDigits(report.rows)} rows read, ${groupDigits(report.documents)} creators ${report.held.length > 0 ? 'held' : 'live'}, ${report.compared} read back and compared.`,
   );
-  const rate = grouped(Math.round((report.rows * 1000) / Math.max(phasesMs.bulk, 1)));
+  const rate = groupDigits(Math.round((report.rows * 1000) / Math.max(phasesMs.bulk, 1)));
   say(
     `validate and bulk ${seconds(phasesMs.bulk)} (${rate} rows/s), merge ${seconds(phasesMs.merge)}, ` +
       `verify ${seconds(phasesMs.verify)}, compare ${seconds(phasesMs.compare)}, ` +
@@ -67,7 +67,7 @@ function sayReport(report: ImportReport): void {
   }
   if (report.comparison) {
     const { added, removed, changed } = report.comparison;
-    say(`${grouped(added)} creators added, ${grouped(removed)} removed, ${grouped(changed)} changed.`);
+    say(`${groupDigits(added)} creators added, ${groupDigits(removed)} removed, ${groupDigits(changed)} changed.`);
   }
   say(`Live now${report.previousIndex ? `; ${report.previousIndex} is kept for a rollback` : ''}:`);
   print(report.index);

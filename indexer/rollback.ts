@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { rollback } from '../src/directory/imports/indexing/versions.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
-import { grouped, print, say } from './terminal.ts';
+import { groupDigits, print, say } from './terminal.ts';
 
 export function rollbackCommand(program: Command): void {
   program
@@ -17,7 +17,7 @@ export function rollbackCommand(program: Command): void {
           signal: onStop(),
         });
         for (const { kind, file, rows, startedAt } of forgotten) {
-          say(`Lost: ${kind} of ${grouped(rows)} rows from ${file}, ${startedAt.toISOString()}`);
+          say(`Lost: ${kind} of ${groupDigits(rows)} rows from ${file}, ${startedAt.toISOString()}`);
         }
         say(`${from} is no longer live; live now:`);
         print(to);

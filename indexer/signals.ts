@@ -4,7 +4,7 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 let received: { exitCode: number } | undefined;
 
-/** How this process was told to stop, if it was. */
+/** Returns the signal by which this process was told to stop, if any. */
 export function stopSignal(): { exitCode: number } | undefined {
   return received;
 }

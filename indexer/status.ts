@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type DirectoryStatus, readStatus } from '../src/directory/imports/indexing/status.ts';
 import { withDirectory } from './engines.ts';
-import { grouped, inMegabytes, paint, print } from './terminal.ts';
+import { groupDigits, inMegabytes, paint, print } from './terminal.ts';
 
 const at = (time: Date | null) => time?.toISOString() ?? 'unknown';
 
@@ -18,21 +18,21 @@ function importLine({
 }: DirectoryStatus['imports'][number]): string {
   const now = isRunning || state === 'queued' ? state : failure ? 'failed' : 'stopped';
   const part = progress === null ? '' : `, ${Math.floor(progress * 100)}%`;
-  const rejects = rejected > 0 ? `, ${grouped(rejected)} rejected` : '';
-  return `${id} ${now}: ${grouped(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
+  const rejects = rejected > 0 ? `, ${groupDigits(rejected)} rejected` : '';
+  return `${id} ${now}: ${groupDigits(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
 }
 
 function printStatus({ alias, live, previous, imports, held, writer, forgotten }: DirectoryStatus): void {
   if (live) {
-    const size = `${grouped(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
+    const size = `${groupDigits(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
     print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
   } else print(`The alias ${alias} has no index; \`import\` creates the directory.`);
   for (const { name, documents, bytes, retiredAt } of previous) {
-    print(`previous  ${name}: ${grouped(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
+    print(`previous  ${name}: ${groupDigits(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
   }
   for (const row of imports) print(`import    ${importLine(row)}`);
   if (held) print(`held      ${held.id} (${held.indexName}): ${held.failure ?? ''}`);
-  if (forgotten > 0) print(`forgotten ${grouped(forgotten)} opt-outs; see \`cli directory forgotten list\``);
+  if (forgotten > 0) print(`forgotten ${groupDigits(forgotten)} opt-outs; see \`cli directory forgotten list\``);
   print(writer ? `writing   ${writer.holder}: ${writer.command} since ${at(writer.since)}` : 'writing   nobody');
 }
 

@@ -8,7 +8,7 @@ export const say = (line: string) => void around().err.write(`${line}\n`);
 export const print = (line: string) => void around().out.write(`${line}\n`);
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   around().out.isTTY ? styleText(format, text) : text;
-export const grouped = (value: number) => value.toLocaleString('en');
+export const groupDigits = (value: number) => value.toLocaleString('en');
 export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
 export function inMegabytes(bytes: number): string {
@@ -52,7 +52,7 @@ function plainLines(): ProgressView {
       const rate = Math.round((progress.rows * 1000) / (now - startedAt));
       const part = progress.progress === null ? '' : ` (${Math.floor(progress.progress * 100)}%)`;
       const left = progress.progress === null ? '' : secondsLeft(now - startedAt, progress.progress);
-      say(`Read ${grouped(progress.rows)} rows${part}, ${grouped(rate)} rows/s${left}`);
+      say(`Read ${groupDigits(progress.rows)} rows${part}, ${groupDigits(rate)} rows/s${left}`);
     },
     note: say,
     end: () => undefined,
@@ -73,8 +73,8 @@ function bar(): ProgressView {
       const elapsedMs = performance.now() - startedAt;
       const isReading = phase === 'bulk';
       const left = isReading && progress ? Math.ceil((elapsedMs / 1000) * (1 / progress - 1)) : '-';
-      const rate = isReading ? grouped(Math.round((rows * 1000) / elapsedMs)) : '-';
-      view.update(Math.floor((progress ?? 0) * 1_000), { phase, rows: grouped(rows), rate, left });
+      const rate = isReading ? groupDigits(Math.round((rows * 1000) / elapsedMs)) : '-';
+      view.update(Math.floor((progress ?? 0) * 1_000), { phase, rows: groupDigits(rows), rate, left });
     },
     note: (line) => say(`\r${line}`),
     end: () => view.stop(),
@@ -88,6 +88,6 @@ export function openProgress(): ProgressView {
 
 /** Lists the unknown fields of the file. */
 export function sayUnknownFields(unknownFields: Record<string, number>): void {
-  const names = Object.entries(unknownFields).map(([name, rows]) => `${name} (${grouped(rows)} rows)`);
+  const names = Object.entries(unknownFields).map(([name, rows]) => `${name} (${groupDigits(rows)} rows)`);
   if (names.length > 0) say(`Ignored fields that are not the API's: ${names.join(', ')}.`);
 }

@@ -13,7 +13,7 @@ import { around } from '../src/process/commands/around.ts';
 import { withDirectory } from './engines.ts';
 import { FAILED } from './exit-codes.ts';
 import { onStop } from './signals.ts';
-import { grouped, openProgress, print, say, sayUnknownFields } from './terminal.ts';
+import { groupDigits, openProgress, print, say, sayUnknownFields } from './terminal.ts';
 
 interface Options {
   rejects?: string;
@@ -39,8 +39,8 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
       onNotice: view.note,
     }).finally(view.end);
     sayUnknownFields(report.unknownFields);
-    if (report.rejected > 0) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
-    if (report.forgotten > 0) say(`${grouped(report.forgotten)} rows were left out: their creators opted out.`);
+    if (report.rejected > 0) say(`${groupDigits(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+    if (report.forgotten > 0) say(`${groupDigits(report.forgotten)} rows were left out: their creators opted out.`);
     say(`Rows written to ${report.index}; searches see them now:`);
     print(String(report.written));
     if (report.interrupted) throw new Error('Stopped before the end of the file; run it again to write all of it.');

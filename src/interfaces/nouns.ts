@@ -27,7 +27,7 @@ import { analyticsNoun } from '../analytics/summary/summary.api.ts';
 import { directoryImports } from '../directory/imports/imports.api.ts';
 import { lists } from '../directory/lists/lists.api.ts';
 import { savedSearches } from '../directory/saved-searches/saved-searches.api.ts';
-import { forcedProblems } from '../directory/search/forced-filters.ts';
+import { listForcedProblems } from '../directory/search/forced-filters.ts';
 import { directory } from '../directory/search/search.api.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { isForSessions, type Noun, type Tag } from '../kit/operation/noun.ts';
@@ -112,7 +112,7 @@ const declared = [
   plansNoun,
   sessionsNoun,
   peopleNoun,
-  declareKeys(forcedProblems),
+  declareKeys(listForcedProblems),
   passkeysNoun,
   savedSearches,
   directoryImports,

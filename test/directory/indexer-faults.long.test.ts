@@ -8,7 +8,7 @@ import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
-import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
+import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { deleteCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
 import { until } from '../harness/app.ts';
@@ -166,7 +166,7 @@ describe('a write that fails halfway', () => {
 
   it('names the writer it waited for if it is stopped while waiting', async () => {
     const stopping = new AbortController();
-    await asWriter(directory.engines, 'import', {}, async () => {
+    await withWriterLock(directory.engines, 'import', {}, async () => {
       const source = await openFiles([await directory.file('waits.ndjson', ndjson([creator(1)]))]);
       const request = { source, onWait: () => stopping.abort(), signal: stopping.signal };
       await expect(upsertCreators(directory.engines, request)).rejects.toThrow(

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ImportReport, importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../../src/directory/imports/indexing/sample.ts';
-import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
+import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
@@ -39,7 +39,7 @@ async function usernameOf(pk: number): Promise<string | undefined> {
 async function hold(command: string): Promise<{ letGo(): Promise<void> }> {
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
   const { promise: taken, resolve: isTaken } = Promise.withResolvers<void>();
-  const work = asWriter(directory.engines, command, {}, async () => {
+  const work = withWriterLock(directory.engines, command, {}, async () => {
     isTaken();
     await held;
   });

@@ -8,7 +8,7 @@ import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { prune, rollback } from '../../src/directory/imports/indexing/versions.ts';
-import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
+import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { deleteCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexExists, swapAlias } from '../../src/kit/engines/elastic/indices.ts';
@@ -52,7 +52,7 @@ async function usernameOf(pk: number): Promise<string | undefined> {
 async function hold(command: string): Promise<{ letGo(): Promise<void> }> {
   const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
   const { promise: taken, resolve: isTaken } = Promise.withResolvers<void>();
-  const work = asWriter(directory.engines, command, {}, async () => {
+  const work = withWriterLock(directory.engines, command, {}, async () => {
     isTaken();
     await held;
   });
@@ -85,25 +85,25 @@ describe('one writer at a time', () => {
 describe('a writer whose lock expired', () => {
   it('fails before the swap, and leaves the lock to the writer that has taken it since', async () => {
     const { engines } = directory;
-    const work = asWriter(engines, 'import', {}, async ({ assertLocked }) => {
+    const work = withWriterLock(engines, 'import', {}, async ({ assertLocked }) => {
       await sql`update directory_writers set held_until = now() - interval '1 second' where alias = ${engines.alias}`.execute(
         engines.db,
       );
-      await asWriter(engines, 'upsert', {}, async (other) => {
+      await withWriterLock(engines, 'upsert', {}, async (other) => {
         await expect(assertLocked()).rejects.toThrow('The write lock was lost.');
         await other.assertLocked();
       });
     });
     await work;
-    await asWriter(engines, 'import', {}, async ({ assertLocked }) => await assertLocked());
+    await withWriterLock(engines, 'import', {}, async ({ assertLocked }) => await assertLocked());
   });
 
   it('is followed at once by another when its process has ended', async () => {
     const { engines } = directory;
-    await asWriter(engines, 'import', {}, async () => {
+    await withWriterLock(engines, 'import', {}, async () => {
       await sql`update directory_writers set process = regexp_replace(process, '[0-9]+$', '4194305')
         where alias = ${engines.alias}`.execute(engines.db);
-      await asWriter(engines, 'upsert', {}, async ({ assertLocked }) => await assertLocked());
+      await withWriterLock(engines, 'upsert', {}, async ({ assertLocked }) => await assertLocked());
     });
   });
 });

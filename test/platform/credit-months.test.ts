@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listMonths, makeMonths, sumMonth, verifyMonths } from '../../src/kit/access/credits/months.ts';
-import { periodAt } from '../../src/kit/access/credits/period.ts';
 import {
   type Balance,
   type ChargeEntry,
@@ -8,6 +6,8 @@ import {
   insertGrant,
   sumEntries,
 } from '../../src/kit/access/credits/entries.ts';
+import { listMonths, makeMonths, sumMonth, verifyMonths } from '../../src/kit/access/credits/months.ts';
+import { periodAt } from '../../src/kit/access/credits/period.ts';
 import { getSubscription } from '../../src/kit/access/keys/callers.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { DAY_MS, HOUR_MS } from '../../src/kit/values/duration.ts';

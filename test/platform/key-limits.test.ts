@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settle } from '../../src/kit/access/credits/settle.ts';
 import { accessKey } from '../../src/kit/access/credits/stream.ts';
-import { createKey } from '../../src/platform/keys/keys.ts';
 import { type KeyLimits, NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
 import { alertAboutCredits } from '../../src/platform/keys/credit-alerts.ts';
+import { createKey } from '../../src/platform/keys/keys.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { mailsOf } from '../harness/mail.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessKey } from '../../src/kit/access/credits/stream.ts';
-import { createKey, revokeKey } from '../../src/platform/keys/keys.ts';
 import { NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
 import { setPlan } from '../../src/platform/brands/brands.ts';
+import { createKey, revokeKey } from '../../src/platform/keys/keys.ts';
 import {
   call,
   ledgerOf,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settle } from '../../src/kit/access/credits/settle.ts';
-import { hashKey } from '../../src/kit/access/keys/key-form.ts';
 import { findCaller } from '../../src/kit/access/keys/callers.ts';
+import { hashKey } from '../../src/kit/access/keys/key-form.ts';
 import { DAY_MS } from '../../src/kit/values/duration.ts';
 import {
   type Answer,

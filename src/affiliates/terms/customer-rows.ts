@@ -93,7 +93,7 @@ export function findCustomerKey(row: CustomerKeys, order: CustomerOrder): 'custo
 }
 
 /** The keys that an order gives to the row that it makes. */
-export function listKeys(order: CustomerOrder): CustomerKeys {
+function listKeys(order: CustomerOrder): CustomerKeys {
   const { integrationId, subscriptionId, customerId, email } = order;
   const toKeys = (id: string | null) => (id === null ? [] : [{ integrationId, id }]);
   return {

@@ -81,10 +81,10 @@ interface Claim {
 const CONTINUES: readonly OrderKind[] = ['renewal', 'upgrade', 'resubscribe'];
 
 /** Renewals, upgrades and resubscriptions continue what was sold before. */
-export const continuesAnother = ({ kind }: Pick<CustomerOrder, 'kind'>): boolean => CONTINUES.includes(kind);
+const continuesAnother = ({ kind }: Pick<CustomerOrder, 'kind'>): boolean => CONTINUES.includes(kind);
 
 /** A 0.00 that starts a subscription is a trial, which is not held to the brand's smallest order. */
-export const startsTrial = ({ amountMinor, kind, subscriptionId }: CustomerOrder): boolean =>
+const startsTrial = ({ amountMinor, kind, subscriptionId }: CustomerOrder): boolean =>
   amountMinor === 0 && (kind === 'first' || kind === 'resubscribe' || (kind === 'once' && subscriptionId !== null));
 
 const isRowEarlier = (a: CustomerRow, b: CustomerRow): boolean =>

@@ -12,7 +12,7 @@ const MAX_DURATION = 120;
 const MAX_COUNT = 1_000_000;
 
 /** `upgrade` is any change of plan. Renewals, upgrades and resubscriptions continue an earlier order. */
-export const ORDER_KINDS = ['once', 'first', 'renewal', 'upgrade', 'resubscribe'] as const;
+const ORDER_KINDS = ['once', 'first', 'renewal', 'upgrade', 'resubscribe'] as const;
 export const OrderKind = z
   .enum(ORDER_KINDS)
   .describe(
@@ -22,7 +22,7 @@ export const OrderKind = z
   .meta({ example: 'once' });
 export type OrderKind = z.infer<typeof OrderKind>;
 
-export const COVERS = ['order', 'subscription', 'customer'] as const;
+const COVERS = ['order', 'subscription', 'customer'] as const;
 
 /** Reports each currency that is unknown and each amount that its currency cannot hold, by its own path. */
 function checkAmounts(amounts: Readonly<Record<string, number>>, context: z.RefinementCtx): void {
@@ -175,7 +175,7 @@ export const RuleCondition = z.strictObject({
   volume: VolumeCondition.describe("What the creator's earlier orders came to.").optional(),
 });
 
-export const TermsRule = z.strictObject({
+const TermsRule = z.strictObject({
   name: text(100).describe('Name of the rule, unique in these terms.').meta({ example: 'Serums' }),
   when: RuleCondition.describe('What holds of a line and of its order. All that is given must hold.'),
   rate: RateTerms.describe('What the rule pays: either `percent`, or `flat` with `per`. 0 percent excludes.'),

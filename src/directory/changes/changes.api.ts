@@ -14,9 +14,9 @@ const MOST = 1_000;
 const CURSOR = /^(\d{1,15})\.(\d{1,10})$/;
 export type Position = [seq: number, line: number];
 /** After every change of a batch. */
-export const END_OF_BATCH = 4_294_967_295;
+const END_OF_BATCH = 4_294_967_295;
 
-export function readCursor(after: string): Position {
+function readCursor(after: string): Position {
   const [, seq, line] = CURSOR.exec(after) ?? [];
   return [Number(seq), Math.min(Number(line), END_OF_BATCH)];
 }
@@ -31,7 +31,7 @@ const commaSeparated = <const Names extends readonly [string, ...string[]]>(name
 
 const [FIRST, ...REST] = CREATOR_FIELDS;
 
-export const ChangeFilter = z
+const ChangeFilter = z
   .object({
     since: z
       .string()
@@ -60,7 +60,7 @@ export const ChangeFilter = z
     const message = 'must not be combined with since: the cursor says where to continue';
     context.addIssue({ code: 'custom', path: ['after'], params: { code: 'contradiction' }, message, input: after });
   }, besideOthers);
-export type ChangeFilter = z.output<typeof ChangeFilter>;
+type ChangeFilter = z.output<typeof ChangeFilter>;
 
 const DirectoryChange = z
   .object({
@@ -82,7 +82,7 @@ const DirectoryChange = z
   .meta({ id: 'DirectoryChange' });
 export type DirectoryChange = z.infer<typeof DirectoryChange>;
 
-export const ChangeFeed = z
+const ChangeFeed = z
   .object({
     data: z.array(DirectoryChange).describe('Changes in the order in which searches began to see them.'),
     has_more: z.boolean().describe('Whether more changes are ready.').meta({ example: false }),
@@ -105,8 +105,6 @@ const Row = z.object({
   directory_version: z.string(),
 });
 
-const toCursor = ([seq, line]: Position) => `${seq}.${line}`;
-
 async function findStartPosition({ postgres: { db }, config, clock }: Engines, query: ChangeFilter): Promise<Position> {
   const { directoryAlias: alias } = config;
   const { since, after } = query;
@@ -121,7 +119,7 @@ async function findStartPosition({ postgres: { db }, config, clock }: Engines, q
 }
 
 /** A page of the feed of changes, up to the last batch that ClickHouse has completely. */
-export async function readChanges(engines: Engines, query: ChangeFilter): Promise<z.input<typeof ChangeFeed>> {
+async function readChanges(engines: Engines, query: ChangeFilter): Promise<z.input<typeof ChangeFeed>> {
   const { clickhouse, postgres, config } = engines;
   const { directoryAlias: alias } = config;
   const horizon = await findHorizon(postgres.db, alias);
@@ -153,7 +151,7 @@ export async function readChanges(engines: Engines, query: ChangeFilter): Promis
       directory_version,
     })),
     has_more: hasMore,
-    next_after: toCursor(seq > horizon ? [seq, line] : next),
+    next_after: (seq > horizon ? [seq, line] : next).join('.'),
   };
 }
 

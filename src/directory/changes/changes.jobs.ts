@@ -5,13 +5,13 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Follower, Job } from '../../kit/operation/job.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
-import { asWriter, findRunningWriter, toDirectoryEngines } from '../imports/indexing/writer.ts';
+import { findRunningWriter, toDirectoryEngines, withWriterLock } from '../imports/indexing/writer.ts';
 import { type ChangeBatch, deleteOldBatches, hasStaged, listUnsent, markSent, parseChanges } from './changes.ts';
 
 const TABLE = 'directory_changes_v1';
 const COLUMNS = ['alias', 'seq', 'line', 'pk', 'type', 'changed', 'at', 'version'];
 
-/** How long the feed reaches back. */
+/** The feed reaches back this long. */
 export const CHANGES_KEPT_MS = 90 * DAY_MS;
 /** Batches of up to 5,000 changes. */
 const SENT_AT_ONCE = 20;
@@ -49,7 +49,7 @@ export async function finishChanges(context: Context): Promise<void> {
   const { directoryAlias: alias } = config;
   if (!(await hasStaged(postgres.db, alias)) || (await findRunningWriter(postgres.db, alias))) return;
   // Each writer settles what the previous one left.
-  await asWriter(toDirectoryEngines(context), 'recovery', {}, async () => undefined);
+  await withWriterLock(toDirectoryEngines(context), 'recovery', {}, async () => undefined);
 }
 
 export const followChanges: Follower = {

@@ -9,7 +9,7 @@ import { CREATOR_FIELDS, type CreatorField } from '../imports/indexing/fields.ts
 export const CHANGE_TYPES = ['added', 'updated', 'removed', 'opted_out'] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
-/** What happened to one creator of the directory. */
+/** A change to one creator of the directory. */
 export interface Change {
   pk: number;
   type: ChangeType;
@@ -29,7 +29,7 @@ const LINE = /^(\d+)\t(added|updated|removed|opted_out)\t([\w,]*)\t(\d+)$/;
 const TYPES = new Map(CHANGE_TYPES.map((type) => [String(type), type]));
 
 /** Changes as the text that PostgreSQL keeps until ClickHouse has them. */
-export const serializeChanges = (changes: readonly Change[]): string =>
+const serializeChanges = (changes: readonly Change[]): string =>
   changes.map(({ pk, type, fields, version }) => `${pk}\t${type}\t${fields.join(',')}\t${version}\n`).join('');
 
 export function parseChanges(lines: string): Change[] {
@@ -170,7 +170,7 @@ export async function findLast(db: Db, alias: string) {
   return row?.seq ? { seq: row.seq, at: row.at, version: row.version } : undefined;
 }
 
-/** Whether an earlier version went live again after a batch and up to another. */
+/** Tells if a rollback made an earlier version live again after a batch and up to another. */
 export async function hasRollback(db: Db, alias: string, after: number, upTo: number): Promise<boolean> {
   const { rows } = await sql`
     select from directory_changes
@@ -179,14 +179,14 @@ export async function hasRollback(db: Db, alias: string, after: number, upTo: nu
 }
 
 /** The last batch that was reported at or before a time; 0 if there is none. */
-export async function findSeqAt(db: Db, alias: string, at: Date): Promise<number> {
+async function findSeqAt(db: Db, alias: string, at: Date): Promise<number> {
   const { rows } = await sql<{ seq: number | null }>`
     select max(seq) as seq from directory_changes where alias = ${alias} and at <= ${at}`.execute(db);
   return rows[0]?.seq ?? 0;
 }
 
 /** The last batch with which a version went live; undefined if the feed does not reach back to it. */
-export async function findSeqByVersion(db: Db, alias: string, version: string): Promise<number | undefined> {
+async function findSeqByVersion(db: Db, alias: string, version: string): Promise<number | undefined> {
   const { rows } = await sql<{ seq: number | null }>`
     select max(seq) as seq from directory_changes
     where alias = ${alias} and version = ${version} and kind in ('import', 'rollback')`.execute(db);
@@ -219,8 +219,8 @@ export async function findUnderWay(db: Db, alias: string, at: Date): Promise<Dat
   return rows[0]?.startedAt ?? undefined;
 }
 
-/** When the build of a version that has been live began. */
-export async function findStart(db: Db, alias: string, version: string): Promise<Date | undefined> {
+/** Returns the start of the build of a version that has been live. */
+async function findStart(db: Db, alias: string, version: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('directoryImports')
     .select('startedAt')

@@ -5,7 +5,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { listSchema, PageQuery, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
-import { findImportIn, importWithReport, listImports, toImport } from './imports.ts';
+import { findImportUnderAlias, importWithReport, listImports, toImport } from './imports.ts';
 
 const id = idField('imp', 'Import id.');
 const count = z.number().int().nullable();
@@ -93,7 +93,7 @@ export const DirectoryImportReport = DirectoryImport.extend({
 }).meta({ id: 'DirectoryImportReport' });
 export type DirectoryImportReport = z.infer<typeof DirectoryImportReport>;
 
-export const DirectoryImportList = listSchema(DirectoryImport).meta({ id: 'DirectoryImportList' });
+const DirectoryImportList = listSchema(DirectoryImport).meta({ id: 'DirectoryImportList' });
 
 const tag = 'Directory';
 
@@ -102,7 +102,7 @@ function assertShown({ config }: Context): void {
   if (!config.directoryReports) throw notFound('page: the operator does not show imports of the directory');
 }
 
-export const directoryImportOperations = [
+const directoryImportOperations = [
   read({
     id: 'list_directory_imports',
     path: '/v1/directory-imports',
@@ -132,7 +132,7 @@ export const directoryImportOperations = [
     item: DirectoryImportReport,
     find: async (context, { params: { id } }) => {
       assertShown(context);
-      const row = await findImportIn(context.postgres.db, context.config.directoryAlias, id);
+      const row = await findImportUnderAlias(context.postgres.db, context.config.directoryAlias, id);
       if (!row) throw notFound('import');
       return importWithReport(row);
     },

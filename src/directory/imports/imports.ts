@@ -17,7 +17,7 @@ export async function listImports(db: Db, alias: string, { limit, offset }: Page
   return { rows, total: Number(total) };
 }
 
-export async function findImportIn(db: Db, alias: string, id: string): Promise<ImportRow | undefined> {
+export async function findImportUnderAlias(db: Db, alias: string, id: string): Promise<ImportRow | undefined> {
   return await db
     .selectFrom('directoryImports')
     .selectAll()
@@ -27,18 +27,18 @@ export async function findImportIn(db: Db, alias: string, id: string): Promise<I
 }
 
 /** Only the name: a path, bucket or address is the operator's own. */
-const nameIn = (file: string) => path.posix.basename(file.split('?', 1)[0] ?? '');
+const toFileName = (file: string) => path.posix.basename(file.split('?', 1)[0] ?? '');
 
-const comparisonIn = ({ comparison }: ImportRow) => Comparison.nullish().parse(comparison) ?? undefined;
+const parseComparison = ({ comparison }: ImportRow) => Comparison.nullish().parse(comparison) ?? undefined;
 
 export function toImport(row: ImportRow): z.input<typeof DirectoryImport> {
-  const comparison = comparisonIn(row);
+  const comparison = parseComparison(row);
   return {
     id: row.id,
     state: row.state,
     started_at: row.startedAt.toISOString(),
     live_at: row.swappedAt?.toISOString() ?? null,
-    files: row.files.map(nameIn),
+    files: row.files.map(toFileName),
     creators: row.documents,
     rejected_rows: row.rejected,
     added: comparison?.added ?? null,
@@ -99,6 +99,6 @@ function toBounds({ bounds }: ImportRow): DirectoryImportReport['bounds'] {
 }
 
 export function importWithReport(row: ImportRow): z.input<typeof DirectoryImportReport> {
-  const comparison = comparisonIn(row);
+  const comparison = parseComparison(row);
   return { ...toImport(row), report: comparison ? toReport(comparison) : null, bounds: toBounds(row) };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
-import type { Clause, Listed } from '../search/query.ts';
+import type { Clause, ListClauses } from '../search/query.ts';
 import { NumbersText } from '../search/request-body.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
 
@@ -21,7 +21,7 @@ export async function findVersions(db: Db, brandId: string, ids: readonly string
 }
 
 /** A list with its creators, both as of one moment. */
-export async function findList(db: Db, brandId: string, id: string) {
+async function findList(db: Db, brandId: string, id: string) {
   const row = await db
     .selectFrom('creatorLists')
     .select([
@@ -44,7 +44,7 @@ const onRoster = (db: Db, brandId: string) =>
     .where('entry.brandId', '=', brandId)
     .where('entry.status', '<>', 'removed');
 
-export async function hashRoster(db: Db, brandId: string): Promise<string> {
+async function hashRoster(db: Db, brandId: string): Promise<string> {
   const { hash } = await onRoster(db, brandId)
     .select(
       sql<string>`count(*) || '/' || coalesce(sum(hashtextextended(
@@ -54,7 +54,7 @@ export async function hashRoster(db: Db, brandId: string): Promise<string> {
   return hash;
 }
 
-export async function readRoster(db: Db, brandId: string) {
+async function readRoster(db: Db, brandId: string) {
   const { usernames, emails } = await onRoster(db, brandId)
     .select([
       sql<unknown>`coalesce(json_agg(creator.ig_handle) filter (where creator.ig_handle is not null), '[]')`.as(
@@ -72,7 +72,7 @@ const TERMS = 65_536;
 const MAX_LISTED = 500_000;
 /** Creators in memory, about 12 bytes each. */
 const CACHED = 2_000_000;
-/** How long a roster and a list's version are cached. */
+/** A roster and a list's version are cached this long. */
 const MAX_AGE_MS = 500;
 const CACHED_ROSTERS = 200;
 const CACHED_VERSIONS = 10_000;
@@ -116,7 +116,7 @@ function assertFound(query: Query, found: ReadonlyMap<string, { creators: number
   throw validationError([{ field, code: 'too_big', message }]);
 }
 
-function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster | undefined): Listed {
+function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster | undefined): ListClauses {
   const toPkClauses = (ids: readonly string[] = []) =>
     ids.flatMap((id) => (lists.get(id)?.parts ?? []).map((part): Clause => ({ terms: { 'card.pk': part } })));
   const versions = (ids: readonly string[] = []) => ids.map((id) => `${id}@${lists.get(id)?.version}`).sort();
@@ -186,7 +186,7 @@ export function openLists(db: Db) {
     /** Makes the next search on this process read the list's version again. */
     changed: (brandId: string, id: string): void => void versions.delete(`${brandId}/${id}`),
     /** The creators that the query includes and excludes. Throws VALIDATION_ERROR if the brand has no such list. */
-    read: async (brandId: string, query: Query): Promise<Listed | undefined> => {
+    read: async (brandId: string, query: Query): Promise<ListClauses | undefined> => {
       const { in_list = [], not_in_list = [], exclude_pks, exclude_roster } = query;
       const ids = [...in_list, ...not_in_list];
       if (ids.length === 0 && !exclude_pks && !exclude_roster) return undefined;

@@ -35,7 +35,7 @@ const note = z
   .meta({ example: 'Wave 1' });
 const creatorCount = z.number().int().describe('How many creators the list has.').meta({ example: 420 });
 
-export const CreatorList = z
+const CreatorList = z
   .object({
     id: idField('lst', 'List id.'),
     name,
@@ -53,12 +53,10 @@ const search = z
   )
   .meta({ example: { city: 'Bay Area', follower_max: '20000' } });
 
-export const CreatorListCreate = z
+const CreatorListCreate = z
   .object({ name, note: note.optional(), search: search.optional() })
   .meta({ id: 'CreatorListCreate' });
-export const CreatorListPatch = z
-  .object({ name: name.optional(), note: note.optional() })
-  .meta({ id: 'CreatorListPatch' });
+const CreatorListPatch = z.object({ name: name.optional(), note: note.optional() }).meta({ id: 'CreatorListPatch' });
 
 const pk = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const pks = z
@@ -72,7 +70,7 @@ const usernames = z
   .describe('Usernames, with or without `@`, or addresses of Instagram profiles; case is ignored.')
   .meta({ example: ['gordonramen'] });
 
-export const CreatorsToAdd = z
+const CreatorsToAdd = z
   .object({ pks: pks.default([]), usernames: usernames.default([]) })
   .refine(({ pks: these, usernames: those }) => these.length + those.length > 0, 'must have pks or usernames')
   .refine(
@@ -81,11 +79,11 @@ export const CreatorsToAdd = z
   )
   .meta({ id: 'CreatorsToAdd' });
 
-export const CreatorsToRemove = z
+const CreatorsToRemove = z
   .object({ pks: pks.min(1).describe('Creators to remove from the list. By `pk`.') })
   .meta({ id: 'CreatorsToRemove' });
 
-export const CreatorsAdded = z
+const CreatorsAdded = z
   .object({
     id: idField('lst', 'Id of the list to which creators were added.'),
     added: z.number().int().describe('How many creators are new on the list.').meta({ example: 12 }),
@@ -99,7 +97,7 @@ export const CreatorsAdded = z
   })
   .meta({ id: 'CreatorsAdded' });
 
-export const CreatorsRemoved = z
+const CreatorsRemoved = z
   .object({
     id: idField('lst', 'Id of the list from which creators were removed.'),
     removed: z.number().int().describe('How many creators were removed from the list.').meta({ example: 3 }),
@@ -119,8 +117,8 @@ const ListedCreator = z
     creator: DirectoryCreator.nullable().describe('The card of search; null if the directory no longer has it.'),
   })
   .meta({ id: 'ListedCreator' });
-export const ListedCreatorFilter = z.object({ ...PageQuery });
-export const ListedCreators = listSchema(ListedCreator).meta({ id: 'ListedCreators' });
+const ListedCreatorFilter = z.object({ ...PageQuery });
+const ListedCreators = listSchema(ListedCreator).meta({ id: 'ListedCreators' });
 
 const tag = 'Lists';
 const all = { path: '/v1/lists', tag, item: CreatorList } as const;
@@ -134,7 +132,7 @@ const afterwards = async ({ directory }: Context, { caller, params }: { caller: 
 
 const hints = { readOnly: false, idempotent: true, destructive: false };
 
-export const listOperations = [
+const listOperations = [
   list({
     ...all,
     id: 'list_lists',

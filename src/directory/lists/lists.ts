@@ -16,7 +16,7 @@ import { ApiError, below, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow, Page } from '../../kit/values/page.ts';
 import { type Runner, readFilters, withSaved } from '../saved-searches/filters.ts';
-import { findPks, matchingPks, type Named } from '../search/pks.ts';
+import { type CreatorNames, findMatchingPks, findPks } from '../search/pks.ts';
 import { neededField } from '../search/plan.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
 import { settlePlan } from '../search/settle-plan.ts';
@@ -34,14 +34,14 @@ export const creatorLists = listing({
 });
 
 /** Makes concurrent calls count each other's lists. */
-export async function lockBrand(db: Db, brandId: string): Promise<void> {
+async function lockBrand(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
-export const countLists = (db: Db, brandId: string): Promise<number> =>
+const countLists = (db: Db, brandId: string): Promise<number> =>
   countRows(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
 
-export const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
+const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
   db.insertInto('creatorLists').values(row).returningAll().executeTakeFirstOrThrow();
 
 export const updateList = (db: Db, brandId: string, id: string, change: Updateable<CreatorListsTable>) =>
@@ -52,7 +52,7 @@ export async function deleteList(db: Db, brandId: string, id: string) {
 }
 
 /** Changes the number of a locked list's creators, and so its version. */
-export const countCreators = (db: Db, { brandId, id }: CreatorListRow, change: number, now: Date) =>
+const countCreators = (db: Db, { brandId, id }: CreatorListRow, change: number, now: Date) =>
   db
     .updateTable('creatorLists')
     .set((eb) => ({ creators: eb('creators', '+', change), version: eb('version', '+', 1), updatedAt: now }))
@@ -62,7 +62,7 @@ export const countCreators = (db: Db, { brandId, id }: CreatorListRow, change: n
     .executeTakeFirstOrThrow();
 
 /** Returns how many are new on the list, which the caller locked. */
-export async function insertCreators(
+async function insertCreators(
   db: Db,
   listId: string,
   pks: readonly number[],
@@ -76,7 +76,7 @@ export async function insertCreators(
 }
 
 /** Returns how many were on the list, which the caller locked. */
-export async function deleteCreators(db: Db, listId: string, pks: readonly number[]): Promise<number> {
+async function deleteCreators(db: Db, listId: string, pks: readonly number[]): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('listedCreators')
     .where('listId', '=', listId)
@@ -111,8 +111,8 @@ const MAX_CSV_MB = 20;
 const MAX_CSV_BYTES = MAX_CSV_MB * 1024 * 1024;
 const LONGEST_ROW = 64 * 1024;
 
-type Found = Awaited<ReturnType<typeof findPks>>;
-interface Adding {
+type FoundCreators = Awaited<ReturnType<typeof findPks>>;
+interface CreatorAddition {
   list: CreatorListRow;
   pks: readonly number[];
   by: string;
@@ -127,7 +127,7 @@ function listFull(count?: number): ApiError {
 /** The row as the audit log shows it. */
 const toAuditEntry = ({ version: _version, ...row }: CreatorListRow) => row;
 
-async function add(work: Work, { list, pks, by }: Adding): Promise<{ list: CreatorListRow; added: number }> {
+async function add(work: Work, { list, pks, by }: CreatorAddition): Promise<{ list: CreatorListRow; added: number }> {
   const { db, now } = work;
   const added = await insertCreators(db, list.id, pks, { now, by });
   if (added === 0) return { list, added };
@@ -152,7 +152,7 @@ async function findMatches(context: Context, caller: Runner, sent: CreatorSearch
       await measureLikeness(directory, snapshot, { pks: seeds, filter, bound: [] }),
     );
   }
-  const { total, pks } = await matchingPks(directory, snapshot, filter, MAX_CREATORS);
+  const { total, pks } = await findMatchingPks(directory, snapshot, filter, MAX_CREATORS);
   if (total > MAX_CREATORS) throw listFull(total);
   return pks;
 }
@@ -170,7 +170,7 @@ export async function searchPks(
 export async function createList(
   work: Work,
   { name, note = null }: { name: string; note?: string | null | undefined },
-  { pks, by }: Omit<Adding, 'list'>,
+  { pks, by }: Omit<CreatorAddition, 'list'>,
 ): Promise<CreatorListRow> {
   const { db, now, brandId } = work;
   await lockBrand(db, brandId);
@@ -187,10 +187,10 @@ export async function createList(
 }
 
 /** Finds creators by name or the address of their profile; `@` before a username is ignored. */
-export const findNamed = ({ directory }: Context, { pks, usernames }: Named): Promise<Found> =>
+export const findNamed = ({ directory }: Context, { pks, usernames }: CreatorNames): Promise<FoundCreators> =>
   findPks(directory, { pks, usernames: usernames.map((name) => name.replace(/^@/, '')) });
 
-export async function addCreators(work: Work, id: string, by: string, { pks, notFound }: Found) {
+export async function addCreators(work: Work, id: string, by: string, { pks, notFound }: FoundCreators) {
   const old = await creatorLists.lock(work.db, work.brandId, id);
   const { list, added } = await add(work, { list: old, pks, by });
   work.audit({ resourceId: id, old: toAuditEntry(old), new: toAuditEntry(list) });
@@ -210,11 +210,10 @@ export async function removeCreators({ db, now, brandId, audit }: Work, id: stri
 }
 
 const Row = z.record(z.string(), z.string());
-const isPk = (text: string) => /^\d{1,15}$/.test(text);
 const badFile = (message: string) => validationError([{ field: 'file', code: 'invalid', message }]);
 
 /** The creators that a CSV names in its columns `pk` and `username`; of a row with both, the `pk` counts. */
-async function readNames(bytes: AsyncIterable<Buffer>): Promise<Named & { sha256: string }> {
+async function readNames(bytes: AsyncIterable<Buffer>): Promise<CreatorNames & { sha256: string }> {
   const hash = createHash('sha256');
   const [pks, usernames] = [new Set<number>(), new Set<string>()];
   let received = 0;
@@ -239,7 +238,7 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<Named & { sha256
   try {
     for await (const record of parser) {
       const { pk = '', username = '' } = Row.parse(record);
-      if (isPk(pk.trim())) pks.add(Number(pk.trim()));
+      if (/^\d{1,15}$/.test(pk.trim())) pks.add(Number(pk.trim()));
       else if (username.trim() !== '') usernames.add(username.trim());
       else if (pk.trim() !== '')
         throw badFile(`has the pk ${JSON.stringify(pk.slice(0, 40))}, which must be a whole number.`);
@@ -254,7 +253,7 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<Named & { sha256
 }
 
 /** Reads a CSV and finds its creators, before the transaction. */
-export async function receiveNames(context: Context, { bytes }: FilePart): Promise<Found & { sha256: string }> {
+export async function receiveNames(context: Context, { bytes }: FilePart): Promise<FoundCreators & { sha256: string }> {
   const { sha256, ...named } = await readNames(bytes);
   return { ...(await findNamed(context, named)), sha256 };
 }

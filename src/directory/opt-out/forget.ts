@@ -9,7 +9,7 @@ import { highestVersion } from '../imports/indexing/records.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
 import { removeFromSaved } from '../saved-searches/matches.ts';
 import { type ForgottenSet, KEY_CONTEXT, openForgotten } from './forgotten.ts';
-import { type Hashes, type Name, type Named, openHashes } from './hashes.ts';
+import { type CreatorNames, type Hashes, type Name, openHashes } from './hashes.ts';
 import {
   addHashes,
   type Forgotten,
@@ -35,7 +35,7 @@ export interface ForgottenRecord extends Omit<Forgotten, 'pks' | 'removed' | 'ke
   /** For operators only. */
   pks: number[];
   removed: z.infer<typeof Removed>;
-  /** What brands keep themselves; it was not touched. */
+  /** Records that brands keep themselves; they were not touched. */
   kept: z.infer<typeof Kept>;
 }
 
@@ -70,12 +70,12 @@ async function makeHashes({ db, secrets }: DirectoryEngines): Promise<Hashes> {
 
 const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
   kind: name.kind,
-  hash: hashes.hashOf(name),
-  tag: hashes.tagOf(name),
+  hash: hashes.hashName(name),
+  tag: hashes.tagName(name),
 });
 
 /** The pk and username, which identify each creator from now on: the e-mail address may be an agency's. */
-const listNames = (found: readonly Named[]): Name[] =>
+const listNames = (found: readonly CreatorNames[]): Name[] =>
   found.flatMap(({ pk, username }): Name[] => [
     { kind: 'pk', value: pk },
     { kind: 'username', value: username },
@@ -87,7 +87,7 @@ const CHANGES = 5_000;
 /** The longest that an opt-out takes in another process. */
 const UNDER_WAY_MS = MINUTE_MS;
 
-type Find = (index: string) => Promise<Named[]>;
+type Find = (index: string) => Promise<CreatorNames[]>;
 
 /** A version that was removed in the meantime contains no one. */
 const unlessGone =
@@ -98,7 +98,7 @@ const unlessGone =
       throw error;
     });
 
-function added(before: ForgottenRecord['removed'], index: string, creators: number): ForgottenRecord['removed'] {
+function addCount(before: ForgottenRecord['removed'], index: string, creators: number): ForgottenRecord['removed'] {
   const known = before.find((entry) => entry.index === index)?.creators ?? 0;
   const others = before.filter((entry) => entry.index !== index);
   return creators === 0 ? before : [...others, { index, creators: known + creators }];
@@ -117,7 +117,7 @@ async function removeEverywhere(
   const { db, elastic, clock, alias } = engines;
   const live = await indexBehind(elastic, alias);
   const indices = await listVersions(engines);
-  const matches = new Map<string, Named[]>();
+  const matches = new Map<string, CreatorNames[]>();
   for (const index of indices) matches.set(index, await unlessGone(find)(index));
   const people = [...matches.values()].find((found) => found.length > 0) ?? [];
   const names = listNames(people);
@@ -136,7 +136,7 @@ async function removeEverywhere(
     // Also before: if this process dies, the versions no longer tell who it was.
     await removeFromSaved(db, [...found.keys()]);
     await takeOut(engines, index, [...found.values()], leastVersion);
-    removed = added(removed, index, found.size);
+    removed = addCount(removed, index, found.size);
     everyone.push(...found.keys());
     if (index !== live || found.size === 0) continue;
     const changes = [...found.keys()].map((pk): Change => ({ pk, type: 'opted_out', fields: [], version: 0 }));

@@ -1,13 +1,13 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { type Hashes, type Kind, type Name, type Named, openHashes, TAG_BITS } from './hashes.ts';
+import { type CreatorNames, type Hashes, type Kind, type Name, openHashes, TAG_BITS } from './hashes.ts';
 import { findKey, type HashRow, listHashes, stateOfHashes } from './opt-out.ts';
 
 /** The context under which the key is sealed. */
 export const KEY_CONTEXT = 'directory forgotten';
 
-/** What looking up opt-outs needs. The secret is read only if there are any. */
+/** The engines that looking up opt-outs needs. The secret is read only if there are any. */
 export interface ForgetEngines {
   db: Db;
   secrets(): Secrets;
@@ -15,13 +15,13 @@ export interface ForgetEngines {
 
 /** The creators who opted out, as a writer of the directory looks them up. */
 export interface ForgottenSet {
-  /** Whether the creator of a row opted out. */
-  has(row: Named): boolean;
+  /** True if the creator of a row opted out. */
+  has(row: CreatorNames): boolean;
   /** Reads the opt-outs since; returns whether there are any. */
   refresh(): Promise<boolean>;
 }
 
-interface Loaded {
+interface LoadedHashes {
   hashes: Hashes;
   tags: Uint8Array<ArrayBuffer>;
   known: ReadonlySet<string>;
@@ -29,21 +29,21 @@ interface Loaded {
 
 const hashKey = (kind: Kind, hash: Buffer) => `${kind}:${hash.toString('latin1')}`;
 
-function load(hashes: Hashes, rows: readonly HashRow[]): Loaded {
+function load(hashes: Hashes, rows: readonly HashRow[]): LoadedHashes {
   const tags = new Uint8Array(2 ** (TAG_BITS - 3));
   for (const { tag } of rows) tags[tag >> 3] = (tags[tag >> 3] ?? 0) | (1 << (tag & 7));
   return { hashes, tags, known: new Set(rows.map(({ kind, hash }) => hashKey(kind, hash))) };
 }
 
-function isIn({ hashes, tags, known }: Loaded, { pk, username, extracted_email: email }: Named): boolean {
+function isIn({ hashes, tags, known }: LoadedHashes, { pk, username, extracted_email: email }: CreatorNames): boolean {
   // The tags rule out almost every row; an HMAC for each would take a tenth of the time of an import.
   const mayBe = (tag: number) => ((tags[tag >> 3] ?? 0) & (1 << (tag & 7))) !== 0;
-  const isKnown = (name: Name) => known.has(hashKey(name.kind, hashes.hashOf(name)));
-  if (mayBe(hashes.tagOfPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
-  if (mayBe(hashes.tagOfText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
+  const isKnown = (name: Name) => known.has(hashKey(name.kind, hashes.hashName(name)));
+  if (mayBe(hashes.tagPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
+  if (mayBe(hashes.tagText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
     return true;
   if (email === null || email === undefined) return false;
-  return mayBe(hashes.tagOfText('email', foldAccents(email))) && isKnown({ kind: 'email', value: email });
+  return mayBe(hashes.tagText('email', foldAccents(email))) && isKnown({ kind: 'email', value: email });
 }
 
 /** Opens the stored key of all hashes; undefined before anyone opted out. */
@@ -56,7 +56,7 @@ async function readHashes({ db, secrets }: ForgetEngines): Promise<Hashes | unde
 export async function openForgotten(engines: ForgetEngines, ids?: readonly string[]): Promise<ForgottenSet> {
   const { db } = engines;
   let state = '';
-  let loaded: Loaded | undefined;
+  let loaded: LoadedHashes | undefined;
 
   async function refresh(): Promise<boolean> {
     const found = await stateOfHashes(db);

@@ -8,7 +8,7 @@ export type Kind = (typeof KINDS)[number];
 export type Name = { kind: 'pk'; value: number } | { kind: 'username' | 'email'; value: string };
 
 /** The fields of a row that may name its creator. */
-export interface Named {
+export interface CreatorNames {
   pk: number;
   username: string;
   extracted_email?: string | null | undefined;
@@ -49,11 +49,11 @@ function sipHash(first: number, second: number, count: number): number {
 
 export interface Hashes {
   /** The hash that is stored. */
-  hashOf(name: Name): Buffer;
+  hashName(name: Name): Buffer;
   /** `TAG_BITS` of a cheaper hash: names with different tags are different. */
-  tagOf(name: Name): number;
-  tagOfPk(pk: number): number;
-  tagOfText(kind: 'username' | 'email', folded: string): number;
+  tagName(name: Name): number;
+  tagPk(pk: number): number;
+  tagText(kind: 'username' | 'email', folded: string): number;
 }
 
 /** The form in which a name is compared: as the index folds the field. */
@@ -62,26 +62,26 @@ const foldName = ({ kind, value }: Name): string => (kind === 'pk' ? String(valu
 export function openHashes(key: Buffer): Hashes {
   const sip = keyedHash(key, 'tag');
   const [first, second] = [sip.readInt32LE(0), sip.readInt32LE(4)];
-  const tagOfWords = (kind: Kind, count: number) => sipHash(first ^ SEEDS[kind], second, count) >>> (32 - TAG_BITS);
+  const tagWords = (kind: Kind, count: number) => sipHash(first ^ SEEDS[kind], second, count) >>> (32 - TAG_BITS);
 
-  function tagOfPk(pk: number): number {
+  function tagPk(pk: number): number {
     words[0] = pk;
     words[1] = Math.floor(pk / 2 ** 32);
-    return tagOfWords('pk', 2);
+    return tagWords('pk', 2);
   }
 
-  function tagOfText(kind: 'username' | 'email', folded: string): number {
+  function tagText(kind: 'username' | 'email', folded: string): number {
     const length = Math.min(folded.length, words.length * 2);
     for (let i = 0; i < length; i += 2) {
       words[i >> 1] = folded.charCodeAt(i) | ((i + 1 < length ? folded.charCodeAt(i + 1) : 0) << 16);
     }
-    return tagOfWords(kind, (length + 1) >> 1);
+    return tagWords(kind, (length + 1) >> 1);
   }
 
   return {
-    hashOf: (name) => keyedHash(key, `${name.kind}:${foldName(name)}`),
-    tagOf: (name) => (name.kind === 'pk' ? tagOfPk(name.value) : tagOfText(name.kind, foldName(name))),
-    tagOfPk,
-    tagOfText,
+    hashName: (name) => keyedHash(key, `${name.kind}:${foldName(name)}`),
+    tagName: (name) => (name.kind === 'pk' ? tagPk(name.value) : tagText(name.kind, foldName(name))),
+    tagPk,
+    tagText,
   };
 }

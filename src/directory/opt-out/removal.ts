@@ -6,7 +6,7 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
 import { MAPPING_VERSION } from '../search/document.ts';
 import type { ForgottenSet } from './forgotten.ts';
-import { KINDS, type Name, type Named } from './hashes.ts';
+import { type CreatorNames, KINDS, type Name } from './hashes.ts';
 import { countTaken, listReadyIndices } from './opt-out.ts';
 
 const PAGE = 5_000;
@@ -25,7 +25,7 @@ const Hits = z.object({
 });
 
 /** Creators of an index by `pk`, one page at a time. */
-async function* readNamed(elastic: Elastic, index: string, query: object): AsyncGenerator<Named[]> {
+async function* readNamed(elastic: Elastic, index: string, query: object): AsyncGenerator<CreatorNames[]> {
   const path = `/${index}/_search?filter_path=hits.hits._source&allow_partial_search_results=false`;
   for (let after = -1; ; ) {
     const body = {
@@ -47,14 +47,17 @@ async function* readNamed(elastic: Elastic, index: string, query: object): Async
   }
 }
 
-async function gather(pages: AsyncGenerator<Named[]>, matches: (row: Named) => boolean): Promise<Named[]> {
-  const found: Named[] = [];
+async function gather(
+  pages: AsyncGenerator<CreatorNames[]>,
+  matches: (row: CreatorNames) => boolean,
+): Promise<CreatorNames[]> {
+  const found: CreatorNames[] = [];
   for await (const page of pages) found.push(...page.filter(matches));
   return found;
 }
 
 /** The creators of an index who opted out; every document is read. */
-export const scan = (elastic: Elastic, index: string, forgotten: ForgottenSet): Promise<Named[]> =>
+export const scan = (elastic: Elastic, index: string, forgotten: ForgottenSet): Promise<CreatorNames[]> =>
   gather(readNamed(elastic, index, { match_all: {} }), forgotten.has);
 
 const FIELD = { pk: 'card.pk', username: 'card.username', email: 'card.extracted_email' } as const;
@@ -65,7 +68,7 @@ export async function findNamed(
   index: string,
   names: readonly Name[],
   forgotten: ForgottenSet,
-): Promise<Named[]> {
+): Promise<CreatorNames[]> {
   const hasEmail = names.some(({ kind }) => kind === 'email');
   if (hasEmail && (await getMappingVersion(elastic, index)) < MAPPING_VERSION) {
     return await scan(elastic, index, forgotten);
@@ -90,7 +93,7 @@ export async function listVersions({ elastic, db, alias }: DirectoryEngines): Pr
 export async function takeOut(
   { elastic, db, clock }: DirectoryEngines,
   index: string,
-  found: readonly Named[],
+  found: readonly CreatorNames[],
   leastVersion: number,
 ): Promise<void> {
   if (found.length === 0) return;
@@ -104,5 +107,5 @@ export async function takeOut(
   await countTaken(db, index, found.length);
 }
 
-/** Whether an index was removed in the meantime. */
+/** Tells if an index was removed in the meantime. */
 export const isGone = (error: unknown): boolean => error instanceof ElasticsearchRefusal && error.status === 404;

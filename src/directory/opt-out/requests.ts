@@ -11,7 +11,7 @@ import { forget } from './forget.ts';
 import type { ForgetRequest } from './opt-out.ts';
 
 /** Records a request and its mail, unless this address had `most` of them since a time. */
-export async function insertRequest(
+async function insertRequest(
   db: Db,
   { id, email, addressHash, createdAt, expiresAt }: Omit<ForgetRequest, 'attempts' | 'nextAttemptAt'>,
   { most, since }: { most: number; since: Date },
@@ -23,12 +23,12 @@ export async function insertRequest(
       < ${most}::int`.execute(db);
 }
 
-export async function findRequest(db: Db, id: string): Promise<ForgetRequest | undefined> {
+async function findRequest(db: Db, id: string): Promise<ForgetRequest | undefined> {
   return await db.selectFrom('directoryForgetRequests').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
 /** Claims the mails that are due: another sender takes them again only at `again`. */
-export async function claimRequests(db: Db, now: Date, again: Date, limit: number): Promise<ForgetRequest[]> {
+async function claimRequests(db: Db, now: Date, again: Date, limit: number): Promise<ForgetRequest[]> {
   return await db
     .updateTable('directoryForgetRequests')
     .set(({ eb }) => ({ nextAttemptAt: again, attempts: eb('attempts', '+', 1) }))
@@ -46,15 +46,15 @@ export async function claimRequests(db: Db, now: Date, again: Date, limit: numbe
 }
 
 /** Records how an attempt ended: null if there is no other. */
-export async function updateRequest(db: Db, id: string, nextAttemptAt: Date | null): Promise<void> {
+async function updateRequest(db: Db, id: string, nextAttemptAt: Date | null): Promise<void> {
   await db.updateTable('directoryForgetRequests').set({ nextAttemptAt }).where('id', '=', id).execute();
 }
 
-export async function deleteExpiredRequests(db: Db, now: Date): Promise<void> {
+async function deleteExpiredRequests(db: Db, now: Date): Promise<void> {
   await db.deleteFrom('directoryForgetRequests').where('expiresAt', '<=', now).execute();
 }
 
-/** How long the link in the mail works. */
+/** The link in the mail works this long. */
 const LINK_LIVES_MS = 3 * DAY_MS;
 /** The most mails to one address while its links work, however often it requests one. */
 const MOST_MAILS = 3;
@@ -76,7 +76,7 @@ export async function requestForgetting({ postgres, clock, secrets }: Context, e
   await insertRequest(postgres.db, row, { most: MOST_MAILS, since });
 }
 
-/** Whether the link of a request still works. */
+/** Tells if the link of a request still works. */
 export async function isRequested({ postgres }: Context, id: string): Promise<boolean> {
   return (await findRequest(postgres.db, id)) !== undefined;
 }

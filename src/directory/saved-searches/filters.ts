@@ -7,7 +7,7 @@ import { isDeclared, toProblems } from '../../kit/values/problems.ts';
 import { CreatorSearchQuery, Settled } from '../search/search.shapes.ts';
 
 /** The filters of a saved search that a person, or without one a key, may run. */
-export async function findFilters(
+async function findFilters(
   db: Db,
   brandId: string,
   id: string,
@@ -34,11 +34,11 @@ const OF_A_CALL: ReadonlySet<string> = new Set([
 
 export type SavedFilters = Readonly<Record<string, string>>;
 
-/** Search ignores blank values too. */
-const withoutBlanks = (filters: SavedFilters) =>
-  Object.fromEntries(Object.entries(filters).filter(([, value]) => value.trim() !== ''));
-
-const parse = (filters: SavedFilters) => CreatorSearchQuery.safeParse(withoutBlanks(filters), { reportInput: true });
+/** Leaves out blank values, because search ignores them too. */
+function parse(filters: SavedFilters) {
+  const filled = Object.fromEntries(Object.entries(filters).filter(([, value]) => value.trim() !== ''));
+  return CreatorSearchQuery.safeParse(filled, { reportInput: true });
+}
 
 /**
  * Filters of a body as a search. A filter may hold what its parameter may hold; `also` names parameters of a call that are
@@ -69,7 +69,7 @@ export function readSaved(field: string, filters: SavedFilters): CreatorSearchQu
 /** The same; undefined where `readSaved` throws. */
 export const findReadable = (filters: SavedFilters): CreatorSearchQuery | undefined => parseSaved(filters).data;
 
-/** Who runs a saved search: a brand, or one of its people. */
+/** The caller who runs a saved search: a brand, or one of its people. */
 export type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { kind: 'session' }>, 'person'>>;
 
 /** The names of the parameters that narrow or order; `q_as` always has a value. */

@@ -13,13 +13,12 @@ const AFTER = /^\d{1,15}$/;
 const position = z.string().regex(AFTER, 'must be the `next_after` of an earlier answer');
 
 const MOST_MATCHES = 1_000;
-export const MatchFilter = z.object({
+const MatchFilter = z.object({
   after: position.optional().describe('Only later matches: `next_after` of an earlier answer.').meta({ example: '12' }),
   limit: clampedParameter(MOST_MATCHES)
     .default(100)
     .describe('Most matches in one answer; larger values are clamped to 1,000.'),
 });
-export type MatchFilter = z.output<typeof MatchFilter>;
 
 const SavedSearchMatch = z
   .object({
@@ -33,7 +32,7 @@ const SavedSearchMatch = z
   })
   .meta({ id: 'SavedSearchMatch' });
 
-export const SavedSearchMatches = z
+const SavedSearchMatches = z
   .object({
     data: z.array(SavedSearchMatch).describe('Matches in the order in which they were found.'),
     has_more: z.boolean().describe('Whether there are later matches.').meta({ example: false }),
@@ -44,7 +43,7 @@ export const SavedSearchMatches = z
   })
   .meta({ id: 'SavedSearchMatches' });
 
-export const SavedSearchSeen = z.object({
+const SavedSearchSeen = z.object({
   after: position.describe('Position up to which the person has looked, `next_after` of the matches.'),
 });
 

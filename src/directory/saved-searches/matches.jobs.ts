@@ -60,7 +60,7 @@ async function lookSafely(context: Context, search: DueSearch, moment: Moment): 
 }
 
 /** Searches that cannot be read are handled one by one, so that each records why. */
-function readable({ id, brandId, filters }: DueSearch): Search[] {
+function listReadable({ id, brandId, filters }: DueSearch): Search[] {
   const query = findReadable(filters);
   return query ? [{ id, brandId, query }] : [];
 }
@@ -70,7 +70,7 @@ async function passUnaffected(context: Context, searches: readonly DueSearch[], 
   const [first] = searches;
   if (!first || first.seq === null) return [...searches];
   const span = { from: { seq: first.seq, at: first.seqAt }, to: moment };
-  const found = await findUnaffected(context, searches.flatMap(readable), span).catch((error: unknown) => {
+  const found = await findUnaffected(context, searches.flatMap(listReadable), span).catch((error: unknown) => {
     // One of them cannot be run; each is tried by itself.
     if (error instanceof ApiError && error.code === 'VALIDATION_ERROR') return [];
     throw error;

@@ -61,7 +61,7 @@ export async function lockDue(db: Db, { id, version, seq }: DueSearch): Promise<
   return rows.length > 0;
 }
 
-/** Of these creators, in the order of `pk`, those whom the search neither knew nor found. */
+/** Returns the creators, in the order of `pk`, whom the search neither knew nor found. */
 export async function listUnknown(db: Db, id: string, pks: readonly number[]): Promise<number[]> {
   const { rows } = await sql<{ pk: number }>`
     select candidate.pk from unnest(${pks}::bigint[]) as candidate (pk)
@@ -135,7 +135,7 @@ export async function putLook(db: Db, id: string, personId: string, number: numb
 }
 
 /**
- * Whether nobody opted out since a batch of changes. Until the commit, opt-outs wait before they remove creators from
+ * Tells if nobody opted out since a batch of changes. Until the commit, opt-outs wait before they remove creators from
  * what saved searches found, so they find what this transaction writes.
  */
 export async function isUndisturbed(transaction: Db, alias: string, seq: number): Promise<boolean> {

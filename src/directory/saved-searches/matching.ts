@@ -4,7 +4,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { findLast, findUnderWay, hasRollback } from '../changes/changes.ts';
 import { MAPPING_VERSION } from '../search/document.ts';
-import { eachPage, matchingPks } from '../search/pks.ts';
+import { eachPage, findMatchingPks } from '../search/pks.ts';
 import { neededField } from '../search/plan.ts';
 import { type Clause, type Filter, toElasticQuery } from '../search/query.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
@@ -12,16 +12,16 @@ import { settlePlan } from '../search/settle-plan.ts';
 
 /** Creators that a tracked search may match when it is saved: as numbers in memory, 4 MB. */
 const KNOWN_AT_MOST = 500_000;
-/** How far the clocks of writers may be apart. */
+/** The clocks of writers may be apart by this much. */
 const CLOCKS_DIFFER_MS = MINUTE_MS;
 
 /** The directory at a batch of its changes. */
 export interface Moment {
   seq: number;
-  /** When the batch was reported; null before the first. */
+  /** The time at which the batch was reported; null before the first. */
   at: Date | null;
   index: string;
-  /** Whether its documents say when they changed. */
+  /** True if its documents say when they changed. */
   hasTimes: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function readKnown(
   await context.directory.assertServes(toSnapshot(moment), neededField(query));
   const filter = await settleFilter(context, brandId, query, moment);
   if (query.similar_to) return undefined;
-  const { total, pks } = await matchingPks(context.directory, toSnapshot(moment), filter, KNOWN_AT_MOST);
+  const { total, pks } = await findMatchingPks(context.directory, toSnapshot(moment), filter, KNOWN_AT_MOST);
   return total > KNOWN_AT_MOST ? undefined : pks;
 }
 
@@ -71,17 +71,17 @@ export interface Search {
   query: CreatorSearchQuery;
 }
 
-/** From how far a search has looked to a moment. */
+/** The changes between a search's last look and a moment. */
 export interface Span {
   from: { seq: number; at: Date | null };
   to: Moment;
 }
 
 /**
- * From which `changed_at` on the documents may match newly; undefined for all of them. A rollback brings back documents
+ * Returns the `changed_at` from which documents may match newly; undefined for all of them. A rollback brings back documents
  * with their earlier times.
  */
-async function changedFrom({ postgres, config }: Context, { from, to }: Span): Promise<number | undefined> {
+async function findChangedFrom({ postgres, config }: Context, { from, to }: Span): Promise<number | undefined> {
   const alias = config.directoryAlias;
   if (!to.hasTimes || from.at === null) return undefined;
   if (await hasRollback(postgres.db, alias, from.seq, to.seq)) return undefined;
@@ -89,7 +89,7 @@ async function changedFrom({ postgres, config }: Context, { from, to }: Span): P
   return since.getTime() - CLOCKS_DIFFER_MS;
 }
 
-const recently = (since: number): Clause => ({ range: { 'x.changed_at': { gte: since } } });
+const changedSince = (since: number): Clause => ({ range: { 'x.changed_at': { gte: since } } });
 
 /** The age of data changes without the creator. */
 const isAboutAge = (query: CreatorSearchQuery) => query.fresh_within_days !== undefined;
@@ -100,8 +100,8 @@ export async function* readChanged(context: Context, { brandId, query }: Search,
   const snapshot = toSnapshot(span.to);
   await directory.assertServes(snapshot, neededField(query));
   const filter = await settleFilter(context, brandId, query, span.to);
-  const since = isAboutAge(query) ? undefined : await changedFrom(context, span);
-  const clauses = since === undefined ? filter.clauses : [...filter.clauses, recently(since)];
+  const since = isAboutAge(query) ? undefined : await findChangedFrom(context, span);
+  const clauses = since === undefined ? filter.clauses : [...filter.clauses, changedSince(since)];
   yield* eachPage(directory, snapshot, { ...filter, clauses });
 }
 
@@ -117,7 +117,7 @@ const Counts = z.object({
  */
 export async function findUnaffected(context: Context, searches: readonly Search[], span: Span): Promise<string[]> {
   const { directory } = context;
-  const since = await changedFrom(context, span);
+  const since = await findChangedFrom(context, span);
   if (since === undefined) return [];
   const filters: Record<string, Clause> = {};
   for (const { id, brandId, query } of searches) {
@@ -129,7 +129,7 @@ export async function findUnaffected(context: Context, searches: readonly Search
   const body = {
     size: 0,
     track_total_hits: false,
-    query: { bool: { filter: [recently(since)] } },
+    query: { bool: { filter: [changedSince(since)] } },
     aggs: { searches: { filters: { filters } } },
   };
   const { aggregations } = await directory.counts.ask(span.to.index, Counts, body);

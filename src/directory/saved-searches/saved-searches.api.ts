@@ -50,7 +50,7 @@ const alert = z
   .nullable()
   .describe('One mail a period that had new matches, with their number; null for none.');
 
-export const SavedSearch = z
+const SavedSearch = z
   .object({
     id: idField('ssr', 'Saved search id.'),
     name,
@@ -101,7 +101,7 @@ export const SavedSearchPatch = z
   .meta({ id: 'SavedSearchPatch' });
 export type SavedSearchPatch = z.output<typeof SavedSearchPatch>;
 
-export const SavedSearchFilter = z.object({ ...ListQuery });
+const SavedSearchFilter = z.object({ ...ListQuery });
 
 const tag = 'Saved searches';
 const path = '/v1/saved-searches';
@@ -124,7 +124,7 @@ function listFor(caller: Caller) {
   return answersWhere(savedSearchRows, toWhere, SavedSearch, (row: Row) => toItem(row, caller));
 }
 
-export const savedSearchOperations = [
+const savedSearchOperations = [
   read({
     id: 'list_saved_searches',
     path,

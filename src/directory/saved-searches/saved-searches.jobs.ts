@@ -10,7 +10,7 @@ import { listAddresses } from '../../platform/people/people.ts';
 import { deleteOrphans } from './saved-searches.ts';
 
 /** Searches with an alert that have matches which no mail has counted, after one of them, by id. */
-export async function listToAlert(db: Db, after: string, limit: number) {
+async function listToAlert(db: Db, after: string, limit: number) {
   return await db
     .selectFrom('savedSearches as search')
     .innerJoin('subscriptions as subscription', (join) =>
@@ -27,10 +27,10 @@ export async function listToAlert(db: Db, after: string, limit: number) {
     .execute();
 }
 
-export type ToAlert = Awaited<ReturnType<typeof listToAlert>>[number];
+export type AlertedSearch = Awaited<ReturnType<typeof listToAlert>>[number];
 
 /** The last batch with which a version of the directory went live. */
-export async function findLastSwap(db: Db, alias: string): Promise<{ seq: number; at: Date } | undefined> {
+async function findLastSwap(db: Db, alias: string): Promise<{ seq: number; at: Date } | undefined> {
   const { rows } = await sql<{ seq: number; at: Date }>`
     select seq, at from directory_changes
     where alias = ${alias} and seq is not null and kind in ('import', 'rollback')
@@ -42,9 +42,9 @@ export async function findLastSwap(db: Db, alias: string): Promise<{ seq: number
  * Ends a period of a search's alert: counts its matches, which no later mail counts. Undefined if there are none, or if
  * another process ended it.
  */
-export async function endPeriod(
+async function endPeriod(
   db: Db,
-  { id, alerted, alertedAt }: ToAlert,
+  { id, alerted, alertedAt }: AlertedSearch,
   { end, before }: { end: Date; before: Date | null },
 ): Promise<number | undefined> {
   const { rows } = await sql<{ count: number }>`
@@ -67,7 +67,7 @@ type Swap = Awaited<ReturnType<typeof findLastSwap>>;
 
 /** The end of the last period. Matches from `before` on belong to the next one. */
 function lastPeriod(
-  { alertEvery, seq }: ToAlert,
+  { alertEvery, seq }: AlertedSearch,
   now: Date,
   swap: Swap,
 ): { end: Date; before: Date | null } | undefined {
@@ -81,7 +81,7 @@ function lastPeriod(
   return { end, before: end };
 }
 
-async function alertAbout({ postgres, clock }: Context, search: ToAlert, swap: Swap): Promise<void> {
+async function alertAbout({ postgres, clock }: Context, search: AlertedSearch, swap: Swap): Promise<void> {
   const { id, brandId, name, alertEvery, alertMail, alertedAt } = search;
   const period = lastPeriod(search, clock.now(), swap);
   if (!period || (alertedAt !== null && alertedAt >= period.end)) return;

@@ -29,7 +29,7 @@ declare module '../../kit/engines/postgres/columns.ts' {
 
 export type SavedSearchRow = Selectable<SavedSearchesTable>;
 
-/** Who sees searches: a person their own and shared ones, a key shared ones. */
+/** The viewer of searches: a person sees their own and shared ones, a key shared ones. */
 export interface Viewer {
   brandId: string;
   personId: string | null;
@@ -63,7 +63,7 @@ export const savedSearchRows = listing({
       ]),
 });
 
-const seenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
+const findSeenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
   db
     .selectFrom('savedSearches')
     .selectAll()
@@ -71,14 +71,14 @@ const seenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
     .where('id', '=', id)
     .where(({ or, eb }) => or([eb('shared', '=', true), eb('personId', '=', personId ?? '')]));
 
-export const findSavedSearch = (db: Db, viewer: Viewer, id: string) => seenBy(db, viewer, id).executeTakeFirst();
+export const findSavedSearch = (db: Db, viewer: Viewer, id: string) => findSeenBy(db, viewer, id).executeTakeFirst();
 
 /** The search, locked until the transaction ends. */
-export const lockSavedSearch = (db: Db, viewer: Viewer, id: string) =>
-  seenBy(db, viewer, id).forUpdate().executeTakeFirst();
+const lockSavedSearch = (db: Db, viewer: Viewer, id: string) =>
+  findSeenBy(db, viewer, id).forUpdate().executeTakeFirst();
 
 /** The search of this person, or of keys, with this name, ignoring case; locked until the transaction ends. */
-export async function lockSavedSearchNamed(
+async function lockSavedSearchNamed(
   db: Db,
   { brandId, personId }: Viewer,
   name: string,
@@ -94,7 +94,7 @@ export async function lockSavedSearchNamed(
 }
 
 /** Searches of people who were removed do not count. */
-export const countSavedSearches = (db: Db, brandId: string): Promise<number> =>
+const countSavedSearches = (db: Db, brandId: string): Promise<number> =>
   countRows(
     db
       .selectFrom('savedSearches')
@@ -104,13 +104,13 @@ export const countSavedSearches = (db: Db, brandId: string): Promise<number> =>
       .where(({ or, eb }) => or([eb('shared', '=', true), eb('people.removedAt', 'is', null)])),
   );
 
-export const insertSavedSearch = (db: Db, row: Insertable<SavedSearchesTable>) =>
+const insertSavedSearch = (db: Db, row: Insertable<SavedSearchesTable>) =>
   db.insertInto('savedSearches').values(row).returningAll().executeTakeFirstOrThrow();
 
-export const updateSavedSearch = (db: Db, brandId: string, id: string, change: Updateable<SavedSearchesTable>) =>
+const updateSavedSearch = (db: Db, brandId: string, id: string, change: Updateable<SavedSearchesTable>) =>
   updateOwn(db.updateTable('savedSearches').set(change).returningAll(), brandId, id);
 
-export async function deleteSavedSearch(db: Db, brandId: string, id: string): Promise<void> {
+async function deleteSavedSearch(db: Db, brandId: string, id: string): Promise<void> {
   await db.deleteFrom('savedSearches').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 

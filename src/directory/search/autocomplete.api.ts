@@ -19,7 +19,7 @@ const Hits = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: z.object({ card: DirectoryCreator }) })) }),
 });
 
-const beginningIn = (q: string) => q.trim().replace(/^@/, '').trim();
+const parseBeginning = (q: string) => q.trim().replace(/^@/, '').trim();
 
 export const autocompleteCreators = read({
   id: 'autocomplete_creators',
@@ -34,7 +34,7 @@ export const autocompleteCreators = read({
       .string()
       .min(1)
       .max(100)
-      .refine((value) => foldAccents(beginningIn(value)) !== '', 'must have a character of a username')
+      .refine((value) => foldAccents(parseBeginning(value)) !== '', 'must have a character of a username')
       .describe('Start of a username, with or without `@`.')
       .meta({ example: 'gord' }),
     limit: clampedParameter(20).default(10).describe('Most suggestions to return; larger values are clamped to 20.'),
@@ -46,7 +46,7 @@ export const autocompleteCreators = read({
     const { hits } = await directory.counts.ask(snapshot.index, Hits, {
       size: query.limit,
       track_total_hits: false,
-      query: { bool: { filter: [usernameStartsWith(beginningIn(query.q))] } },
+      query: { bool: { filter: [usernameStartsWith(parseBeginning(query.q))] } },
       sort: toSort('followers'),
     });
     return { data: hits.hits.map((hit) => Suggestion.parse(hit._source.card)) };

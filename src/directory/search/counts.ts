@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { known, Percentiles, readCuts, splitPercents } from './cuts.ts';
-import { getOrder, type Sort, sortedBy } from './order.ts';
+import { getOrder, getSortValue, type Sort } from './order.ts';
 import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import { type Bounds, cutByPks, cutByValues, getTotal, type Level, nextUp, toLevel, valuesWithin } from './regions.ts';
 import { serializeBody } from './request-body.ts';
@@ -26,7 +26,7 @@ const LevelAnswer = CountAnswer.extend({ aggregations: z.object({ values: Bucket
 const LEVEL_FIELDS = '&filter_path=hits.total.value,aggregations.values.buckets.doc_count';
 
 /** Scores of several shards compare only if each counts words over all of them. */
-export const scoredAlike = (sort: Sort) => (sort === 'relevance' ? '&search_type=dfs_query_then_fetch' : '');
+export const getScoringParameter = (sort: Sort) => (sort === 'relevance' ? '&search_type=dfs_query_then_fetch' : '');
 
 /** One version of the directory, as of one refresh. Prefixes every cache key. */
 export interface Snapshot {
@@ -35,7 +35,7 @@ export interface Snapshot {
 }
 
 /** At most this many of the cuts, evenly chosen. */
-function thinned(cuts: readonly number[], most: number): number[] {
+function thinCuts(cuts: readonly number[], most: number): number[] {
   const step = Math.ceil((cuts.length + 1) / most);
   return cuts.filter((_, i) => (i + 1) % step === 0);
 }
@@ -67,7 +67,7 @@ export function openCounts(elastic: Elastic) {
     sort: Sort = 'followers',
     fields = '',
   ): Promise<T> {
-    const path = `/${index}/_search?allow_partial_search_results=false${fields}${scoredAlike(sort)}`;
+    const path = `/${index}/_search?allow_partial_search_results=false${fields}${getScoringParameter(sort)}`;
     const bytes = await elastic.post(path, serializeBody(body));
     return answer.parse(JSON.parse(bytes.toString('utf8')));
   }
@@ -108,7 +108,7 @@ export function openCounts(elastic: Elastic) {
       track_total_hits: true,
       query: toElasticQuery(filter, sort, within && [within]),
       // Buckets come lowest first.
-      aggs: { values: { range: { ...sortedBy(sort), ranges: inOrder(sort, ranges).reverse() } } },
+      aggs: { values: { range: { ...getSortValue(sort), ranges: inOrder(sort, ranges).reverse() } } },
     };
     const { hits, aggregations } = await ask(index, LevelAnswer, body, sort, LEVEL_FIELDS);
     const buckets = aggregations.values.buckets.map((bucket) => bucket.doc_count);
@@ -122,7 +122,7 @@ export function openCounts(elastic: Elastic) {
     if (sort === 'relevance') return await refine(index, filter, sort, {});
     const { ranged } = getOrder(sort);
     const own = await cutsWithin(index, sort, ranged ? filter.ranges[ranged] : {});
-    const values = thinned(own, filter.clauses.length === 0 ? REGIONS_OF_ALL : REGIONS);
+    const values = thinCuts(own, filter.clauses.length === 0 ? REGIONS_OF_ALL : REGIONS);
     return await countValues(index, filter, sort, [...inOrder(sort, cutByValues(values)), { missing: true }]);
   }
 
@@ -154,14 +154,14 @@ export function openCounts(elastic: Elastic) {
   async function refine(index: string, filter: Filter, sort: Sort, region: Bounds): Promise<Level> {
     const own = region.missing ? [] : await cutsWithin(index, sort, region);
     if (own.length > 0) {
-      const regions = inOrder(sort, cutByValues(thinned(own, FINER_REGIONS), region));
+      const regions = inOrder(sort, cutByValues(thinCuts(own, FINER_REGIONS), region));
       return await countValues(index, filter, sort, regions, region);
     }
     const percents = splitPercents(FINER_REGIONS);
     const aggs = {
-      least: { min: sortedBy(sort) },
-      most: { max: sortedBy(sort) },
-      values: { percentiles: { ...sortedBy(sort), percents } },
+      least: { min: getSortValue(sort) },
+      most: { max: getSortValue(sort) },
+      values: { percentiles: { ...getSortValue(sort), percents } },
       pks: { percentiles: { field: 'card.pk', percents } },
     };
     const query = toElasticQuery(filter, sort, [region]);

@@ -16,7 +16,7 @@ export interface Directory {
   elastic: Elastic;
   counts: Counts;
   facets: Facets;
-  /** How many searches of this process are under way, and how many began so far; walks make room for them. */
+  /** Searches of this process that are under way, and all that began so far; walks make room for them. */
   searching: { count: number; begun: number };
   /** Two walks a brand. */
   walks: Slots;

@@ -6,11 +6,11 @@ import { findCountryCode, findStateCode, listCityIds, listMetroIds } from './sto
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
   [Field in keyof DirectoryCreatorDetail]?: DirectoryCreatorDetail[Field] | undefined;
 } & {
-  /** When the source observed the creator, as ISO 8601; absent means at the import. */
+  /** The time at which the source observed the creator, as ISO 8601; absent means at the import. */
   data_as_of?: string | null | undefined;
 };
 
-/** What an import knows about a row besides its values. Times are in milliseconds since 1970. */
+/** The facts that an import knows about a row besides its values. Times are in milliseconds since 1970. */
 export interface Facts {
   importedAt?: number | undefined;
   changedAt?: number | undefined;

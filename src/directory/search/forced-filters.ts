@@ -6,7 +6,7 @@ import { toProblems } from '../../kit/values/problems.ts';
 import { findVersions } from '../lists/list-filter.ts';
 import type { Directory } from './directory.ts';
 import { getPlan, neededField, type Plan, REPEATED, toMeta } from './plan.ts';
-import { type Clause, type Listed, toElasticQuery } from './query.ts';
+import { type Clause, type ListClauses, toElasticQuery } from './query.ts';
 import { CreatorSearchQuery } from './search.shapes.ts';
 
 /** The parameters that a key can be bound to: filters, but no order, page or look-up. */
@@ -23,7 +23,7 @@ const FILTERS: ReadonlySet<string> = new Set([
 type Forced = Readonly<Record<string, string>>;
 
 /** The problems with filters to which a key of the brand shall be bound. */
-export async function forcedProblems(db: Db, brandId: string, field: string, forced: Forced): Promise<Problem[]> {
+export async function listForcedProblems(db: Db, brandId: string, field: string, forced: Forced): Promise<Problem[]> {
   const parsed = CreatorSearchQuery.safeParse(forced, { reportInput: true });
   const { in_list = [], not_in_list = [], ...read } = parsed.data ?? {};
   const ids = [...in_list, ...not_in_list];
@@ -68,7 +68,7 @@ function bindForced(forced: Forced): Bound {
 type Bindable = Pick<Caller, 'brandId' | 'limits'>;
 
 /** The first of the key's filters that needs a field of the newest mapping. */
-export function neededBy({ limits }: Bindable): string | undefined {
+export function findNeededField({ limits }: Bindable): string | undefined {
   const forced = limits?.forced_filters;
   return forced ? neededField(bindForced(forced).query) : undefined;
 }
@@ -81,7 +81,7 @@ export async function readForcedClauses({ lists }: Directory, { brandId, limits 
   return [clause, ...((await lists.read(brandId, query))?.clauses ?? [])];
 }
 
-function joined(one: Listed | undefined, other: Listed | undefined): Listed | undefined {
+function joinLists(one: ListClauses | undefined, other: ListClauses | undefined): ListClauses | undefined {
   if (!one || !other) return one ?? other;
   return { clauses: [...one.clauses, ...other.clauses], toJSON: () => [one, other] };
 }
@@ -90,7 +90,7 @@ function joined(one: Listed | undefined, other: Listed | undefined): Listed | un
  * The plan with the brand's lists that the query names, and narrowed to the filters of the key. Throws VALIDATION_ERROR
  * if the brand has no such list.
  */
-export async function narrowed(
+export async function narrowPlan(
   { lists }: Directory,
   { brandId, limits }: Bindable,
   query: CreatorSearchQuery,
@@ -98,7 +98,7 @@ export async function narrowed(
 ): Promise<Plan> {
   const forced = limits?.forced_filters;
   const bound = forced ? bindForced(forced) : undefined;
-  const listed = joined(await lists.read(brandId, query), bound && (await lists.read(brandId, bound.query)));
+  const listed = joinLists(await lists.read(brandId, query), bound && (await lists.read(brandId, bound.query)));
   const filter = {
     ...plan.filter,
     ...(bound ? { clauses: [...plan.filter.clauses, bound.clause] } : {}),

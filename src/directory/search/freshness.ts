@@ -57,7 +57,7 @@ const Hits = z.object({
 });
 const Pks = z.array(z.object({ pk: z.number() }));
 
-/** How fresh each creator of a page is, in the page's order. `cards` is the page as fetchPage returns it. */
+/** Reads the freshness of each creator of a page, in the page's order. `cards` is the page as fetchPage returns it. */
 export async function readFreshness(directory: Directory, snapshot: Snapshot, cards: string): Promise<CardFreshness[]> {
   const pks = Pks.parse(JSON.parse(`[${Buffer.from(cards, 'latin1').toString('utf8')}]`)).map(({ pk }) => pk);
   if (pks.length === 0) return [];

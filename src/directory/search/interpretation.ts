@@ -12,8 +12,8 @@ import {
   type StateReading,
 } from './places.ts';
 
-/** How the place parameters of a search are read. */
-export interface Understanding {
+/** The reading of a search's place parameters. */
+export interface ReadPlaces {
   q: PlaceReading | { kind: 'text'; text: string } | { kind: 'username'; username: string } | undefined;
   city: PlaceReading | undefined;
   state: StateReading | undefined;
@@ -44,14 +44,14 @@ function readProfileAddress(q: string): string | undefined {
   return address?.platform === 'photo_app' ? (address.handle ?? undefined) : undefined;
 }
 
-function readQ(q: string, mode: PlaceWords['q_as']): Understanding['q'] {
+function readQ(q: string, mode: PlaceWords['q_as']): ReadPlaces['q'] {
   const text = { kind: 'text' as const, text: q };
   if (mode === 'text') return text;
   const username = readProfileAddress(q);
   return username === undefined ? (readLocation(q) ?? text) : { kind: 'username', username };
 }
 
-export function understand(query: PlaceWords): Understanding {
+export function readPlaces(query: PlaceWords): ReadPlaces {
   const { q, city, state, country } = query;
   return {
     q: q === undefined ? undefined : readQ(q, query.q_as),
@@ -186,7 +186,7 @@ export const Interpretation = z
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;
 
-type Reading = NonNullable<Understanding['q' | 'city' | 'state' | 'country']>;
+type Reading = NonNullable<ReadPlaces['q' | 'city' | 'state' | 'country']>;
 
 function explain(value: string | undefined, reading: Reading | undefined): Read | null {
   if (value === undefined || reading === undefined) return null;
@@ -197,14 +197,14 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
     case 'username':
       return { ...read, name: reading.username };
     case 'metro':
-      return { ...read, name: reading.metro.name, ...narrowed(reading) };
+      return { ...read, name: reading.metro.name, ...getArea(reading) };
     case 'city':
-      return { ...read, name: reading.name, ...narrowed(reading), ...explainCities(reading) };
+      return { ...read, name: reading.name, ...getArea(reading), ...explainCities(reading) };
     case 'city_contains':
       return {
         ...read,
         name: reading.text,
-        ...narrowed(reading),
+        ...getArea(reading),
         did_you_mean: reading.suggestion ?? null,
         ...explainCities(reading),
       };
@@ -218,7 +218,7 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
   }
 }
 
-/** How a `q` was read whose text found nobody. */
+/** Explains the reading of a `q` whose text found nobody. */
 export function explainTextInPlace(value: string, { text, place, reading }: PlaceInText): Read | null {
   const read = explain(value, reading);
   const instead_of = { read_as: 'text' as const, total: 0 as const };
@@ -235,7 +235,7 @@ function explainCities({ cities, others }: { cities?: KnownCity[]; others?: Know
   return { ...(cities ? { also: cities.map(explainCity) } : {}), ...(offered ? { others: offered } : {}) };
 }
 
-function narrowed(reading: { state?: { code: string }; country?: { code: string } }) {
+function getArea(reading: { state?: { code: string }; country?: { code: string } }) {
   return { state: reading.state?.code ?? null, country: reading.country?.code ?? null };
 }
 
@@ -244,7 +244,7 @@ const SEVERAL_PLACES = ['city_any', 'state_any', 'country_any', 'not_city', 'not
 /** `meta.interpretation` of the response. */
 export function toInterpretation(
   query: PlaceWords,
-  understood: Understanding,
+  understood: ReadPlaces,
   ignored: readonly string[],
   filters: NonNullable<Interpretation['filters']> = {},
 ): Interpretation {

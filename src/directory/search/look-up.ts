@@ -3,23 +3,23 @@ import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { type NotFound, toUsername } from './look-up.shapes.ts';
-import { type Clause, type Filter, SOUGHT, toElasticQuery } from './query.ts';
+import { type Clause, type Filter, LOOK_UP_FIELDS, toElasticQuery } from './query.ts';
 import { serializeBody } from './request-body.ts';
-import { totalIn } from './search.ts';
+import { parseTotal } from './search.ts';
 
-/** What creators are looked up by. */
-export interface Sought {
+/** The values by which creators are looked up. */
+export interface LookUpValues {
   pks?: readonly number[] | undefined;
   usernames?: readonly string[] | undefined;
   emails?: readonly string[] | undefined;
 }
 
 /** The looked-up creators that match the filter, as the text inside a JSON array. */
-export interface LookedUp {
+export interface LookUpResult {
   cards: string;
   total: number;
   notFound: NotFound;
-  /** Whether the directory has any of the values, even if the filter excludes it. */
+  /** True if the directory has any of the values, even if the filter excludes it. */
   hasFound: boolean;
 }
 
@@ -30,14 +30,14 @@ const Counts = z.object({ sought: z.object({ buckets: z.array(z.object({ doc_cou
 export async function lookUp(
   { elastic }: Directory,
   { index }: Snapshot,
-  sought: Sought,
+  sought: LookUpValues,
   { filter, size }: { filter?: Filter; size: number },
-): Promise<LookedUp> {
+): Promise<LookUpResult> {
   const { pks = [], usernames = [], emails = [] } = sought;
   const values: Clause[] = [
-    ...pks.map((value) => ({ term: { [SOUGHT.pks]: value } })),
-    ...usernames.map((value) => ({ term: { [SOUGHT.usernames]: toUsername(value) } })),
-    ...emails.map((value) => ({ term: { [SOUGHT.emails]: value } })),
+    ...pks.map((value) => ({ term: { [LOOK_UP_FIELDS.pks]: value } })),
+    ...usernames.map((value) => ({ term: { [LOOK_UP_FIELDS.usernames]: toUsername(value) } })),
+    ...emails.map((value) => ({ term: { [LOOK_UP_FIELDS.emails]: value } })),
   ];
   const queries = values.map((value, i) => ({ constant_score: { filter: value, boost: values.length - i } }));
   const body = {
@@ -56,7 +56,7 @@ export async function lookUp(
   const lacks = <T>(list: readonly T[], offset: number) => list.filter((_, i) => found[offset + i] !== true);
   return {
     cards: spliceCards(bytes),
-    total: totalIn(bytes),
+    total: parseTotal(bytes),
     notFound: {
       pks: lacks(pks, 0),
       usernames: lacks(usernames, pks.length),

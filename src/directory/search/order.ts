@@ -36,8 +36,8 @@ const ORDERS: Record<Sort, Order> = {
 
 export const getOrder = (sort: Sort): Order => ORDERS[sort];
 
-/** Where an aggregation reads the value that results are sorted by. */
-export function sortedBy(sort: Sort): { field: string } | { script: { source: string } } {
+/** Tells an aggregation where it reads the value that results are sorted by. */
+export function getSortValue(sort: Sort): { field: string } | { script: { source: string } } {
   const { field } = ORDERS[sort];
   return field === undefined ? { script: { source: '_score' } } : { field };
 }

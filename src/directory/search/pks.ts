@@ -37,8 +37,8 @@ async function nextPks({ counts }: Directory, { index }: Snapshot, query: Clause
   return (hits.hits ?? []).map(({ sort: [pk] }) => pk);
 }
 
-/** Those of the pks that the directory has. */
-async function knownPks(directory: Directory, snapshot: Snapshot, pks: readonly number[]): Promise<Set<number>> {
+/** Returns the pks that the directory has. */
+async function findKnownPks(directory: Directory, snapshot: Snapshot, pks: readonly number[]): Promise<Set<number>> {
   const found = new Set<number>();
   for (const some of toChunks(pks, HITS)) {
     for (const pk of await nextPks(directory, snapshot, { terms: { 'card.pk': some } }, -1)) found.add(pk);
@@ -47,7 +47,7 @@ async function knownPks(directory: Directory, snapshot: Snapshot, pks: readonly 
 }
 
 /** The pk by folded username; of namesakes, that of the creator with the most followers. */
-async function pksByUsername({ counts }: Directory, { index }: Snapshot, usernames: readonly string[]) {
+async function findPksByUsername({ counts }: Directory, { index }: Snapshot, usernames: readonly string[]) {
   const found = new Map<string, number>();
   for (const some of toChunks(usernames, NAMES)) {
     const body = {
@@ -62,7 +62,7 @@ async function pksByUsername({ counts }: Directory, { index }: Snapshot, usernam
   return found;
 }
 
-export interface Named {
+export interface CreatorNames {
   pks: readonly number[];
   usernames: readonly string[];
 }
@@ -70,12 +70,12 @@ export interface Named {
 /** The pks of named creators, without repeats, and the names that the directory lacks. */
 export async function findPks(
   directory: Directory,
-  { pks, usernames }: Named,
+  { pks, usernames }: CreatorNames,
 ): Promise<{ pks: number[]; notFound: { pks: number[]; usernames: string[] } }> {
   const snapshot = await directory.snapshot();
-  const known = await knownPks(directory, snapshot, [...new Set(pks)]);
+  const known = await findKnownPks(directory, snapshot, [...new Set(pks)]);
   const toKey = (name: string) => foldAccents(toUsername(name));
-  const named = await pksByUsername(directory, snapshot, [...new Set(usernames.map(toKey))]);
+  const named = await findPksByUsername(directory, snapshot, [...new Set(usernames.map(toKey))]);
   const missing = {
     pks: [...new Set(pks)].filter((pk) => !known.has(pk)),
     usernames: [...new Set(usernames)].filter((name) => !named.has(toKey(name))),
@@ -84,7 +84,7 @@ export async function findPks(
 }
 
 /** The pks of all matches if they are at most `most`; else only their number. */
-export async function matchingPks(
+export async function findMatchingPks(
   directory: Directory,
   snapshot: Snapshot,
   filter: Filter,

@@ -25,7 +25,7 @@ import {
 import { listSpellings, placeKey } from './place-names.ts';
 
 /**
- * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
+ * The reading of a city: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
  * folded name contains the folded `text`. `spellings` are the other folded forms in which a known city's name may be
  * stored. A suggestion is the closest known name for an unknown text.
  */

@@ -4,10 +4,10 @@ import { type Clause, contains } from './query.ts';
 import type { CreatorSearchQuery } from './search.shapes.ts';
 
 /**
- * How the older interface matches places and gender: city and state match as substrings of the stored text, gender
+ * Matches places and gender as the older interface does: city and state as substrings of the stored text, gender
  * exactly. Indices from before the raw gender keyword only have the folded one.
  */
-export function plainClauses({ q, q_as, city, state, gender }: CreatorSearchQuery): Clause[] {
+export function buildPlainClauses({ q, q_as, city, state, gender }: CreatorSearchQuery): Clause[] {
   const isPlace = q !== undefined && q_as !== 'text' && readLocation(q) !== undefined;
   const place = isPlace ? [either(contains('card.city', q), contains('card.state', q))] : [];
   return [
@@ -36,7 +36,7 @@ const asSent = (value: string | undefined, read_as: 'city_contains' | 'state_tex
   value === undefined ? null : { value, read_as, name: null, state: null, country: null, did_you_mean: null };
 
 /** The interpretation of a plain reading. */
-export function plainInterpretation(query: CreatorSearchQuery, usual: Interpretation): Interpretation {
+export function toPlainInterpretation(query: CreatorSearchQuery, usual: Interpretation): Interpretation {
   const { q } = withoutPlaces(query);
   return {
     ...usual,

@@ -1,12 +1,12 @@
 import {
   explainTextInPlace,
   type Interpretation,
+  type ReadPlaces,
+  readPlaces,
   toInterpretation,
-  type Understanding,
-  understand,
 } from './interpretation.ts';
 import type { PlaceInText } from './place-in-text.ts';
-import { plainClauses, plainInterpretation, withoutPlaces } from './plain-search.ts';
+import { buildPlainClauses, toPlainInterpretation, withoutPlaces } from './plain-search.ts';
 import { buildFilter, type Filter, locationClauses } from './query.ts';
 import { type CreatorSearchQuery, sortOfQuery } from './search.shapes.ts';
 
@@ -20,7 +20,7 @@ export interface Plan {
 
 const plans = new WeakMap<CreatorSearchQuery, Plan>();
 
-/** How places and gender match: as places (current interface) or as plain text (older interface). */
+/** Places and gender match as places (current interface) or as plain text (older interface). */
 export type Matching = 'places' | 'plain';
 
 /** The parameters that `meta.interpretation.filters` repeats as read; places have their own field. */
@@ -51,7 +51,7 @@ export const REPEATED = [
   'saved',
 ] as const;
 
-function repeated(query: CreatorSearchQuery): NonNullable<Interpretation['filters']> {
+function listReadFilters(query: CreatorSearchQuery): NonNullable<Interpretation['filters']> {
   const entries = REPEATED.flatMap((name) => {
     const value = query[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -85,32 +85,32 @@ export function neededField(query: CreatorSearchQuery): string | undefined {
 }
 
 /** The older interface reads the address of a profile as text. */
-const withoutAddresses = (understood: Understanding, q: string | undefined): Understanding =>
+const withoutAddresses = (understood: ReadPlaces, q: string | undefined): ReadPlaces =>
   understood.q?.kind === 'username' && q !== undefined ? { ...understood, q: { kind: 'text', text: q } } : understood;
 
-function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {
+function buildPlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {
   if (matching === 'places') {
-    const understood = understand(query);
+    const understood = readPlaces(query);
     return {
       filter: buildFilter(query, understood),
-      interpretation: toInterpretation(query, understood, ignored, repeated(query)),
+      interpretation: toInterpretation(query, understood, ignored, listReadFilters(query)),
     };
   }
   const rest = withoutPlaces(query);
-  const understood = withoutAddresses(understand(rest), rest.q);
+  const understood = withoutAddresses(readPlaces(rest), rest.q);
   const { clauses, ranges } = buildFilter(rest, understood);
   return {
-    filter: { clauses: [...clauses, ...plainClauses(query)], ranges },
-    interpretation: plainInterpretation(query, toInterpretation(rest, understood, ignored)),
+    filter: { clauses: [...clauses, ...buildPlainClauses(query)], ranges },
+    interpretation: toPlainInterpretation(query, toInterpretation(rest, understood, ignored)),
   };
 }
 
 /** The plan of a `q` whose text finds nobody: its other words in the place. */
 export function planInPlace(query: CreatorSearchQuery, ignored: readonly string[], placed: PlaceInText): Plan {
-  const understood = understand({ ...query, q: placed.text, q_as: 'text' });
+  const understood = readPlaces({ ...query, q: placed.text, q_as: 'text' });
   const filter = buildFilter(query, understood);
   const interpretation = {
-    ...toInterpretation(query, understand(query), ignored, repeated(query)),
+    ...toInterpretation(query, readPlaces(query), ignored, listReadFilters(query)),
     q: explainTextInPlace(query.q ?? '', placed),
   };
   const narrowed = { ...filter, clauses: [...filter.clauses, ...locationClauses(placed.reading)] };
@@ -124,7 +124,7 @@ export const toMeta = (interpretation: Interpretation): string =>
 export function getPlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching): Plan {
   const known = plans.get(query);
   if (known) return known;
-  const { filter, interpretation } = madePlan(query, ignored, matching);
+  const { filter, interpretation } = buildPlan(query, ignored, matching);
   const plan = { filter, interpretation, meta: toMeta(interpretation) };
   plans.set(query, plan);
   return plan;

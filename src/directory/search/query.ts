@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fold, foldAccents } from '../../kit/values/fold.ts';
-import type { Understanding } from './interpretation.ts';
+import type { ReadPlaces } from './interpretation.ts';
 import { toUsername } from './look-up.shapes.ts';
 import { FIELD, getOrder, type Ranged, type Sort, withinScores } from './order.ts';
 import type { CountryReading, PlaceReading } from './places.ts';
@@ -12,14 +12,14 @@ import { expandWord, hasLetterOrDigit } from './search-words.ts';
 export type Clause = Record<string, unknown>;
 
 /** The fields that creators are looked up by. */
-export const SOUGHT = { pks: 'card.pk', usernames: 'card.username', emails: 'card.extracted_email' } as const;
+export const LOOK_UP_FIELDS = { pks: 'card.pk', usernames: 'card.username', emails: 'card.extracted_email' } as const;
 interface Range {
   gte?: number;
   lt?: number;
 }
 
 /** Creators that a search includes or excludes. */
-export interface Listed {
+export interface ListClauses {
   clauses: Clause[];
   /** Represents them in the keys of caches: lists with their versions, not thousands of creators. */
   toJSON(): unknown;
@@ -29,8 +29,8 @@ export interface Listed {
 export interface Filter {
   clauses: Clause[];
   ranges: Record<Ranged, Range>;
-  listed?: Listed;
-  /** What gives a match its score, if the search is ordered by relevance. */
+  listed?: ListClauses;
+  /** Clauses that score a match if the search is ordered by relevance. */
   scoring?: Clause[];
 }
 
@@ -55,7 +55,7 @@ function containsAny(field: string, text: string, others: readonly string[]): Cl
   return { regexp: { [field]: { value: `.*${part}.*|(.* )?(${words.join('|')}).*`, flags: 'NONE' } } };
 }
 
-function countryClause(reading: Understanding['country']): Clause[] {
+function countryClause(reading: ReadPlaces['country']): Clause[] {
   if (!reading) return [];
   return [
     reading.kind === 'country' ? term('x.country_code', reading.country.code) : contains('card.country', reading.text),
@@ -63,13 +63,13 @@ function countryClause(reading: Understanding['country']): Clause[] {
 }
 
 /** US states are indexed by code, so code and name match alike. A state abroad matches only as sent: `CA` is Cagliari too. */
-function stateClause(reading: Understanding['state']): Clause[] {
+function stateClause(reading: ReadPlaces['state']): Clause[] {
   if (!reading) return [];
   if (reading.kind === 'state_text') return [term('card.state', reading.text)];
   return [any(term('x.state_code', reading.state.code), term('card.state', reading.text))];
 }
 
-function placeClauses(reading: Understanding['city']): Clause[] {
+function placeClauses(reading: ReadPlaces['city']): Clause[] {
   if (!reading) return [];
   if (reading.kind === 'state') return stateClause(reading);
   const state = reading.state ? [term('x.state_code', reading.state.code)] : [];
@@ -130,7 +130,7 @@ function textClauses(text: string, typos: boolean): Clause[] {
   );
 }
 
-function qClauses(q: Understanding['q'], typos: boolean): Clause[] {
+function qClauses(q: ReadPlaces['q'], typos: boolean): Clause[] {
   if (q?.kind === 'text') return textClauses(q.text, typos);
   return q?.kind === 'username' ? [term('card.username', q.username)] : placeClauses(q);
 }
@@ -162,7 +162,7 @@ function numberClauses(field: string, { gte, lte }: Numbers): Clause[] {
 }
 
 /** Parameters with several values: a creator must match any of them, or none. */
-function severalClauses(query: CreatorSearchQuery, understood: Understanding): Clause[] {
+function severalClauses(query: CreatorSearchQuery, understood: ReadPlaces): Clause[] {
   const { category_any = [], niche_any = [], gender_any = [], not_category = [], not_niche = [] } = query;
   const { city_any, state_any, country_any, not_city, not_country } = understood;
   return [
@@ -184,9 +184,9 @@ function severalClauses(query: CreatorSearchQuery, understood: Understanding): C
 /** The creators that are looked up. */
 function soughtClauses({ pks = [], usernames = [], emails = [] }: CreatorSearchQuery): Clause[] {
   return matchAny([
-    ...(pks.length === 0 ? [] : [{ terms: { [SOUGHT.pks]: pks } }]),
-    ...(usernames.length === 0 ? [] : [{ terms: { [SOUGHT.usernames]: usernames.map(toUsername) } }]),
-    ...(emails.length === 0 ? [] : [{ terms: { [SOUGHT.emails]: emails } }]),
+    ...(pks.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.pks]: pks } }]),
+    ...(usernames.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.usernames]: usernames.map(toUsername) } }]),
+    ...(emails.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.emails]: emails } }]),
   ]);
 }
 
@@ -194,7 +194,7 @@ function soughtClauses({ pks = [], usernames = [], emails = [] }: CreatorSearchQ
 const BEYOND_AGES = 151;
 const atMost = (most: number, value: number | undefined) => (value === undefined ? undefined : Math.min(value, most));
 
-export function buildFilter(query: CreatorSearchQuery, understood: Understanding): Filter {
+export function buildFilter(query: CreatorSearchQuery, understood: ReadPlaces): Filter {
   const { category, niche, gender, has_email, follower_min, follower_max, engagement_min, engagement_max } = query;
   const { is_verified, has_url, age_min, age_max, posts_min, posts_max, following_max, typos = false } = query;
   const { q } = understood;

@@ -78,7 +78,7 @@ export const getTotal = (level: Level): number => level.before[level.regions.len
 export const countValued = (level: Level): number => level.before[level.regions.length - 1] ?? 0;
 
 /** The region that holds the match at `offset`. */
-function regionAt(level: Level, offset: number): number {
+function findRegion(level: Level, offset: number): number {
   let low = 0;
   let high = level.regions.length - 1;
   while (low < high) {
@@ -113,7 +113,7 @@ export async function cover(
   const last = Math.min(end, getTotal(level));
   const found: Cover = { regions: [], from: 0 };
   if (start >= last) return found;
-  for (let i = regionAt(level, start); i < level.regions.length && (level.before[i] ?? 0) < last; i += 1) {
+  for (let i = findRegion(level, start); i < level.regions.length && (level.before[i] ?? 0) < last; i += 1) {
     const region = level.regions[i];
     const before = level.before[i] ?? 0;
     const count = (level.before[i + 1] ?? 0) - before;

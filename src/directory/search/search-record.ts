@@ -8,7 +8,7 @@ const BESIDES: ReadonlySet<string> = new Set([
 ]);
 
 /** A repeated request has the same query object. */
-const known = new WeakMap<CreatorSearchQuery, SearchRecord>();
+const recordsByQuery = new WeakMap<CreatorSearchQuery, SearchRecord>();
 
 function getKind(query: CreatorSearchQuery): SearchRecord['kind'] {
   if (query.preview) return 'preview';
@@ -16,14 +16,14 @@ function getKind(query: CreatorSearchQuery): SearchRecord['kind'] {
   return isLookUp(query) ? 'look_up' : 'page';
 }
 
-/** What the record of calls keeps of a search. */
+/** Returns the part of a search that the record of calls keeps. */
 export function toSearchRecord(query: CreatorSearchQuery): SearchRecord {
-  const before = known.get(query);
+  const before = recordsByQuery.get(query);
   if (before) return before;
-  const given = Object.entries(query)
+  const parameters = Object.entries(query)
     .filter(([name, value]) => value !== undefined && !BESIDES.has(name) && !(name === 'q_as' && value === 'auto'))
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  const sought = { kind: getKind(query), filters: given.map(([name]) => name), text: JSON.stringify(given) };
-  known.set(query, sought);
-  return sought;
+  const record = { kind: getKind(query), filters: parameters.map(([name]) => name), text: JSON.stringify(parameters) };
+  recordsByQuery.set(query, record);
+  return record;
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
-import type { RawInput } from '../../kit/operation/input.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing, operation, RawJson } from '../../kit/operation/operation.ts';
@@ -17,7 +16,7 @@ import { DirectoryCreatorDetail, SAMPLE_PK } from './creator.shapes.ts';
 import { dictionaryOperations } from './dictionary.api.ts';
 import type { Directory } from './directory.ts';
 import { findCreator } from './find-creator.ts';
-import { neededBy, readForcedClauses } from './forced-filters.ts';
+import { findNeededField, readForcedClauses } from './forced-filters.ts';
 import { CreatorFreshness, readFreshness } from './freshness.ts';
 import type { Interpretation } from './interpretation.ts';
 import { BRAND_AT_MOST, CreatorLookUp, CreatorLookUpAnswer } from './look-up.shapes.ts';
@@ -38,13 +37,13 @@ import { toSearchRecord } from './search-record.ts';
 import { settlePlan } from './settle-plan.ts';
 import { findSimilar, measureLikeness, similarPks } from './similar.ts';
 import { suggest } from './suggestions.ts';
-import { typosIn } from './typos.ts';
+import { findTypos } from './typos.ts';
 import { BLOCK, openWalk } from './walk.ts';
 
 export const SEARCH_CREDITS = 10;
 
 /** `cards` and `meta` are UTF-8 bytes held as latin1 text, so that the body is encoded only once. */
-function answerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
+function toAnswerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
   return Buffer.from(`{"data":[${cards}],"pagination":${JSON.stringify(pagination)},"meta":${meta}}`, 'latin1');
 }
 
@@ -90,7 +89,7 @@ async function loadPreview(context: Context, snapshot: Snapshot, query: CreatorS
 }
 
 /** Finds just these creators: a preview of ranked ones counts those that pages show. */
-const keyed = (pks: readonly number[]): Filter => ({
+const filterByPks = (pks: readonly number[]): Filter => ({
   clauses: [{ terms: { 'card.pk': pks } }],
   ranges: { followers: {}, engagement: {} },
 });
@@ -99,15 +98,13 @@ const keyed = (pks: readonly number[]): Filter => ({
 async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan): Promise<Plan> {
   const { q } = plan.interpretation;
   const text = q?.read_as === 'text' ? q.value : q?.text;
-  const typos = text === undefined ? [] : await typosIn(counts, snapshot, text);
+  const typos = text === undefined ? [] : await findTypos(counts, snapshot, text);
   const interpretation = { ...plan.interpretation, typos };
   return { ...plan, interpretation, meta: toMeta(interpretation) };
 }
 
-const isWalk = (query: RawInput['query']) => query.walk === 'true' && query.preview !== 'true';
-
 /** The price, unless the caller wants to spend less. */
-function affordable(price: number, most: number | undefined): number {
+function countAffordable(price: number, most: number | undefined): number {
   if (most === undefined || price <= most) return price;
   throw new ApiError('CREDITS_EXHAUSTED', `This call costs ${price} credits, more than max_credits (${most}).`, {
     facts: { limit: 'max_credits', credits_required: price },
@@ -168,12 +165,12 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
     price: (context, { query }) => {
       context.directory.assertMayBeKept(query.directory_version);
       if (query.preview) return 0;
-      const price = affordable(SEARCH_CREDITS, query.max_credits);
+      const price = countAffordable(SEARCH_CREDITS, query.max_credits);
       // A walk pays for each block by itself.
       return query.walk ? 0 : price;
     },
     stream: {
-      isFor: (query) => matching === 'places' && isWalk(query),
+      isFor: (query) => matching === 'places' && query.walk === 'true' && query.preview !== 'true',
       open: async (context, call) => {
         const query = await withSaved(context.postgres.db, call.caller, call.query);
         return await openWalk(context, { ...call, query }, SEARCH_CREDITS);
@@ -184,7 +181,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
       const query = await withSaved(postgres.db, caller, sent);
       const page = pageOfQuery(query);
       const snapshot = await directory.snapshot(query.directory_version);
-      await directory.assertServes(snapshot, neededField(query) ?? neededBy(caller));
+      await directory.assertServes(snapshot, neededField(query) ?? findNeededField(caller));
       setHeader('x-directory-version', snapshot.index);
       const { plan, filter: wanted, gone } = await settlePlan(context, caller, query, { snapshot, ignored, matching });
       const besides = async (cards: string) => ({
@@ -205,7 +202,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         const filter = similar?.filter ?? wanted;
         const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan) : plan;
         if (query.preview) {
-          const previewed = similar ? keyed(await similarPks(directory, snapshot, similar)) : filter;
+          const previewed = similar ? filterByPks(await similarPks(directory, snapshot, similar)) : filter;
           const { total, preview, notFound } = await loadPreview(context, snapshot, query, previewed);
           found(total);
           const suggestions = total === 0 && !similar ? await suggestOthers(interpretation) : {};
@@ -229,13 +226,13 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           if (!hasFound) waive();
           found(total);
           const more = { not_found: notFound, ...(await besides(cards)) };
-          return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
+          return new RawJson(toAnswerBytes(cards, toPagination(page, total), withMore(meta, more)));
         }
         if (similar) {
           const { cards, total, similarity } = await findSimilar(directory, snapshot, similar, page);
           found(total);
           const more = { similarity, ...(await besides(cards)) };
-          return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
+          return new RawJson(toAnswerBytes(cards, toPagination(page, total), withMore(meta, more)));
         }
         const { cards, total } = await fetchPage(
           directory.elastic,
@@ -247,7 +244,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         );
         found(total);
         const more = { ...(total === 0 ? await suggestOthers(interpretation) : {}), ...(await besides(cards)) };
-        return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
+        return new RawJson(toAnswerBytes(cards, toPagination(page, total), withMore(meta, more)));
       } catch (error) {
         return assertKept(error, snapshot.index);
       } finally {
@@ -261,7 +258,7 @@ const searchCreators = searchBy('places', CreatorSearchQuery);
 /** Search on the older interface: city and state match as substrings, gender exactly. */
 export const searchCreatorsPlainly = searchBy('plain', PlainSearchQuery);
 
-export const directoryOperations = [
+const directoryOperations = [
   searchCreators,
   operation({
     id: 'look_up_creators',

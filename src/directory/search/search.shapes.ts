@@ -41,7 +41,7 @@ const SEEDS_AT_MOST = 10;
 export const SIMILAR_AT_MOST = 1_000;
 
 // Without an example: the docs page would send it with all other parameters.
-export const similarTo = commaSeparatedPks(SEEDS_AT_MOST).describe(
+const similarTo = commaSeparatedPks(SEEDS_AT_MOST).describe(
   'Creators similar to these: up to 10 keys, separated by commas. The 1,000 most similar, best first.',
 );
 

@@ -3,7 +3,7 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import type { Page } from '../../kit/values/page.ts';
-import { type Counts, type Snapshot, scoredAlike } from './counts.ts';
+import { type Counts, getScoringParameter, type Snapshot } from './counts.ts';
 import { getOrder, type Sort, toSort } from './order.ts';
 import { type Filter, toElasticQuery } from './query.ts';
 import { cover, getTotal, MAX_REGION } from './regions.ts';
@@ -13,7 +13,7 @@ import { serializeBody } from './request-body.ts';
 const SHALLOW = 500;
 
 /** One page of cards, as the text inside a JSON array, and the exact total. */
-export interface FoundPage {
+export interface SearchPage {
   cards: string;
   total: number;
 }
@@ -23,7 +23,7 @@ const HITS_TOTAL = /"hits":\{"total":\{"value":(\d+)/;
 const HEAD_BYTES = 512;
 
 /** The total near the beginning of a search response. */
-export function totalIn(bytes: Buffer): number {
+export function parseTotal(bytes: Buffer): number {
   const [, total] = HITS_TOTAL.exec(bytes.toString('latin1', 0, HEAD_BYTES)) ?? [];
   if (total === undefined) throw new Error('Elasticsearch answered a search without its total.');
   return Number(total);
@@ -31,12 +31,12 @@ export function totalIn(bytes: Buffer): number {
 
 /** The whole response: letting Elasticsearch leave out what is not needed costs it a tenth more CPU (measured). */
 const fetchHits = (elastic: Elastic, index: string, sort: Sort, body: object): Promise<Buffer> =>
-  elastic.post(`/${index}/_search?allow_partial_search_results=false${scoredAlike(sort)}`, serializeBody(body));
+  elastic.post(`/${index}/_search?allow_partial_search_results=false${getScoringParameter(sort)}`, serializeBody(body));
 
 /** A page with its total in one request: a new search asks Elasticsearch only once. */
-async function fetchCounted(elastic: Elastic, index: string, sort: Sort, body: object): Promise<FoundPage> {
+async function fetchCounted(elastic: Elastic, index: string, sort: Sort, body: object): Promise<SearchPage> {
   const bytes = await fetchHits(elastic, index, sort, { ...body, track_total_hits: true });
-  return { cards: spliceCards(bytes), total: totalIn(bytes) };
+  return { cards: spliceCards(bytes), total: parseTotal(bytes) };
 }
 
 const fetchCards = async (elastic: Elastic, index: string, sort: Sort, body: object): Promise<string> =>
@@ -61,7 +61,7 @@ export async function fetchPage(
   filter: Filter,
   sort: Sort,
   page: Page,
-): Promise<FoundPage> {
+): Promise<SearchPage> {
   const body = { track_total_hits: false, _source: true, sort: toSort(sort), size: page.limit };
   const known = counts.known(snapshot, filter);
   const isShallow = page.offset + page.limit <= SHALLOW || (known !== undefined && known <= MAX_REGION);

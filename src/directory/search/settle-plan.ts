@@ -2,14 +2,14 @@ import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
-import { narrowed } from './forced-filters.ts';
+import { narrowPlan } from './forced-filters.ts';
 import { findPlaceInText } from './place-in-text.ts';
 import { getPlan, type Matching, type Plan, planInPlace, toMeta } from './plan.ts';
 import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import { type CreatorSearchQuery, isLookUp } from './search.shapes.ts';
-import { applyTimeFilters, type Recent } from './time-filters.ts';
+import { applyTimeFilters, type TimeFilters } from './time-filters.ts';
 
-interface SettledPlan extends Recent {
+interface SettledPlan extends TimeFilters {
   plan: Plan;
 }
 
@@ -50,7 +50,7 @@ export async function settlePlan(
 ): Promise<SettledPlan> {
   const { snapshot, ignored = [], matching = 'places' } = options;
   const settle = async (base: Plan): Promise<SettledPlan> => {
-    const plan = await narrowed(context.directory, caller, query, base);
+    const plan = await narrowPlan(context.directory, caller, query, base);
     return { plan, ...(await applyTimeFilters(context, query, plan.filter)) };
   };
   const asText = await settle(getPlan(query, ignored, matching));

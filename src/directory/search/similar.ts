@@ -33,7 +33,7 @@ const Hits = z.object({
 
 const SOURCE = ['card', 'x.niches', 'x.metros', 'x.state_code', 'x.country_code'];
 
-/** What similar creators share with the others, in the order in which it is shown. */
+/** The traits that similar creators may share, in the order in which they are shown. */
 interface Traits {
   niche: string[];
   category: string[];
@@ -71,7 +71,7 @@ const toTraits = ({ card, x }: Creator): Traits => ({
 export interface Likeness {
   filter: Filter;
   ranking: Clause[];
-  /** What they may share, with the kind before each value. */
+  /** The traits they may share, with the kind before each value. */
   traits: ReadonlySet<string>;
 }
 
@@ -157,7 +157,7 @@ export async function measureLikeness(
   };
 }
 
-const ranked = ({ filter, ranking }: Likeness) => ({
+const toRankedQuery = ({ filter, ranking }: Likeness) => ({
   query: { bool: { filter: [toElasticQuery(filter, 'followers')], should: ranking } },
   sort: [{ _score: 'desc' }, { 'card.pk': 'asc' }],
 });
@@ -166,7 +166,7 @@ const Sorts = z.object({ hits: z.object({ hits: z.array(z.object({ sort: z.tuple
 
 /** The keys of all similar creators, best first. */
 export async function similarPks({ counts }: Directory, { index }: Snapshot, likeness: Likeness): Promise<number[]> {
-  const body = { size: SIMILAR_AT_MOST, track_total_hits: false, _source: false, ...ranked(likeness) };
+  const body = { size: SIMILAR_AT_MOST, track_total_hits: false, _source: false, ...toRankedQuery(likeness) };
   const { hits } = await counts.ask(index, Sorts, body, 'relevance');
   return hits.hits.map(({ sort: [, pk] }) => pk);
 }
@@ -184,7 +184,7 @@ export async function findSimilar(
     size,
     track_total_hits: SIMILAR_AT_MOST,
     _source: SOURCE,
-    ...ranked(likeness),
+    ...toRankedQuery(likeness),
     track_scores: true,
   };
   const fields = 'hits.total.value,hits.max_score,hits.hits._score,hits.hits._source';

@@ -50,7 +50,7 @@ export function listMetroIds(city: string | null, state: string | null, country:
   const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
   const kept = metroIds.get(question);
   if (kept !== undefined) return kept;
-  return remember(metroIds, question, metrosOfPlace(readStoredPlace(city, state, country)));
+  return remember(metroIds, question, listMetrosOfPlace(readStoredPlace(city, state, country)));
 }
 
 /** `null` is an absent state or country; `unknown` one that is given but names nothing we know. */
@@ -100,7 +100,7 @@ export function listCityIds(city: string | null, state: string | null, country: 
   return remember(cityIds, question, [...new Set(ids)].slice(0, MOST_CITIES));
 }
 
-function metrosOfPlace(place: StoredPlace): string[] {
+function listMetrosOfPlace(place: StoredPlace): string[] {
   const ids = metrosByMainName(place);
   if (ids.length > 0 || citiesByKey.has(place.key) || membersByKey.has(place.key)) return ids;
   const named = findNamed(place.key, (city) => agrees(place, city)).meant;
@@ -123,7 +123,7 @@ function metrosByMainName(place: StoredPlace): string[] {
   return [...ids];
 }
 
-/** Whether the row says where its city lies: in the US by state, abroad by country. */
+/** Tells if the row locates its city: in the US by state, abroad by country. */
 function isPlaced({ state, country }: StoredPlace): boolean {
   return country === null || country === 'US' ? state !== null && state !== 'unknown' : true;
 }

@@ -6,7 +6,7 @@ import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
 import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
 import { countMatches, settlePlan } from './settle-plan.ts';
-import { typosIn } from './typos.ts';
+import { findTypos } from './typos.ts';
 
 const MOST_SUGGESTIONS = 3;
 const MOST_COUNTS = 4;
@@ -25,7 +25,7 @@ const FILTERS = [
 /** The text with the nearest word of the directory for each word that it lacks. */
 async function correctWords({ directory }: Context, snapshot: Snapshot, q: string): Promise<string | undefined> {
   let corrected = q.toLowerCase();
-  for (const { word, matched } of await typosIn(directory.counts, snapshot, q, 'missing')) {
+  for (const { word, matched } of await findTypos(directory.counts, snapshot, q, 'missing')) {
     const [nearest] = matched;
     if (nearest) corrected = corrected.replace(word, nearest);
   }

@@ -6,7 +6,7 @@ import type { Filter } from './query.ts';
 import { type CreatorSearchQuery, pageOfQuery } from './search.shapes.ts';
 
 /** The filters of a search that depend on the time of the call, and what its first page says besides creators. */
-export interface Recent {
+export interface TimeFilters {
   filter: Filter;
   /** For `meta`. */
   gone(): Promise<{ removed?: number[]; removed_total?: number }>;
@@ -17,7 +17,11 @@ const atLeast = (field: string, time: number) => ({ range: { [field]: { gte: tim
 /** A search of `fresh_within_days` keeps its result for an hour, so that its pages fit together. */
 const sinceHour = (now: Date, days: number) => Math.floor(now.getTime() / HOUR_MS) * HOUR_MS - days * DAY_MS;
 
-export async function applyTimeFilters(context: Context, query: CreatorSearchQuery, filter: Filter): Promise<Recent> {
+export async function applyTimeFilters(
+  context: Context,
+  query: CreatorSearchQuery,
+  filter: Filter,
+): Promise<TimeFilters> {
   const { changed_since, fresh_within_days } = query;
   if (changed_since === undefined && fresh_within_days === undefined) return { filter, gone: async () => ({}) };
   const { postgres, config, clock } = context;

@@ -27,7 +27,7 @@ const near = (max_edits: number, min_word_length: number, suggest_mode: SuggestM
 });
 
 /** For each word of a text the most frequent other words that a search with typing errors matches too. */
-export async function typosIn(
+export async function findTypos(
   counts: Counts,
   snapshot: Snapshot,
   text: string,

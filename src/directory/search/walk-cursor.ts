@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { validationError } from '../../kit/values/errors.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 
-/** Where a walk continues. */
+/** The position from which a walk continues. */
 const Position = z.object({
   walkId: z.string(),
   /** The version of the directory. */
@@ -21,21 +21,21 @@ const sealingContext = (brandId: string) => `walk:${brandId}`;
 export const sealCursor = (secrets: Secrets, brandId: string, position: Position): string =>
   secrets.seal(JSON.stringify(position), sealingContext(brandId)).toString('base64url');
 
-function refused(message: string) {
+function toCursorError(message: string) {
   return validationError([{ field: 'cursor', code: 'invalid', message }]);
 }
 
 /** Throws VALIDATION_ERROR if it is forged, or another brand's or another search's. */
 export function readCursor(secrets: Secrets, brandId: string, cursor: string, search: string): Position {
-  const position = opened(secrets, brandId, cursor);
+  const position = openPosition(secrets, brandId, cursor);
   if (position.search === search) return position;
-  throw refused('belongs to a walk with other filters or another order; send them as for its first call.');
+  throw toCursorError('belongs to a walk with other filters or another order; send them as for its first call.');
 }
 
-function opened(secrets: Secrets, brandId: string, cursor: string): Position {
+function openPosition(secrets: Secrets, brandId: string, cursor: string): Position {
   try {
     return Position.parse(JSON.parse(secrets.open(Buffer.from(cursor, 'base64url'), sealingContext(brandId))));
   } catch {
-    throw refused('must be a cursor of a walk by this brand, unchanged.');
+    throw toCursorError('must be a cursor of a walk by this brand, unchanged.');
   }
 }

@@ -8,9 +8,9 @@ import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
-import { scoredAlike } from './counts.ts';
+import { getScoringParameter } from './counts.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
-import { neededBy } from './forced-filters.ts';
+import { findNeededField } from './forced-filters.ts';
 import { toSort } from './order.ts';
 import { neededField } from './plan.ts';
 import { toElasticQuery } from './query.ts';
@@ -125,7 +125,7 @@ async function readOn(context: Context, { query, caller, position }: Walk, size:
   });
   const after = position.after === '' ? body : `${body.slice(0, -1)},"search_after":${position.after}}`;
   const fields = 'hits.hits._source.card,hits.hits.sort';
-  const path = `/${position.index}/_search?filter_path=${fields}&allow_partial_search_results=false${scoredAlike(sort)}`;
+  const path = `/${position.index}/_search?filter_path=${fields}&allow_partial_search_results=false${getScoringParameter(sort)}`;
   try {
     const from = performance.now();
     const read = splitHits(await directory.elastic.post(path, after));
@@ -151,12 +151,12 @@ async function pause({ directory, stopping }: Context, dueAt: number): Promise<v
 }
 
 /** A block that is paid, and what follows it. */
-interface Paid {
+interface PaidBlock {
   cards: string[];
   position: Position;
 }
 
-/** How a walk ended. */
+/** The end of a walk. */
 interface End {
   credits: number;
   creators: number;
@@ -170,7 +170,7 @@ async function* readBlocks(
   walk: Walk,
   { pay, note }: Pick<Streaming, 'pay' | 'note'>,
   slot: Slot,
-): AsyncGenerator<Paid, End> {
+): AsyncGenerator<PaidBlock, End> {
   const { query, price } = walk;
   const { searching } = context.directory;
   const end: End = { credits: 0, creators: 0, failure: undefined };
@@ -224,8 +224,8 @@ const toLine = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
 async function* streamLines(
   context: Context,
   walk: Walk,
-  blocks: AsyncGenerator<Paid, End>,
-  first: IteratorResult<Paid, End>,
+  blocks: AsyncGenerator<PaidBlock, End>,
+  first: IteratorResult<PaidBlock, End>,
 ) {
   const { secrets } = context;
   let { position } = walk;
@@ -247,8 +247,8 @@ async function* streamLines(
 /** The creators of a walk for CSV, which has no place for a cursor: a failure cuts the stream, `max_credits` ends it. */
 async function* streamCards(
   walk: Walk,
-  blocks: AsyncGenerator<Paid, End>,
-  first: IteratorResult<Paid, End>,
+  blocks: AsyncGenerator<PaidBlock, End>,
+  first: IteratorResult<PaidBlock, End>,
 ): AsyncGenerator<unknown> {
   let found = first;
   for (; !found.done; found = await blocks.next()) {
@@ -260,7 +260,11 @@ async function* streamCards(
 }
 
 /** Gives the slot back when the stream ends, however it ends. */
-async function* leaving<T>(rows: AsyncGenerator<T>, blocks: AsyncGenerator<Paid, End>, slot: Slot): AsyncGenerator<T> {
+async function* releaseSlotAfter<T>(
+  rows: AsyncGenerator<T>,
+  blocks: AsyncGenerator<PaidBlock, End>,
+  slot: Slot,
+): AsyncGenerator<T> {
   try {
     yield* rows;
   } finally {
@@ -283,7 +287,7 @@ export async function openWalk(context: Context, call: WalkCall, credits: number
   const { directory } = context;
   note({ record: toSearchRecord(query) });
   const position = await begin(context, query, caller, requestId);
-  await directory.assertServes({ index: position.index, generation: 0 }, neededField(query) ?? neededBy(caller));
+  await directory.assertServes({ index: position.index, generation: 0 }, neededField(query) ?? findNeededField(caller));
   setHeader('x-directory-version', position.index);
   const walk: Walk = { position, query, caller, price: caller.kind === 'data' ? credits : 0 };
   const slot = await directory.walks.take(caller.brandId, position.walkId, TOO_MANY);
@@ -292,6 +296,9 @@ export async function openWalk(context: Context, call: WalkCall, credits: number
     await slot.leave();
     throw error;
   });
-  if (call.answer === 'csv') return toCsv(DirectoryCreator, leaving(streamCards(walk, blocks, first), blocks, slot));
-  return Readable.from(leaving(streamLines(context, walk, blocks, first), blocks, slot), { objectMode: false });
+  if (call.answer === 'csv')
+    return toCsv(DirectoryCreator, releaseSlotAfter(streamCards(walk, blocks, first), blocks, slot));
+  return Readable.from(releaseSlotAfter(streamLines(context, walk, blocks, first), blocks, slot), {
+    objectMode: false,
+  });
 }

@@ -42,22 +42,6 @@ export interface PlanChange {
   status: SubscriptionStatus | undefined;
   /** Monthly credits. Undefined keeps the agreed number while the plan stays, and takes that of a new plan. */
   monthlyCredits: number | undefined;
-  at: Date;
-}
-
-async function updatePlan(db: Db, subscriptionId: string, change: PlanChange): Promise<void> {
-  await db
-    .updateTable('subscriptions')
-    .set((eb) => ({
-      plan: change.plan,
-      monthlyCredits:
-        change.monthlyCredits ??
-        eb.case().when('plan', '=', change.plan).then(eb.ref('monthlyCredits')).else(null).end(),
-      updatedAt: change.at,
-      ...(change.status === undefined ? {} : { status: change.status }),
-    }))
-    .where('id', '=', subscriptionId)
-    .execute();
 }
 
 /** Lists every brand with its two plans, newest first. */
@@ -181,27 +165,23 @@ async function adjustGrant(db: Db, subscriptionId: string, pending: readonly Cha
 }
 
 /** Sets a subscription's plan; it takes effect in every process within a second. */
-export async function setPlan(
-  engines: AccessEngines,
-  subscriptionId: string,
-  change: Omit<PlanChange, 'at'>,
-): Promise<void> {
+export async function setPlan(engines: AccessEngines, subscriptionId: string, change: PlanChange): Promise<void> {
   const now = engines.clock.now();
   await changeAccess(engines, subscriptionId, async (db, pending) => {
-    await updatePlan(db, subscriptionId, { ...change, at: now });
+    await db
+      .updateTable('subscriptions')
+      .set((eb) => ({
+        plan: change.plan,
+        monthlyCredits:
+          change.monthlyCredits ??
+          eb.case().when('plan', '=', change.plan).then(eb.ref('monthlyCredits')).else(null).end(),
+        updatedAt: now,
+        ...(change.status === undefined ? {} : { status: change.status }),
+      }))
+      .where('id', '=', subscriptionId)
+      .execute();
     const { kind } = await getSubscription(db, subscriptionId);
     if (kind === 'data') await adjustGrant(db, subscriptionId, pending, now);
-  });
-}
-
-function toSettingColumns({ settings }: BrandPatch) {
-  if (!settings) return {};
-  const { auto_approve_commissions, default_commission_rate: percent, currency, time_zone } = settings;
-  return omitUndefined({
-    autoApproveCommissions: auto_approve_commissions,
-    defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
-    currency,
-    timeZone: time_zone === undefined ? undefined : timeZoneName(time_zone),
   });
 }
 
@@ -209,7 +189,8 @@ function toSettingColumns({ settings }: BrandPatch) {
 export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRow> {
   const { db, now, brandId } = work;
   const old = await lockBrand(db, brandId);
-  const { name, logo, contact_name, contact_email, website, industry, description } = patch;
+  const { name, logo, contact_name, contact_email, website, industry, description, settings = {} } = patch;
+  const { default_commission_rate: percent, time_zone: zone } = settings;
   const row = await updateBrand(db, brandId, {
     ...omitUndefined({
       name,
@@ -219,10 +200,23 @@ export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRo
       website,
       industry,
       description,
+      autoApproveCommissions: settings.auto_approve_commissions,
+      defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
+      currency: settings.currency,
+      timeZone: zone === undefined ? undefined : timeZoneName(zone),
     }),
-    ...toSettingColumns(patch),
     updatedAt: now,
   });
   work.audit({ resourceId: brandId, old, new: row });
   return await getBrand(db, brandId);
+}
+
+export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<string> {
+  const row = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'brand')
+    .executeTakeFirstOrThrow();
+  return row.id;
 }

@@ -58,8 +58,8 @@ async function listFeed(db: Db, brandId: string, range: FeedRange): Promise<Feed
     .execute();
 }
 
-/** The brand's newest sequence number. */
-async function findHead(db: Db, brandId: string): Promise<number> {
+/** Reads the sequence number of the brand's newest event. */
+export async function findHead(db: Db, brandId: string): Promise<number> {
   const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }

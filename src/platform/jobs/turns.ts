@@ -31,13 +31,6 @@ const INTERNAL_FAILURE = 'Something went wrong on our side. Start the job again;
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 const toActor = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
 
-/** Removes partial files of turns whose worker died while it wrote. */
-async function removeLostFiles({ postgres, files }: Context, job: ClaimedJob): Promise<void> {
-  if (job.lostClaims.length === 0) return;
-  const next = (await listFiles(postgres.db, job)).length + 1;
-  for (const claim of job.lostClaims) await files.remove(toStorageKey(job.id, next, claim));
-}
-
 /** Stores the outcome of a turn; false if the job was cancelled, or another worker took it over. */
 async function saveOutcome(context: Context, job: ClaimedJob, kind: JobKind, outcome: TurnOutcome): Promise<boolean> {
   const { postgres, clock } = context;
@@ -103,7 +96,11 @@ async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal):
   }, config.workerLostAfterMs / RENEWALS);
   let outcome: TurnOutcome | undefined;
   try {
-    await removeLostFiles(context, job);
+    if (job.lostClaims.length > 0) {
+      // Partial files of turns whose worker died while it wrote.
+      const nextNumber = (await listFiles(postgres.db, job)).length + 1;
+      for (const claim of job.lostClaims) await files.remove(toStorageKey(job.id, nextNumber, claim));
+    }
     outcome = await kind.run(context, job, {
       signal,
       note: (rows) => void Object.assign(progress, { seenRows: rows }),

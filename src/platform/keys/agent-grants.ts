@@ -8,7 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { getBrandSubscriptionId } from '../people/sessions.ts';
+import { getBrandSubscriptionId } from '../brands/brands.ts';
 import { insertKey, revokeKey } from './keys.ts';
 
 type UnusedColumns = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';

@@ -8,6 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
+import { getBrandSubscriptionId } from '../brands/brands.ts';
 import { insertKey } from '../keys/keys.ts';
 
 interface SessionSelection extends ListWindow {
@@ -56,16 +57,6 @@ export async function endSession(db: Db, brandId: string, id: string, personId: 
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
-}
-
-export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<string> {
-  const row = await db
-    .selectFrom('subscriptions')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where('kind', '=', 'brand')
-    .executeTakeFirstOrThrow();
-  return row.id;
 }
 
 /** Uses a link once: only one of several concurrent callers gets its person. */

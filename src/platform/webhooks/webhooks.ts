@@ -8,13 +8,13 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Variant } from '../../kit/outbox/events.ts';
-import { selectNumbers } from '../../kit/outbox/outbox.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { lockBrand } from '../brands/brands.ts';
+import { findHead } from '../events/feed.ts';
 import { parseEventNames } from './event-catalogue.ts';
 import { HEALTHY } from './health.ts';
 import { newWebhookSecret, toSecretHint } from './signing.ts';
@@ -67,12 +67,6 @@ export const updateSubscription = (
   id: string,
   change: Updateable<WebhookSubscriptionsTable>,
 ) => updateOwn(db.updateTable('webhookSubscriptions').set(change).returningAll(), brandId, id);
-
-/** Finds the sequence number of the brand's newest event; later events are new to a subscription. */
-async function findHead(db: Db, brandId: string): Promise<number> {
-  const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
-  return row?.seq ?? 0;
-}
 
 /** Cancels the pending deliveries. */
 export async function cancelPending(db: Db, brandId: string, subscriptionId: string, now: Date): Promise<void> {

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { forcedProblems } from '../../directory/search/forced-filters.ts';
+import { listForcedProblems } from '../../directory/search/forced-filters.ts';
 import { refreshAccess } from '../../kit/access/credits/access.ts';
 import { findKey, listKeys, createApiKey, patchApiKey, revokeKey, rotateApiKey } from '../../platform/keys/keys.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
@@ -114,7 +114,7 @@ async function limit(engines: CommandEngines, keyOrId: string, limits: LimitsPat
   const key = await findKey(db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
   if (!key) throw notFound('API key');
   const actor = { brandId: key.brandId, keyId: null, operation: 'update_key', requestId: null };
-  const row = await inWork(db, clock, actor, (work) => patchApiKey(work, key.id, { limits }, forcedProblems));
+  const row = await inWork(db, clock, actor, (work) => patchApiKey(work, key.id, { limits }, listForcedProblems));
   await refreshAccess(engines, [key.subscriptionId]);
   around().out.write(`${JSON.stringify(row.limits)}\n`);
 }
@@ -141,7 +141,7 @@ export function keyCommands(program: Command): void {
         const { name, type, expires: expires_at } = options;
         const actor = { brandId: brand.id, keyId: null, operation: 'create_key', requestId: null };
         const made = await inWork(db, clock, actor, (work) =>
-          createApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, forcedProblems),
+          createApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, listForcedProblems),
         );
         around().out.write(`${made.key}\n`);
         around().err.write(`${made.id}: save the key, it is not shown again.\n`);

@@ -13,7 +13,7 @@ import {
   updateImport,
 } from './records.ts';
 import { type DifferingPks, swapLive } from './swap.ts';
-import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
+import { type DirectoryEngines, type WaitOptions, type WriterLock, withWriterLock } from './writer.ts';
 
 /** Makes an index live. Returns the one that was live before, from which it differs in `found` if that is known. */
 export async function goLive(
@@ -72,7 +72,7 @@ export async function approveImport(
   id: string,
   options: WaitOptions,
 ): Promise<ApprovalReport> {
-  return await asWriter(engines, 'approve', options, async (lock) => {
+  return await withWriterLock(engines, 'approve', options, async (lock) => {
     const { elastic, db, alias, layout = ONE_NODE } = engines;
     const row = await getHeld(engines, id);
     const { indexName: index } = row;
@@ -96,7 +96,7 @@ export async function approveImport(
 
 /** Removes a held import with its index. */
 export async function discardImport(engines: DirectoryEngines, id: string, options: WaitOptions): Promise<string> {
-  return await asWriter(engines, 'discard', options, async () => {
+  return await withWriterLock(engines, 'discard', options, async () => {
     const row = await getHeld(engines, id);
     await discardRow(engines, row, 'It was discarded.');
     return row.indexName;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Canary } from './canaries.ts';
 import type { Comparison } from './comparison.ts';
 
-/** How far an import may differ from the live directory before it is held. */
+/** An import that differs from the live directory by more than these bounds is held. */
 export const Bounds = z.object({
   /** Percent of the live creators that may be missing. */
   maxShrink: z.number(),

@@ -8,7 +8,7 @@ import { distinctNumbers } from './distinct-numbers.ts';
 import { countFilled, type Fill } from './fields.ts';
 import { assertFewRejects, openRejects, type RejectLimit } from './rejects.ts';
 import { checkRecord } from './rows.ts';
-import { type Sampled, sampler } from './sampler.ts';
+import { createSampler, type SampledRow } from './sampler.ts';
 import type { Source, SourceRecord } from './source.ts';
 
 const CHECKPOINT_EVERY_MS = 500;
@@ -20,7 +20,7 @@ export interface Tally {
   rejected: number;
 }
 
-export interface Built extends Tally {
+export interface BuildResult extends Tally {
   /** The number of different `pk`s among the accepted rows. */
   distinct: number;
   /** Unknown fields, with the number of rows that had each. */
@@ -29,7 +29,7 @@ export interface Built extends Tally {
   forgotten: number;
   /** Creators whose last row was left out; an earlier one may have been accepted. */
   leftOut: ReadonlySet<number>;
-  samples: Sampled[];
+  samples: SampledRow[];
   /** By field: the share of accepted rows that have a value. */
   fill: Fill;
 }
@@ -44,14 +44,14 @@ export interface BuildOptions {
   importedAt: number;
   /** Creators that are left out. */
   forgotten: ForgottenSet;
-  /** What the operator calls the source of the rows. */
+  /** The operator's name for the source of the rows. */
   sourceName: string | undefined;
-  /** When the content of a live creator last changed, if its hash is this one. */
-  changedAtOf(pk: number, hash: string): number | undefined;
+  /** The last change of a live creator's content, if its hash is this one. */
+  findChangedAt(pk: number, hash: string): number | undefined;
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
-  /** How long Elasticsearch may reject a batch before the build is given up. */
+  /** Elasticsearch may reject a batch this long before the build is given up. */
   patienceMs?: number | undefined;
   onProgress(tally: Tally): void;
   onRetry(reason: string): void;
@@ -113,7 +113,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const { importedAt } = options;
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
-  const samples = sampler();
+  const samples = createSampler();
   const filled = countFilled();
   const rejects = openRejects(options.rejectsFile);
   const leftOut = new Set<number>();
@@ -146,13 +146,13 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
       const hash = hashContent(row);
-      const changedAt = options.changedAtOf(row.pk, hash) ?? importedAt;
+      const changedAt = options.findChangedAt(row.pk, hash) ?? importedAt;
       const document = JSON.stringify(toDocument(row, { importedAt, changedAt, hash, source: options.sourceName }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;
       add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
     },
-    built: (): Built => ({
+    built: (): BuildResult => ({
       ...tally,
       distinct: distinct.count(),
       unknownFields: Object.fromEntries(unknownFields),
@@ -168,7 +168,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
  * Reads, validates and writes every row. The version is the row number, so the last row of a repeated `pk` wins in any
  * order.
  */
-export async function buildIndex(options: BuildOptions): Promise<Built> {
+export async function buildIndex(options: BuildOptions): Promise<BuildResult> {
   const { source, rejectLimit, signal } = options;
   const tally: Tally = { rows: 0, accepted: 0, rejected: 0 };
   const batches = openBatches(options, tally);

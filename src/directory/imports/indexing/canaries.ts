@@ -42,7 +42,7 @@ const Found = CountAnswer.extend({
   hits: CountAnswer.shape.hits.extend({ hits: z.array(z.object({ _id: z.string() })).default([]) }),
 });
 
-/** How many creators match, and the pks of the first `size`. */
+/** Counts the creators who match, and returns the pks of the first `size`. */
 async function find(elastic: Elastic, index: string, filter: object[], size: number) {
   const path = `/${index}/_search?allow_partial_search_results=false`;
   const body = { size, track_total_hits: true, _source: false, query: { bool: { filter } } };
@@ -52,7 +52,11 @@ async function find(elastic: Elastic, index: string, filter: object[], size: num
 }
 
 /** One sentence for each canary that no longer finds a creator in an index. */
-export async function failingCanaries(elastic: Elastic, index: string, canaries: readonly Canary[]): Promise<string[]> {
+export async function listFailingCanaries(
+  elastic: Elastic,
+  index: string,
+  canaries: readonly Canary[],
+): Promise<string[]> {
   const failures: string[] = [];
   for (const canary of canaries) {
     const { min_total, must_contain } = canary;

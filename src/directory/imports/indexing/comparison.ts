@@ -5,7 +5,7 @@ import { listChangedFields } from '../../changes/changes.ts';
 import type { Fill } from './fields.ts';
 import { type HashPages, mergeVersions } from './merge-versions.ts';
 import { IndexProfile, readProfile } from './profile.ts';
-import { sampler } from './sampler.ts';
+import { createSampler } from './sampler.ts';
 import { readStored } from './stored-creators.ts';
 import type { DifferingPks } from './swap.ts';
 
@@ -14,7 +14,7 @@ const COMPARED = 2_000;
 
 const Pks = z.array(z.number());
 
-/** What distinguishes one version of the directory from another. */
+/** The differences between two versions of the directory. */
 export const Comparison = z.object({
   from: z.object({ index: z.string(), profile: IndexProfile }),
   to: z.object({ index: z.string(), profile: IndexProfile }),
@@ -24,7 +24,7 @@ export const Comparison = z.object({
   changed: z.number(),
   /** By field: how many creators changed in it. */
   changedFields: z.record(z.string(), z.number()),
-  /** Whether the counts of changes come from a sample of the creators that differ. */
+  /** True if the counts of changes come from a sample of the creators that differ. */
   isEstimated: z.boolean(),
   samples: z.object({ added: Pks, removed: Pks, changed: Pks }),
 });
@@ -67,8 +67,8 @@ export async function compareVersions(
   found?: DifferingPks,
 ): Promise<Comparison> {
   const counts = { added: 0, removed: 0, same: 0, certain: 0, unsure: 0 };
-  const [added, removed] = [sampler<number>(sampleSize), sampler<number>(sampleSize)];
-  const differing = sampler<number>(COMPARED);
+  const [added, removed] = [createSampler<number>(sampleSize), createSampler<number>(sampleSize)];
+  const differing = createSampler<number>(COMPARED);
   const loadHashes = ({ index, hashes }: Version) => hashes ?? readHashes(elastic, index);
   await mergeVersions(loadHashes(from), loadHashes(to), {
     added: (pk) => {

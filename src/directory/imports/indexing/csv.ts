@@ -6,7 +6,7 @@ const LONGEST_RECORD_CHARACTERS = 1 << 20;
 const NUMBERS = new Set(['pk', 'follower_count', 'engagement_rate', 'following_count', 'media_count', 'age']);
 const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** What decoding puts in place of bytes that are not UTF-8. */
+/** Decoding puts this in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
 /** After these errors the start of the next row is unknown. */
 const FATAL: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ function findProblem(header: string[], cells: string[]): SourceRecord['problem']
 const breaksIn = (cells: string[], pattern: RegExp) =>
   cells.reduce((sum, cell) => sum + (cell.match(pattern)?.length ?? 0), 0);
 
-/** Where rows start and how many lines they cover, derived from where the parser says they end. */
+/** Derives the start of rows and the lines they cover from where the parser says they end. */
 function lineCounter() {
   let next = 1;
   let emptyLines = 0;
@@ -93,7 +93,7 @@ function lineCounter() {
   };
 }
 
-function opened(file: string, required: readonly string[]): { parser: Parser; taken(): SourceRecord[] } {
+function openParser(file: string, required: readonly string[]): { parser: Parser; taken(): SourceRecord[] } {
   let records: SourceRecord[] = [];
   let header: string[] | undefined;
   const counter = lineCounter();
@@ -153,7 +153,7 @@ function opened(file: string, required: readonly string[]): { parser: Parser; ta
 }
 
 /** Resolves when the parser has read everything. */
-function settled(start: (onEnd: (error?: Error | null) => void) => void): Promise<void> {
+function waitForEnd(start: (onEnd: (error?: Error | null) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
 }
 
@@ -163,11 +163,11 @@ export async function* readCsv(
   chunks: AsyncIterable<Buffer>,
   required: readonly string[],
 ): AsyncGenerator<SourceRecord[]> {
-  const { parser, taken } = opened(file, required);
+  const { parser, taken } = openParser(file, required);
   for await (const chunk of chunks) {
-    await settled((onEnd) => parser.write(chunk, onEnd));
+    await waitForEnd((onEnd) => parser.write(chunk, onEnd));
     yield taken();
   }
-  await settled((onEnd) => parser.end(onEnd));
+  await waitForEnd((onEnd) => parser.end(onEnd));
   yield taken();
 }

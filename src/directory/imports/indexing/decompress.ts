@@ -92,7 +92,7 @@ async function skipPadding(input: Input): Promise<void> {
  * The bytes of a stream, decompressed if it starts like gzip or zstd. A compressed file may consist of several, one
  * after the other; anything else between or after them is an error.
  */
-export async function* decompressed(stream: Readable): AsyncGenerator<Buffer> {
+export async function* decompress(stream: Readable): AsyncGenerator<Buffer> {
   const input = openInput(stream);
   let decoder = decoderFor(await input.opening());
   if (!decoder) {

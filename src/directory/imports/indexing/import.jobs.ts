@@ -3,7 +3,7 @@ import type { Context } from '../../../kit/operation/context.ts';
 import type { QueuedWork } from '../../../kit/operation/job.ts';
 import { absolute, MissingFile } from './files.ts';
 import { importDirectory } from './import.ts';
-import { mayPass } from './lost-nodes.ts';
+import { isTransient } from './lost-nodes.ts';
 import {
   type DirectoryImport,
   findImport,
@@ -15,12 +15,12 @@ import {
 } from './records.ts';
 import { assertRejectsPlace } from './rejects.ts';
 import { openFiles } from './source.ts';
-import { ImportEnded, type ImportWish, identifySource, newImport, toImportOptions } from './start-import.ts';
+import { ImportEnded, type ImportOptions, identifySource, newImport, toImportOptions } from './start-import.ts';
 import { type DirectoryEngines, findRunningWriter } from './writer.ts';
 
 const IMPORTS = 'directory-import';
 
-export interface EnqueueRequest extends ImportWish {
+export interface EnqueueRequest extends ImportOptions {
   files: string[];
   /** Lets the worker start over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
@@ -82,7 +82,7 @@ interface Worker {
 const isDue = ({ enqueued, state }: DirectoryImport) =>
   enqueued && (state === 'queued' || state === 'building' || state === 'verified');
 
-/** How long an enqueued import waits for a worker that has its files. */
+/** An enqueued import waits this long for a worker that has its files. */
 const ELSEWHERE_MS = 600_000;
 const ELSEWHERE = 'Waiting for a worker that has the file: ';
 
@@ -132,7 +132,7 @@ async function runJob(worker: Worker, id: string): Promise<void> {
   } catch (error) {
     if (signal.aborted || error instanceof ImportEnded) return;
     if (error instanceof MissingFile) return await leaveToOthers(worker, row, error);
-    if (mayPass(error)) return failures.failed('importing the directory', error, { import: id });
+    if (isTransient(error)) return failures.failed('importing the directory', error, { import: id });
     log.error({ err: error, import: id }, 'directory import failed');
     const failure = error instanceof Error ? error.message : String(error);
     await updateImport(engines.db, id, { state: 'failed', failure, updatedAt: engines.clock.now() });

@@ -14,19 +14,19 @@ import { type ForgottenSet, openForgotten } from '../../opt-out/forgotten.ts';
 import { storeCuts } from '../../search/cuts.ts';
 import { goLive, setAside } from './approve.ts';
 import type { Bounds } from './bounds.ts';
-import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
+import { type BuildResult, buildIndex, Interrupted, type Tally } from './build.ts';
 import type { Comparison } from './comparison.ts';
 import { BrokenCsv } from './csv.ts';
 import { ONE_NODE, readDefinition } from './index-definition.ts';
 import { judge } from './judge.ts';
 import { type LiveCreators, readLiveCreators } from './live-creators.ts';
-import { awaitShards, NODE_PATIENCE_MS, type Persistence, persistently } from './lost-nodes.ts';
+import { awaitShards, NODE_PATIENCE_MS, type Persistence, retryThroughNodeLoss } from './lost-nodes.ts';
 import { type DirectoryImport, updateImport } from './records.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
 import { beginImport, DEFAULT_MAX_REJECTS, startBuilding } from './start-import.ts';
 import { VerificationFailed, verifyBuilt } from './verify.ts';
-import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
+import { type DirectoryEngines, type WaitOptions, type WriterLock, withWriterLock } from './writer.ts';
 
 export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'compare' | 'replicas' | 'swap';
 
@@ -41,27 +41,27 @@ export interface ImportRequest extends WaitOptions {
   /** `100` rows, or `1%` of them. With more rejects, the import stops before the swap. */
   maxRejects?: string | undefined;
   rejectsFile?: string | undefined;
-  /** What the operator calls the source of the rows. */
+  /** The operator's name for the source of the rows. */
   sourceName?: string | undefined;
-  /** How far the new index may differ from the live one; omitted bounds have their defaults. */
+  /** Limits on the difference between the new index and the live one; omitted bounds have their defaults. */
   bounds?: Partial<Bounds> | undefined;
   /** Starts over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
   /** Only resumes a recorded import; if another worker has ended it in the meantime, it is not started again. */
   isEnqueued?: boolean | undefined;
-  /** How long the import waits for a lost node before it continues without it. */
+  /** The import waits this long for a lost node before it continues without it. */
   nodePatienceMs?: number | undefined;
   onProgress?: (progress: ImportProgress) => void;
   /** Reports something that an operator should know, in a sentence. */
   onNotice?: (notice: string) => void;
 }
 
-export interface ImportReport extends Omit<Built, 'samples' | 'distinct' | 'fill' | 'leftOut'> {
+export interface ImportReport extends Omit<BuildResult, 'samples' | 'distinct' | 'fill' | 'leftOut'> {
   id: string;
   index: string;
   /** Why it is held, a sentence each; empty if it is live. */
   held: string[];
-  /** How it differs from the index that was live; undefined for a first import. */
+  /** The differences from the index that was live; undefined for a first import. */
   comparison: Comparison | undefined;
   previousIndex: string | undefined;
   documents: number;
@@ -90,7 +90,7 @@ async function fillIndex(
   { engines, request, row, index }: Build,
   live: LiveCreators | undefined,
   forgotten: ForgottenSet,
-): Promise<Built> {
+): Promise<BuildResult> {
   const { elastic, db, clock } = engines;
   const { source } = request;
   const built = await buildIndex({
@@ -101,7 +101,7 @@ async function fillIndex(
     importedAt: row.startedAt.getTime(),
     forgotten,
     sourceName: row.source ?? undefined,
-    changedAtOf: (pk, hash) => live?.changedAtOf(pk, hash),
+    findChangedAt: (pk, hash) => live?.findChangedAt(pk, hash),
     rejectLimit: parseRejectLimit(row.maxRejects),
     rejectsFile: row.rejectsFile,
     signal: request.signal,
@@ -144,7 +144,7 @@ async function settleIndex(build: Build, tally: Tally): Promise<void> {
     request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
   }
   report();
-  await persistently(toPersistence(build, report), async () => {
+  await retryThroughNodeLoss(toPersistence(build, report), async () => {
     await refreshIndex(elastic, index);
     await mergeToOneSegment(elastic, index, report);
     await endQuiet(elastic, index, definition);
@@ -163,7 +163,7 @@ async function copyIndex(build: Build, tally: Tally): Promise<void> {
   };
   const persistence = toPersistence(build, () => report(0));
   const { patienceMs } = persistence;
-  const missing = await persistently(persistence, () =>
+  const missing = await retryThroughNodeLoss(persistence, () =>
     addReplicas(elastic, index, layout.replicas, { patienceMs, onWait: report }),
   );
   if (missing === 0) return;
@@ -205,16 +205,16 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
   const persistence = toPersistence(build, () => assertNotStopped(request, tally));
-  const verified = persistently(persistence, () => verifyBuilt(engines.elastic, index, built));
+  const verified = retryThroughNodeLoss(persistence, () => verifyBuilt(engines.elastic, index, built));
   const { documents, compared } = await timed('verify', verified);
   const { db, clock } = engines;
   await updateImport(db, row.id, { state: 'verified', documents, fill: built.fill, updatedAt: clock.now() });
   // From here on, an opt-out removes its creators from this index itself; earlier ones are applied now.
   const taken = (await forgotten.refresh())
-    ? await persistently(persistence, () => takeOutForgotten(engines, index, forgotten))
+    ? await retryThroughNodeLoss(persistence, () => takeOutForgotten(engines, index, forgotten))
     : 0;
   request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
-  const judged = persistently(persistence, () => judge(engines, row, index, live));
+  const judged = retryThroughNodeLoss(persistence, () => judge(engines, row, index, live));
   const judgement = await timed('compare', judged);
   const { comparison, reasons: held } = judgement;
   await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
@@ -286,7 +286,7 @@ function toBuild(engines: DirectoryEngines, request: ImportRequest, row: Directo
 export async function importDirectory(engines: DirectoryEngines, request: ImportRequest): Promise<ImportReport> {
   parseRejectLimit(request.maxRejects ?? DEFAULT_MAX_REJECTS);
   await assertNodes(engines.elastic, engines.layout?.replicas ?? 0);
-  return await asWriter(engines, 'import', request, async (lock) => {
+  return await withWriterLock(engines, 'import', request, async (lock) => {
     const row = await beginImport(engines, request);
     return await runToEnd(toBuild(engines, request, row), lock);
   });

@@ -3,7 +3,7 @@ import type { IndexDefinition } from '../../../kit/engines/elastic/indices.ts';
 
 const FILE = new URL('../../../../mappings/creators.json', import.meta.url);
 
-/** How a new index is distributed over the nodes of a cluster. */
+/** The distribution of a new index over the nodes of a cluster. */
 export interface Layout {
   shards: number;
   replicas: number;

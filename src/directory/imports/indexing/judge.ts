@@ -1,12 +1,12 @@
 import { indexBehind } from '../../../kit/engines/elastic/indices.ts';
 import { listBreaches } from './bounds.ts';
-import { failingCanaries } from './canaries.ts';
+import { listFailingCanaries } from './canaries.ts';
 import { type Comparison, compareVersions } from './comparison.ts';
 import { Fill } from './fields.ts';
 import type { LiveCreators } from './live-creators.ts';
 import { type DirectoryImport, findImportByIndex } from './records.ts';
 import { parseBounds } from './start-import.ts';
-import { type DifferingPks, noDifference } from './swap.ts';
+import { createDifferingPks, type DifferingPks } from './swap.ts';
 import type { DirectoryEngines } from './writer.ts';
 
 /** Creators of each kind that a report names. */
@@ -46,11 +46,11 @@ export async function judge(
   const { elastic, alias } = engines;
   const bounds = parseBounds(row);
   const live = await indexBehind(elastic, alias);
-  const found = noDifference();
+  const found = createDifferingPks();
   const comparison =
     live === undefined ? undefined : await compareIndices(engines, live, index, { live: known, found });
   const breaches = comparison && bounds.mode !== 'force' ? listBreaches(comparison, bounds) : [];
   const wished = bounds.mode === 'hold' ? ['It was started with --hold.'] : [];
-  const failures = await failingCanaries(elastic, index, bounds.canaries);
+  const failures = await listFailingCanaries(elastic, index, bounds.canaries);
   return { comparison, found, reasons: [...breaches, ...failures, ...wished] };
 }

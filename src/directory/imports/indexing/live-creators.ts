@@ -9,8 +9,8 @@ const PAGE = 10_000;
 /** The live creators at the start of an import: 20 bytes each. */
 export interface LiveCreators {
   index: string;
-  /** When the content last changed, if it is the same as the live creator's; undefined if it differs or is new. */
-  changedAtOf(pk: number, hash: string): number | undefined;
+  /** The last change of the content, if it is the same as the live creator's; undefined if it differs or is new. */
+  findChangedAt(pk: number, hash: string): number | undefined;
   /** Every creator in the order of `pk`. */
   pages(): Generator<Pick<HashPage, 'pks' | 'hashes'>>;
 }
@@ -60,7 +60,7 @@ export async function readLiveCreators(elastic: Elastic, index: string): Promise
 
   return {
     index,
-    changedAtOf: (pk, hash) => {
+    findChangedAt: (pk, hash) => {
       const place = findPlace(pk);
       if (place === undefined || hashes[place] !== BigInt(hash)) return undefined;
       return timeOf(changes[place] ?? 0) || undefined;

@@ -3,7 +3,7 @@ import { waitUntilWhole } from '../../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 
-/** How long an import waits for a lost node before it continues without it or builds its index again. */
+/** An import waits this long for a lost node before it continues without it or builds its index again. */
 export const NODE_PATIENCE_MS = 60_000;
 const AGAIN_AFTER_MS = 500;
 
@@ -17,7 +17,7 @@ export interface Persistence {
 }
 
 /** Elasticsearch or PostgreSQL may be back soon. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
 }
 
@@ -30,20 +30,20 @@ function getReason(error: unknown): string {
 
 /** If the index has lost shards with a node, waits for them; throws ShardsLost if they do not come back. */
 export async function awaitShards(persistence: Persistence, error: unknown): Promise<void> {
-  if (!mayPass(error)) return;
+  if (!isTransient(error)) return;
   const { elastic, index, patienceMs, onWait } = persistence;
   await waitUntilWhole(elastic, index, patienceMs, onWait);
 }
 
 /** Runs a step that is safe to repeat, and repeats it while Elasticsearch loses nodes and gets them back. */
-export async function persistently<T>(persistence: Persistence, step: () => Promise<T>): Promise<T> {
+export async function retryThroughNodeLoss<T>(persistence: Persistence, step: () => Promise<T>): Promise<T> {
   let giveUpAt: number | undefined;
   for (;;) {
     try {
       return await step();
     } catch (error) {
       giveUpAt ??= performance.now() + persistence.patienceMs;
-      if (!mayPass(error) || performance.now() > giveUpAt) throw error;
+      if (!isTransient(error) || performance.now() > giveUpAt) throw error;
       persistence.onNotice(`Elasticsearch did not finish a step, trying again: ${getReason(error)}`);
       persistence.onWait();
       await awaitShards(persistence, error);

@@ -1,6 +1,6 @@
 import type { HashPage } from '../../../kit/engines/elastic/hashes.ts';
 
-/** What one version has that another lacks, creator by creator, in the order of `pk`. */
+/** Receives the differences between two versions, creator by creator, in the order of `pk`. */
 export interface Differences {
   added(pk: number): void;
   removed(pk: number): void;

@@ -4,7 +4,7 @@ import type { SourceRecord } from './source.ts';
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = 0xfeff;
 const LONGEST_LINE_BYTES = 4 << 20;
-/** How much of a line that is too long is kept for an excerpt. */
+/** An excerpt keeps this much of a line that is too long. */
 const OPENING_BYTES = 1 << 10;
 
 const NOT_UTF8 = { code: 'invalid_utf8', reason: 'The line is not UTF-8.' };

@@ -155,7 +155,7 @@ export async function listWrites(db: Db, index: string): Promise<DirectoryWrite[
     .execute();
 }
 
-/** Whether an upsert, a patch, a delete or a swap of the alias came after a time. */
+/** Tells if an upsert, a patch, a delete or a swap of the alias came after a time. */
 export async function hasChangedSince(db: Db, alias: string, since: Date): Promise<boolean> {
   const { rows } = await sql`
     select 1 from directory_writes where alias = ${alias} and started_at >= ${since} and rows > 0
@@ -180,17 +180,17 @@ export interface Writer {
   since: Date;
 }
 
-/** Whether the writer is running this import. A writer records its progress from the start. */
+/** Tells if the writer is running this import. A writer records its progress from the start. */
 export function isRun({ state, updatedAt }: DirectoryImport, writer: Writer | undefined): boolean {
   return writer?.command === 'import' && (state === 'building' || state === 'verified') && updatedAt >= writer.since;
 }
 
-/** How long a silent writer keeps the lock. */
+/** A silent writer keeps the lock this long. */
 const HELD_FOR = sql`interval '10 seconds'`;
 
 export interface WriterClaim extends Writer {
   token: string;
-  /** Where the writer runs, if others on the machine can tell whether it still does. */
+  /** The writer's process, if others on the machine can tell whether it still runs. */
   process: string | null;
 }
 
@@ -261,13 +261,13 @@ export async function listHistory(db: Db, alias: string | undefined, limit: numb
 
 export interface ImportFigures {
   imports: { state: string; count: number; accepted: number; rejected: number }[];
-  /** When an import or write last changed the directory; null if never. */
+  /** The last time an import or write changed the directory; null if never. */
   changedAt: Date | null;
   /** By field: the share of the live import's rows that have a value. */
   fill: Record<string, number>;
 }
 
-/** What was imported and written under an alias. */
+/** Sums up the imports and writes under an alias. */
 export async function readImportFigures(db: Db, alias: string): Promise<ImportFigures> {
   const imports = await sql<ImportFigures['imports'][number]>`
     select state, count(*) as count, sum(accepted)::float8 as accepted, sum(rejected)::float8 as rejected

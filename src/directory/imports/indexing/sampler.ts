@@ -1,5 +1,5 @@
 /** A row as it was sent, for comparison with what is stored. */
-export interface Sampled {
+export interface SampledRow {
   pk: number;
   version: number;
   document: string;
@@ -17,7 +17,7 @@ function draw(n: number, limit: number): number {
 }
 
 /** Keeps a fair sample of rows numbered from 1, however many there are, in a fixed number of places. */
-export function sampler<T = Sampled>(
+export function createSampler<T = SampledRow>(
   size = SIZE,
 ): {
   wants(n: number): boolean;

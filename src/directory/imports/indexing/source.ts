@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { BrokenCsv, readCsv } from './csv.ts';
-import { decompressed } from './decompress.ts';
+import { decompress } from './decompress.ts';
 import { describeFile, fileName, type SourceFile, STDIN } from './files.ts';
 import { readNdjson } from './ndjson.ts';
 
@@ -44,8 +44,8 @@ const OPENINGS: Readonly<Record<RowKind, RegExp>> = { creators: /^\{/, patches: 
 const PACKED = /\.(?:gz|gzip|zst|zstd)$/i;
 const OF_JSON = new Set(['.ndjson', '.jsonl', '.json']);
 
-/** Whether the file is NDJSON instead of CSV, judged by its name or else its start, and the reason. */
-function judge(file: string, opening: string, kind: RowKind): { isJson: boolean; because: string } {
+/** Tells NDJSON from CSV by the file's name or else its start, and gives the reason. */
+function detectFormat(file: string, opening: string, kind: RowKind): { isJson: boolean; because: string } {
   const extension = path.extname(fileName(file).replace(PACKED, '')).toLowerCase();
   if (OF_JSON.has(extension)) return { isJson: true, because: 'of its name' };
   if (extension === '.csv') return { isJson: false, because: 'of its name' };
@@ -56,14 +56,14 @@ function judge(file: string, opening: string, kind: RowKind): { isJson: boolean;
 }
 
 async function* readRecords(file: string, input: Readable, kind: RowKind): AsyncGenerator<SourceRecord[]> {
-  const bytes = decompressed(input);
+  const bytes = decompress(input);
   const first = await bytes.next();
   if (first.done) return;
   async function* whole(): AsyncGenerator<Buffer> {
     if (!first.done) yield first.value;
     yield* bytes;
   }
-  const { isJson, because } = judge(file, first.value.toString('utf8', 0, 4096).trimStart(), kind);
+  const { isJson, because } = detectFormat(file, first.value.toString('utf8', 0, 4096).trimStart(), kind);
   if (isJson) {
     yield* readNdjson(file, whole());
     return;

@@ -24,12 +24,12 @@ export async function identifySource(source: Source): Promise<string | null> {
 }
 
 /** The recorded options of an import; the newest command's win. */
-export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName'>;
+export type ImportOptions = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName'>;
 
 export const parseBounds = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
 
 export function toImportOptions(
-  { maxRejects, rejectsFile, bounds, sourceName }: ImportWish,
+  { maxRejects, rejectsFile, bounds, sourceName }: ImportOptions,
   before: Pick<DirectoryImport, 'bounds'> = { bounds: null },
 ): Partial<Pick<DirectoryImport, 'maxRejects' | 'rejectsFile' | 'bounds' | 'source'>> {
   return {
@@ -42,7 +42,7 @@ export function toImportOptions(
 
 export async function newImport(
   { alias, clock }: Pick<DirectoryEngines, 'alias' | 'clock'>,
-  request: ImportWish & Pick<ImportRequest, 'source' | 'onNotice'>,
+  request: ImportOptions & Pick<ImportRequest, 'source' | 'onNotice'>,
 ): Promise<DirectoryImport> {
   const now = clock.now();
   const id = newId('imp', now.getTime());

@@ -6,7 +6,7 @@ import type { CreatorRow, Facts } from '../../search/document.ts';
 
 const time = z.number().int().optional();
 
-/** What a document holds besides the values of its row. */
+/** The facts that a document holds besides the values of its row. */
 export const StoredFacts = z.object({
   data_as_of: time,
   changed_at: time,

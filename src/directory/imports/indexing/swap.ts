@@ -13,7 +13,7 @@ export interface PkList extends Iterable<number> {
   add(pk: number): void;
 }
 
-export function pkList(): PkList {
+function createPkList(): PkList {
   let pks = new Float64Array(FIRST_SIZE);
   let count = 0;
   return {
@@ -38,7 +38,11 @@ export interface DifferingPks {
   differing: PkList;
 }
 
-export const noDifference = (): DifferingPks => ({ added: pkList(), removed: pkList(), differing: pkList() });
+export const createDifferingPks = (): DifferingPks => ({
+  added: createPkList(),
+  removed: createPkList(),
+  differing: createPkList(),
+});
 
 const BATCH = 5_000;
 /** Documents read at once, of each version. */
@@ -56,7 +60,7 @@ function* splitBatches<T>(items: Iterable<T>, size: number): Generator<T[]> {
 }
 
 async function findDifferences({ elastic }: DirectoryEngines, from: string, to: string): Promise<DifferingPks> {
-  const found = noDifference();
+  const found = createDifferingPks();
   await mergeVersions(readHashes(elastic, from), readHashes(elastic, to), {
     added: found.added.add,
     removed: found.removed.add,
@@ -66,7 +70,7 @@ async function findDifferences({ elastic }: DirectoryEngines, from: string, to: 
   return found;
 }
 
-/** What changed in creators that both versions have. */
+/** Reads the changes in creators that both versions have. */
 async function readUpdates({ elastic }: DirectoryEngines, from: string, to: string, pks: number[]): Promise<Change[]> {
   const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
   return pks.flatMap((pk) => {

@@ -12,7 +12,7 @@ import {
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import { documentFor, toDocument } from '../../search/document.ts';
-import type { Built } from './build.ts';
+import type { BuildResult } from './build.ts';
 import { readDefinition } from './index-definition.ts';
 import { type DirectoryWrite, findImportByIndex, listWrites } from './records.ts';
 import { StoredFacts } from './stored-creators.ts';
@@ -37,7 +37,7 @@ function findDifference(sent: unknown, stored: unknown): string | undefined {
 export class VerificationFailed extends Error {}
 
 /** Compares rows as they were sent with what is stored. Returns how many were compared. */
-async function compareSamples(elastic: Elastic, index: string, { samples, leftOut }: Built): Promise<number> {
+async function compareSamples(elastic: Elastic, index: string, { samples, leftOut }: BuildResult): Promise<number> {
   const stored = new Map<string, StoredDocument>();
   const ids = samples.map(({ pk }) => String(pk));
   for (const document of await readDocuments(elastic, index, ids)) stored.set(document.id, document);
@@ -59,7 +59,7 @@ async function compareSamples(elastic: Elastic, index: string, { samples, leftOu
 export async function verifyBuilt(
   elastic: Elastic,
   index: string,
-  built: Built,
+  built: BuildResult,
 ): Promise<{ documents: number; compared: number }> {
   const documents = await countDocuments(elastic, index);
   // Creators who opted out may have been accepted by an earlier row.
@@ -74,7 +74,7 @@ export async function verifyBuilt(
 const CARD = Object.keys(DirectoryCreator.shape);
 const Card = z.object({ card: DirectoryCreator.strict(), x: z.record(z.string(), z.unknown()) }).strict();
 
-/** What is wrong with a stored document on its own: the rest of it must follow from its card. */
+/** Describes the damage of a stored document on its own: the rest of it must follow from its card. */
 function findDocumentDamage({ id, source }: StoredDocument, version: number): string | undefined {
   const parsed = Card.safeParse(source);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)[0];

@@ -2,9 +2,9 @@ import { deleteIndex, indexBehind, indexExists, listIndices, wereLive } from '..
 import { finishUnfinished } from '../../opt-out/forget.ts';
 import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, updateImport } from './records.ts';
 import { swapLive } from './swap.ts';
-import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
+import { type DirectoryEngines, type WaitOptions, withWriterLock } from './writer.ts';
 
-/** How long a previously live index is always kept, for clients paging through it and for rollbacks. */
+/** A previously live index is always kept this long, for clients paging through it and for rollbacks. */
 const KEPT_MS = 3_600_000;
 
 /** `creators-20261121-3f9a0c2e` for the alias `creators`. */
@@ -21,7 +21,7 @@ export interface RollbackReport {
 
 /** Makes the previously live index live again. A second call goes back one more. */
 export async function rollback(engines: DirectoryEngines, options: WaitOptions): Promise<RollbackReport> {
-  return await asWriter(engines, 'rollback', options, async (lock) => {
+  return await withWriterLock(engines, 'rollback', options, async (lock) => {
     const { elastic, db, alias } = engines;
     const from = await indexBehind(elastic, alias);
     if (from === undefined) throw new Error(`The alias ${alias} has no index.`);
@@ -48,7 +48,7 @@ export interface PruneReport {
  * was live within the last hour. It holds the write lock, so no build is running.
  */
 export async function prune(engines: DirectoryEngines, keep: number, options: WaitOptions): Promise<PruneReport> {
-  return await asWriter(engines, 'prune', options, async () => {
+  return await withWriterLock(engines, 'prune', options, async () => {
     const { elastic, db, clock, alias } = engines;
     const now = clock.now();
     const [live, held, indices, onceLive, retired] = [

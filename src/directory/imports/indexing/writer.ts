@@ -70,7 +70,7 @@ async function nameProcess(pid: number | string): Promise<string | null> {
   }
 }
 
-/** Whether a process of this machine has ended. */
+/** Tells if a process of this machine has ended. */
 async function hasEnded(name: string): Promise<boolean> {
   const pid = name.split(' ').at(-1) ?? '';
   if (name !== (await nameProcess(pid))) return false;
@@ -117,7 +117,7 @@ async function take({ db, clock, alias }: DirectoryEngines, command: string, opt
  * Runs `work` as the only writer of this directory. The lock is a row that one statement decides, so it works behind a
  * pooler; the writer renews it, and it expires ten seconds after the last renewal.
  */
-export async function asWriter<T>(
+export async function withWriterLock<T>(
   engines: DirectoryEngines,
   command: string,
   options: WaitOptions,

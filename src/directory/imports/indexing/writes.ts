@@ -21,14 +21,14 @@ import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.t
 import { checkPatch, checkRecord, type Reject, toReject } from './rows.ts';
 import type { Source, SourceRecord } from './source.ts';
 import { readStored, type StoredCreator } from './stored-creators.ts';
-import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
+import { type DirectoryEngines, type WaitOptions, withWriterLock } from './writer.ts';
 
 const BATCH_ROWS = 1_000;
 
 export interface WriteRequest extends WaitOptions {
   source: Source;
   rejectsFile?: string | undefined;
-  /** What the operator calls the source of the rows. */
+  /** The operator's name for the source of the rows. */
   sourceName?: string | undefined;
   onProgress?: (rows: number) => void;
   onNotice?: (notice: string) => void;
@@ -55,9 +55,7 @@ interface Intent {
 /** Reads what a record changes, or why it is rejected. */
 type ReadIntent = (record: SourceRecord, now: number) => Intent | Reject;
 
-const isIntent = (read: Intent | Reject): read is Intent => 'apply' in read;
-
-/** Where a write goes. */
+/** The target of a write. */
 interface Target {
   engines: DirectoryEngines;
   kind: DirectoryWrite['kind'];
@@ -197,7 +195,7 @@ async function write(
       isOutdated = (await optedOut.refresh()) || isOutdated;
       for (const record of records) {
         const read = readIntent(record, rows.startedAt.getTime());
-        if (isIntent(read)) await rows.add(read);
+        if ('apply' in read) await rows.add(read);
         else reject(read);
       }
       rejects.flush();
@@ -224,7 +222,7 @@ async function write(
 export async function upsertCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
   const unknownFields = new Map<string, number>();
   const { sourceName: source } = request;
-  const report = await asWriter(engines, 'upsert', request, () =>
+  const report = await withWriterLock(engines, 'upsert', request, () =>
     write(engines, 'upsert', request, (record, now) => {
       const { row, reject } = checkRecord(record, unknownFields);
       if (reject) return reject;
@@ -238,7 +236,7 @@ export async function upsertCreators(engines: DirectoryEngines, request: WriteRe
 export async function patchCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
   const unknownFields = new Map<string, number>();
   const { sourceName } = request;
-  const report = await asWriter(engines, 'patch', request, () =>
+  const report = await withWriterLock(engines, 'patch', request, () =>
     write(engines, 'patch', request, (record, now) => {
       const { row: patch, reject } = checkPatch(record, unknownFields);
       if (reject) return reject;
@@ -265,7 +263,7 @@ const NO_PK = { code: 'invalid_type', reason: 'must be a whole number from 0 to 
 
 /** Removes creators from the live directory: rows with a `pk`, or one number per line. Unknown ones are ignored. */
 export async function deleteCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
-  const report = await asWriter(engines, 'delete', request, () =>
+  const report = await withWriterLock(engines, 'delete', request, () =>
     write(engines, 'delete', request, (record) => {
       const parsed = record.problem ? undefined : Deletion.safeParse(record.value);
       if (parsed?.success) return { pk: parsed.data, apply: () => ({ after: undefined }) };

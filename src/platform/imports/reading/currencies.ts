@@ -1,4 +1,4 @@
-import { Currency } from '../../../values/money.ts';
+import { Currency } from '../../../kit/values/money.ts';
 
 /** Signs that mean one currency, folded to upper case without dots and blanks. */
 const SIGNS: Readonly<Record<string, string>> = {

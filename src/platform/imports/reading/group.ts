@@ -1,4 +1,4 @@
-import { whole } from '../../../values/text.ts';
+import { whole } from '../../../kit/values/text.ts';
 import { cleanCell } from './cells.ts';
 import { Entry } from './entry.ts';
 import { hashKey, KeyTable } from './keys.ts';

@@ -1,4 +1,4 @@
-import { decimalsOf } from '../../../values/money.ts';
+import { getDecimals } from '../../../kit/values/money.ts';
 import type { DecimalSign } from './shapes.ts';
 
 /** A number exactly as it was written: `digits / 10^scale`. */
@@ -153,7 +153,7 @@ export type MinorResult = { minor: number } | { problem: 'too_many_decimals' | '
 
 /** Minor units, exactly; `unit` says what the file counts in. */
 export function toMinorUnits(value: Decimal, currency: string, unit: 'major' | 'minor'): MinorResult {
-  const decimals = unit === 'minor' ? 0 : decimalsOf(currency);
+  const decimals = unit === 'minor' ? 0 : getDecimals(currency);
   const excess = value.scale - decimals;
   const kept = excess > 0 ? value.digits.padStart(excess + 1, '0').slice(0, -excess) : value.digits;
   if (excess > 0 && !/^0*$/.test(value.digits.slice(-excess))) return { problem: 'too_many_decimals' };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../../values/canonical.ts';
+import { canonicalJson } from '../../../kit/values/canonical.ts';
 import { type Assignment, assignByValues, assignColumns, listNeeded, mergeSame } from './columns.ts';
 import { describeReading, refuseFile } from './describe.ts';
 import { type Doubt, type Known, mergeMappings } from './doubts.ts';

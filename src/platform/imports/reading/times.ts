@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../../values/duration.ts';
+import { DAY_MS } from '../../../kit/values/duration.ts';
 import { findLanguages, foldWord, isMonthName, loadMonthNames, readMonth } from './months.ts';
 import type { DateOrder } from './shapes.ts';
 import { NOON_MS, readZone, resolveZone, toInstant, type Zone } from './zones.ts';

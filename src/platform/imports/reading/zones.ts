@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../values/duration.ts';
-import { timeZoneName } from '../../../values/time-zone.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
+import { timeZoneName } from '../../../kit/values/time-zone.ts';
 
 /** Abbreviations by the offsets, in minutes, that they mean somewhere. */
 const ABBREVIATIONS: Readonly<Record<string, readonly number[]>> = {
