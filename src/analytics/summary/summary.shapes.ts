@@ -27,6 +27,9 @@ const StorableBoundary = Boundary.refine(
 /** The value of a filter that selects the key null. */
 export const NONE = 'none';
 
+/** A provider, or one of its stores as commissions show it. */
+const SOURCE = /^(?:manual|none|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?)$/;
+
 /** A filter takes the `key` of a breakdown's row. */
 const keyed = (what: string, example: string, max = 100) =>
   z.string().min(1).max(max).optional().describe(`${what} \`none\`: those without one.`).meta({ example });
@@ -51,13 +54,13 @@ export const DimensionFilter = {
   source: z
     .string()
     .max(500)
-    .regex(
-      /^(?:manual|none|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?)$/,
-      'must be `shopify`, `woocommerce`, `generic`, one of these with an address, such as `generic:shop.example`, `manual` or `none`',
+    .refine(
+      (source) => SOURCE.test(source),
+      `must be a provider such as \`shopify\`, one of its stores such as \`generic:shop.example\`, \`manual\` or \`none\``,
     )
     .optional()
     .describe(
-      'Only orders of stores of this provider (`shopify`) or of this store (`shopify:shop.example`, as commissions show it), or `manual` commissions. Clicks have no provider. `none`: those without one.',
+      'Only orders of stores of this provider, or of a `provider:host`, or `manual` commissions. Clicks have no provider. `none`: those without one.',
     )
     .meta({ example: 'shopify' }),
   product: keyed("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
