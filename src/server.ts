@@ -66,6 +66,9 @@ async function main(): Promise<void> {
   const { context, readClock, close } = server.openContext(config, urls);
   shutdown.add(close);
 
+  if (!engines.embedded && config.apiUrl === undefined) {
+    report('API_URL is not set: agents on other machines cannot connect by OAuth.');
+  }
   await step('Migrating', () => server.migrate(context, report));
   await readClock();
   /** Undefined while it is being built. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../kit/engines/postgres/open.ts';
+import { type Problem, validationError } from '../kit/values/errors.ts';
 import type { Group } from './figures/breakdown.ts';
 
 /** A creator's own name, else the name given with their newest link, else their handle. */
@@ -33,6 +34,57 @@ export async function listLinkGroups(
     .where(column, 'is not', null)
     .groupBy(column)
     .execute();
+}
+
+const RECORDS = {
+  creator: { table: 'creators', noun: 'a creator' },
+  campaign: { table: 'campaigns', noun: 'a campaign' },
+  link: { table: 'links', noun: 'a code or link' },
+  store: { table: 'integrations', noun: 'a store' },
+} as const;
+type RecordField = keyof typeof RECORDS;
+const FIELDS = ['creator', 'campaign', 'link', 'store'] as const satisfies readonly RecordField[];
+
+/** The problem of an id that no record of the brand has. */
+export async function findUnknownId(db: Db, brandId: string, field: RecordField, id: string): Promise<Problem[]> {
+  const { table, noun } = RECORDS[field];
+  const row = await db
+    .selectFrom(table)
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row ? [] : [{ field, code: 'not_found', message: `is not ${noun} of this brand; got ${JSON.stringify(id)}.` }];
+}
+
+/** Refuses ids that no record of the brand has: a mistyped one would look like a record without figures. */
+export async function assertKnown(
+  db: Db,
+  brandId: string,
+  ids: { [field in RecordField]?: string | undefined },
+): Promise<void> {
+  const problems = await Promise.all(
+    FIELDS.map(async (field) => {
+      const id = ids[field];
+      return id === undefined ? [] : await findUnknownId(db, brandId, field, id);
+    }),
+  );
+  if (problems.flat().length > 0) throw validationError(problems.flat());
+}
+
+/** A store as its commissions show it: `generic:shop.example`. */
+export const storeSource = sql<string>`(integrations.provider || ':' ||
+  rtrim(regexp_replace(integrations.storefront_url, '^https?://', ''), '/'))`;
+
+/** The id of the brand's store that commissions show like this. */
+export async function findStoreOfSource(db: Db, brandId: string, source: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('integrations')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where(storeSource, '=', source)
+    .executeTakeFirst();
+  return row?.id;
 }
 
 /** Looks up the names of links, campaigns or stores. */

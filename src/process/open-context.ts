@@ -13,7 +13,7 @@ import { openRedis } from '../kit/engines/redis/open.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { type Clock, systemClock } from '../kit/values/clock.ts';
 import type { Config } from '../kit/values/config.ts';
-import type { Log } from '../kit/values/log.ts';
+import { type Log, toReason } from '../kit/values/log.ts';
 import { openRepeatedFailures } from '../kit/values/repeated-failures.ts';
 import { readSecrets } from '../kit/values/secrets.ts';
 import { openCallRecord } from '../platform/requests/call-record.ts';
@@ -26,7 +26,7 @@ function quietly(log: Log, engine: string): (error: Error) => void {
   return (error) => {
     if (Date.now() < next) return;
     next = Date.now() + 60_000;
-    log.warn({ err: error }, `${engine} does not answer`);
+    log.warn({ reason: toReason(error) }, `${engine} does not answer`);
   };
 }
 

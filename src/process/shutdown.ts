@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { report } from '../local/terminal.ts';
 
 /** The exit codes that a shell shows for a command that such a signal ended. */
@@ -13,9 +14,23 @@ export interface Shutdown {
   started(): void;
 }
 
+const Unwritable = z.object({
+  code: z.enum(['EACCES', 'EPERM', 'EROFS']),
+  syscall: z.enum(['mkdir', 'mkdtemp', 'open', 'rename', 'link', 'unlink', 'rm', 'rmdir', 'chmod', 'chown', 'lchown']),
+  path: z.string(),
+});
+
+/** A sentence on why something failed. Node's own words for a folder that is read-only name no way out. */
+export function explainFailure(error: unknown): string {
+  const unwritable = Unwritable.safeParse(error).data;
+  if (!unwritable) return error instanceof Error ? error.message : String(error);
+  const why = unwritable.code === 'EROFS' ? 'its file system is read-only' : 'this user may not';
+  return `Rollcall cannot write to ${unwritable.path}: ${why}. Set ROLLCALL_DIR to a folder where it may.`;
+}
+
 /** Reports why something failed; the process then exits with 1. */
 export function reportFailure(error: unknown): void {
-  report(error instanceof Error ? error.message : String(error));
+  report(explainFailure(error));
   process.exitCode = 1;
 }
 

@@ -110,6 +110,16 @@ describe('A comparison with the export of a store', () => {
     expect((await run(key, named.body.data.id)).job.result).toMatchObject({ matched: 3, amount: 0 });
   });
 
+  it('takes a column that is called as the answer calls it, such as `amount`', async () => {
+    const { brand, assignment, key } = await makeSeller(app);
+    for (const orderId of ['15', '16']) {
+      await makeSale(app.context, brand, { assignment, orderId, amountMinor: 123_450 });
+    }
+    const { body } = await reconcileFile(app, key, 'Order_ID,Amount,Refunded\n15,1234.50,0\n16,1000.00,0\n');
+    expect(body.data.request.columns).toEqual({ order_id: 'Order_ID', amount: 'Amount', refunded: 'Refunded' });
+    expect((await run(key, body.data.id)).found).toEqual(['amount 16']);
+  });
+
   it('takes the tax out of prices that include it', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     for (const orderId of ['21', '22', '23']) {

@@ -147,12 +147,46 @@ describe('a breakdown', () => {
     expect((await send(`${app.url}/v1/clicks`, stranger.key, 'GET')).body.data).toEqual([]);
   });
 
-  it('finds nothing under an id that nobody has', async () => {
+  it('refuses an id that no record of the brand has, also in /v1/analytics and as `of` of cohorts', async () => {
     const { key } = await makeSeller(app);
-    for (const filter of ['link', 'creator', 'campaign', 'store']) {
-      const { status, body } = await breakdownOf(key, `by=country&${filter}=${encodeURIComponent("lü,'")}`);
-      expect([status, body.data], filter).toEqual([200, []]);
+    const { creatorId, linkId, source } = (await makeSeller(app)).assignment;
+    const theirs = { link: linkId, creator: creatorId, campaign: "lü,'", store: source.id };
+    for (const [filter, id] of Object.entries(theirs)) {
+      const query = `${filter}=${encodeURIComponent(id)}`;
+      for (const path of [`analytics/breakdown?by=country&${query}`, `analytics?${query}`]) {
+        const { status, body } = await send(`${app.url}/v1/${path}`, key, 'GET');
+        const problem = expect.objectContaining({ field: filter, code: 'not_found' });
+        expect([status, body.details], path).toEqual([422, [problem]]);
+      }
+      expect((await breakdownOf(key, `by=country&${filter}=none`)).status, filter).toBe(200);
     }
+    const mistyped = await send(`${app.url}/v1/analytics/cohorts?of=attribted`, key, 'GET');
+    expect([mistyped.status, mistyped.body.details[0].message]).toEqual([
+      422,
+      'must be `all`, `attributed` or the id of a creator of this brand; got "attribted".',
+    ]);
+  });
+
+  it('takes the `source` of a commission as that shows it, and so does the list of commissions', async () => {
+    const { brand, assignment, key } = await makeSeller(app);
+    const other = await makeSeller(app);
+    await report(app.context, assignment, orderFacts(new Date(), { codes: [assignment.code] }));
+    await sync(app, brand.id);
+    const list = async (source: string) => {
+      const query = `source=${encodeURIComponent(source)}`;
+      const { status, body } = await send(`${app.url}/v1/commissions?${query}`, key, 'GET');
+      const rows = (await breakdownOf(key, `by=store&${query}`)).body.data;
+      return [status, body.data?.length, rows?.map(({ orders }: { orders: number }) => orders)];
+    };
+    const { source } = (await send(`${app.url}/v1/commissions`, key, 'GET')).body.data[0];
+    expect(source).toMatch(/^generic:store.*\.example$/);
+    expect(await list(source)).toEqual([200, 1, [1]]);
+    expect(await list('generic')).toEqual([200, 1, [1]]);
+    expect(await list('shopify')).toEqual([200, 0, []]);
+    expect(await list('generic:elsewhere.example')).toEqual([200, 0, undefined]);
+    expect(await list('amazon')).toEqual([422, undefined, undefined]);
+    const unlike = await breakdownOf(key, `source=${source}&store=${other.assignment.source.id}`);
+    expect(unlike.body.details.map(({ field }: { field: string }) => field)).toEqual(['store']);
   });
 
   it('is refused with what would be right', async () => {

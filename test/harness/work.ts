@@ -27,7 +27,7 @@ export interface WorkDesk extends Desk {
   mails(): ReturnType<typeof mailsOf>;
   /** The newest mail's link to such a page. */
   linkTo(kind: 'brief' | 'sign' | 'work', to?: string): Promise<string>;
-  open(link: string, headers?: Record<string, string>): Promise<PageSeen>;
+  open(link: string, headers?: Record<string, string>, method?: 'GET' | 'HEAD'): Promise<PageSeen>;
   /** Sends a page's form as a browser does; with files or `multipart` as such a form. */
   fill(link: string, fields: Record<string, string>, files?: readonly File[] | 'multipart'): Promise<PageSeen>;
   /** Events go to our own consumers, as a worker does it. */
@@ -60,8 +60,8 @@ export async function openWorkDesk(app: TestApp, email?: string): Promise<WorkDe
       if (link === undefined) throw new Error(`${to} was mailed no link to a ${kind} page.`);
       return link;
     },
-    open: async (link, headers = {}) =>
-      seen(await fetch(urlOf(link), { headers: { 'user-agent': BROWSER, ...headers }, redirect: 'manual' })),
+    open: async (link, headers = {}, method = 'GET') =>
+      seen(await fetch(urlOf(link), { method, headers: { 'user-agent': BROWSER, ...headers }, redirect: 'manual' })),
     fill: async (link, fields, files) => {
       const headers = { 'user-agent': BROWSER, 'sec-fetch-site': 'same-origin', 'x-forwarded-for': someAddress() };
       const body = files ? new FormData() : new URLSearchParams();

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
@@ -42,6 +43,17 @@ test('The migrations of PostgreSQL apply to an empty database in order, and chan
   expect(schema.length).toBeGreaterThan(500);
   expect(await migratePostgres(db)).toEqual([]);
   expect(await schemaOf()).toEqual(schema);
+});
+
+test.each([
+  ['0001_create_access', /^PostgreSQL has data of a version before 1\.0\.0, .*start with empty engines/],
+  ['0999_later', /^PostgreSQL has data of a newer version \(its migration 0999_later is unknown here\)/],
+])('A database with the migration %s is refused in one sentence', async (name, sentence) => {
+  const { db } = app.context.postgres;
+  await migratePostgres(db);
+  await sql`insert into kysely_migration (name, timestamp) values (${name}, '2026-01-01')`.execute(db);
+  await expect(migratePostgres(db)).rejects.toThrow(sentence);
+  await sql`delete from kysely_migration where name = ${name}`.execute(db);
 });
 
 test('The migrations of ClickHouse change nothing when they run again', async () => {

@@ -95,7 +95,7 @@ describe('an upload', () => {
     expect(name).toBe('invoicefdp.exe');
     await app.context.postgres.db.updateTable('assets').set({ name: spoofed }).where('id', '=', id).execute();
     const disposition = (await fetch(here(app, url))).headers.get('content-disposition');
-    expect(disposition).toBe(`attachment; filename="invoicefdp.exe"; filename*=UTF-8''invoicefdp.exe`);
+    expect(disposition).toBe(`attachment; filename="invoicefdp .exe"; filename*=UTF-8''invoicefdp%20.exe`);
     for (const one of ['a\u202eb', 'a\u2066b', 'a\u0000b']) {
       const patched = await send(`${app.url}/v1/assets`, key, 'PATCH', { id, name: one });
       expect([patched.status, patched.body.details[0].field]).toEqual([422, 'name']);

@@ -119,6 +119,13 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).status).toBe('in_progress');
   });
 
+  it('is not started by a HEAD of the link', async () => {
+    const desk = await openWorkDesk(app);
+    const { id } = await written(desk, { creator_email: desk.creator, send_notification: true });
+    const { status } = await desk.open(await desk.linkTo('brief'), {}, 'HEAD');
+    expect([status, (await desk.read(`/v1/briefs/${id}`)).status]).toEqual([200, 'sent']);
+  });
+
   it('is in progress once any recipient opens it', async () => {
     const desk = await openWorkDesk(app);
     const [ana, ben] = [await desk.onRoster(), await desk.onRoster()];

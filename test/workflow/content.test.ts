@@ -97,8 +97,12 @@ describe('POST /v1/content', () => {
     const post = await track({ url: `https://www.instagram.com/reel/${id}/?igsh=abc` });
     expect(post).toMatchObject({
       ...{ url: `https://instagram.com/reel/${id}`, platform: 'photo_app', type: 'reel', status: 'tracking' },
-      metrics: { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: null },
+      metrics: { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: 0 },
     });
+    const older = await send(`${app.url}/api/v1/content`, key, 'POST', {
+      url: `https://instagram.com/p/${unique('D').slice(0, 20)}`,
+    });
+    expect(older.body.data.metrics).toEqual(post.metrics);
     const unread = { views: null, likes: null, comments: null, shares: null, saves: null, engagement_rate: null };
     expect((await read(post.id)).metrics).toEqual(unread);
     const again = await send(`${app.url}/v1/content`, key, 'POST', { url: `http://instagr.am/reel/${id}` });

@@ -54,9 +54,16 @@ describe('a deliverable', () => {
     expect(await work.read()).toMatchObject({ status: 'pending', contract_id: null, version: 0, submissions: [] });
     await desk.open(work.link, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' });
     expect((await work.read()).status).toBe('pending');
+    expect((await desk.open(work.link, {}, 'HEAD')).status).toBe(200);
+    expect((await work.read()).status).toBe('pending');
     const page = await desk.open(work.link);
     expect(page.text).toContain('Show the box.');
     expect((await work.read()).status).toBe('in_progress');
+    const [started] = await desk.read(`/v1/audit-log?resource_id=${work.id}&operation=page_work`);
+    expect([started.creator_email, started.old.status, started.new.status]).toEqual([
+      ...[desk.creator, 'pending', 'in_progress'],
+    ]);
+    expect(Object.keys(started.new).sort()).toEqual(['status', 'updated_at']);
     expect((await work.submit({ content_url: URL, note: 'First cut' })).status).toBe(303);
     expect(await work.read()).toMatchObject({
       ...{ status: 'submitted', content_url: URL, caption: 'First cut', version: 1, is_late: false },

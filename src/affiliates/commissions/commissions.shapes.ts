@@ -250,9 +250,17 @@ export const LaterCommissionFilter = {
     .optional()
     .describe('`true`: only commissions with a fraud flag. `false`: only those without.'),
   source: z
-    .enum(['shopify', 'woocommerce', 'generic', 'manual'])
+    .string()
+    .max(500)
+    .regex(
+      /^(?:manual|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?)$/,
+      'must be `shopify`, `woocommerce`, `generic`, one of these with an address, such as `generic:shop.example`, or `manual`',
+    )
     .optional()
-    .describe('Only commissions of orders from this kind of store, or those recorded by hand.'),
+    .describe(
+      'Only commissions of orders from this kind of store (`generic`) or this store (`generic:shop.example`, as rows show it), or those recorded by hand (`manual`).',
+    )
+    .meta({ example: 'shopify' }),
   sort: z
     .enum(['newest', 'oldest', 'amount'])
     .default('newest')

@@ -1,4 +1,5 @@
 import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import { storeSource } from '../../analytics/labels.ts';
 import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -191,7 +192,7 @@ export const commissions = listing({
             campaignId: where.campaign_id,
             linkId: where.link_id,
             currency: where.currency,
-            source: where.source,
+            source: where.source?.split(':', 1)[0],
           }),
         ),
       )
@@ -199,6 +200,12 @@ export const commissions = listing({
         query.where(
           sql<boolean>`commissions.order_id in
             (select id from orders where brand_id = ${brandId} and order_id = ${order_id ?? ''})`,
+        ),
+      )
+      .$if(where.source?.includes(':') === true, (query) =>
+        query.where(
+          sql<boolean>`exists (select from orders join integrations on integrations.id = orders.integration_id
+            where orders.id = commissions.order_id and ${storeSource} = ${where.source})`,
         ),
       )
       .$if(flagged !== undefined, (query) =>

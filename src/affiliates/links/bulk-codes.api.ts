@@ -47,6 +47,7 @@ export const BulkCreate = z
     destination_url: Destination.nullable()
       .describe('Page that the new links redirect to. Required for links.')
       .optional(),
+    notify: z.boolean().default(false).describe('`true`: mails each creator theirs at once.'),
   })
   .superRefine((input: Unchecked<(typeof SELECTORS)[number] | 'type' | 'destination_url'>, context) => {
     const selectors = SELECTORS.filter((name) => input[name] !== undefined && input[name] !== false);

@@ -160,11 +160,13 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
     currency: await getBrandCurrency(db, brandId),
     createdAt: now,
   });
-  await mailLinks(
-    work,
-    linksUrl,
-    assignments.map(({ member, row }) => ({ row, email: member.email })),
-  );
+  if (input.notify) {
+    await mailLinks(
+      work,
+      linksUrl,
+      assignments.map(({ member, row }) => ({ row, email: member.email })),
+    );
+  }
   return toBulkCreated(members, assignments, {
     remaining: input.all_missing
       ? await countRows(

@@ -20,6 +20,7 @@ export type Columns = Partial<Record<Role, string>>;
 
 /**
  * Column names in exports of Shopify, WooCommerce and their usual plugins, without blanks and signs, likeliest first.
+ * A column that is called like a role has it, unless one of these is there.
  */
 const USUAL: Readonly<Record<Role, readonly string[]>> = {
   order_id: ['orderid', 'id', 'ordernumber', 'order'],
@@ -40,7 +41,7 @@ const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L
 export function guessColumns(headers: readonly string[], requested: Columns): Columns {
   const byName = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
-    const usual = USUAL[role].find((name) => byName.has(name));
+    const usual = [...USUAL[role], normalizeHeader(role)].find((name) => byName.has(name));
     const header = requested[role] ?? (usual === undefined ? undefined : byName.get(usual));
     return header === undefined ? [] : [[role, header] as const];
   });

@@ -1,6 +1,7 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
+import { validationError } from '../../kit/values/errors.ts';
 import { type Page, toPage, toPagination } from '../../kit/values/page.ts';
 import { platformName } from '../../kit/values/platforms.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
@@ -15,7 +16,7 @@ import {
   totalBreakdown,
 } from '../figures/breakdown.ts';
 import type { MergedCreators } from '../figures/totals.ts';
-import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
+import { assertKnown, findStoreOfSource, listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
 import { type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
 import { type DimensionFilter, NONE } from '../summary/summary.shapes.ts';
 import type { BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
@@ -36,6 +37,25 @@ async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }:
   return sets;
 }
 
+/** A filter's id, unless it selects what has none. */
+const toId = (value: string | undefined) => (value === NONE ? undefined : value);
+
+/** The provider of a source, and its store if the source names one. */
+async function toSourceFilter(db: Db, brandId: string, { source, store }: DimensionFilter) {
+  if (!source?.includes(':')) return { source: toEventValue(source), store: toEventValue(store) };
+  const id = await findStoreOfSource(db, brandId, source);
+  const got = `got ${JSON.stringify(source)}.`;
+  if (id === undefined) {
+    throw validationError([{ field: 'source', code: 'not_found', message: `is not a store of this brand; ${got}` }]);
+  }
+  if (store !== undefined && store !== id) {
+    throw validationError([
+      { field: 'source', code: 'contradiction', message: `is not the store of \`store\`; ${got}` },
+    ]);
+  }
+  return { source: source.split(':', 1)[0], store: id };
+}
+
 /** The events that the filters select. */
 export async function toEventFilter(
   db: Db,
@@ -43,14 +63,16 @@ export async function toEventFilter(
   merged: MergedCreators,
   filter: DimensionFilter,
 ): Promise<EventFilter> {
-  const { country, device, referrer, creator, store, source, product, weekday, hour, click_kind } = filter;
+  const { country, device, referrer, creator, campaign, link, product, weekday, hour, click_kind } = filter;
+  const isMerged = creator !== undefined && merged.has(creator);
+  const ids = { creator: isMerged ? undefined : toId(creator), campaign: toId(campaign), link: toId(link) };
+  await assertKnown(db, brandId, { ...ids, store: toId(filter.store) });
   return {
     country: toEventValue(country),
     device: toEventValue(device),
     referrer: toEventValue(referrer),
     kind: toEventValue(click_kind),
-    store: toEventValue(store),
-    source: toEventValue(source),
+    ...(await toSourceFilter(db, brandId, filter)),
     product: toEventValue(product),
     hour: hour === undefined ? undefined : String(hour).padStart(2, '0'),
     weekday,

@@ -1,8 +1,11 @@
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { listMerged } from '../../workflow/creators/creators.ts';
 import { findHistorySince } from '../customers/customers.ts';
 import { type CohortSums, listCohortSums } from '../figures/customers.ts';
+import { findUnknownId } from '../labels.ts';
 import { type Period, resolvePeriod, toBucket, toDay } from '../periods.ts';
 import type { CohortRow, CohortsQuery } from './cohorts.api.ts';
 
@@ -38,6 +41,14 @@ const METRIC_VALUES: Readonly<Record<CohortsQuery['metric'], (sums: CohortSums) 
   revenue: ({ worthMinor }) => worthMinor,
 };
 
+/** Refuses an `of` that is neither a word of ours nor a creator of the brand, past ids of merged ones included. */
+async function assertOwner(db: Db, brandId: string, of: string): Promise<void> {
+  if (of === 'all' || of === 'attributed' || (await listMerged(db, brandId)).has(of)) return;
+  if ((await findUnknownId(db, brandId, 'creator', of)).length === 0) return;
+  const message = `must be \`all\`, \`attributed\` or the id of a creator of this brand; got ${JSON.stringify(of)}.`;
+  throw validationError([{ field: 'of', code: 'not_found', message }]);
+}
+
 /** The triangle of a period's cohorts. */
 export async function findCohorts(
   { postgres, clickhouse, clock }: Pick<Context, 'postgres' | 'clickhouse' | 'clock'>,
@@ -46,6 +57,7 @@ export async function findCohorts(
 ) {
   const now = clock.now();
   const period = cohortsPeriod(query, now);
+  await assertOwner(postgres.db, brandId, query.of);
   const [sums, since] = await Promise.all([
     listCohortSums(clickhouse, brandId, query, period),
     findHistorySince(postgres.db, brandId),

@@ -27,6 +27,9 @@ const StorableBoundary = Boundary.refine(
 /** The value of a filter that selects the key null. */
 export const NONE = 'none';
 
+/** A provider, or one of its stores as commissions show it. */
+const SOURCE = /^(?:manual|none|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?)$/;
+
 /** A filter takes the `key` of a breakdown's row. */
 const keyed = (what: string, example: string, max = 100) =>
   z.string().min(1).max(max).optional().describe(`${what} \`none\`: those without one.`).meta({ example });
@@ -48,11 +51,18 @@ export const DimensionFilter = {
   link: keyed('Only this code or link.', 'lnk_0Uo3xK2mVdT2aXs7LpRb'),
   platform: keyed('Only codes and links with this `platform`.', 'photo_app'),
   store: keyed('Only orders of this store. Clicks have no store.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
-  source: keyed(
-    'Only orders of stores of this provider, or `manual` commissions. Clicks have no provider.',
-    'shopify',
-    50,
-  ),
+  source: z
+    .string()
+    .max(500)
+    .refine(
+      (source) => SOURCE.test(source),
+      `must be a provider such as \`shopify\`, one of its stores such as \`generic:shop.example\`, \`manual\` or \`none\``,
+    )
+    .optional()
+    .describe(
+      'Only orders of stores of this provider, or of a `provider:host`, or `manual` commissions. Clicks have no provider. `none`: those without one.',
+    )
+    .meta({ example: 'shopify' }),
   product: keyed("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
   weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week in UTC: 1 is Monday.'),
   hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day in UTC.'),

@@ -49,6 +49,7 @@ export function reviewOrRecord(review: Operation): Operation {
     summary: 'Review commissions, or record one by hand',
     description: `${review.description} With \`creator_email\` and \`amount\` it records a commission by hand and answers 201.`,
     body: z.union([review.body, ManualCommission]),
+    alternative: createManual,
     prepare: (raw) => {
       const { data: sent = {} } = Sent.safeParse(raw.body);
       if (!('creator_email' in sent) || raw.query.mode === 'plan') return review.prepare(raw);

@@ -120,7 +120,8 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
     address,
     action: `/${kind.kind}/${token}`,
     query: Query.parse(request.query),
-    isPerson: isPerson(headers),
+    // A HEAD shows nobody anything.
+    isPerson: request.method !== 'HEAD' && isPerson(headers),
     userAgent: headers['user-agent'] ?? '',
     form: () => formOfRequest(request),
     parts: () => partsOf(request, getUpload(kind, context)),

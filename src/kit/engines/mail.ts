@@ -2,6 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
+import { toPlainText } from '../values/text.ts';
 
 export interface OutgoingMail {
   /** The row's id. The Message-ID is derived from it, so that mail clients recognise a mail that is sent twice. */
@@ -52,9 +53,6 @@ function toFailure(error: unknown): MailOutcome {
   return { outcome: isFinal ? 'refused' : 'failed', reason };
 }
 
-/** A header value without line breaks or other control characters. */
-const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim();
-
 function toMessage(mail: OutgoingMail, from: string) {
   const { id, fromName, to, subject, text, html, headers, date } = mail;
   const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`;
@@ -63,8 +61,8 @@ function toMessage(mail: OutgoingMail, from: string) {
     date,
     text,
     html,
-    subject: plain(subject),
-    from: { name: plain(fromName), address: from },
+    subject: toPlainText(subject),
+    from: { name: toPlainText(fromName), address: from },
     to: { name: '', address: to },
     headers: { 'Auto-Submitted': 'auto-generated', ...headers },
     // A mail's text must not make us read files or URLs.

@@ -66,6 +66,8 @@ async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts: Facts
   const { isImitation, hasForeignLink, isOutward, limits } = facts;
   const { now, since, establishedBefore, again } = times;
   const counted = sql`select count(*) from mails o where o.admitted_at > ${since} and o.kind <> 'sign_in'`;
+  // News counts towards the limits of news alone, so that five hundred codes delay no contract, brief or message.
+  const alike = sql`(m.kind = any(${newsKinds()}::text[]) or o.kind <> all(${newsKinds()}::text[]))`;
   await transact(db, async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`mails of ${brandId}`}, 0)),
       pg_advisory_xact_lock(hashtextextended(${`mails to ${toEmail.toLowerCase()}`}, 0))`.execute(trx);
@@ -74,11 +76,11 @@ async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts: Facts
         select m.id, m.kind, ${HAS_ANSWERED} as is_known, b.mail_trusted_at is not null as is_trusted,
           case when b.mail_trusted_at is not null or b.created_at < ${establishedBefore}
             then ${limits.establishedBrand}::int else ${limits.brand}::int end as most_of_brand,
-          (${counted} and o.brand_id = m.brand_id) as of_brand,
+          (${counted} and o.brand_id = m.brand_id and ${alike}) as of_brand,
           (${counted} and o.brand_id = m.brand_id and o.kind = 'invitation') as invitations,
           (${counted} and lower(o.to_email) = lower(m.to_email)) as to_address,
           (${counted} and lower(o.to_email) = lower(m.to_email) and o.brand_id = m.brand_id
-            and (m.kind = any(${newsKinds()}::text[]) or o.kind <> all(${newsKinds()}::text[]))) as of_brand_to_address
+            and ${alike}) as of_brand_to_address
         from mails m join brands b on b.id = m.brand_id
         where m.id = ${id} and m.state = 'queued' and m.admitted_at is null
       ), judged as (

@@ -138,7 +138,7 @@ export async function listMailStates(db: Db, brandId: string, kind: string, subj
   if (subjectRows.length === 0) return [];
   return await db
     .selectFrom('mails')
-    .select(['subjectRow', 'toEmail', 'state', 'sentAt', 'error'])
+    .select(['subjectRow', 'toEmail', 'state', 'reason', 'sentAt', 'error'])
     .where('brandId', '=', brandId)
     .where('kind', '=', kind)
     .where('subjectRow', 'in', subjectRows)

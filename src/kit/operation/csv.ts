@@ -2,9 +2,11 @@ import { pipeline, Readable } from 'node:stream';
 import { stringify } from 'csv-stringify';
 import { stringify as stringifyAll } from 'csv-stringify/sync';
 import { z } from 'zod';
+import { toPlainText } from '../values/text.ts';
 
 function cell(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  const written = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  return typeof written === 'string' ? toPlainText(written, { lines: true }) : written;
 }
 
 /** The path of a column's value in the item, such as `performance.clicks`. */
@@ -85,4 +87,5 @@ export type Cells = readonly (string | number)[];
 /**
  * A small CSV without a header. Cells are not escaped, because the service that reads the upload would not undo that.
  */
-export const toPlainCsv = (rows: readonly Cells[]): Readable => Readable.from([stringifyAll([...rows])]);
+export const toPlainCsv = (rows: readonly Cells[]): Readable =>
+  Readable.from([stringifyAll(rows.map((cells) => cells.map(cell)))]);

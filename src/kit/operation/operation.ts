@@ -214,6 +214,8 @@ export interface Operation extends Required<Facts> {
   isStreamFor?: (query: RawInput['query']) => boolean;
   /** The shape of the job that it starts, with status 202, if the work takes longer than a call. */
   later?: { response: z.ZodType };
+  /** Another operation at the same address, which bodies of its shape run; it has a status of its own. */
+  alternative?: Operation;
   /** True if a data key pays for it. */
   isPriced: boolean;
   /** For a read: the same operation with another response shape, for a door that shows rows differently. */

@@ -60,6 +60,19 @@ export interface Work {
 
 const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
 
+/**
+ * Of an update only the columns that both rows have: of a row that was read with the columns of other tables, they would
+ * seem cleared.
+ */
+function alignRows(entry: AuditEntry): AuditEntry {
+  const { old, new: row } = entry;
+  if (old === null || row === null) return entry;
+  const [before, after] = [new Map(Object.entries(old)), new Map(Object.entries(row))];
+  const shared = [...before.keys()].filter((name) => after.has(name));
+  const pick = (values: Map<string, unknown>) => Object.fromEntries(shared.map((name) => [name, values.get(name)]));
+  return { ...entry, old: pick(before), new: pick(after) };
+}
+
 /** True if a change has any effect: a patch that changes no value leaves no audit entry. */
 const isChange = ({ old, new: row }: AuditEntry): boolean =>
   old === null || row === null || unstamped(old) !== unstamped(row);
@@ -121,7 +134,8 @@ export function openWork(db: Db, now: Date, actor: Actor, pendingWrites: Pending
         data: JSON.stringify(data),
         createdAt: now,
       }),
-    audit: (entry) => {
+    audit: (change) => {
+      const entry = alignRows(change);
       if (!isChange(entry)) return;
       pendingWrites.audits.push({
         id: newId('aud', now.getTime()),
@@ -188,7 +202,7 @@ export async function rehearse(
       now: at,
       brandId,
       emit: (event) => void events.push(event),
-      audit: (entry) => void entries.push(entry),
+      audit: (entry) => void entries.push(alignRows(entry)),
       post: (entry) => void ledger.push(entry),
       postedOf: (commissionId) => ledger.filter((entry) => entry.commissionId === commissionId),
     });

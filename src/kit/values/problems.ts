@@ -25,9 +25,23 @@ function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (isWhole(value)) return 'an object';
-  const text = value instanceof Date ? (value.toJSON() ?? 'no time') : String(value);
+  if (typeof value !== 'string' && !(value instanceof Date)) return String(value);
+  const text = value instanceof Date ? (value.toJSON() ?? 'no time') : value;
   const characters = [...text];
   return JSON.stringify(characters.length > SHOWN ? `${characters.slice(0, SHOWN).join('')}…` : text);
+}
+
+/** Issues that may stem from a value of the wrong JSON type, which their messages then name. */
+const OF_TYPES: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_union', 'invalid_value']);
+
+/** A value with its type where that may be what is wrong: `the number 5` for a name, `the string "5"` for a number. */
+function showInput(issue: Issue): string {
+  const { code, input } = issue;
+  const shown = show(input);
+  if (typeof input === 'string') return code === 'invalid_type' ? `the string ${shown}` : shown;
+  if (typeof input === 'boolean') return OF_TYPES.has(code) ? `the boolean ${shown}` : shown;
+  if (typeof input !== 'number' || !OF_TYPES.has(code)) return shown;
+  return code === 'invalid_type' && issue.expected === 'int' ? shown : `the number ${shown}`;
 }
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
@@ -87,9 +101,9 @@ function toMessage(issue: Issue, code: string): string {
   if (issue.code === 'custom') {
     // A rule across fields sees the whole body, so its message is complete by itself.
     const isOfFields = isWhole(issue.input) || code === 'required';
-    return isOfFields ? `${issue.message}.` : `${issue.message}; got ${show(issue.input)}.`;
+    return isOfFields ? `${issue.message}.` : `${issue.message}; got ${showInput(issue)}.`;
   }
-  return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`;
+  return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${showInput(issue)}.`;
 }
 
 /** `links.0.value`. Below the rules of a deal places stand in brackets: `terms.rules[3].when.country[0]`. */

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { toLogFacts } from './log.ts';
 
 const AGAIN_AFTER_MS = 60_000;
 
@@ -34,7 +35,7 @@ export function openRepeatedFailures(log: FailureLog, clock: Clock): RepeatedFai
       }
       const times = (episode?.unsaid ?? 0) + 1;
       failing.set(what, { saidAtMs: nowMs, unsaid: 0 });
-      log.warn({ err: error, ...facts, ...(episode ? { times } : {}) }, `failing: ${what}`);
+      log.warn({ ...toLogFacts(error), ...facts, ...(episode ? { times } : {}) }, `failing: ${what}`);
     },
     succeeded: (what) => {
       if (failing.delete(what)) log.info({}, `recovered: ${what}`);

@@ -13,3 +13,23 @@ const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 export const withoutUnseen = (text: string): string => text.replace(UNSEEN, '');
 
 export const hasUnseen = (text: string): boolean => text.search(UNSEEN) >= 0;
+
+const SUSPECT = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|=\?/u;
+const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+/** RFC 2047: a mail program shows `=?utf-8?q?=0D=0ABcc:?=` as what it decodes to, also if a person typed it as a name. */
+const ENCODED_WORD = /=(?=\?[^\s?]+\?[bq]\?[^?]*\?=)/gi;
+
+/**
+ * A text that people typed, safe as the Subject or From of a mail, as a file name and as a cell of a table: it shows what
+ * was meant and nothing else. Breaks become spaces; a cell of several `lines` keeps its line feeds and tabs.
+ */
+export function toPlainText(text: string, { lines = false }: { lines?: boolean } = {}): string {
+  if (!SUSPECT.test(text)) return lines ? text : text.trim();
+  const whole = text.toWellFormed().replace(ENCODED_WORD, '= ');
+  if (!lines) return withoutUnseen(whole.replace(BREAKS, ' ')).trim();
+  return whole
+    .replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, '\n')
+    .split(/([\n\t])/)
+    .map((part) => (part === '\n' || part === '\t' ? part : withoutUnseen(part)))
+    .join('');
+}

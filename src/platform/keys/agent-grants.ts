@@ -5,7 +5,9 @@ import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { AgentGrantsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
 import { getBrandSubscriptionId } from '../brands/brands.ts';
 import { insertKey, revokeKey } from './keys.ts';
 
@@ -94,10 +96,27 @@ export interface Tokens {
   scopes: readonly string[];
 }
 
-export const newSecret = (prefix: 'svc_' | 'svr_'): string => `${prefix}${randomBase62(SECRET_LENGTH)}`;
+export const newSecret = (prefix: 'svc_'): string => `${prefix}${randomBase62(SECRET_LENGTH)}`;
 
-function newTokens(now: Date) {
-  const [access, refresh] = [newApiKey(), newSecret('svr_')];
+const PURPOSE = 'oauth refresh token';
+
+/** A refresh token names its grant, so that one of any earlier rotation is recognized. */
+function newRefreshToken(secrets: Secrets, grantId: string): string {
+  return `svr_${secrets.seal(`${grantId} ${randomBase62(SECRET_LENGTH)}`, PURPOSE).toString('base64url')}`;
+}
+
+/** The grant of a refresh token; undefined for other texts, such as a token from before tokens named their grants. */
+function readGrantId(secrets: Secrets, refresh: string): string | undefined {
+  try {
+    return secrets.open(Buffer.from(refresh.slice('svr_'.length), 'base64url'), PURPOSE).split(' ', 1)[0];
+  } catch (error) {
+    ignoreFailure('a text that we did not seal names no grant')(error);
+    return undefined;
+  }
+}
+
+function newTokens(now: Date, secrets: Secrets, grantId: string) {
+  const [access, refresh] = [newApiKey(), newRefreshToken(secrets, grantId)];
   return {
     access,
     refresh,
@@ -125,12 +144,12 @@ async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefi
 }
 
 /** Exchanges a code for tokens; undefined if it is unknown, used, expired or another client's. */
-export async function redeemCode(engines: AccessEngines, code: Code): Promise<Tokens | undefined> {
+export async function redeemCode(engines: AccessEngines, secrets: Secrets, code: Code): Promise<Tokens | undefined> {
   const now = engines.clock.now();
-  const { access, refresh, key, next } = newTokens(now);
-  const scopes = await engines.db.transaction().execute(async (db) => {
+  const tokens = await engines.db.transaction().execute(async (db) => {
     const grant = await claimCode(db, code, now);
     if (!grant) return undefined;
+    const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
     const { brandId, clientName: name } = grant;
     const id = newId('key', now.getTime());
     const subscriptionId = await getBrandSubscriptionId(db, brandId);
@@ -140,27 +159,44 @@ export async function redeemCode(engines: AccessEngines, code: Code): Promise<To
       .set({ keyId: id, ...next })
       .where('id', '=', grant.id)
       .execute();
-    return grant.scopes;
+    return { access, refresh, scopes: grant.scopes };
   });
-  return scopes ? { access, refresh, scopes } : await revokeSpent(engines, code.codeHash);
+  return tokens ?? (await revokeSpent(engines, code.codeHash));
+}
+
+/** Ends the grant of a refresh token that was rotated before, however often; a client that has both was robbed. */
+async function revokeRotated(engines: AccessEngines, secrets: Secrets, sent: string): Promise<undefined> {
+  const grantId = readGrantId(secrets, sent);
+  const refreshHash = hashKey(sent);
+  if (grantId === undefined) return await revokeSpent(engines, refreshHash);
+  const row = await engines.db
+    .selectFrom('agentGrants')
+    .select('keyId')
+    .where('id', '=', grantId)
+    .where('refreshHash', '<>', refreshHash)
+    .executeTakeFirst();
+  if (row?.keyId) await revokeKey(engines, row.keyId);
+  return undefined;
 }
 
 /** Exchanges a refresh token for new tokens, which replace the old; undefined if it is unknown, used or revoked. */
 export async function refreshTokens(
   engines: AccessEngines,
-  refreshHash: Buffer,
+  secrets: Secrets,
+  sent: string,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
+  const refreshHash = hashKey(sent);
   const grant = await engines.db
     .selectFrom('agentGrants as grant')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
-    .select(['key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .select(['grant.id', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
     .where('grant.refreshHash', '=', refreshHash)
     .where('grant.clientHash', '=', clientHash)
     .executeTakeFirst();
-  if (!grant) return await revokeSpent(engines, refreshHash);
+  if (!grant) return await revokeRotated(engines, secrets, sent);
   const now = engines.clock.now();
-  const { access, refresh, key, next } = newTokens(now);
+  const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
   let isRenewed = false;
   await changeAccess(engines, grant.subscriptionId, async (db) => {
     isRenewed = (await claimRefresh(db, refreshHash, next, now)) && (await renewKey(db, grant.keyId, key));

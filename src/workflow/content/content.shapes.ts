@@ -178,6 +178,6 @@ export function toContent(row: ContentRow, now: Date): z.infer<typeof Content> {
 
 /** A post as returned when tracking begins: its metrics are zero, and unknown until the first reading. */
 export function toNewContent(row: ContentRow, now: Date): z.infer<typeof Content> {
-  const metrics = { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: null };
+  const metrics = { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: 0 };
   return { ...toContent(row, now), metrics };
 }

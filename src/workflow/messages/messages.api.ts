@@ -21,7 +21,7 @@ import {
 const tag = 'Messages';
 const byConversation = z.object({ conversationId: idField('cnv', 'Conversation id.').max(100) });
 
-/** `email_sent` is false when the message's mail failed or is held back. */
+/** `email_sent` is false when the message's mail failed, and while it is held back or delayed. */
 async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
   const conversation = await getConversation(db, brandId, id);
   const older = before === undefined ? [] : [await getMessageNumber(db, brandId, id, before)];
@@ -30,9 +30,8 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   const visibleRows = rows.slice(0, limit).reverse();
   const mailed = visibleRows.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
   const states = await listMailStates(db, brandId, 'message_sent', mailed);
-  const failedIds = new Set(
-    states.flatMap(({ subjectRow, state }) => (state === 'failed' || state === 'held' ? [subjectRow] : [])),
-  );
+  const unsent = states.filter(({ state, reason }) => state === 'failed' || state === 'held' || reason !== null);
+  const unsentIds = new Set(unsent.map(({ subjectRow }) => subjectRow));
   const person = { email: conversation.creatorEmail, name: conversation.creatorName };
   return {
     conversation_id: id,
@@ -43,7 +42,7 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
     has_more: rows.length > limit,
     messages: visibleRows.map((row) => {
       const message = toMessage(row, person);
-      return { ...message, number: row.number, email_sent: message.email_sent && !failedIds.has(row.id) };
+      return { ...message, number: row.number, email_sent: message.email_sent && !unsentIds.has(row.id) };
     }),
   };
 }

@@ -61,7 +61,9 @@ export const Message = z
       .meta({ example: '2026-03-03T08:00:00.000Z' }),
     email_sent: z
       .boolean()
-      .describe('Whether it also goes out by e-mail. False when the address accepts no mail or sending failed.'),
+      .describe(
+        'Whether it also goes out by e-mail. False when the address accepts no mail, when sending failed, and while a limit holds or delays the mail; `/v1/mails` says why.',
+      ),
   })
   .meta({ id: 'Message' });
 export type Message = z.infer<typeof Message>;

@@ -31,7 +31,7 @@ describe('a generic store', () => {
     const { status, body } = await send(`${app.url}/v1/affiliates/links`, key, 'POST', offer);
     expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
     expect(body.error).toBe(
-      'The store\'s answer to GET /coupons/X is invalid: percentage must be a number; got "ten".',
+      'The store\'s answer to GET /coupons/X is invalid: percentage must be a number; got the string "ten".',
     );
     wrong.close();
     await store.close();

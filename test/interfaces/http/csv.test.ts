@@ -33,6 +33,14 @@ describe('A list as CSV', () => {
     expect(Number(after.headers.get('x-ratelimit-remaining'))).toBe(before - 1);
   });
 
+  it('shows of a name what was meant, and nothing that turns or hides text', async () => {
+    const owner = await makeBrand(app.context);
+    const caller = await owner.key('brand');
+    await made(`${app.url}/v1/campaigns`, caller, { name: 'Spring \u202egnirpS\u200b\u2028sale 🎉' });
+    const { body } = await call(`${app.url}/v1/campaigns`, caller, { headers: { accept: 'text/csv' } });
+    expect(body.split(',')).toContain('"Spring gnirpS\nsale 🎉"');
+  });
+
   it('is 406 where an operation has none', async () => {
     const { status, body } = await call(`${app.url}/v1/brand`, key, { headers: { accept: 'text/csv' } });
     expect([status, body.code]).toEqual([406, 'NOT_ACCEPTABLE']);

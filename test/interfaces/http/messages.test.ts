@@ -121,8 +121,18 @@ describe('an error says what would be right', () => {
       'campaigns',
       { name: 'x', compensation: { type: 'fixed', amount: 1e15, currency: 'USD' } },
       'compensation.amount',
-      'must be at most 90071992547409; got "1000000000000000".',
+      'must be at most 90071992547409; got 1000000000000000.',
     ],
+    ['campaigns', { name: 5 }, 'name', 'must be a string; got the number 5.'],
+    ['campaigns', { name: true }, 'name', 'must be a string; got the boolean true.'],
+    ['campaigns', { name: null }, 'name', 'must be a string; got null.'],
+    [
+      'campaigns',
+      { name: 'x', compensation: { type: 'fixed', amount: '5', currency: 'USD' } },
+      'compensation.amount',
+      'must be a number; got the string "5".',
+    ],
+    ['roster/add', { ig_handle: 'ana', tags: 'vip' }, 'tags', 'must be an array; got the string "vip".'],
   ])('for POST %s %o', async (path, body, field, message) => {
     const answer = await to(path, 'POST', body);
     expect(answer.status).toBe(422);

@@ -88,6 +88,11 @@ describe('the older interface', () => {
     const { body } = await call(`${app.url}/openapi-legacy.json`);
     expect(Object.keys(body.paths).every((path) => path.startsWith('/api/v1/'))).toBe(true);
     expect(body.paths['/api/v1/content/{id}'].post.operationId).toBe('refresh_content');
+    const reviewed = body.paths['/api/v1/commissions'].post.responses;
+    expect(reviewed['200'].content['application/json'].schema).not.toEqual(
+      reviewed['201'].content['application/json'].schema,
+    );
+    expect(reviewed['201'].content['application/json'].example.data.commission_amount).toBeTypeOf('number');
     expect(Object.keys(body.webhooks)).toEqual(eventNames('legacy'));
     expect(JSON.stringify(body.paths)).not.toContain('components/parameters/Mode');
   });

@@ -1,4 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import {
   Client,
   type OAuthClientProvider,
@@ -202,6 +205,21 @@ test('A refresh token works once, and sent again it ends the access', async () =
   expect((await refresh(second.refresh_token)).body.error).toBe('invalid_grant');
 });
 
+test('A refresh token of two rotations ago ends the access, too', async () => {
+  const { redeem, clientId } = await granted();
+  const refresh = (refresh_token: string) =>
+    exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
+  const first = (await redeem()).body;
+  const second = (await refresh(first.refresh_token)).body;
+  const third = (await refresh(second.refresh_token)).body;
+  expect((await listTools(third.access_token)).status).toBe(200);
+  expect((await refresh(`${first.refresh_token.slice(0, -2)}AA`)).status).toBe(400);
+  expect((await listTools(third.access_token)).status).toBe(200);
+  expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
+  await expect.poll(async () => (await listTools(third.access_token)).status).toBe(401);
+  expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant');
+});
+
 test('An owner ends an agent’s access where keys are revoked, and its refresh token ends with it', async () => {
   const { redeem, clientId } = await granted();
   const { access_token, refresh_token } = (await redeem()).body;
@@ -213,6 +231,21 @@ test('An owner ends an agent’s access where keys are revoked, and its refresh 
   await expect.poll(async () => (await listTools(access_token)).status).toBe(401);
   const refreshed = await exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
   expect(refreshed.body.error).toBe('invalid_grant');
+});
+
+test('No host requests to read only: it is no advertised scope, and the owner’s box is empty, whatever is requested', async () => {
+  const resource = (await call(`${app.url}/.well-known/oauth-protected-resource/mcp`)).body.scopes_supported;
+  const server = (await call(`${app.url}/.well-known/oauth-authorization-server`)).body.scopes_supported;
+  expect([resource.includes('campaigns'), resource.includes('readonly')]).toEqual([true, false]);
+  expect(server).toEqual(resource);
+  const { url } = await ask({ scope: 'campaigns readonly' });
+  const page = await call(url, undefined, { headers: { cookie: `rollcall=${owner.secret}` } });
+  const boxes = String(page.body).match(/<input[^>]*type="checkbox"[^>]*>/g) ?? [];
+  const listed = boxes.map((box) => [/name="(.+?)"/.exec(box)?.[1], /\bchecked\b/.test(box)]);
+  expect(listed).toEqual([
+    ['campaigns', true],
+    ['readonly', false],
+  ]);
 });
 
 test('Only a signed-in owner consents, on the page itself', async () => {
@@ -235,7 +268,7 @@ test('Only a signed-in owner consents, on the page itself', async () => {
   expect(Object.fromEntries(denied)).toEqual({ error: 'access_denied', state: 's1', iss: app.url });
 });
 
-test('A request that no registered client makes leads nowhere, and a wrong one back with its error', async () => {
+test('A request that no registered client makes leads nowhere, and a wrong one back only by a link that a person follows', async () => {
   const elsewhere = await ask({ redirect_uri: 'https://evil.example/' });
   expect((await call(elsewhere.url, undefined, { redirect: 'manual' })).status).toBe(400);
   const unknown = await ask({ client_id: 'nobody' });
@@ -246,9 +279,49 @@ test('A request that no registered client makes leads nowhere, and a wrong one b
     [{ code_challenge: '' }, 'invalid_request'],
     [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
   ] as const) {
-    const back = await call((await ask({ ...wrong })).url, undefined, { redirect: 'manual' });
-    expect(leadsTo(back).get('error'), JSON.stringify(wrong)).toBe(error);
+    const { url } = await ask({ ...wrong });
+    const posted = { method: 'POST', body: new URLSearchParams(ALL), redirect: 'manual' } as const;
+    for (const page of [await call(url, undefined, { redirect: 'manual' }), await call(url, undefined, posted)]) {
+      expect([page.status, page.headers.get('location')], JSON.stringify(wrong)).toEqual([400, null]);
+      const back = /href="(https:\/\/host\.example[^"]*)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? '';
+      expect(new URL(back).searchParams.get('error')).toBe(error);
+    }
   }
+  const unseen = { method: 'POST', body: new URLSearchParams({ decision: 'refuse' }), redirect: 'manual' } as const;
+  expect((await call((await ask()).url, undefined, unseen)).status).toBe(401);
+});
+
+test('An app’s own address is shown whole, with the warning that any app may claim it', async () => {
+  const cookie = { headers: { cookie: `rollcall=${owner.secret}` } };
+  const read = async (redirect: string) => {
+    const { body } = await register({ client_name: 'App', redirect_uris: [redirect] });
+    return (await call((await ask({ client_id: body.client_id, redirect_uri: redirect })).url, undefined, cookie)).body;
+  };
+  const own = await read('evilapp://claude.ai/cb');
+  expect(own).toContain('returns to <strong>evilapp://claude.ai/cb</strong>');
+  expect(own).toContain('any app can claim it');
+  expect(await read('https://claude.ai/cb')).not.toContain('any app can claim it');
+  expect(await read('http://127.0.0.1:33418/')).toContain('a program on your own device');
+});
+
+test('Without API_URL only callers on the same machine have an issuer, whatever `Host` is sent', async () => {
+  const paths = ['/.well-known/oauth-authorization-server', '/.well-known/oauth-protected-resource/mcp'];
+  const ask = async (own: TestApp, path: string, host: string) => {
+    const sent = request(`${own.url}${path}`, { headers: { host } }).end();
+    const [answer]: IncomingMessage[] = await once(sent, 'response');
+    return { status: answer?.statusCode, text: answer ? await text(answer) : '' };
+  };
+  for (const path of paths) {
+    expect((await ask(app, path, 'evil.example')).status, path).toBe(404);
+    const near = await ask(app, path, 'localhost:1');
+    expect([near.status, near.text.includes('localhost:1"')], path).toEqual([200, false]);
+  }
+  const own = await startApp({ env: { API_URL: 'https://api.example' } });
+  for (const path of paths) {
+    const { text: body } = await ask(own, path, 'evil.example');
+    expect([body.includes('https://api.example'), body.includes('evil')], path).toEqual([true, false]);
+  }
+  await own.close();
 });
 
 test.each([

@@ -68,8 +68,14 @@ describe('a creator', () => {
     await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { value: `${code.value}2` });
     await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { platform: 'Instagram' });
     const other = await desk.onRoster();
-    const bulk = await desk.post('/v1/affiliates/links/bulk', { creators: [{ email: other }], type: 'discount_code' });
-    expect(bulk.status, JSON.stringify(bulk.body)).toBeLessThan(300);
+    for (const [email, notify] of [
+      [other, true],
+      [await desk.onRoster(), false],
+      [await desk.onRoster(), undefined],
+    ]) {
+      const bulk = await desk.post('/v1/affiliates/links/bulk', { creators: [{ email }], notify });
+      expect(bulk.body.data?.count, JSON.stringify(bulk.body)).toBe(1);
+    }
     const mails = (await mailsOf(app.context, desk.brand.id)).filter(({ kind }) => kind === 'link_given');
     expect(mails.map(({ to }) => to).sort()).toEqual([desk.creator, desk.creator, desk.creator, other].sort());
     const own = mails.filter(({ to }) => to === desk.creator).map(({ text }) => text);

@@ -122,6 +122,28 @@ describe('a stranger’s address', () => {
     expect(plain(second?.raw ?? '')).not.toContain('entered your address');
   });
 
+  it('sees in Subject and From what was typed, and no header or turned text that is hidden in it', async () => {
+    const hidden = `=?utf-8?B?${Buffer.from('x\r\nBcc: victim@mail.example').toString('base64')}?=`;
+    const desk = await openDesk(`${unique('Acme')} ${hidden}`);
+    const creator = await desk.creator();
+    const subject = `Plan\u202e 🎉 ${hidden}`;
+    const body = { creator_email: creator, body: 'Hello', subject, send_email: true };
+    await made(`${app.url}/v1/messages`, desk.key(), body);
+    await sendDue();
+    const headers = (gotBy(creator)[0]?.raw ?? '').split('\r\n\r\n', 1)[0] ?? '';
+    const decoded = headers
+      .replace(/\r\n\s+/g, ' ')
+      .replace(/(=\?utf-8\?[bq]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
+      .replace(/=\?utf-8\?b\?([^?]*)\?=/gi, (_word, text) => Buffer.from(text, 'base64').toString())
+      .replace(/=\?utf-8\?q\?([^?]*)\?=/gi, (_word, text) =>
+        decodeURIComponent(text.replaceAll('_', ' ').replaceAll('%', '%25').replaceAll('=', '%')),
+      );
+    const shown = hidden.replace('=', '= ');
+    expect(/^Subject: (.*)$/m.exec(decoded)?.[1]).toContain(`Plan 🎉 ${shown}`);
+    expect(/^From: (.*)$/m.exec(decoded)?.[1]).toContain(shown);
+    expect(decoded).not.toMatch(/^Bcc:|\u202e/m);
+  });
+
   it('gets no link to a host that is not the brand’s until it has answered', async () => {
     const desk = await openDesk();
     const own = { website: 'https://www.acme-shop.example' };
@@ -206,9 +228,29 @@ describe('hourly limits', () => {
     for (let i = 0; i < 35; i += 1) await desk.write(await desk.creator(), 'Hello');
     await sendDue();
     expect(await desk.states()).toEqual({ sent: 30, 'queued: brand_limit': 5 });
+    const delayed = (await desk.list()).find(({ reason }) => reason === 'brand_limit')?.to ?? '';
+    const isMailed = async () => {
+      const found = await call(`${app.url}/v1/messages?creator_email=${delayed}`, desk.key());
+      const thread = await call(`${app.url}/v1/messages/${found.body.data[0].conversation_id}`, desk.key());
+      return thread.body.data.messages.map((one: { email_sent: boolean }) => one.email_sent);
+    };
+    expect(await isMailed()).toEqual([false]);
     clock.at += HOUR_MS + 1;
     await sendDue();
     expect(await desk.states()).toEqual({ sent: 35 });
+    expect(await isMailed()).toEqual([true]);
+  });
+
+  it('of news delay no message: many codes at once leave the allowance for contracts, briefs and messages alone', async () => {
+    const desk = await openDesk();
+    const creators = await Promise.all(Array.from({ length: 33 }, async () => ({ email: await desk.creator() })));
+    const bulk = await send(`${app.url}/v1/affiliates/links/bulk`, desk.key(), 'POST', { creators, notify: true });
+    expect(bulk.body.data.count).toBe(33);
+    await sendDue();
+    expect(await desk.states()).toEqual({ sent: 30, 'queued: brand_limit': 3 });
+    await desk.write(await desk.creator(), 'Shall we plan a reel?');
+    await sendDue();
+    expect(await desk.states()).toEqual({ sent: 31, 'queued: brand_limit': 3 });
   });
 
   it('are larger for a brand that is older than thirty days', async () => {

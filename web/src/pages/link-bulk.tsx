@@ -86,6 +86,12 @@ export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
             },
             rateField,
             { ...campaignField(), hint: 'Then only creators who were accepted for it.' },
+            {
+              name: 'notify',
+              label: 'Mail creators at once',
+              kind: 'checkbox',
+              hint: 'Codes work once they are in your store.',
+            },
           ]}
           onSubmit={async (values) => {
             const rate = values.someNumber('commission_rate');
@@ -95,6 +101,7 @@ export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
                 type: values.choice('type', TYPES),
                 destination_url: values.orNull('destination_url'),
                 campaign_id: values.orNull('campaign_id'),
+                notify: values.isChecked('notify'),
                 ...(rate === undefined ? {} : { commission_rate: rate }),
               },
             });

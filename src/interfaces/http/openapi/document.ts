@@ -164,8 +164,14 @@ function listResponses(operation: Operation, collected: Collected): Json {
     headers: EVERY_HEADER,
     content: toContent(operation.later.response, 'output', collected),
   };
+  const { alternative } = operation;
+  const alternatives = (alternative ? [alternative] : []).map((other): [string, Json] => {
+    const content = toContent(other.response, 'output', { ...collected, operation: other });
+    return [String(other.status), { description: other.summary, headers: EVERY_HEADER, content }];
+  });
   return Object.fromEntries([
     [String(operation.status), success],
+    ...alternatives,
     ...(later ? [[String(LATER_STATUS), later]] : []),
     ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
     ...failures,

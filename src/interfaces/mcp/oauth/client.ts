@@ -4,7 +4,7 @@ import type { Secrets } from '../../../kit/values/secrets.ts';
 
 const PURPOSE = 'oauth client';
 const MAX_REDIRECTS = 10;
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+export const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 /** Schemes that run or show what they are given, and are no application's own. */
 const NO_APPLICATION = ['javascript:', 'data:', 'file:', 'blob:', 'about:', 'vbscript:', 'ftp:', 'ws:', 'wss:'];
 

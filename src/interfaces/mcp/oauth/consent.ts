@@ -82,32 +82,55 @@ export const grantAgent = change({
 const describeToolset = (toolset: string): string =>
   toolset.replaceAll('-', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
+/** The address that a request returns to: a website by its host, an app by its whole address, which no one owns. */
+function describeReturn(redirectUri: string): Html {
+  const { protocol, host } = new URL(redirectUri);
+  if (protocol === 'https:') return html`<strong>${host}</strong>`;
+  if (protocol === 'http:') return html`<strong>a program on your own device</strong> (${host})`;
+  return html`<strong>${redirectUri}</strong>`;
+}
+
+const warnOfApps = (redirectUri: string): Html =>
+  /^https?:/i.test(redirectUri)
+    ? html``
+    : html`<p class="notice" role="alert">This address belongs to an app on your device, and any app can claim it. Allow it only if you
+have just started this in an app that you trust.</p>
+`;
+
 /** Asks which parts the agent may use, and whether it may change anything; `action` is the page itself. */
 export function consentPage(
   { client, scopes, redirectUri }: ConsentRequest,
   owner: z.infer<typeof Owner>,
   action: string,
 ): string {
-  const boxes = scopes
-    .filter((one) => one !== READONLY)
-    .map((one) => checkbox({ name: one, label: describeToolset(one), isChecked: true, required: true }));
+  const boxes = scopes.map((one) =>
+    checkbox({ name: one, label: describeToolset(one), isChecked: true, required: true }),
+  );
   const only = { name: READONLY, label: 'Only read: it may not change anything', required: true };
   const title = `Let ${client.client_name} act for ${owner.brand}?`;
   return page(
     title,
     html`<h1>${title}</h1>
-<p>It calls itself “${client.client_name}” and returns to <strong>${new URL(redirectUri).host}</strong>. Allow it only if you have
+<p>It calls itself “${client.client_name}” and returns to ${describeReturn(redirectUri)}. Allow it only if you have
 just connected it yourself. The policy for agents applies to all it does; you can end its access under Keys.</p>
-<p class="hint">Signed in as ${owner.email}.</p>
+${warnOfApps(redirectUri)}<p class="hint">Signed in as ${owner.email}.</p>
 ${postForm(
   action,
   html`<h2>It may use</h2>
 ${boxes}<h2>How</h2>
-${checkbox({ ...only, isChecked: scopes.includes(READONLY) })}
+${checkbox({ ...only, isChecked: false })}
 ${submitButton('Allow', { name: 'decision', value: 'allow' })}
 ${submitButton('Refuse', { name: 'decision', value: 'refuse', quiet: true })}`,
 )}`,
   );
 }
+
+/** A wrong request. Nothing leads back to its client but a person: anyone can register an address to be led to. */
+export const wrongRequestPage = ({ clientName, error }: { clientName: string; error: string }, back: string): string =>
+  messagePage(
+    'This request does not work',
+    html`<p>“${clientName}” asked to act for you, but not in a way that works here: <code>${error}</code>.</p>
+<p><a href="${back}" rel="noreferrer">Return to ${back.replace(/\?.*/s, '')}</a></p>`,
+  );
 
 export const messagePage = (title: string, message: Html): string => page(title, html`<h1>${title}</h1>\n${message}`);

@@ -1,11 +1,22 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../../kit/operation/context.ts';
-import { READONLY } from '../catalog.ts';
-import { type Client, hasRedirect, readClient } from './client.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { type Client, hasRedirect, LOOPBACK, readClient } from './client.ts';
 
-/** The issuer: this API, as its callers reach it. */
-export const getIssuer = ({ protocol, host }: FastifyRequest, { config }: Context): string =>
-  config.apiUrl ?? `${protocol}://${host}`;
+/**
+ * The issuer: this API at its configured address. Without one only callers on the same machine have an issuer, because
+ * anybody can choose the `Host` of a request, and tokens would be sent there.
+ */
+export function findIssuer({ hostname, socket }: FastifyRequest, { config }: Context): string | undefined {
+  if (config.apiUrl !== undefined) return config.apiUrl;
+  return LOOPBACK.includes(hostname) ? new URL(`http://${hostname}:${socket.localPort}`).origin : undefined;
+}
+
+export function getIssuer(request: FastifyRequest, context: Context): string {
+  const issuer = findIssuer(request, context);
+  if (issuer === undefined) throw new ApiError('NOT_FOUND', 'OAuth is off at this address: API_URL is not set.');
+  return issuer;
+}
 
 export const getResource = (request: FastifyRequest, context: Context): string => `${getIssuer(request, context)}/mcp`;
 
@@ -19,15 +30,20 @@ export interface ConsentRequest {
   scopes: readonly string[];
 }
 
-/** A request that leads to no known address, or back to its client with an error. */
-export type Refused = { problem: string } | { redirectUri: string; state: string | undefined; error: string };
+/** A request of no known client, or a client's that is wrong and may be returned with an error. */
+export type Refused =
+  | { problem: string }
+  | { clientName: string; redirectUri: string; state: string | undefined; error: string };
 
 const CHALLENGE = /^[\w-]{43}$/;
 
-/** The known scopes of a request, or all if it has none. Others, such as `offline_access`, are ignored. */
-function parseScopes(text: string | null, toolsets: readonly string[]): string[] {
-  const requested = (text ?? '').split(' ').filter((one) => one === READONLY || toolsets.includes(one));
-  return requested.some((one) => one !== READONLY) ? requested : [...requested, ...toolsets];
+/**
+ * The toolsets that a request names, or all if it names none. Other scopes, such as `offline_access`, are ignored;
+ * so is `readonly`, because only the owner decides that, on the page.
+ */
+function parseScopes(text: string | null, toolsets: readonly string[]): readonly string[] {
+  const requested = [...new Set((text ?? '').split(' '))].filter((one) => toolsets.includes(one));
+  return requested.length > 0 ? requested : toolsets;
 }
 
 export function readConsentRequest(
@@ -44,7 +60,7 @@ export function readConsentRequest(
     return { refused: { problem: 'The application did not register the address that it wants to return to.' } };
   }
   const state = query.get('state') ?? undefined;
-  const back = (error: string) => ({ refused: { redirectUri, state, error } });
+  const back = (error: string) => ({ refused: { clientName: client.client_name, redirectUri, state, error } });
   if (query.get('response_type') !== 'code') return back('unsupported_response_type');
   const codeChallenge = query.get('code_challenge') ?? '';
   if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(codeChallenge)) return back('invalid_request');

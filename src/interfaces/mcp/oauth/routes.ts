@@ -13,8 +13,16 @@ import { readCookie } from '../../../platform/people/session-cookie.ts';
 import type { Door } from '../../http/gate.ts';
 import { READONLY } from '../catalog.ts';
 import { parseClient, sealClientId } from './client.ts';
-import { askOwner, consentPage, grantAgent, messagePage } from './consent.ts';
-import { type ConsentRequest, getIssuer, getResource, type Refused, readConsentRequest, toAddress } from './request.ts';
+import { askOwner, consentPage, grantAgent, messagePage, wrongRequestPage } from './consent.ts';
+import {
+  type ConsentRequest,
+  findIssuer,
+  getIssuer,
+  getResource,
+  type Refused,
+  readConsentRequest,
+  toAddress,
+} from './request.ts';
 
 const PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -23,10 +31,11 @@ const RESOURCE = '/.well-known/oauth-protected-resource';
 /** A refusal for a lack of a key, with the address at which a host learns how to get one. */
 export function challenged(error: unknown, request: FastifyRequest, context: Context): ApiError {
   const refusal = toApiError(error);
-  if (refusal.status !== 401) return refusal;
+  const issuer = findIssuer(request, context);
+  if (refusal.status !== 401 || issuer === undefined) return refusal;
   const { code, message, facts, headers } = refusal;
   const [scheme = 'Bearer', ...rest] = (headers['www-authenticate'] ?? 'Bearer').split(' ');
-  const metadata = `resource_metadata="${getIssuer(request, context)}${RESOURCE}/mcp"`;
+  const metadata = `resource_metadata="${issuer}${RESOURCE}/mcp"`;
   const challenge = `${scheme} ${[...rest, metadata].join(', ')}`;
   return new ApiError(code, message, { facts, cause: error, headers: { ...headers, 'www-authenticate': challenge } });
 }
@@ -53,7 +62,6 @@ export function oauthRoutes(
   const { postgres, redis, clock, secrets } = context;
   const engines = { db: postgres.db, redis, clock };
   const addresses = openAddressLimit(redis, clock, metrics, { name: 'oauth', limit: PER_MINUTE });
-  const scopes = [...toolsets, READONLY];
   const options = { bodyLimit: BODY_LIMIT_BYTES };
 
   async function assertRate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -71,7 +79,7 @@ export function oauthRoutes(
         resource: getResource(request, context),
         authorization_servers: [getIssuer(request, context)],
         bearer_methods_supported: ['header'],
-        scopes_supported: scopes,
+        scopes_supported: toolsets,
         resource_name: 'Rollcall',
       }),
     );
@@ -84,7 +92,7 @@ export function oauthRoutes(
       authorization_endpoint: `${issuer}/oauth/authorize`,
       token_endpoint: `${issuer}/oauth/token`,
       registration_endpoint: `${issuer}/oauth/register`,
-      scopes_supported: scopes,
+      scopes_supported: toolsets,
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       token_endpoint_auth_methods_supported: ['none'],
@@ -132,7 +140,8 @@ export function oauthRoutes(
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refused: Refused) {
     if ('error' in refused) {
-      return reply.redirect(toAddress(refused, { error: refused.error }, getIssuer(request, context)), 303);
+      const back = toAddress(refused, { error: refused.error }, getIssuer(request, context));
+      return show(reply, 400, wrongRequestPage(refused, back));
     }
     return show(reply, 400, messagePage('This link does not work', html`<p>${refused.problem}</p>`));
   }
@@ -157,7 +166,7 @@ export function oauthRoutes(
     const chosen = [...requested.scopes, READONLY].filter((one) => form.get(one) === 'yes');
     const { client, clientId, redirectUri, codeChallenge } = requested;
     const given = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
-    const body = { ...given, code_challenge: codeChallenge, scopes: [...new Set(chosen)] };
+    const body = { ...given, code_challenge: codeChallenge, scopes: chosen };
     const { code } = await asOwner(request, reply, grantAgent, body);
     return reply.redirect(toAddress(requested, { code }, getIssuer(request, context)), 303);
   }
@@ -166,9 +175,10 @@ export function oauthRoutes(
     const read = readConsentRequest(request, context, toolsets);
     if ('refused' in read) return refuse(request, reply, read.refused);
     const form = readForm(request);
-    const isChosen = read.requested.scopes.some((one) => one !== READONLY && form.get(one) === 'yes');
+    const isChosen = read.requested.scopes.some((one) => form.get(one) === 'yes');
     if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
-    return refuse(request, reply, { ...read.requested, error: 'access_denied' });
+    await asOwner(request, reply, askOwner);
+    return reply.redirect(toAddress(read.requested, { error: 'access_denied' }, getIssuer(request, context)), 303);
   });
 
   function answerTokens(reply: FastifyReply, tokens: Tokens | undefined) {
@@ -198,14 +208,14 @@ export function oauthRoutes(
       return open(reply).code(400).send({ error: 'invalid_target' });
     }
     if (sent('grant_type') === 'refresh_token') {
-      return answerTokens(reply, await refreshTokens(engines, hashKey(sent('refresh_token')), clientHash));
+      return answerTokens(reply, await refreshTokens(engines, secrets, sent('refresh_token'), clientHash));
     }
     if (sent('grant_type') !== 'authorization_code') {
       return open(reply).code(400).send({ error: 'unsupported_grant_type' });
     }
     const codeChallenge = toChallenge(sent('code_verifier'));
     const code = { codeHash: hashKey(sent('code')), clientHash, redirectUri: sent('redirect_uri'), codeChallenge };
-    return answerTokens(reply, await redeemCode(engines, code));
+    return answerTokens(reply, await redeemCode(engines, secrets, code));
   });
 }
 

@@ -5,7 +5,7 @@ import type { Context } from '../../../kit/operation/context.ts';
 import { errorBody, notFound, toApiError } from '../../../kit/values/errors.ts';
 import { logFailure } from '../../../kit/values/log.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
-import { withoutUnseen } from '../../../kit/values/text.ts';
+import { toPlainText } from '../../../kit/values/text.ts';
 import { readFileToken as readJobFileToken } from '../../../platform/jobs/job-files.ts';
 import { findFile as findJobFileOf } from '../../../platform/jobs/jobs.ts';
 import { findAssetFile } from '../../../workflow/assets/assets.ts';
@@ -24,9 +24,9 @@ interface ServedFile extends FileHeaders {
 
 /** A name for every client: plain ASCII, and the full name for clients that support RFC 6266. */
 function toDisposition(isInline: boolean, stored: string): string {
-  const name = withoutUnseen(stored);
-  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
-  const whole = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
+  const name = toPlainText(stored);
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/gu, '_');
+  const whole = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${whole}`;
 }
 

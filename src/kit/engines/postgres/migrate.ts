@@ -14,6 +14,22 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
+/** Migrations up to 0007 are the baseline of 1.0.0. Before it, their numbers meant other migrations. */
+const BASELINE = '0008';
+const UNKNOWN = /previously executed migration (\S+) is missing/;
+
+/** Kysely calls a database with migrations that it does not know corrupted; it is another version's. */
+function explain(error: unknown): unknown {
+  const name = error instanceof Error ? UNKNOWN.exec(error.message)?.[1] : undefined;
+  if (name === undefined) return error;
+  return new Error(
+    name < BASELINE
+      ? 'PostgreSQL has data of a version before 1.0.0, which cannot be migrated: start with empty engines (embedded ones: with another ROLLCALL_DIR), or go on with that version.'
+      : `PostgreSQL has data of a newer version (its migration ${name} is unknown here): start that version, or restore a backup of this one.`,
+    { cause: error },
+  );
+}
+
 /**
  * Applies the missing migrations of `sql/postgres` in order, in one transaction, under Kysely's lock, so that several
  * processes may start at once. Returns their names.
@@ -26,6 +42,6 @@ export async function migratePostgres(db: Kysely<Database>): Promise<string[]> {
     allowUnorderedMigrations: true,
   });
   const { error, results } = await migrator.migrateToLatest();
-  if (error) throw error;
+  if (error) throw explain(error);
   return (results ?? []).map((result) => result.migrationName);
 }
