@@ -7,17 +7,19 @@ import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';
 import { factsFor, type Inputs, isChange, listInputs } from './inputs.ts';
 
+interface Annotations {
+  readOnlyHint?: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint: boolean;
+}
+
 export interface Tool {
   name: string;
   description: string;
   inputSchema: { type: 'object'; properties: Record<string, Json>; required?: string[] };
   outputSchema?: { type: 'object'; [key: string]: unknown };
-  annotations: {
-    readOnlyHint: boolean;
-    destructiveHint: boolean;
-    idempotentHint: boolean;
-    openWorldHint: boolean;
-  };
+  annotations: Annotations;
 }
 
 /** An operation as a tool, and how its arguments are read. */
@@ -36,9 +38,19 @@ function sentence(text: string): string {
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }
 
+/** Hints that equal the protocol's defaults are left out: every agent pays for each word of the list. */
+function annotate({ readOnly, destructive, idempotent }: Operation['hints']): Annotations {
+  // A tool that only reads is neither destructive nor not idempotent.
+  if (readOnly) return { readOnlyHint: true, openWorldHint: false };
+  return {
+    ...(destructive ? {} : { destructiveHint: false }),
+    ...(idempotent ? { idempotentHint: true } : {}),
+    openWorldHint: false,
+  };
+}
+
 export function bind(operation: Operation): Bound {
   const inputs = listInputs(operation);
-  const { readOnly, destructive, idempotent } = operation.hints;
   const { description = operation.description } = factsFor(operation);
   const cost = operation.isPriced && !/credit/i.test(description) ? ' Costs credits with a data key.' : '';
   const example = JSON.stringify(inputs.example);
@@ -55,12 +67,7 @@ export function bind(operation: Operation): Bound {
         properties: inputs.properties,
         ...(inputs.required.length > 0 ? { required: inputs.required } : {}),
       },
-      annotations: {
-        readOnlyHint: readOnly,
-        destructiveHint: destructive,
-        idempotentHint: idempotent,
-        openWorldHint: false,
-      },
+      annotations: annotate(operation.hints),
     },
     prepare: (args) => prepare(operation, inputs, args),
   };

@@ -1,36 +1,20 @@
 import { z } from 'zod';
-import { FIELDS, KINDS } from './reading/kinds.ts';
+import { FIELDS } from './reading/kinds.ts';
 import type { Mapping } from './reading/shapes.ts';
-
-/** Kinds of file that a brand imports; the directory's files are the indexer's. */
-export const ImportKind = z.enum(KINDS).exclude(['directory']);
-
-export const IMPORT_STATUSES = [
-  ...['reading', 'needs_answers', 'ready', 'refused', 'running', 'done', 'failed', 'stopped'],
-  ...['undoing', 'undone', 'expired'],
-] as const;
-
-export const QUESTION_CODES = [
-  ...['column_meaning', 'amount_meaning', 'date_order', 'decimal_sign', 'unit', 'rate_scale', 'currency_missing'],
-  ...['currency_sign', 'tax_in_prices', 'partial_refunds', 'status_meaning', 'people', 'proof', 'leading_zeros'],
-  ...['known_differ', 'totals_disagree'],
-] as const;
-
-export const OUTCOMES = ['new', 'known', 'differs', 'repeated', 'left_out', 'refused'] as const;
 
 const Header = z.string().trim().min(1).max(500);
 const FIELD_NAMES = new Set(Object.values(FIELDS).flatMap((fields) => Object.keys(fields)));
 const Field = z.string().refine((name) => FIELD_NAMES.has(name), 'is not a field of any kind of file');
 const Meaning = z.enum(['counts', 'refunded', 'left_out', 'paid', 'active', 'paused']);
-const Few = 300;
+const MAX_ENTRIES = 300;
 
-/** Maps of people's own words have an end. */
+/** A map from words of a file, such as its statuses. */
 const wordsTo = <Value extends z.ZodType>(value: Value) =>
   z
     .record(z.string().max(500), value)
-    .refine((words) => Object.keys(words).length <= Few, `must have at most ${Few} entries`);
+    .refine((words) => Object.keys(words).length <= MAX_ENTRIES, `must have at most ${MAX_ENTRIES} entries`);
 
-/** The caller's word on how a file is read. Answers to questions are mappings, too. */
+/** Settles how a file is read. Answers to questions are mappings, too. */
 export const ImportMapping = z
   .strictObject({
     columns: z
@@ -72,129 +56,5 @@ export const ImportMapping = z
   .meta({ example: { columns: { amount: 'Commission' }, dates: 'dmy' } });
 export type ImportMapping = z.output<typeof ImportMapping>;
 
-/** The room that reads takes exactly what the door lets in. */
+/** The reading takes exactly what the API accepts; the compiler compares both. */
 export const toMapping = (mapping: ImportMapping): Mapping => mapping;
-
-export const ImportOptions = z.strictObject({
-  pays: z.boolean().optional().describe('Orders earn commission, as those that a store reports.'),
-  add_creators: z.boolean().optional().describe('Unknown creators of commissions are added to the roster.'),
-  create: z.boolean().optional().describe('Payouts without an open counterpart are recorded as paid by hand.'),
-});
-
-const Amount = z.number().describe('In major units.');
-const LinesSeen = { lines: z.int(), first_lines: z.array(z.int()) };
-
-const SumOfCurrency = z.object({
-  currency: z.string(),
-  records: z.int(),
-  amount: Amount,
-  refunded: Amount,
-  net: Amount,
-});
-
-export const ImportQuestion = z.object({
-  id: z.string(),
-  code: z.enum(QUESTION_CODES),
-  message: z.string(),
-  field: z.string().nullable(),
-  ...LinesSeen,
-  options: z.array(
-    z.object({
-      mapping: ImportMapping.describe('Answers the question when it is sent by `PATCH`.'),
-      label: z.string(),
-      sums: z.array(SumOfCurrency),
-    }),
-  ),
-});
-
-const ImportColumn = z.object({
-  position: z.int(),
-  header: z.string(),
-  field: z.string().nullable(),
-  confidence: z.enum(['proved', 'likely', 'asked']).nullable(),
-  by: z.enum(['mapping', 'stored', 'format', 'own', 'word', 'values']).nullable(),
-  damaged: z.boolean(),
-  samples: z.array(z.string()),
-});
-
-export const ImportLine = z.object({
-  line: z.int(),
-  lines: z.array(z.int()),
-  outcome: z.enum(OUTCOMES),
-  kind: z.string().nullable(),
-  message: z.string().nullable(),
-  record: z.record(z.string(), z.unknown()).nullable(),
-  known_id: z.string().nullable(),
-});
-
-const Counts = z.object({
-  lines: z.int(),
-  records: z.int(),
-  new: z.int(),
-  known: z.int(),
-  differs: z.int(),
-  repeated: z.int(),
-  left_out: z.int(),
-  refused: z.int(),
-});
-
-const Readings = z.object({
-  dates: z.enum(['dmy', 'mdy', 'ymd']).nullable(),
-  time_zone: z.string(),
-  time_zone_by: z.enum(['mapping', 'file', 'brand']),
-  decimal: z.enum(['.', ',']).nullable(),
-  unit: z.enum(['major', 'minor']),
-  goods: z.string().nullable(),
-  tax: z.enum(['on_top', 'included', 'by_line']).nullable(),
-  currency: z.string().nullable(),
-});
-
-const Text = z.object({
-  encoding: z.string(),
-  separator: z.string(),
-  header_line: z.int().nullable(),
-  sheet: z.string().nullable(),
-  sheets: z.array(z.string()),
-  totals_lines: z.array(z.int()),
-  repaired: z.int().describe('Cells that were decoded wrongly once, and were mended.'),
-});
-
-export const Import = z.object({
-  id: z.string().meta({ example: 'imp_0Uo3xK2mVdT2aXs7LpRb' }),
-  of: ImportKind,
-  status: z.enum(IMPORT_STATUSES),
-  source: z.string(),
-  file: z.object({ name: z.string(), size_bytes: z.int(), sha256: z.string(), same_as: z.string().nullable() }),
-  format: z.object({ key: z.string(), name: z.string() }).nullable(),
-  text: Text,
-  columns: z.array(ImportColumn),
-  readings: Readings,
-  statuses: z.array(
-    z.object({
-      value: z.string(),
-      means: z.union([Meaning, z.literal('asked')]),
-      lines: z.int(),
-      sums: z.array(z.object({ currency: z.string(), amount: Amount })),
-    }),
-  ),
-  questions: z.array(ImportQuestion),
-  counts: Counts,
-  sums: z.array(SumOfCurrency.extend({ outcome: z.enum(OUTCOMES) })),
-  refusals: z.array(z.object({ kind: z.string(), ...LinesSeen, message: z.string() })),
-  warnings: z.array(z.object({ code: z.string(), message: z.string() })),
-  sample: z.array(ImportLine.omit({ kind: true, message: true, known_id: true })),
-  reading_id: z.string().nullable().describe('Names exactly this reading; `confirm` takes it.'),
-  job_id: z.string().nullable(),
-  result: z.record(z.string(), z.int()).nullable(),
-  undo: z.object({
-    possible: z.boolean(),
-    until: z.iso.datetime().nullable(),
-    removes: z.int(),
-    stays: z.int(),
-    why: z.string().nullable(),
-  }),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-  by: z.string().nullable(),
-});
-export type Import = z.output<typeof Import>;

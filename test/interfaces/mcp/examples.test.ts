@@ -22,8 +22,8 @@ test(
     await list.close();
     const order = tools.toSorted(
       (a, b) =>
-        Number(b.annotations?.readOnlyHint) - Number(a.annotations?.readOnlyHint) ||
-        Number(a.annotations?.destructiveHint) - Number(b.annotations?.destructiveHint),
+        Number(b.annotations?.readOnlyHint ?? false) - Number(a.annotations?.readOnlyHint ?? false) ||
+        Number(a.annotations?.destructiveHint ?? true) - Number(b.annotations?.destructiveHint ?? true),
     );
     const refused: Record<string, unknown> = {};
     for (let start = 0; start < order.length; start += AT_ONCE) {

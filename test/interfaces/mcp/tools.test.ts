@@ -31,9 +31,17 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
     expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(20_000);
     for (const { name, description, annotations } of tools) {
       expect(description, name).toMatch(/Example: \{.*\}$/s);
-      expect(Object.keys(annotations ?? {}), name).toEqual(
-        expect.arrayContaining(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']),
-      );
+      // An omitted hint has the protocol's default: a destructive change that is not idempotent.
+      const {
+        readOnlyHint = false,
+        destructiveHint = true,
+        idempotentHint = false,
+        openWorldHint = true,
+      } = annotations ?? {};
+      const hints = forAgents.find(({ id }) => id === name)?.hints;
+      expect([readOnlyHint, openWorldHint], name).toEqual([hints?.readOnly, false]);
+      if (!readOnlyHint)
+        expect([destructiveHint, idempotentHint], name).toEqual([hints?.destructive, hints?.idempotent]);
     }
     await client.close();
   });
