@@ -61,16 +61,14 @@ export interface Work {
 const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
 
 /**
- * Of an update only the columns that both rows have: of a row that was read with the columns of other tables, they would
- * seem cleared.
+ * Drops the columns of the old row that the new one lacks: a row that was read with columns of other tables would make them
+ * look cleared. A column that the new row adds stays, as a settled payout adds its commissions.
  */
 function alignRows(entry: AuditEntry): AuditEntry {
   const { old, new: row } = entry;
   if (old === null || row === null) return entry;
-  const [before, after] = [new Map(Object.entries(old)), new Map(Object.entries(row))];
-  const shared = [...before.keys()].filter((name) => after.has(name));
-  const pick = (values: Map<string, unknown>) => Object.fromEntries(shared.map((name) => [name, values.get(name)]));
-  return { ...entry, old: pick(before), new: pick(after) };
+  const names = new Set(Object.keys(row));
+  return { ...entry, old: Object.fromEntries(Object.entries(old).filter(([name]) => names.has(name))) };
 }
 
 /** True if a change has any effect: a patch that changes no value leaves no audit entry. */
