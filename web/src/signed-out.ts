@@ -3,7 +3,7 @@ import { callApp } from './call/call.ts';
 const WAY_BACK = 'way-back';
 const HAD_SESSION = 'had-session';
 
-/** Whether a form has text that was typed and not saved. */
+/** True if a form has text that was typed and not saved. */
 const isTyped = () =>
   [
     ...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(

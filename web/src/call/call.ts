@@ -1,6 +1,6 @@
 import { operations } from 'virtual:operations';
 import type { CallOf, OperationId } from '../../../src/interfaces/nouns.ts';
-import { type Check, isAnswerOf, isSigning, type Refusal, refusalOf, type Signing } from './check.ts';
+import { type Check, createAnswerCheck, isSigning, parseRefusal, type Refusal, type Signing } from './check.ts';
 
 export type { OperationId };
 /** The answer of an operation, as declared. */
@@ -45,7 +45,7 @@ export class CallError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problems: readonly Problem[];
-  /** How long to wait before a retry, after too many requests. */
+  /** The wait before a retry, after too many requests. */
   readonly retryAfterMs: number;
   constructor(status: number, { error, code, details }: Refusal, retryAfter = 0) {
     super(code === undefined ? NO_ANSWER : (IN_PLAIN_WORDS.get(code) ?? error ?? NO_ANSWER));
@@ -59,7 +59,7 @@ export class CallError extends Error {
 /** The response did not come from our server: it may be a page from the network. */
 export const otherAnswer = (status = 200) => new CallError(status, { code: 'OTHER_ANSWER', error: OTHER_ANSWER });
 
-function urlOf(path: string, params: object = {}, query: object = {}): string {
+function buildUrl(path: string, params: object = {}, query: object = {}): string {
   const values = new Map<string, unknown>(Object.entries(params));
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name) ?? '')));
   const search = new URLSearchParams();
@@ -69,36 +69,36 @@ function urlOf(path: string, params: object = {}, query: object = {}): string {
   return search.size > 0 ? `${filled}?${search}` : filled;
 }
 
-async function answerOf(url: string, init: RequestInit): Promise<Response> {
+async function fetchAnswer(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init).catch(() => undefined);
   if (!response) throw new CallError(0, {});
   if (response.ok) return response;
   const retryAfter = Number(response.headers.get('retry-after') ?? 0);
-  throw new CallError(response.status, refusalOf(await bodyOf(response)), retryAfter);
+  throw new CallError(response.status, parseRefusal(await readBody(response)), retryAfter);
 }
 
 /** Undefined if the body is not JSON. */
-async function bodyOf(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   return await response.json().catch(() => undefined);
 }
 
 async function checked<T>(response: Response, isExpected: Check<T>): Promise<T> {
-  const body = await bodyOf(response);
+  const body = await readBody(response);
   if (isExpected(body)) return body;
   throw otherAnswer(response.status);
 }
 
 /** The path of an operation with its parameters, for links that the browser follows. */
-export function pathOf<Id extends OperationId>(id: Id, { params, query }: Omit<Input<Id>, 'body'> = {}): string {
-  return urlOf(operations[id]?.[1] ?? '', params, query);
+export function buildPath<Id extends OperationId>(id: Id, { params, query }: Omit<Input<Id>, 'body'> = {}): string {
+  return buildUrl(operations[id]?.[1] ?? '', params, query);
 }
 
 /** Calls an API operation, type-checked against its declaration. Throws `CallError`. */
 export async function call<Id extends OperationId>(id: Id, input: Input<Id> = {}): Promise<Answer<Id>> {
-  return await send(id, input, isAnswerOf(id));
+  return await send(id, input, createAnswerCheck(id));
 }
 
-/** When the API accepts a call again that was over the limit of a minute. Undefined where it failed otherwise. */
+/** The wait until the API accepts a call that was over a minute's limit; undefined if it failed for another reason. */
 export const acceptedAfterMs = (error: unknown): number | undefined =>
   error instanceof CallError && error.status === 429 ? Math.max(error.retryAfterMs, 1_000) : undefined;
 
@@ -122,7 +122,7 @@ interface Sent {
   query?: object;
   body?: unknown;
   idempotencyKey?: string | undefined;
-  /** When aborted, the call stops waiting for the answer. */
+  /** The call stops waiting for the answer once this is aborted. */
   signal?: AbortSignal;
 }
 
@@ -134,22 +134,22 @@ export async function send<T>(id: OperationId, input: Sent, isExpected: Check<T>
   if (input.idempotencyKey !== undefined) headers['idempotency-key'] = input.idempotencyKey;
   const body = input.body === undefined ? {} : { body: JSON.stringify(input.body) };
   const signal = input.signal ?? null;
-  const response = await answerOf(urlOf(path, input.params, input.query), { method, headers, signal, ...body });
+  const response = await fetchAnswer(buildUrl(path, input.params, input.query), { method, headers, signal, ...body });
   return await checked(response, isExpected);
 }
 
 /** A list as the API's CSV file. */
 export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> = {}, profile = ''): Promise<Blob> {
-  const url = urlOf(operations[id]?.[1] ?? '', {}, query);
+  const url = buildUrl(operations[id]?.[1] ?? '', {}, query);
   return await (
-    await answerOf(url, { headers: { accept: profile ? `text/csv; profile=${profile}` : 'text/csv' } })
+    await fetchAnswer(url, { headers: { accept: profile ? `text/csv; profile=${profile}` : 'text/csv' } })
   ).blob();
 }
 
 /** Calls that are not operations: signing in and out. */
 export async function callApp(method: 'POST' | 'DELETE', path: string, body?: object): Promise<Signing['data']> {
   const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {};
-  return (await checked(await answerOf(`/app/${path}`, { method, ...init }), isSigning)).data;
+  return (await checked(await fetchAnswer(`/app/${path}`, { method, ...init }), isSigning)).data;
 }
 
 /** Sends a form with a file to an operation that accepts one. */
@@ -158,6 +158,6 @@ export async function uploadTo<Id extends OperationId>(
   form: FormData,
   params: object = {},
 ): Promise<Answer<Id>> {
-  const url = urlOf(operations[id]?.[1] ?? '', params);
-  return await checked(await answerOf(url, { method: 'POST', body: form }), isAnswerOf(id));
+  const url = buildUrl(operations[id]?.[1] ?? '', params);
+  return await checked(await fetchAnswer(url, { method: 'POST', body: form }), createAnswerCheck(id));
 }

@@ -7,8 +7,8 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Checks that a body has the expected type. */
 export type Check<T> = (body: unknown) => body is T;
 
-/** Whether a body has the top-level fields of the operation's answers. */
-export function isAnswerOf<Id extends OperationId>(id: Id): Check<Answer<Id>> {
+/** The check is true if a body has the top-level fields of the operation's answers. */
+export function createAnswerCheck<Id extends OperationId>(id: Id): Check<Answer<Id>> {
   const outline = Object.entries(operations[id]?.[3] ?? {});
   return (body): body is Answer<Id> =>
     isRecord(body) &&
@@ -20,7 +20,7 @@ export interface Listed<Item> {
   pagination: { total: number; has_more: boolean; page: number };
 }
 
-/** Whether a body is a page of a list. Its rows are typed as the operation declares them. */
+/** True if a body is a page of a list. Its rows are typed as the operation declares them. */
 export const isListed = <Item>(body: unknown): body is Listed<Item> =>
   isRecord(body) &&
   Array.isArray(body.data) &&
@@ -42,12 +42,12 @@ export interface Refusal {
   details?: Problem[];
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+const toText = (value: unknown) => (typeof value === 'string' ? value : undefined);
 const isProblem = (one: unknown): one is Problem =>
   isRecord(one) && typeof one.field === 'string' && typeof one.message === 'string';
 
-export function refusalOf(body: unknown): Refusal {
+export function parseRefusal(body: unknown): Refusal {
   if (!isRecord(body)) return {};
   const { error, code, details } = body;
-  return { error: textOf(error), code: textOf(code), details: Array.isArray(details) ? details.filter(isProblem) : [] };
+  return { error: toText(error), code: toText(code), details: Array.isArray(details) ? details.filter(isProblem) : [] };
 }

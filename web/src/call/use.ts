@@ -21,11 +21,11 @@ import {
   type Row,
   send,
 } from './call.ts';
-import { isAnswerOf, isListed, type Listed } from './check.ts';
+import { createAnswerCheck, isListed, type Listed } from './check.ts';
 
 const PAGE = 100;
 
-/** When a query is sent again: as often as its page wants, and once the API accepts calls again. */
+/** A query is sent again as often as its page wants, and once the API accepts calls again. */
 export const sentAgain =
   (everyMs?: number) =>
   ({ state: { error } }: { state: { error: Error | null } }): number | false =>
@@ -68,7 +68,7 @@ export interface Rows<Item> {
   /** Reports which indexes are visible, so that they are loaded. */
   see(first: number, last: number): void;
   total: number | undefined;
-  /** What narrows the list. */
+  /** The parameters that narrow the list. */
   query: object;
   error: Error | null;
   isLoading: boolean;
@@ -90,17 +90,17 @@ export function useRows<Id extends OperationId>(
 ): Rows<Row<Id>> {
   const [from, setFrom] = useState(1);
   const [to, setTo] = useState(1);
-  const pageOf = (page: number) => ({
+  const toPageQuery = (page: number) => ({
     queryKey: [id, 'rows', query, params, page],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       send(id, { params: { ...params }, query: { ...query, limit: PAGE, page }, signal }, isListed<Row<Id>>),
     refetchInterval: sentAgain(refetchMs),
   });
-  const head = useQuery({ ...pageOf(1), placeholderData: keepPreviousData });
+  const head = useQuery({ ...toPageQuery(1), placeholderData: keepPreviousData });
   const total = head.data?.pagination.total;
   const last = Math.min(to, Math.ceil((total ?? 0) / PAGE));
   const numbers = Array.from({ length: Math.max(last - from + 1, 0) }, (_, i) => from + i).filter((page) => page > 1);
-  const others = useQueries({ queries: numbers.map(pageOf) });
+  const others = useQueries({ queries: numbers.map(toPageQuery) });
   const inSight = new Map(numbers.map((page, i) => [page, others[i]?.data?.data ?? []]));
   inSight.set(1, head.data?.data ?? []);
   const found = [head, ...others];
@@ -176,7 +176,7 @@ export function useChange<Id extends OperationId>(id: Id, shown: readonly Operat
       const input = JSON.stringify(change);
       const key = unanswered.current?.input === input ? unanswered.current.key : crypto.randomUUID();
       unanswered.current = { input, key };
-      return send(id, { ...change, params: { ...change.params }, idempotencyKey: key }, isAnswerOf(id));
+      return send(id, { ...change, params: { ...change.params }, idempotencyKey: key }, createAnswerCheck(id));
     },
     onError: (error) => {
       if (!isOfRole(error)) return;

@@ -10,4 +10,4 @@ export function changed<T extends object>(values: T, was: { [Name in keyof T]: u
 export const isEmpty = (change: object) => Object.keys(change).length === 0;
 
 /** The day of a time, as a date input needs it. */
-export const dayOf = (time: string | null) => time?.slice(0, 10) ?? null;
+export const toDay = (time: string | null) => time?.slice(0, 10) ?? null;

@@ -27,15 +27,15 @@ export const fieldName = (name: string) => words(name.replace(UNITS, '')).replac
 const IN_WORDS = /(?:^|_)(?:status|state|type|method|source|provider|role)$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-function textOf(name: string, value: unknown, currency: string): string {
+function toText(name: string, value: unknown, currency: string): string {
   if (value === undefined || value === null || value === '') return '–';
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number' && name.endsWith('_minor')) return minorMoney(value, currency);
   if (typeof value === 'number' && name.endsWith('_ppm')) return percent(value / 10_000);
-  if (Array.isArray(value)) return value.map((one) => textOf(name, one, currency)).join(', ') || '–';
+  if (Array.isArray(value)) return value.map((one) => toText(name, one, currency)).join(', ') || '–';
   if (typeof value === 'object') {
     const parts = Object.entries(value).filter(([, one]) => one !== null);
-    return parts.map(([key, one]) => `${fieldName(key)}: ${textOf(key, one, currency)}`).join(', ') || '–';
+    return parts.map(([key, one]) => `${fieldName(key)}: ${toText(key, one, currency)}`).join(', ') || '–';
   }
   const text = String(value);
   if (DAY.test(text)) return day(text);
@@ -48,7 +48,7 @@ export const changedNames = ({ old, new: next }: Pick<Change, 'old' | 'new'>): s
     (name) => !HIDDEN.has(name) && ((old?.[name] ?? null) !== null || (next?.[name] ?? null) !== null),
   );
 
-/** What a change does to each field, in words: before and after; the values alone of what is new or deleted. */
+/** Each changed field before and after, in words; a new or deleted record shows its values alone. */
 export function Changes({ of, caption, shownAs }: ChangesProps) {
   const { old, new: next, generated = [] } = of;
   const currencyIn = (fields: Fields | null) => (typeof fields?.currency === 'string' ? fields.currency : of.currency);
@@ -56,7 +56,7 @@ export function Changes({ of, caption, shownAs }: ChangesProps) {
     fields === next && generated.includes(name)
       ? 'Generated when applied'
       : ((fields?.[name] ?? null) !== null && shownAs?.(name, fields?.[name])) ||
-        textOf(name, fields?.[name], currencyIn(fields));
+        toText(name, fields?.[name], currencyIn(fields));
   const field: Column<string> = {
     head: 'Field',
     cell: (name) => <span className="field-name">{fieldName(name)}</span>,
@@ -65,7 +65,7 @@ export function Changes({ of, caption, shownAs }: ChangesProps) {
     old !== null && next !== null
       ? [field, { head: 'Before', cell: shown(old) }, { head: 'After', cell: shown(next) }]
       : [field, { head: 'Value', cell: shown(next ?? old) }];
-  return <PlainTable caption={caption} rows={changedNames(of)} keyOf={(name) => name} columns={columns} />;
+  return <PlainTable caption={caption} rows={changedNames(of)} getKey={(name) => name} columns={columns} />;
 }
 
 interface ChangesProps {

@@ -1,27 +1,27 @@
 import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { compact, compactMoney, shortDay, shortHour } from './format.ts';
-import { DAY_MS, dayOf, today } from './utc-day.ts';
+import { DAY_MS, today, toUtcDay } from './utc-day.ts';
 
 const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** What a point counts; a `reading` is what was read at a moment. */
+/** The time that a point covers; a `reading` was taken at a moment. */
 type By = 'hour' | 'day' | 'week' | 'month' | 'reading';
 
 /** The last UTC day that a point counts. Weeks end on Sunday. */
-function endOf(date: string, by: By): string {
+function getPointEnd(date: string, by: By): string {
   const at = new Date(date);
-  if (by === 'week') return dayOf(at.getTime() + ((7 - at.getUTCDay()) % 7) * DAY_MS);
-  if (by === 'month') return dayOf(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0));
+  if (by === 'week') return toUtcDay(at.getTime() + ((7 - at.getUTCDay()) % 7) * DAY_MS);
+  if (by === 'month') return toUtcDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0));
   return date.slice(0, 10);
 }
 
-/** Whether the time of a point is not over. */
+/** True while the time of a point is not over. */
 function isOpen(date: string, by: By): boolean {
   if (by === 'hour') return Date.parse(date) > Date.now() - 3_600_000;
-  return by !== 'reading' && endOf(date, by) >= today();
+  return by !== 'reading' && getPointEnd(date, by) >= today();
 }
 
-const rangeOf = (from: string, to: string) => ranges.formatRange(new Date(from), new Date(to));
+const formatRange = (from: string, to: string) => ranges.formatRange(new Date(from), new Date(to));
 
 export interface Point {
   date: string;
@@ -31,7 +31,7 @@ export interface Point {
 }
 
 /** Round values from zero to above the highest: 0, 500, 1,000, 1,500. */
-function ticksOf(points: readonly Point[]): number[] {
+function buildTicks(points: readonly Point[]): number[] {
   const values = points.flatMap(({ value, was = 0 }) => [value, was]);
   const [low, high] = [Math.min(0, ...values), Math.max(4, ...values)];
   const rough = (high - low) / 4;
@@ -54,7 +54,7 @@ export default function Chart({
   label: string;
   points: readonly Point[];
   show: (value: number) => string;
-  /** How much time each point is of. */
+  /** The time that each point covers. */
   by?: By;
   /** The days that are counted, of which the first and the last point may have only some. */
   within?: { from: string; to: string };
@@ -64,19 +64,19 @@ export default function Chart({
   before?: string;
 }) {
   const [first, last] = [points[0], points.at(-1)];
-  const ticks = ticksOf(points);
+  const ticks = buildTicks(points);
   const isCompared = points.some(({ was }) => was !== undefined);
   const isRunning = last !== undefined && isOpen(last.date, by);
-  const startOf = (date: string) => (within && within.from > date ? within.from : date);
-  const stopOf = (date: string) => {
-    const end = endOf(date, by);
+  const clampStart = (date: string) => (within && within.from > date ? within.from : date);
+  const clampEnd = (date: string) => {
+    const end = getPointEnd(date, by);
     return within && within.to < end ? within.to : end;
   };
-  const nameOf = (date: string) => {
+  const namePoint = (date: string) => {
     if (by === 'hour') return shortHour(date);
-    return by === 'week' || by === 'month' ? rangeOf(startOf(date), stopOf(date)) : shortDay(date);
+    return by === 'week' || by === 'month' ? formatRange(clampStart(date), clampEnd(date)) : shortDay(date);
   };
-  // Of many hours, only the days are named.
+  // With many hours, only the days are named.
   const midnights = by === 'hour' && points.length > 48 ? points.filter(({ date }) => date.includes('T00:00')) : [];
   const drawn = points.map((point, i) => ({ ...point, over: i === points.length - 1 ? undefined : point.value }));
   return (
@@ -84,7 +84,7 @@ export default function Chart({
       <p className="legend" aria-hidden>
         <span className="key now" /> {label}
         {first && last && (
-          <span className="muted">{`${rangeOf(startOf(first.date), stopOf(last.date))}${isRunning ? ' so far' : ''}, UTC`}</span>
+          <span className="muted">{`${formatRange(clampStart(first.date), clampEnd(last.date))}${isRunning ? ' so far' : ''}, UTC`}</span>
         )}
         {isCompared && (
           <span className="nowrap">
@@ -117,7 +117,7 @@ export default function Chart({
           <Tooltip
             itemStyle={{ color: 'inherit' }}
             formatter={(value, name) => [show(Number(value)), name]}
-            labelFormatter={(date) => nameOf(String(date))}
+            labelFormatter={(date) => namePoint(String(date))}
           />
           <Area
             dataKey="was"
@@ -168,7 +168,7 @@ export default function Chart({
             <tbody>
               {points.map(({ date, value, was }) => (
                 <tr key={date}>
-                  <td>{nameOf(date)}</td>
+                  <td>{namePoint(date)}</td>
                   <td className="number">{show(value)}</td>
                   {isCompared && <td className="number">{was === undefined ? '–' : show(was)}</td>}
                 </tr>

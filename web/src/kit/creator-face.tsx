@@ -23,7 +23,7 @@ const useNewest = (isEnabled: boolean) =>
   useQuery({ queryKey: ['newest creators'], queryFn: readNewest, staleTime: FRESH_MS, enabled: isEnabled });
 
 /** The name of a creator that an item knows by their address only; null asks for none. */
-export function useNameOf(email: string | null): string | undefined {
+export function useCreatorName(email: string | null): string | undefined {
   const newest = useNewest(email !== null);
   const known = newest.data?.get(email ?? '');
   const isEnabled = email !== null && newest.data !== undefined && known === undefined;

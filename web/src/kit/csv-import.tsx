@@ -9,7 +9,7 @@ import { listed, Table } from './table.tsx';
 /** A line of a file, and its outcome. */
 export interface ImportLine {
   id: string;
-  /** What names it in the file. */
+  /** Names the line in the file, such as an order number. */
   name: string;
   plan: string;
   /** Why it was refused. */
@@ -19,14 +19,14 @@ export interface ImportLine {
 export interface CsvImportProps<L extends ImportLine> {
   title: string;
   hint: ReactNode;
-  /** What names a line. */
+  /** The head of the column that names each line. */
   head: string;
   isOpen: boolean;
   onClose: () => void;
-  /** Other fields that `planOf` needs. */
+  /** Other fields that `planLines` needs. */
   children?: ReactNode;
-  /** What the import will do with each line, for review before it starts. */
-  planOf: (text: string) => Promise<L[]>;
+  /** Plans each line, so that a person can review the import before it starts. */
+  planLines: (text: string) => Promise<L[]>;
   /** Each plan with the sign of its status, and the words that count its lines. The first is that of lines to send. */
   plans: readonly (readonly [plan: L['plan'], tone: string, counted: string])[];
   /** Sends up to `batch` lines, and answers their outcomes. */
@@ -39,7 +39,7 @@ export interface CsvImportProps<L extends ImportLine> {
 
 /** Reads a CSV file, shows what will become of each line, and sends what is to be sent. */
 export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
-  const { title, hint, head, isOpen, onClose, children, planOf, plans, batch, send, action, changes } = props;
+  const { title, hint, head, isOpen, onClose, children, planLines, plans, batch, send, action, changes } = props;
   const cache = useQueryClient();
   const [lines, setLines] = useState<readonly L[]>([]);
   const [isBusy, setBusy] = useState(false);
@@ -48,8 +48,8 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
   const turn = useRef(0);
   const [open] = plans[0] ?? [''];
   const tones = new Map<string, string>(plans.map(([plan, tone]) => [plan, tone]));
-  const countOf = (plan: string) => lines.filter((line) => line.plan === plan).length;
-  const counts = plans.map(([plan, , counted]) => `${number(countOf(plan))} ${counted}`).join(', ');
+  const countLines = (plan: string) => lines.filter((line) => line.plan === plan).length;
+  const counts = plans.map(([plan, , counted]) => `${number(countLines(plan))} ${counted}`).join(', ');
 
   async function whileBusy(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
     turn.current += 1;
@@ -70,7 +70,7 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
     file &&
     whileBusy(async (isCurrent) => {
       setLines([]);
-      const planned = await planOf(await file.text());
+      const planned = await planLines(await file.text());
       if (isCurrent()) setLines(planned);
     });
 
@@ -142,8 +142,8 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
       )}
       <div className="popup-foot">
         <Button onPress={close}>{isBusy ? 'Stop' : 'Close'}</Button>
-        <Button kind="primary" isBusy={isBusy} isDisabled={countOf(open) === 0} onPress={() => void run()}>
-          {action(countOf(open))}
+        <Button kind="primary" isBusy={isBusy} isDisabled={countLines(open) === 0} onPress={() => void run()}>
+          {action(countLines(open))}
         </Button>
       </div>
     </Dialog>

@@ -17,7 +17,7 @@ interface DialogProps {
   isBroad?: boolean;
 }
 
-/** Where something is typed or chosen, in the order of the page. */
+/** The fields in which something is typed or chosen, in the order of the page. */
 const FIELDS = ':is(input:not([type="hidden"], [type="radio"]), input:checked, select, textarea):enabled';
 
 const isTouched = () => window.matchMedia('(pointer: coarse)').matches;

@@ -5,12 +5,12 @@ const TONES = 6;
 const PICTURE = /^(?:https:\/\/|data:image\/)/;
 
 /** Up to two initials of a name. */
-function initialsOf(name: string): string {
+function toInitials(name: string): string {
   const [first, second] = name.split(/[\s._-]+/u).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   return [first, second].map((word) => Array.from(word ?? '')[0] ?? '').join('');
 }
 
-const toneOf = (name: string) =>
+const pickTone = (name: string) =>
   Array.from(name).reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % TONES;
 
 /** A person's picture; initials if there is none or it does not load. Their name stands beside it. */
@@ -31,8 +31,8 @@ export function Face({ name, url, isLarge = false }: { name: string; url: string
     );
   }
   return (
-    <span className={`${size} tone${toneOf(name)}`} aria-hidden>
-      {initialsOf(name).toUpperCase()}
+    <span className={`${size} tone${pickTone(name)}`} aria-hidden>
+      {toInitials(name).toUpperCase()}
     </span>
   );
 }

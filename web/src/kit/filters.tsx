@@ -32,13 +32,13 @@ export const LINK_FILTER: Filter = { name: 'link_id', label: 'Link or code', kin
 
 /** The order of a list by time; newest first unless the table's head was pressed. */
 export const sortIn = (get: (name: string) => string | undefined) =>
-  choiceOf(get('sort'), ['newest', 'oldest']) ?? 'newest';
+  findChoice(get('sort'), ['newest', 'oldest']) ?? 'newest';
 
 type Search = Record<string, unknown>;
 
 /** The filters in the URL's query, so that a shared or reloaded page shows the same. */
 export function useFilters(): {
-  /** Those that are set. */
+  /** The names of the filters that are set. */
   names: readonly string[];
   get: (name: string) => string | undefined;
   /** Also removes the filters in `clears`. */
@@ -63,7 +63,7 @@ export function useFilters(): {
   };
 }
 
-export function choiceOf<T extends string>(value: string | undefined, among: readonly T[]): T | undefined {
+export function findChoice<T extends string>(value: string | undefined, among: readonly T[]): T | undefined {
   return among.find((one) => one === value);
 }
 
@@ -96,7 +96,7 @@ interface ChooseProps<T extends string> {
   value: T;
   options: readonly (readonly [value: T, label: string])[];
   onChoose: (value: T) => void;
-  /** Whether it stands above a form, whose fields follow it. */
+  /** True if it stands above a form, whose fields follow it. */
   ofForm?: boolean;
 }
 
@@ -162,9 +162,9 @@ interface FiltersProps {
   of: readonly Filter[];
   /** Hidden behind a button unless one of them is set. On a phone, one button hides them all. */
   more?: readonly Filter[];
-  /** What they filter, where a page has several. */
+  /** Names the list that they filter, on a page with several. */
   label?: string;
-  /** What else in the address belongs to a saved view; `false`: the page's other filters save these too. */
+  /** Other parts of the address that belong to a saved view; `false`: the page's other filters save these too. */
   saved?: readonly string[] | false;
 }
 

@@ -88,7 +88,17 @@ function Control({ field, id, problem }: { field: Field; id: string; problem: st
   const text = value === null || value === undefined ? '' : String(value);
   if (isPickerKind(kind)) {
     const isInvalid = problem !== undefined;
-    return <Picker {...{ kind, id, name, isRequired, isInvalid }} value={text} describedBy={described} />;
+    return (
+      <Picker
+        kind={kind}
+        id={id}
+        name={name}
+        isRequired={isRequired}
+        isInvalid={isInvalid}
+        value={text}
+        describedBy={described}
+      />
+    );
   }
   if (kind === 'checkbox') return <input type="checkbox" {...common} defaultChecked={value === true} />;
   if (kind === 'textarea') return <textarea rows={4} {...common} defaultValue={text} />;
@@ -163,15 +173,15 @@ interface FormProps {
 }
 
 /**
- * Whether an error's field belongs to this input: `settings.currency` matches that field, else `currency`; an error
+ * True if an error's field belongs to this input: `settings.currency` matches that field, else `currency`; an error
  * about an item of a list matches the list's field.
  */
-function isOf(name: string, field: string): boolean {
+function matchesField(name: string, field: string): boolean {
   const path = field.replace(/\.\d+$/, '');
   return path === name || path.split('.').at(-1) === name;
 }
 
-const fieldsOf = ({ fields, groups = [] }: Pick<FormProps, 'fields' | 'groups'>) => [
+const listFields = ({ fields, groups = [] }: Pick<FormProps, 'fields' | 'groups'>) => [
   ...fields,
   ...groups.flatMap((group) => group.fields),
 ];
@@ -196,20 +206,20 @@ type FilledInProps = Omit<FormProps, 'needs'>;
 
 /** Separate, because a person who is signing in has no role yet. */
 function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
-  return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={fieldsOf(form)} />;
+  return useMay()(needs) ? <FilledIn {...form} /> : <AsText fields={listFields(form)} />;
 }
 
 interface GroupedProps {
   group: Group;
-  problemOf: (field: Field) => string | undefined;
+  findProblem: (field: Field) => string | undefined;
 }
 
-function Grouped({ group: { legend, fields, onRemove }, problemOf }: GroupedProps) {
+function Grouped({ group: { legend, fields, onRemove }, findProblem }: GroupedProps) {
   return (
     <fieldset className="group">
       <legend>{legend}</legend>
       {fields.map((field) => (
-        <FieldRow key={field.label} field={field} problem={problemOf(field)} />
+        <FieldRow key={field.label} field={field} problem={findProblem(field)} />
       ))}
       {onRemove && (
         <div>
@@ -222,7 +232,7 @@ function Grouped({ group: { legend, fields, onRemove }, problemOf }: GroupedProp
   );
 }
 
-const textOf = (data: FormData) => JSON.stringify([...data]);
+const toText = (data: FormData) => JSON.stringify([...data]);
 
 /** Errors are shown next to their fields, with the API's messages. */
 function FilledIn(props: FilledInProps) {
@@ -237,8 +247,8 @@ function FilledIn(props: FilledInProps) {
     setError(undefined);
     try {
       await onSubmit(new Values(sent));
-      // What was typed in the meantime stays.
-      if (isEmptied && textOf(new FormData(form)) === textOf(sent)) form.reset();
+      // A text that was typed in the meantime stays.
+      if (isEmptied && toText(new FormData(form)) === toText(sent)) form.reset();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error('Something went wrong. Try again.'));
     } finally {
@@ -246,8 +256,8 @@ function FilledIn(props: FilledInProps) {
     }
   }
   const problems = error instanceof CallError ? error.problems : [];
-  const problemOf = ({ name }: Field) => problems.find(({ field }) => isOf(name, field))?.message;
-  const isElsewhere = error !== undefined && !fieldsOf(props).some((field) => problemOf(field));
+  const findProblem = ({ name }: Field) => problems.find(({ field }) => matchesField(name, field))?.message;
+  const isElsewhere = error !== undefined && !listFields(props).some((field) => findProblem(field));
   return (
     <form className="form" onSubmit={(event) => void submit(event)}>
       {error && (
@@ -256,10 +266,10 @@ function FilledIn(props: FilledInProps) {
         </p>
       )}
       {fields.map((field) => (
-        <FieldRow key={field.name} field={field} problem={problemOf(field)} />
+        <FieldRow key={field.name} field={field} problem={findProblem(field)} />
       ))}
       {groups.map((group) => (
-        <Grouped key={group.key} group={group} problemOf={problemOf} />
+        <Grouped key={group.key} group={group} findProblem={findProblem} />
       ))}
       {children}
       <div className="popup-foot">

@@ -21,7 +21,7 @@ type ListPage =
 interface GlanceRow {
   key: string;
   name: ReactNode;
-  /** What the name opens on the list's page: by default the item, by its key. Null if the name is a link itself. */
+  /** The search that the name opens the list's page with; by default the item's key. Null if the name is a link. */
   opens?: Record<string, unknown> | null;
   second?: ReactNode;
   state?: string;
@@ -35,7 +35,7 @@ interface GlanceProps<Id extends OperationId> {
   to: ListPage;
   query: Query<Id> & Record<string, unknown>;
   row: (item: Row<Id>) => GlanceRow;
-  /** What stands in place of the rows while there are none; null: no card at all. */
+  /** Stands in place of the rows while there are none; null: no card at all. */
   empty: ReactNode | null;
 }
 

@@ -16,7 +16,7 @@ export const isUnderWay = ({ status }: Pick<Job, 'status'>) => status === 'queue
 export const useJob = (id: string) =>
   useCall('get_job', { params: { id } }, { refetchMs: REFETCH_MS, until: ({ data }) => !isUnderWay(data) });
 
-/** How far a job is, or why it failed. */
+/** Shows the progress of a job, or the reason for its failure. */
 export function JobProgress({ of, what = 'rows' }: { of: Job; what?: string }) {
   const { id, status, progress, rows, total_rows, error } = of;
   if (status === 'failed') return <>{error}</>;

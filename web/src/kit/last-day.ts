@@ -1,2 +1,2 @@
 /** The end of a last day in UTC; the API would read the date as its beginning. */
-export const endOf = (date: string) => `${date}T23:59:59.999Z`;
+export const toDayEnd = (date: string) => `${date}T23:59:59.999Z`;

@@ -36,7 +36,7 @@ export function useOpened(name = 'open'): {
   };
 }
 
-/** Whether a dialog is open, in the address: `?dialog=create`. */
+/** Keeps the open dialog in the address, such as `?dialog=create`, so that a link can open it. */
 export function useDialog(dialog: string): { isOpen: boolean; open: () => void; close: () => void } {
   const { id, open, close } = useOpened('dialog');
   return { isOpen: id === dialog, open: () => open(dialog), close };

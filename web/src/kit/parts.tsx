@@ -25,7 +25,7 @@ interface CardProps {
   title?: ReactNode;
   children: ReactNode;
   action?: ReactNode;
-  /** Where a link on the same page leads to. */
+  /** The anchor for a link on the same page. */
   id?: string;
 }
 
@@ -108,7 +108,7 @@ interface ButtonProps {
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
-  /** Whether what it opens is open. */
+  /** True while the part that it opens is open. */
   isExpanded?: boolean;
   /** The operation that it calls or leads to. It is hidden from people who may not call it. */
   needs?: OperationId;
@@ -147,7 +147,7 @@ export function Stats({ children }: { children: ReactNode }) {
   return <dl className="stats">{children}</dl>;
 }
 
-/** What an item does not have is left out. */
+/** A value that an item does not have is left out. */
 const isGiven = (value: ReactNode) =>
   value !== null &&
   value !== undefined &&

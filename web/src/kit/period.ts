@@ -1,5 +1,5 @@
-import { choiceOf, type Filter, useFilters } from './filters.tsx';
-import { DAY_MS, dayOf } from './utc-day.ts';
+import { type Filter, findChoice, useFilters } from './filters.tsx';
+import { DAY_MS, toUtcDay } from './utc-day.ts';
 
 const PRESETS = ['7d', '30d', '90d', 'month', 'last_month', 'year'] as const;
 type Preset = (typeof PRESETS)[number];
@@ -20,30 +20,30 @@ interface Period {
   to: string;
 }
 
-const daysBefore = (day: string, days: number) => dayOf(Date.parse(day) - days * DAY_MS);
+const daysBefore = (day: string, days: number) => toUtcDay(Date.parse(day) - days * DAY_MS);
 
-function periodOf(preset: Preset, today: string): Period {
+function resolvePreset(preset: Preset, today: string): Period {
   const at = new Date(today);
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
-  if (preset === 'month') return { from: dayOf(Date.UTC(year, month)), to: today };
+  if (preset === 'month') return { from: toUtcDay(Date.UTC(year, month)), to: today };
   if (preset === 'last_month') {
-    return { from: dayOf(Date.UTC(year, month - 1)), to: dayOf(Date.UTC(year, month, 0)) };
+    return { from: toUtcDay(Date.UTC(year, month - 1)), to: toUtcDay(Date.UTC(year, month, 0)) };
   }
-  if (preset === 'year') return { from: dayOf(Date.UTC(year, 0)), to: today };
+  if (preset === 'year') return { from: toUtcDay(Date.UTC(year, 0)), to: today };
   return { from: daysBefore(today, Number.parseInt(preset, 10) - 1), to: today };
 }
 
 /** The period of the page, as dates or by its name in the address, and its filters. A name stays true tomorrow. */
 export function usePeriod(usual: Preset = USUAL): Period & { filters: readonly Filter[] } {
   const { get } = useFilters();
-  const today = dayOf(Date.now());
+  const today = toUtcDay(Date.now());
   const dates = { from: get('from'), to: get('to') };
   const isDated = dates.from !== undefined || dates.to !== undefined;
-  const preset = choiceOf(get('period'), PRESETS) ?? usual;
+  const preset = findChoice(get('period'), PRESETS) ?? usual;
   const to = dates.to ?? today;
   const period = isDated
     ? { from: dates.from ?? daysBefore(to, Number.parseInt(USUAL, 10) - 1), to }
-    : periodOf(preset, today);
+    : resolvePreset(preset, today);
   return {
     ...period,
     filters: [

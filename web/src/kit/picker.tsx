@@ -22,7 +22,7 @@ interface Source {
   /** The choice with this value. */
   useNamed: (value: string) => Choice | undefined;
   placeholder: string;
-  /** Whether a typed text is itself a value. */
+  /** True if a typed text is itself a value. */
   isValue: (text: string) => boolean;
 }
 
@@ -132,7 +132,7 @@ export function Picker(props: PickerProps) {
   const input = useRef<HTMLInputElement>(null);
   const [value, setValue] = useState(props.value);
   const [given, setGiven] = useState(props.value);
-  /** What is being typed; undefined once something is chosen. */
+  /** The text that is being typed; undefined once something is chosen. */
   const [text, setText] = useState<string>();
   const [picked, setPicked] = useState<Choice>();
   const [isOpen, setOpen] = useState(false);

@@ -74,7 +74,7 @@ function ColumnChoice({ caption, heads, hidden, toggle }: ColumnChoiceProps) {
 function Head<Row>({ column }: { column: Column<Row> }) {
   const { head, isOrder, sort: own } = column;
   const { get, set } = useFilters();
-  const className = classOf(column);
+  const className = toClassName(column);
   const sort = get('sort') ?? 'newest';
   if (own) {
     const { by, isOn, isAscending = false } = own;
@@ -109,7 +109,7 @@ interface OpenerProps {
   second: ReactNode;
   /** The creator that the row is about, whose face is shown. */
   of?: { creator_name: string | null; creator_email: string | null };
-  /** Whether it is what is shown beside the list. */
+  /** True if this row is shown beside the list. */
   isCurrent?: boolean;
   children: ReactNode;
 }
@@ -160,15 +160,14 @@ interface TableProps<Row extends object> {
   columns: readonly Column<Row>[];
   empty: ReactNode;
   selection?: Selection;
-  /** Whether a row can be selected. */
   maySelect?: (row: Row) => boolean;
-  keyOf?: (row: Row) => string;
-  /** How many rows there usually are, so that what stands below hardly moves when they arrive. */
+  getKey?: (row: Row) => string;
+  /** The usual number of rows, so that the content below hardly moves when they arrive. */
   usually?: number;
 }
 
 const ROW = 44;
-const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
+const getId = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
 export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
@@ -185,7 +184,7 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, list, empty, selection, keyOf = idOf, usually = 8 } = props;
+  const { caption, list, empty, selection, getKey = getId, usually = 8 } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowed = useColumns(props.columns);
@@ -204,7 +203,12 @@ export function Table<Row extends object>(props: TableProps<Row>) {
         </p>
         {allowed.length >= MANY_COLUMNS && (
           <div className="wide">
-            <ColumnChoice {...{ caption, hidden, toggle }} heads={allowed.slice(1).map(({ head }) => head)} />
+            <ColumnChoice
+              caption={caption}
+              hidden={hidden}
+              toggle={toggle}
+              heads={allowed.slice(1).map(({ head }) => head)}
+            />
           </div>
         )}
       </div>
@@ -212,13 +216,13 @@ export function Table<Row extends object>(props: TableProps<Row>) {
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {selection && <SelectAll keys={choosable.map(keyOf)} selection={selection} />}
+            {selection && <SelectAll keys={choosable.map(getKey)} selection={selection} />}
             {columns.map((column) => (
               <Head key={column.head} column={column} />
             ))}
           </tr>
         </thead>
-        <Body list={list} columns={columns} selection={selection} maySelect={maySelect} keyOf={keyOf} />
+        <Body list={list} columns={columns} selection={selection} maySelect={maySelect} getKey={getKey} />
       </table>
       {list.error && <Failure error={list.error} again={list.again} />}
     </div>
@@ -237,16 +241,16 @@ function NoRows({ query, children }: { query: object; children: ReactNode }) {
   );
 }
 
-const classOf = ({ head, isNumber, isWide }: Pick<Column<never>, 'head' | 'isNumber' | 'isWide'>) =>
+const toClassName = ({ head, isNumber, isWide }: Pick<Column<never>, 'head' | 'isNumber' | 'isWide'>) =>
   [isNumber && 'number', isWide && 'wide', head === ACTIONS && 'acts'].filter(Boolean).join(' ') || undefined;
 
 type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> & {
   selection: Selection | undefined;
   maySelect: (row: Row) => boolean;
-  keyOf: (row: Row) => string;
+  getKey: (row: Row) => string;
 };
 
-function Body<Row extends object>({ list, columns, selection, maySelect, keyOf }: BodyProps<Row>) {
+function Body<Row extends object>({ list, columns, selection, maySelect, getKey }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const width = columns.length + (selection ? 1 : 0);
   return (
@@ -258,14 +262,14 @@ function Body<Row extends object>({ list, columns, selection, maySelect, keyOf }
             const row = list.at(index);
             if (!row) return <Unread key={index} index={index} width={width} />;
             return (
-              <tr key={keyOf(row)} aria-rowindex={index + 2} data-index={index} ref={measure}>
+              <tr key={getKey(row)} aria-rowindex={index + 2} data-index={index} ref={measure}>
                 {selection && (
                   <td className="choice">
-                    <Choice id={keyOf(row)} selection={selection} isDisabled={!maySelect(row)} />
+                    <Choice id={getKey(row)} selection={selection} isDisabled={!maySelect(row)} />
                   </td>
                 )}
                 {columns.map((column) => (
-                  <td key={column.head} className={classOf(column)}>
+                  <td key={column.head} className={toClassName(column)}>
                     {column.cell(row)}
                   </td>
                 ))}
@@ -343,14 +347,14 @@ export function PlainTable<Row>(props: {
   caption: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
-  keyOf: (row: Row) => string;
+  getKey: (row: Row) => string;
   /** A last row, such as the sum, with a cell for each column. */
   foot?: readonly ReactNode[];
   /** For many columns of figures. */
   isTight?: boolean;
-  selection?: Selection & { nameOf: (row: Row) => string };
+  selection?: Selection & { getName: (row: Row) => string };
 }) {
-  const { caption, rows, keyOf, foot, isTight, selection } = props;
+  const { caption, rows, getKey, foot, isTight, selection } = props;
   const columns = useColumns(props.columns);
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
@@ -359,7 +363,7 @@ export function PlainTable<Row>(props: {
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {selection && <SelectAll keys={rows.map(keyOf)} selection={selection} />}
+            {selection && <SelectAll keys={rows.map(getKey)} selection={selection} />}
             {columns.map((column) => (
               <Head key={column.head} column={column} />
             ))}
@@ -367,14 +371,14 @@ export function PlainTable<Row>(props: {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={getKey(row)}>
               {selection && (
                 <td className="choice">
-                  <Choice id={keyOf(row)} selection={selection} label={`Select ${selection.nameOf(row)}`} />
+                  <Choice id={getKey(row)} selection={selection} label={`Select ${selection.getName(row)}`} />
                 </td>
               )}
               {columns.map((column) => (
-                <td key={column.head} className={classOf(column)}>
+                <td key={column.head} className={toClassName(column)}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -385,7 +389,7 @@ export function PlainTable<Row>(props: {
           <tfoot>
             <tr>
               {columns.map((column, i) => (
-                <td key={column.head} className={classOf(column)}>
+                <td key={column.head} className={toClassName(column)}>
                   {foot[i]}
                 </td>
               ))}

@@ -2,16 +2,16 @@ import { useId } from 'react';
 import { words } from './format.ts';
 
 interface TabsProps<T extends string> {
-  /** What is chosen, for people who cannot see it. */
+  /** Names the choice for screen readers. */
   legend: string;
   options: readonly T[];
   chosen: T;
   onChoose: (one: T) => void;
-  labelOf?: (one: T) => string;
+  toLabel?: (one: T) => string;
 }
 
 /** A choice between a few visible options. */
-export function Tabs<T extends string>({ legend, options, chosen, onChoose, labelOf = words }: TabsProps<T>) {
+export function Tabs<T extends string>({ legend, options, chosen, onChoose, toLabel = words }: TabsProps<T>) {
   const name = useId();
   return (
     <fieldset className="tabs">
@@ -19,7 +19,7 @@ export function Tabs<T extends string>({ legend, options, chosen, onChoose, labe
       {options.map((one) => (
         <label key={one} className="tab">
           <input type="radio" name={name} className="sr-only" checked={chosen === one} onChange={() => onChoose(one)} />
-          {labelOf(one)}
+          {toLabel(one)}
         </label>
       ))}
     </fieldset>

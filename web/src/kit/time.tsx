@@ -26,7 +26,7 @@ export function BothTimes({ at }: TimeProps) {
   );
 }
 
-/** How long ago something was, and when where the pointer rests on it. */
+/** The time since a moment; the moment itself is the tooltip. */
 export function Ago({ at }: TimeProps) {
   if (!at) return '–';
   return (

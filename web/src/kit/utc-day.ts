@@ -1,5 +1,5 @@
 export const DAY_MS = 86_400_000;
 
 /** The UTC day of a moment, such as 2026-03-02. */
-export const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-export const today = () => dayOf(Date.now());
+export const toUtcDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+export const today = () => toUtcDay(Date.now());

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { OperationId } from '../call/call.ts';
 import type { Rows } from '../call/use.ts';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, stateFilter, useFilters } from './filters.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, stateFilter, useFilters } from './filters.tsx';
 import { type Field, FormDialog, type Values } from './form.tsx';
 import { useDialog } from './opened.ts';
 import { Button, Empty, PageHead } from './parts.tsx';
@@ -10,7 +10,7 @@ import { type Column, Table } from './table.tsx';
 /** The order of a list of what is due: by time, or the soonest first. */
 export function useDueOrder() {
   const { get } = useFilters();
-  const sort = choiceOf(get('sort'), ['newest', 'oldest', 'due']) ?? 'newest';
+  const sort = findChoice(get('sort'), ['newest', 'oldest', 'due']) ?? 'newest';
   return { sort, column: { by: 'due', isOn: sort === 'due', isAscending: true } };
 }
 
@@ -18,7 +18,7 @@ export function useDueOrder() {
 export function useWorkQuery<const State extends string>(states: readonly State[]) {
   const { get } = useFilters();
   return {
-    status: choiceOf(get('status'), states),
+    status: findChoice(get('status'), states),
     creator_email: get('creator_email'),
     campaign_id: get('campaign_id'),
     sort: sortIn(get),
@@ -31,7 +31,7 @@ interface WorkPageProps<Item extends object> {
   states: readonly string[];
   list: Rows<Item>;
   columns: readonly Column<Item>[];
-  /** What to do where there is none yet. */
+  /** Tells what to do while the list is empty. */
   empty: string;
   /** The form that makes one, and the button that opens it. */
   create?: {

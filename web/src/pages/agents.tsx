@@ -4,8 +4,8 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import { Changes } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -14,12 +14,12 @@ import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CampaignName } from './item-links.tsx';
-import { kindOf, RecordLink } from './record-links.tsx';
+import { RecordLink, toKindName } from './record-links.tsx';
 
-const STATES = everyOf<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
+const STATES = listEnum<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
 type Plan = Row<'list_plans'>;
 
-/** What a record may be called, the first of them that it has. */
+/** The fields that can name a record; the first one it has is used. */
 const NAMES = ['title', 'name', 'value', 'order_id', 'creator_email'] as const;
 
 /** The record that a plan would change: its name if the plan has it, else its kind. */
@@ -29,7 +29,7 @@ function RecordTitle({ of: { resource_id: id, old, new: next } }: { of: Plan['ch
   const name = NAMES.map((one) => old?.[one] ?? next?.[one]).find((one) => typeof one === 'string');
   return (
     <RecordLink id={id} isThere={isThere}>
-      {name === undefined ? kindOf(id) : `${kindOf(id)} ${name}`}
+      {name === undefined ? toKindName(id) : `${toKindName(id)} ${name}`}
     </RecordLink>
   );
 }
@@ -110,7 +110,7 @@ function Policy() {
   );
 }
 
-/** What a plan would change, field by field, before a person applies it. */
+/** Shows the changes of a plan field by field, before a person applies it. */
 function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_plan', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const apply = useChange('apply_plan', ['list_plans', 'get_plan']);
@@ -158,7 +158,7 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
   );
 }
 
-/** How an agent is connected to this server. */
+/** Explains the connection of an agent to this server. */
 function Connect() {
   const url = `${location.origin}/mcp`;
   const command = `claude mcp add --transport http rollcall ${url}`;
@@ -192,7 +192,7 @@ function Snippet({ title, text }: { title: string; text: string }) {
 
 export function Agents() {
   const { get } = useFilters();
-  const list = useRows('list_plans', { status: choiceOf(get('status'), STATES) });
+  const list = useRows('list_plans', { status: findChoice(get('status'), STATES) });
   const opened = useOpened();
   const columns: readonly Column<Plan>[] = [
     {

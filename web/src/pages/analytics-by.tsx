@@ -1,8 +1,8 @@
 import type { Answer, Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { number, rate, words } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
 import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
@@ -13,11 +13,11 @@ type By = NonNullable<BreakdownQuery['by']>;
 type BreakdownRow = Row<'get_analytics_breakdown'>;
 type Figures = Omit<BreakdownRow, 'key' | 'label' | 'currency' | 'previous'>;
 
-const BY = everyOf<By>()([
+const BY = listEnum<By>()([
   ...(['creator', 'campaign', 'link', 'product', 'country', 'device', 'referrer', 'platform', 'store'] as const),
   ...(['source', 'weekday', 'hour', 'click_kind'] as const),
 ]);
-const SORTS = everyOf<NonNullable<BreakdownQuery['sort']>>()([
+const SORTS = listEnum<NonNullable<BreakdownQuery['sort']>>()([
   ...(['revenue', 'orders', 'clicks', 'visitors', 'commission', 'conversion_rate', 'aov'] as const),
 ]);
 type Sort = (typeof SORTS)[number];
@@ -55,8 +55,8 @@ const OF_CLICK: readonly By[] = ['country', 'device', 'referrer', 'click_kind'];
 /** The dimensions that a click does not have. */
 const OF_ORDER: readonly By[] = ['product', 'store', 'source'];
 
-const DEVICES = everyOf<NonNullable<BreakdownQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot', 'none']);
-const KINDS = everyOf<NonNullable<BreakdownQuery['click_kind']>>()([
+const DEVICES = listEnum<NonNullable<BreakdownQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot', 'none']);
+const KINDS = listEnum<NonNullable<BreakdownQuery['click_kind']>>()([
   ...(['counted', 'repeat', 'bot', 'prefetch', 'head', 'none'] as const),
 ]);
 
@@ -75,8 +75,8 @@ export function useDimensions() {
     weekday: get('weekday'),
     hour: get('hour'),
     product: get('product'),
-    device: choiceOf(get('device'), DEVICES),
-    click_kind: choiceOf(get('click_kind'), KINDS),
+    device: findChoice(get('device'), DEVICES),
+    click_kind: findChoice(get('click_kind'), KINDS),
   };
 }
 
@@ -108,7 +108,7 @@ export function Chosen(period: Period) {
   return buttons.length > 0 && <div className="row">{buttons}</div>;
 }
 
-const figureOf: Readonly<Record<Sort, (row: Figures) => number>> = {
+const FIGURE: Readonly<Record<Sort, (row: Figures) => number>> = {
   revenue: ({ revenue_minor }) => revenue_minor,
   orders: ({ orders }) => orders,
   clicks: ({ clicks }) => clicks,
@@ -118,41 +118,41 @@ const figureOf: Readonly<Record<Sort, (row: Figures) => number>> = {
   aov: ({ aov_minor }) => aov_minor ?? 0,
 };
 
-/** Whether a row has more than clicks. */
+/** True if a row has more than clicks. */
 const isOfOrders = ({ key, orders, revenue_minor, refunds_minor, commission_minor }: BreakdownRow) =>
   key !== null || [orders, revenue_minor, refunds_minor, commission_minor].some((figure) => figure !== 0);
 
 function shownAs(sort: Sort, row: Figures, currency: string): string {
   if (sort === 'conversion_rate') return rate(row.conversion_rate);
   if (sort === 'aov') return minorMoney(row.aov_minor, currency);
-  const figure = figureOf[sort](row);
+  const figure = FIGURE[sort](row);
   return sort === 'revenue' || sort === 'commission' ? minorMoney(figure, currency) : number(figure);
 }
 
 /** All rows as one. Who clicked the links of several creators is a visitor of each, so that visitors have no sum. */
-function totalOf(rows: readonly Figures[], clickOrders: number | undefined): Figures {
-  const sumOf = (of: (row: Figures) => number) => rows.reduce((sum, row) => sum + of(row), 0);
-  const [clicks, orders, revenue] = [sumOf((row) => row.clicks), sumOf((row) => row.orders), sumOf(figureOf.revenue)];
+function sumRows(rows: readonly Figures[], clickOrders: number | undefined): Figures {
+  const addUp = (of: (row: Figures) => number) => rows.reduce((sum, row) => sum + of(row), 0);
+  const [clicks, orders, revenue] = [addUp((row) => row.clicks), addUp((row) => row.orders), addUp(FIGURE.revenue)];
   return {
     clicks,
     orders,
     revenue_minor: revenue,
     visitors: 0,
-    refunds_minor: sumOf((row) => row.refunds_minor),
-    commission_minor: sumOf(figureOf.commission),
+    refunds_minor: addUp((row) => row.refunds_minor),
+    commission_minor: addUp(FIGURE.commission),
     conversion_rate: clickOrders === undefined || clicks === 0 ? null : (100 * clickOrders) / clicks,
     aov_minor: orders === 0 ? null : Math.round(revenue / orders),
   };
 }
 
 /** The cells of the last row: the name, then what each figure comes to. */
-function footOf(by: By, sort: Sort, rows: readonly BreakdownRow[], clickOrders: number): string[] | undefined {
+function buildFoot(by: By, sort: Sort, rows: readonly BreakdownRow[], clickOrders: number): string[] | undefined {
   const [first] = rows;
   // An order counts for each of its products, and amounts in several currencies have no sum.
   if (!first || by === 'product' || rows.some(({ currency }) => currency !== first.currency)) return undefined;
   const cell = (one: Sort, of: Figures) => (one === 'visitors' ? '–' : shownAs(one, of, first.currency));
-  const now = totalOf(rows, clickOrders);
-  const was = totalOf(
+  const now = sumRows(rows, clickOrders);
+  const was = sumRows(
     rows.flatMap(({ previous }) => previous ?? []),
     undefined,
   );
@@ -161,7 +161,7 @@ function footOf(by: By, sort: Sort, rows: readonly BreakdownRow[], clickOrders: 
 
 /** The change from the earlier period, in percent; of rates in points. */
 function changeText(sort: Sort, now: Figures, was: Figures): string | undefined {
-  const [figure, earlier] = [figureOf[sort](now), figureOf[sort](was)];
+  const [figure, earlier] = [FIGURE[sort](now), FIGURE[sort](was)];
   if (sort === 'conversion_rate') {
     const points = Math.round((figure - earlier) * 100) / 100;
     return `${points > 0 ? '+' : ''}${number(points)} points`;
@@ -185,7 +185,7 @@ interface Shown {
   narrow: (key: string) => void;
 }
 
-function columnsOf({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[] {
+function buildColumns({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[] {
   const figure = (one: Sort): Column<BreakdownRow> => ({
     head: SORT_LABEL[one],
     isNumber: true,
@@ -202,7 +202,7 @@ function columnsOf({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[]
             {key === null ? NONE[by] : (label ?? key)}
           </button>
           <span className="part" aria-hidden>
-            <span style={{ inlineSize: `${largest > 0 ? (100 * Math.max(figureOf[sort](row), 0)) / largest : 0}%` }} />
+            <span style={{ inlineSize: `${largest > 0 ? (100 * Math.max(FIGURE[sort](row), 0)) / largest : 0}%` }} />
           </span>
         </>
       ),
@@ -239,8 +239,8 @@ interface Asked extends Period {
 /** The figures of the period by the page's dimension, in its order. */
 export function useBreakdown({ from, to, compare }: Asked) {
   const { get } = useFilters();
-  const by = choiceOf(get('of'), BY) ?? 'creator';
-  const sort = choiceOf(get('sort'), SORTS) ?? 'revenue';
+  const by = findChoice(get('of'), BY) ?? 'creator';
+  const sort = findChoice(get('sort'), SORTS) ?? 'revenue';
   const query = { ...useDimensions(), by, from, to, compare, sort };
   const call = useCall('get_analytics_breakdown', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
@@ -255,8 +255,8 @@ export function Breakdown({ from, to, compare }: Asked) {
   // Days and hours have an order of their own.
   const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;
   const rows = isTimely ? found.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : found;
-  const largest = Math.max(0, ...rows.map((row) => figureOf[sort](row)));
-  const foot = data && !data.pagination.has_more && footOf(by, sort, rows, data.meta.coverage.by_click);
+  const largest = Math.max(0, ...rows.map((row) => FIGURE[sort](row)));
+  const foot = data && !data.pagination.has_more && buildFoot(by, sort, rows, data.meta.coverage.by_click);
   return (
     <Card
       title="Breakdown"
@@ -289,9 +289,9 @@ export function Breakdown({ from, to, compare }: Asked) {
             isTight
             caption={`Analytics by ${words(by).toLowerCase()}`}
             rows={rows}
-            keyOf={({ key, currency }) => `${key} ${currency}`}
+            getKey={({ key, currency }) => `${key} ${currency}`}
             {...(foot ? { foot } : {})}
-            columns={columnsOf({ by, sort, largest, narrow: (key) => set(by, key) })}
+            columns={buildColumns({ by, sort, largest, narrow: (key) => set(by, key) })}
           />
           <Coverage by={by} of={data.meta.coverage} />
           {data.pagination.has_more && (

@@ -2,17 +2,17 @@ import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent, versus } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { Tabs } from '../kit/tabs.tsx';
-import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { Breakdown, Chosen, useBreakdown, useDimensions } from './analytics-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
-const GRANULARITIES = everyOf<NonNullable<Query<'get_analytics'>['granularity']>>()(['hour', 'day', 'week', 'month']);
+const GRANULARITIES = listEnum<NonNullable<Query<'get_analytics'>['granularity']>>()(['hour', 'day', 'week', 'month']);
 
 const COMPARED = { previous: 'Previous period', year: 'Year before' } as const;
 type Compared = keyof typeof COMPARED;
@@ -21,18 +21,18 @@ const BY_HOUR_DAYS = 31;
 function yearBefore(date: string): string {
   const at = new Date(date);
   at.setUTCFullYear(at.getUTCFullYear() - 1);
-  return dayOf(at.getTime());
+  return toUtcDay(at.getTime());
 }
 
 /** The period to compare with: of the same length, or the same dates a year before. */
 function before(from: string, to: string, compare: Compared): { from: string; to: string } {
   if (compare === 'year') return { from: yearBefore(from), to: yearBefore(to) };
   const [start, end] = [Date.parse(from), Date.parse(to)];
-  return { from: dayOf(start - (end - start) - DAY_MS), to: dayOf(start - DAY_MS) };
+  return { from: toUtcDay(start - (end - start) - DAY_MS), to: toUtcDay(start - DAY_MS) };
 }
 
 /** Hours only of a period that has not too many. */
-const bucketsOf = (from: string, to: string) =>
+const listBuckets = (from: string, to: string) =>
   GRANULARITIES.filter((one) => one !== 'hour' || Date.parse(to) - Date.parse(from) < BY_HOUR_DAYS * DAY_MS);
 
 type Dimensions = ReturnType<typeof useDimensions>;
@@ -77,9 +77,9 @@ function ListLink({ to, search, content }: ListLinkProps) {
 export function Analytics() {
   const { get, set } = useFilters();
   const { from, to, filters } = usePeriod();
-  const buckets = bucketsOf(from, to);
-  const granularity = choiceOf(get('by'), buckets) ?? 'day';
-  const compare = choiceOf(get('compare'), ['previous', 'year']) ?? 'previous';
+  const buckets = listBuckets(from, to);
+  const granularity = findChoice(get('by'), buckets) ?? 'day';
+  const compare = findChoice(get('compare'), ['previous', 'year']) ?? 'previous';
   const only = useDimensions();
   const earlier = before(from, to, compare);
   const now = useCall('get_analytics', { query: { ...only, from, to, granularity } });

@@ -6,8 +6,8 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, breakable, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -15,7 +15,7 @@ import { useSelection } from '../kit/selection.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { CampaignLink, CreatorLink } from './item-links.tsx';
 
-const STATES = everyOf<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
+const STATES = listEnum<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
 /** Any decision can be changed later. */
 const DECISIONS = [
   { to: 'rejected', label: 'Reject', kind: 'danger' },
@@ -27,8 +27,8 @@ type Application = Row<'list_applications'>;
 
 const SHOWN = ['list_applications', 'get_application', 'list_roster', 'list_campaigns'] as const;
 
-/** Where the creator posts, such as `@ana.eats`; one name where both are the same. */
-const handlesOf = (of: Pick<Application, 'creator_photo_app' | 'creator_video_app'>) =>
+/** The creator's handles, such as `@ana.eats`; one name where both are the same. */
+const listHandles = (of: Pick<Application, 'creator_photo_app' | 'creator_video_app'>) =>
   [...new Set([of.creator_photo_app, of.creator_video_app])]
     .flatMap((handle) => (handle ? [`@${handle}`] : []))
     .join(', ');
@@ -121,11 +121,11 @@ function Detail({ id, onClose, onNext }: DetailProps) {
 
 const ANY = ['all', ...STATES] as const;
 
-/** What waits for a decision is shown first; of one creator or campaign, all there is. */
+/** Pending applications are shown by default; for one creator or campaign, all of them. */
 function useStatus(): (typeof ANY)[number] {
   const { get } = useFilters();
   const isNarrow = ['creator_email', 'campaign_id'].some((name) => get(name) !== undefined);
-  return choiceOf(get('status'), ANY) ?? (isNarrow ? 'all' : 'pending');
+  return findChoice(get('status'), ANY) ?? (isNarrow ? 'all' : 'pending');
 }
 
 /** Decides on the applications that are selected in the list. If it fails on the way, those not decided stay selected. */
@@ -190,7 +190,7 @@ export function Applications() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={handlesOf(application) || (creator_name ? creator_email : '')}
+          second={listHandles(application) || (creator_name ? creator_email : '')}
         >
           {creator_name ?? creator_email}
         </Opener>

@@ -11,9 +11,9 @@ export type Folder = Row<'list_asset_folders'>;
 type Option = readonly [value: string, label: string];
 
 /** The folders from the root down to this one. */
-function pathOf(folders: readonly Folder[], id: string | null | undefined): Folder[] {
+function listAncestors(folders: readonly Folder[], id: string | null | undefined): Folder[] {
   const folder = folders.find((one) => one.id === id);
-  return folder ? [...pathOf(folders, folder.parent_id), folder] : [];
+  return folder ? [...listAncestors(folders, folder.parent_id), folder] : [];
 }
 
 /** The API's name for the root. */
@@ -27,7 +27,9 @@ export function folderIn(values: Values, name: string): string | null {
 
 /** Every folder with its full path, preceded by the root. */
 export function folderOptions(folders: readonly Folder[], without?: string): Option[] {
-  const paths = folders.map(({ id }) => pathOf(folders, id)).filter((path) => !path.some(({ id }) => id === without));
+  const paths = folders
+    .map(({ id }) => listAncestors(folders, id))
+    .filter((path) => !path.some(({ id }) => id === without));
   const options = paths.map((path): Option => [path.at(-1)?.id ?? '', path.map(({ name }) => name).join(' / ')]);
   return [[ROOT, 'No folder'], ...options.sort(([, a], [, b]) => a.localeCompare(b))];
 }
@@ -36,7 +38,7 @@ export const useFolders = () => useAll('list_asset_folders', {});
 
 /** The current folder and its contents: a way up, the folders below, and the actions for this one. */
 export function Folders({ folders, current }: { folders: readonly Folder[]; current: string | undefined }) {
-  const path = pathOf(folders, current);
+  const path = listAncestors(folders, current);
   const here = path.at(-1);
   const below = folders.filter(({ parent_id }) => parent_id === (here?.id ?? null));
   return (

@@ -3,11 +3,11 @@ import { useRef, useState } from 'react';
 import { type Query, type Row, uploadTo } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, dayOf, isEmpty } from '../kit/changed.ts';
+import { changed, isEmpty, toDay } from '../kit/changed.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { campaignField, creatorField, type Field, FieldRow, Form, Values } from '../kit/form.tsx';
 import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -17,8 +17,8 @@ import { type Column, Table } from '../kit/table.tsx';
 import { Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
-const TYPES = everyOf<Row<'list_assets'>['type']>()(['image', 'video', 'document', 'audio', 'other']);
-const RIGHTS = everyOf<NonNullable<Query<'list_assets'>['rights']>>()(['valid', 'expiring', 'expired']);
+const TYPES = listEnum<Row<'list_assets'>['type']>()(['image', 'video', 'document', 'audio', 'other']);
+const RIGHTS = listEnum<NonNullable<Query<'list_assets'>['rights']>>()(['valid', 'expiring', 'expired']);
 type Asset = Row<'list_assets'>;
 
 /** The file's picture, or its ending where it has none. */
@@ -31,7 +31,7 @@ function Thumbnail({ of: { thumbnail_url, name } }: { of: Asset }) {
   );
 }
 
-/** Who made a file. */
+/** The creator of a file, or the brand. */
 function Maker({ of: asset }: { of: Asset }) {
   return asset.creator_email === null ? 'Your brand' : <CreatorName of={asset} />;
 }
@@ -159,7 +159,7 @@ function OpenedFile({ id, onClose }: DetailProps) {
                   name: 'rights_expires_at',
                   label: 'Rights end on',
                   kind: 'date',
-                  value: dayOf(asset.rights_expires_at),
+                  value: toDay(asset.rights_expires_at),
                 },
               ]}
               onSubmit={async (values) => {
@@ -171,7 +171,7 @@ function OpenedFile({ id, onClose }: DetailProps) {
                     usage_rights: values.orNull('usage_rights'),
                     rights_expires_at: values.orNull('rights_expires_at'),
                   },
-                  { ...asset, rights_expires_at: dayOf(asset.rights_expires_at) },
+                  { ...asset, rights_expires_at: toDay(asset.rights_expires_at) },
                 );
                 if (!isEmpty(body)) await update.mutateAsync({ body: { id: asset.id, ...body } });
                 onClose();
@@ -206,8 +206,8 @@ export function Assets() {
     folder_id: folder,
     search: get('search'),
     tag: get('tag'),
-    type: choiceOf(get('type'), TYPES),
-    rights: choiceOf(get('rights'), RIGHTS),
+    type: findChoice(get('type'), TYPES),
+    rights: findChoice(get('rights'), RIGHTS),
     creator_email: get('creator_email'),
     campaign_id: get('campaign_id'),
   };

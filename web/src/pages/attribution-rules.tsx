@@ -111,7 +111,7 @@ function Result({ of: { data, meta } }: { of: Simulated }) {
       <PlainTable
         caption="All creators"
         rows={data.totals}
-        keyOf={({ currency }) => currency}
+        getKey={({ currency }) => currency}
         columns={[
           { head: 'Currency', cell: ({ currency }) => currency },
           {
@@ -137,7 +137,7 @@ function Result({ of: { data, meta } }: { of: Simulated }) {
       <PlainTable
         caption="Creators whose commission changes most"
         rows={data.creators.slice(0, SHOWN)}
-        keyOf={({ creator_id, currency }) => `${creator_id} ${currency}`}
+        getKey={({ creator_id, currency }) => `${creator_id} ${currency}`}
         columns={[
           { head: 'Creator', cell: ({ creator_name, creator_email }) => creator_name ?? creator_email },
           {
@@ -157,7 +157,7 @@ function Result({ of: { data, meta } }: { of: Simulated }) {
         <PlainTable
           caption="Orders that change"
           rows={data.changed.slice(0, SHOWN)}
-          keyOf={({ id }) => id}
+          getKey={({ id }) => id}
           columns={[
             {
               head: 'Order',
@@ -187,7 +187,7 @@ const sideText = (side: Side, currency: string) =>
 const isSimulated = (result: unknown): result is Simulated =>
   isRecord(result) && isRecord(result.data) && Array.isArray(result.data.totals) && isRecord(result.meta);
 
-/** What a simulation of very many orders found. */
+/** The results of a simulation of very many orders, which runs as a job. */
 function FoundByJob({ of: { result, files } }: { of: Job }) {
   if (!isSimulated(result)) return null;
   const url = files[0]?.url;

@@ -12,12 +12,12 @@ import { Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BothTimes, Time } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { doneText, isOnPage, KINDS, kindOf, RecordLink } from './record-links.tsx';
+import { doneText, isOnPage, KINDS, RecordLink, toKindName } from './record-links.tsx';
 
 type Entry = Row<'list_audit_log'>;
 
-/** Who made a change: a person, a key, a creator on a page, or the server by itself. */
-function whoOf({ person_name, key_name, by_agent, operation, creator_name, creator_email }: Entry): string {
+/** The author of a change: a person, a key, a creator on a page, or the server by itself. */
+function nameActor({ person_name, key_name, by_agent, operation, creator_name, creator_email }: Entry): string {
   const agent = by_agent ? ', an agent' : '';
   if (person_name !== null) return `${person_name}${agent}`;
   if (key_name !== null) return `Key ${key_name}${agent}`;
@@ -27,7 +27,7 @@ function whoOf({ person_name, key_name, by_agent, operation, creator_name, creat
 const FIELDS_SHOWN = 3;
 
 /** The first fields that a change is about. */
-function fieldsOf(entry: Entry): string {
+function listFields(entry: Entry): string {
   if (entry.old === null || entry.new === null) return '';
   const names = changedNames(entry).map((name) => fieldName(name).toLowerCase());
   const more = names.length - FIELDS_SHOWN;
@@ -39,7 +39,7 @@ const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
 /** The record's name; else what kind of record it is. */
-const nameIn = ({ resource_id: id, resource_name: name }: Entry) => (name === null ? kindOf(id) : shortName(name));
+const nameIn = ({ resource_id: id, resource_name: name }: Entry) => (name === null ? toKindName(id) : shortName(name));
 
 const doneIn = ({ operation, new: next }: Entry) => doneText(operation, next?.status);
 
@@ -66,9 +66,9 @@ function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => voi
         <>
           <Facts
             of={[
-              ['Who', whoOf(entry)],
+              ['Who', nameActor(entry)],
               ['When', <BothTimes key="when" at={entry.created_at} />],
-              [kindOf(entry.resource_id), <RecordName key="record" of={entry} />],
+              [toKindName(entry.resource_id), <RecordName key="record" of={entry} />],
               ...(entry.creator_email === null ? [] : [['Creator', <CreatorName key="creator" of={entry} />] as const]),
               ['Id', <code key="id">{entry.resource_id}</code>],
               ['Request', entry.request_id && <code>{entry.request_id}</code>],
@@ -112,9 +112,9 @@ export function Audit() {
           onOpen={() => opened.open(row.id)}
           second={
             <>
-              {fieldsOf(row)}
+              {listFields(row)}
               <span className="narrow">
-                {row.resource_name !== null && kindOf(row.resource_id)} {nameIn(row)}
+                {row.resource_name !== null && toKindName(row.resource_id)} {nameIn(row)}
               </span>
             </>
           }
@@ -129,7 +129,7 @@ export function Audit() {
         <>
           <RecordName of={row} />
           <span className="second">
-            {[row.resource_name !== null && kindOf(row.resource_id), row.creator_name ?? row.creator_email]
+            {[row.resource_name !== null && toKindName(row.resource_id), row.creator_name ?? row.creator_email]
               .filter(Boolean)
               .join(', ')}
           </span>
@@ -141,7 +141,7 @@ export function Audit() {
       head: 'Who',
       cell: (row) => (
         <>
-          {whoOf(row)}
+          {nameActor(row)}
           <div className="narrow">
             <span className="second">
               <Time at={row.created_at} />

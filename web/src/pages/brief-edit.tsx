@@ -7,7 +7,7 @@ import { platformField, platformIn } from './platforms.ts';
 
 type Brief = Answer<'get_brief'>['data'];
 
-const fieldsOf = (brief: Brief): Field[] => [
+const buildFields = (brief: Brief): Field[] => [
   { name: 'title', label: 'Title', isRequired: true, value: brief.title },
   ...(brief.status === 'draft' ? [{ ...creatorField(brief.creator_email), isRequired: false }] : []),
   campaignField(brief.campaign_id),
@@ -62,7 +62,7 @@ export function EditBrief({ item: brief, isOpen, onClose }: Editing<Brief>) {
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={fieldsOf(brief)}
+      fields={buildFields(brief)}
       onSubmit={async (values) => {
         const body = changeIn(values, brief);
         if (!isEmpty(body)) await update.mutateAsync({ params: { id: brief.id }, body });

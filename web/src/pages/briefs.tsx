@@ -3,7 +3,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -16,7 +16,7 @@ import { EditBrief } from './brief-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { platformName } from './platforms.ts';
 
-const STATES = everyOf<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
+const STATES = listEnum<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
 type Brief = Row<'list_briefs'>;
 const isOwed = (status: Brief['status']) => status === 'sent' || status === 'in_progress';
 
@@ -59,7 +59,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             <PlainTable
               caption="Recipients"
               rows={brief.recipients}
-              keyOf={({ email }) => email}
+              getKey={({ email }) => email}
               columns={[
                 { head: 'Sent to', cell: ({ email }) => <CreatorName of={{ creator_email: email }} /> },
                 { head: 'Seen', cell: ({ viewed_at }) => (viewed_at ? <Time at={viewed_at} /> : 'Not yet') },

@@ -1,18 +1,18 @@
 import type { Answer } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
-import { changed, dayOf, isEmpty } from '../kit/changed.ts';
+import { changed, isEmpty, toDay } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { words } from '../kit/format.ts';
 import { compensationFields, compensationIn } from './compensation.ts';
 import { PLATFORMS, platformName } from './platforms.ts';
 
-export const STATES = everyOf<Answer<'get_campaign'>['data']['status']>()(['active', 'draft', 'paused', 'completed']);
+export const STATES = listEnum<Answer<'get_campaign'>['data']['status']>()(['active', 'draft', 'paused', 'completed']);
 export const DEADLINE_HINT = 'Applications close at the end of this day, in the brand’s time zone.';
 export type Campaign = Answer<'get_campaign'>['data'];
 
-const fieldsOf = (campaign: Campaign): Field[] => [
+const buildFields = (campaign: Campaign): Field[] => [
   { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
   {
     name: 'status',
@@ -23,12 +23,12 @@ const fieldsOf = (campaign: Campaign): Field[] => [
     options: STATES.map((state) => [state, words(state)]),
   },
   { name: 'type', label: 'Type', hint: 'For example, “ugc”.', value: campaign.campaign_type },
-  { name: 'deadline', label: 'Deadline', kind: 'date', value: dayOf(campaign.deadline), hint: DEADLINE_HINT },
+  { name: 'deadline', label: 'Deadline', kind: 'date', value: toDay(campaign.deadline), hint: DEADLINE_HINT },
   { name: 'description', label: 'Description', kind: 'textarea', value: campaign.description },
   ...compensationFields('Compensation', campaign.compensation),
 ];
 
-const groupsOf = ({ requirements }: Campaign): Group[] => [
+const buildGroups = ({ requirements }: Campaign): Group[] => [
   {
     key: 'platforms',
     legend: 'Platforms',
@@ -68,17 +68,17 @@ const groupsOf = ({ requirements }: Campaign): Group[] => [
 ];
 
 /** An empty list becomes null, as if it had never been set. */
-const someOf = <T,>(list: readonly T[] | null) => (list && list.length > 0 ? [...list] : null);
+const emptyToNull = <T,>(list: readonly T[] | null) => (list && list.length > 0 ? [...list] : null);
 
 function requirementsIn(values: Values, { requirements: was }: Campaign) {
   const next = {
-    platforms: someOf(PLATFORMS.filter((one) => values.isChecked(one))),
+    platforms: emptyToNull(PLATFORMS.filter((one) => values.isChecked(one))),
     min_followers: values.someNumber('min_followers') ?? null,
-    content_types: someOf(values.list('content_types')),
+    content_types: emptyToNull(values.list('content_types')),
     deliverables_count: values.someNumber('deliverables_count') ?? null,
   };
-  const platforms = someOf(PLATFORMS.filter((one) => was.platforms?.includes(one)));
-  return changed(next, { ...was, platforms, content_types: someOf(was.content_types) });
+  const platforms = emptyToNull(PLATFORMS.filter((one) => was.platforms?.includes(one)));
+  return changed(next, { ...was, platforms, content_types: emptyToNull(was.content_types) });
 }
 
 function changeIn(values: Values, campaign: Campaign) {
@@ -93,7 +93,7 @@ function changeIn(values: Values, campaign: Campaign) {
   const { title: name, campaign_type: type } = campaign;
   const requirements = requirementsIn(values, campaign);
   return {
-    ...changed(next, { ...campaign, name, type, deadline: dayOf(campaign.deadline) }),
+    ...changed(next, { ...campaign, name, type, deadline: toDay(campaign.deadline) }),
     ...(isEmpty(requirements) ? {} : { requirements }),
   };
 }
@@ -106,8 +106,8 @@ export function EditCampaign({ item: campaign, isOpen, onClose }: Editing<Campai
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={fieldsOf(campaign)}
-      groups={groupsOf(campaign)}
+      fields={buildFields(campaign)}
+      groups={buildGroups(campaign)}
       onSubmit={async (values) => {
         const body = changeIn(values, campaign);
         if (!isEmpty(body)) await update.mutateAsync({ params: { id: campaign.id }, body });

@@ -4,8 +4,8 @@ import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { findChoice, useFilters } from '../kit/filters.tsx';
 import { deadline, isPastDeadline, isWholeDay, money, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { minorMoney } from '../kit/minor.ts';
@@ -44,7 +44,7 @@ type Member = Row<'list_campaign_creators'>;
 /** All time: a link may be older than its campaign. */
 const SINCE = '2000-01-01';
 
-/** What the campaign cost and brought since it began, by currency: the same figures as on the page Profit. */
+/** The campaign's costs and earnings since it began, by currency: the same figures as on the page Profit. */
 function Money({ id }: { id: string }) {
   const returns = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
   const results = useCall('list_campaign_performance', { query: { campaign_id: id } });
@@ -145,14 +145,14 @@ function Stages({ id, stage }: { id: string; stage: string | undefined }) {
   );
 }
 
-const STAGES = everyOf<Member['stage']>()(['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid']);
+const STAGES = listEnum<Member['stage']>()(['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid']);
 
 const earnedText = (earned: Member['earned']) =>
   earned.map(({ amount, currency }) => money(amount, currency)).join(', ');
 
 function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }: { campaign: Campaign }) {
   const { get } = useFilters();
-  const stage = choiceOf(get('stage'), STAGES);
+  const stage = findChoice(get('stage'), STAGES);
   const list = useRows('list_campaign_creators', { stage }, { params: { id } });
   const columns: readonly Column<Member>[] = [
     {
@@ -212,7 +212,7 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
         caption="Creators of the campaign"
         list={list}
         columns={columns}
-        keyOf={({ creator_id, application_id }) => creator_id ?? application_id ?? ''}
+        getKey={({ creator_id, application_id }) => creator_id ?? application_id ?? ''}
         empty={
           <Empty title={stage ? 'No creators at this stage' : 'No creators yet'}>
             <p>Share the campaign’s page. Creators who apply appear here.</p>

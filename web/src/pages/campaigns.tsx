@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
+import { Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, deadline, isPastDeadline, number, words } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
@@ -14,7 +14,7 @@ import { CampaignLink } from './item-links.tsx';
 
 type Campaign = Row<'list_campaigns'>;
 
-/** When applications close, and whether they have. */
+/** Shows the deadline for applications, with a badge once it has passed. */
 function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadline' | 'status'> }) {
   return (
     <span className="row">
@@ -26,7 +26,7 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
 
 export function Campaigns() {
   const { get } = useFilters();
-  const query = { status: choiceOf(get('status'), STATES), search: get('search'), sort: sortIn(get) };
+  const query = { status: findChoice(get('status'), STATES), search: get('search'), sort: sortIn(get) };
   const list = useRows('list_campaigns', query);
   const create = useChange('create_campaign', ['list_campaigns']);
   const making = useDialog('create');

@@ -3,21 +3,21 @@ import { lazy, Suspense } from 'react';
 import type { Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { useCursor } from '../kit/cursor.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, type Filter, Filters, LINK_FILTER, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
 import { countryName, number, words } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
-import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { siteName } from './platforms.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Click = Row<'list_clicks'>;
 type ClicksQuery = Query<'list_clicks'>;
 
-const KINDS = everyOf<Click['kind']>()(['counted', 'repeat', 'bot', 'prefetch', 'head']);
+const KINDS = listEnum<Click['kind']>()(['counted', 'repeat', 'bot', 'prefetch', 'head']);
 const KIND_LABELS: Readonly<Record<Click['kind'], string>> = {
   counted: 'Counted',
   repeat: 'Repeat',
@@ -25,7 +25,7 @@ const KIND_LABELS: Readonly<Record<Click['kind'], string>> = {
   prefetch: 'Prefetch',
   head: 'Headers only',
 };
-const DEVICES = everyOf<NonNullable<ClicksQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot']);
+const DEVICES = listEnum<NonNullable<ClicksQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot']);
 const PAGE = 50;
 const KEPT_DAYS = 90;
 
@@ -42,9 +42,9 @@ const DEVICE_FILTER: Filter = {
   options: DEVICES.map((device) => [device, words(device)]),
 };
 
-/** Where clicks came from that were counted while they are kept, most first. */
+/** The origins of the counted clicks that are still kept, most frequent first. */
 function useOrigins(by: 'country' | 'referrer'): readonly (readonly [value: string, label: string])[] {
-  const from = dayOf(Date.now() - (KEPT_DAYS - 1) * DAY_MS);
+  const from = toUtcDay(Date.now() - (KEPT_DAYS - 1) * DAY_MS);
   const { data } = useCall('get_analytics_breakdown', { query: { by, from, sort: 'clicks', limit: 100 } });
   const rows = data?.data ?? [];
   const labels = new Map(rows.flatMap(({ key, label }) => (key === null ? [] : [[key, label ?? key]])));
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Click>[] = [
   { head: 'Not counted', cell: NotCounted, isWide: true },
 ];
 
-/** How many clicks there were a day: those that figures count, or of the chosen kind. */
+/** Clicks a day: the counted ones, or those of the chosen kind. */
 function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', ...only } }: { query: ClicksQuery }) {
   const { data, error, refetch } = useCall('get_analytics', {
     query: { ...only, link, click_kind: kind, from, to, granularity: 'day' },
@@ -123,7 +123,7 @@ function Pages({ query }: { query: ClicksQuery }) {
     );
   return (
     <>
-      <PlainTable caption="Clicks" rows={data.data} keyOf={({ id }) => id} columns={COLUMNS} />
+      <PlainTable caption="Clicks" rows={data.data} getKey={({ id }) => id} columns={COLUMNS} />
       {pager(data.next_after)}
     </>
   );
@@ -139,8 +139,8 @@ export function Clicks() {
     link_id: get('link_id'),
     country: get('country'),
     referrer: get('referrer'),
-    kind: choiceOf(get('kind'), KINDS),
-    device: choiceOf(get('device'), DEVICES),
+    kind: findChoice(get('kind'), KINDS),
+    device: findChoice(get('device'), DEVICES),
     from,
     to,
   };

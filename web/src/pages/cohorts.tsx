@@ -1,8 +1,8 @@
 import type { Answer, Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, type Filter, Filters, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { compactMoney, month, number, percent, shortDay } from '../kit/format.ts';
 import { major } from '../kit/minor.ts';
 import { Card, Empty, Failure, Loading } from '../kit/parts.tsx';
@@ -11,8 +11,8 @@ import { Frame } from '../kit/table.tsx';
 type CohortsQuery = Query<'get_analytics_cohorts'>;
 type Cohort = Answer<'get_analytics_cohorts'>['data'][number];
 
-const LENGTHS = everyOf<NonNullable<CohortsQuery['by']>>()(['month', 'week']);
-const METRICS = everyOf<NonNullable<CohortsQuery['metric']>>()(['customers', 'orders', 'revenue']);
+const LENGTHS = listEnum<NonNullable<CohortsQuery['by']>>()(['month', 'week']);
+const METRICS = listEnum<NonNullable<CohortsQuery['metric']>>()(['customers', 'orders', 'revenue']);
 type Metric = (typeof METRICS)[number];
 
 const METRIC_LABELS: Readonly<Record<Metric, string>> = {
@@ -53,24 +53,24 @@ const FILTERS: readonly Filter[] = [
   { name: 'creator', label: 'Won by one creator', kind: 'entry', clears: ['of'] },
 ];
 
-/** What of the address belongs to cohorts. */
+/** The parts of the address that belong to cohorts. */
 export const COHORT_NAMES = FILTERS.map(({ name }) => name);
 
 const SHADES = 5;
 
 /** From 0, nothing, to 5, as much as the most. */
-const shadeOf = (value: number, most: number) =>
+const toShade = (value: number, most: number) =>
   value <= 0 || most <= 0 ? 0 : Math.min(SHADES, Math.ceil((SHADES * value) / most));
 
-const shareOf = (value: number, { customers }: Cohort) => (customers === 0 ? 0 : value / customers);
-const percentOf = (share: number) => percent(Math.round(share * 1_000) / 10);
+const toShare = (value: number, { customers }: Cohort) => (customers === 0 ? 0 : value / customers);
+const formatShare = (share: number) => percent(Math.round(share * 1_000) / 10);
 
 function Value({ value, metric, row }: { value: number; metric: Metric; row: Cohort }) {
   if (metric === 'revenue' && row.currency !== null) return compactMoney(major(value, row.currency), row.currency);
   if (metric === 'orders') return number(value);
   return (
     <>
-      {percentOf(shareOf(value, row))}
+      {formatShare(toShare(value, row))}
       <span className="second">{number(value)}</span>
     </>
   );
@@ -91,7 +91,7 @@ function Average({ rows, places }: { rows: readonly Cohort[]; places: readonly n
         <td className="number wide">{number(rows.reduce((sum, { customers }) => sum + customers, 0))}</td>
         {shares.map(({ place, share }) => (
           <td key={place} className="number">
-            {percentOf(share)}
+            {formatShare(share)}
           </td>
         ))}
       </tr>
@@ -112,10 +112,10 @@ function Triangle({ rows, by, metric }: TriangleProps) {
   const first = metric === 'customers' && width > 1 ? 1 : 0;
   const places = Array.from({ length: width - first }, (_, i) => i + first);
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
-  const weight = (value: number, row: Cohort) => (metric === 'customers' ? shareOf(value, row) : value);
+  const weight = (value: number, row: Cohort) => (metric === 'customers' ? toShare(value, row) : value);
   // The first of each row is the largest by nature, and would make all others pale.
   const most = Math.max(0, ...rows.flatMap((row) => row.values.slice(1).map((value) => weight(value, row))));
-  const nameOf = ({ cohort }: Cohort) => (by === 'month' ? month(cohort) : shortDay(cohort));
+  const nameCohort = ({ cohort }: Cohort) => (by === 'month' ? month(cohort) : shortDay(cohort));
   return (
     <Frame caption="Cohorts">
       <table className="triangle">
@@ -144,7 +144,7 @@ function Triangle({ rows, by, metric }: TriangleProps) {
           {rows.map((row) => (
             <tr key={`${row.cohort} ${row.currency}`}>
               <th scope="row">
-                {nameOf(row)}
+                {nameCohort(row)}
                 {isMixed && <span className="second">{row.currency}</span>}
               </th>
               <td className="number wide">{number(row.customers)}</td>
@@ -152,7 +152,7 @@ function Triangle({ rows, by, metric }: TriangleProps) {
                 const value = row.values[i];
                 if (value === undefined) return <td key={i} />;
                 return (
-                  <td key={i} className={`number shade${i === 0 ? '' : shadeOf(weight(value, row), most)}`}>
+                  <td key={i} className={`number shade${i === 0 ? '' : toShade(weight(value, row), most)}`}>
                     <Value value={value} metric={metric} row={row} />
                   </td>
                 );
@@ -169,12 +169,12 @@ function Triangle({ rows, by, metric }: TriangleProps) {
 /** Customers by the month or week of their first order, and what they bought since. */
 export function Cohorts() {
   const { get } = useFilters();
-  const by = choiceOf(get('cohort'), LENGTHS) ?? 'month';
-  const metric = choiceOf(get('metric'), METRICS) ?? 'customers';
+  const by = findChoice(get('cohort'), LENGTHS) ?? 'month';
+  const metric = findChoice(get('metric'), METRICS) ?? 'customers';
   const entry = get('creator');
   const creator = useCall('get_roster_creator', { params: { id: entry ?? '' } }, { enabled: entry !== undefined });
   const won = creator.data?.data.id === entry ? creator.data?.data.creator_id : undefined;
-  const of = won ?? choiceOf(get('of'), ['all', 'attributed']) ?? 'all';
+  const of = won ?? findChoice(get('of'), ['all', 'attributed']) ?? 'all';
   const isKnown = entry === undefined || won !== undefined;
   const query = { by, metric, of };
   const call = useCall('get_analytics_cohorts', { query }, { enabled: isKnown });

@@ -5,13 +5,13 @@ import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import {
   CAMPAIGN_FILTER,
   CREATOR_FILTER,
-  choiceOf,
   type Filter,
   Filters,
+  findChoice,
   sortIn,
   stateFilter,
   useFilters,
@@ -25,7 +25,7 @@ import { useSay } from '../kit/toast.tsx';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 
-const STATES = everyOf<Row<'list_affiliate_commissions'>['status']>()(['pending', 'approved', 'rejected', 'paid']);
+const STATES = listEnum<Row<'list_affiliate_commissions'>['status']>()(['pending', 'approved', 'rejected', 'paid']);
 type Commission = Row<'list_affiliate_commissions'>;
 
 const REVIEW_FILTER: Filter = {
@@ -35,7 +35,7 @@ const REVIEW_FILTER: Filter = {
   options: [['true', 'Ready to approve']],
 };
 
-/** Where a commission stands: of a pending one, what it waits for. */
+/** The status of a commission; a pending one shows the step that it waits for. */
 function Standing({ of: { status, order_paid, type, approvable_at, fraud_flags } }: { of: Commission }) {
   const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
   return (
@@ -57,7 +57,7 @@ function Standing({ of: { status, order_paid, type, approvable_at, fraud_flags }
 
 const count = (query: Query<'list_affiliate_commissions'>) => ({ query: { ...query, limit: 1 } });
 
-/** How many commissions there are at each stage, all of them or those of the chosen creator and campaign. */
+/** Counts the commissions at each stage, of the chosen creator and campaign if there are any. */
 function Totals({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'> }) {
   const pending = { ...of, status: 'pending' } as const;
   const ready = useCall('list_affiliate_commissions', count({ ...pending, approvable: true }));
@@ -88,11 +88,11 @@ interface Refused {
   refusals: readonly Refusal[];
   /** The ids that were not refused. */
   rest: readonly string[];
-  /** How many were changed before the refusal. */
+  /** The number that were changed before the refusal. */
   done: number;
 }
 
-/** How many orders of a group are listed by name. */
+/** At most so many orders of a group are listed by name. */
 const NAMED = 3;
 const REVIEW_PERIOD = 'The review period is not over.';
 
@@ -123,7 +123,7 @@ function Reasons({ of }: { of: readonly Refusal[] }) {
 }
 
 /** The refusals that the API lists when it rejects a selection, one per row. */
-function refusalsOf(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, string>): Refusal[] {
+function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, string>): Refusal[] {
   if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
   return error.problems.flatMap(({ field, code, message }) => {
     const id = ids[Number(field.split('.').at(-1))];
@@ -137,7 +137,7 @@ const AT_ONCE = 100;
 
 export function Commissions() {
   const { get } = useFilters();
-  const status = choiceOf(get('status'), STATES);
+  const status = findChoice(get('status'), STATES);
   const approvable = get('approvable') === 'true' ? true : undefined;
   const of = { creator_email: get('creator_email'), campaign_id: get('campaign_id') };
   const filters = { ...of, status, approvable };
@@ -160,7 +160,7 @@ export function Commissions() {
         const some = ids.slice(from, from + AT_ONCE);
         const refusals = await review.mutateAsync({ body: { event_ids: some, status: to } }).then(
           () => [],
-          (error: unknown) => refusalsOf(error, some, orders.current),
+          (error: unknown) => toRefusals(error, some, orders.current),
         );
         if (refusals.length > 0) {
           const rest = ids.slice(from).filter((id) => !refusals.some((one) => one.id === id));

@@ -1,10 +1,10 @@
 import type { Answer, Body, Row } from '../call/call.ts';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import type { Field, Values } from '../kit/form.tsx';
 import { money, words } from '../kit/format.ts';
 
 type Compensation = NonNullable<Row<'list_contracts'>['compensation']>;
-const TYPES = everyOf<NonNullable<Body<'create_contract'>['compensation']>['type'] | 'none'>()([
+const TYPES = listEnum<NonNullable<Body<'create_contract'>['compensation']>['type'] | 'none'>()([
   'none',
   'fixed',
   'commission',

@@ -12,7 +12,7 @@ interface Block {
 }
 
 /** The document's headings, paragraphs and list items. Its styles are left out: the app has its own. */
-function blocksOf(html: string): Block[] {
+function parseBlocks(html: string): Block[] {
   const bare = html.replace(/<style[\s\S]*?<\/style>/g, '');
   const { body } = new DOMParser().parseFromString(bare, 'text/html');
   return [...body.querySelectorAll(BLOCKS)].map((element, i) => ({
@@ -37,7 +37,7 @@ function Part({ of: blocks }: { of: readonly Block[] }) {
 }
 
 /** Each block by itself, but a list's items together. */
-function partsOf(blocks: readonly Block[]): Block[][] {
+function groupBlocks(blocks: readonly Block[]): Block[][] {
   const parts: Block[][] = [];
   for (const block of blocks) {
     const last = parts.at(-1);
@@ -57,7 +57,7 @@ export function ContractDocument() {
   const found = useCall('get_contract_document', { params: { id } });
   const title = useCall('get_contract', { params: { id } }).data?.data.title ?? 'Contract';
   const document = found.data?.data;
-  const blocks = useMemo(() => (document === undefined ? [] : blocksOf(document.html)), [document]);
+  const blocks = useMemo(() => (document === undefined ? [] : parseBlocks(document.html)), [document]);
   return (
     <>
       <PageHead title={title} hint={document?.signed_at ? 'Signed contract' : 'Contract as it was sent'}>
@@ -67,7 +67,7 @@ export function ContractDocument() {
       {!document && !found.error && <Loading />}
       {document && (
         <article className="card paper">
-          {partsOf(blocks).map((part) => (
+          {groupBlocks(blocks).map((part) => (
             <Part key={part[0]?.key} of={part} />
           ))}
           <footer>

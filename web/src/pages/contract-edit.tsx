@@ -1,26 +1,26 @@
 import { useState } from 'react';
 import type { Answer, Body } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
-import { changed, dayOf, isEmpty } from '../kit/changed.ts';
+import { changed, isEmpty, toDay } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { campaignField, creatorField, type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
-import { endOf } from '../kit/last-day.ts';
+import { toDayEnd } from '../kit/last-day.ts';
 import { Button } from '../kit/parts.tsx';
 import { compensationFields, compensationIn } from './compensation.ts';
 import { platformField, platformIn } from './platforms.ts';
 
 type Contract = Answer<'get_contract'>['data'];
 type Starts = NonNullable<NonNullable<Body<'update_contract'>['terms']>['starts']>;
-const STARTS = everyOf<Starts | 'none'>()(['none', 'signed', 'posted', 'fixed']);
+const STARTS = listEnum<Starts | 'none'>()(['none', 'signed', 'posted', 'fixed']);
 
 interface Entry {
   key: string;
   of?: Contract['deliverables'][number];
 }
 
-const fieldsOf = (contract: Contract): Field[] => [
+const buildFields = (contract: Contract): Field[] => [
   creatorField(contract.creator_email),
   campaignField(contract.campaign_id),
   { name: 'title', label: 'Title', isRequired: true, value: contract.title },
@@ -30,12 +30,12 @@ const fieldsOf = (contract: Contract): Field[] => [
     label: 'Sign by',
     kind: 'date',
     hint: 'It cannot be signed after this date.',
-    value: dayOf(contract.expires_at),
+    value: toDay(contract.expires_at),
   },
   { name: 'usage_rights', label: 'Rights', kind: 'textarea', value: contract.usage_rights },
 ];
 
-const termsOf = ({ terms }: Contract): Group => ({
+const buildTerms = ({ terms }: Contract): Group => ({
   key: 'terms',
   legend: 'Usage terms',
   fields: [
@@ -131,7 +131,7 @@ function termsIn(values: Values) {
   };
 }
 
-const lastTime = (date: string | null) => date && endOf(date);
+const lastTime = (date: string | null) => date && toDayEnd(date);
 
 const changeIn = (values: Values, contract: Contract, entries: readonly Entry[]) =>
   changed(
@@ -145,7 +145,7 @@ const changeIn = (values: Values, contract: Contract, entries: readonly Entry[])
       terms: termsIn(values),
       deliverables: entries.map((_, place) => entryIn(values, place)),
     },
-    { ...contract, expires_at: lastTime(dayOf(contract.expires_at)) },
+    { ...contract, expires_at: lastTime(toDay(contract.expires_at)) },
   );
 
 export function EditContract({ item: contract, isOpen, onClose }: Editing<Contract>) {
@@ -160,8 +160,8 @@ export function EditContract({ item: contract, isOpen, onClose }: Editing<Contra
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={fieldsOf(contract)}
-      groups={[termsOf(contract), ...entries.map((entry, place) => entryGroup(entry, place, without(entry.key)))]}
+      fields={buildFields(contract)}
+      groups={[buildTerms(contract), ...entries.map((entry, place) => entryGroup(entry, place, without(entry.key)))]}
       onSubmit={async (values) => {
         const body = changeIn(values, contract, entries);
         if (!isEmpty(body)) await update.mutateAsync({ params: { id: contract.id }, body });

@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { dayOf } from '../kit/changed.ts';
+import { toDay } from '../kit/changed.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -18,7 +18,7 @@ import { compensationFields, compensationIn, payText } from './compensation.ts';
 import { EditContract, termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
-const STATES = everyOf<Row<'list_contracts'>['status']>()(['draft', 'sent', 'signed', 'expired']);
+const STATES = listEnum<Row<'list_contracts'>['status']>()(['draft', 'sent', 'signed', 'expired']);
 type Contract = Row<'list_contracts'>;
 /** Why a contract that is not a draft cannot be edited. */
 const WHY_NOT_EDITED = {
@@ -58,7 +58,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ],
               ['Rights', contract.usage_rights],
               ['Usage terms', termsText(contract.terms)],
-              ['Sign by', contract.signed_at === null && contract.expires_at && day(dayOf(contract.expires_at))],
+              ['Sign by', contract.signed_at === null && contract.expires_at && day(toDay(contract.expires_at))],
               ['Sent', day(contract.sent_at)],
               [
                 'Signed',
@@ -139,7 +139,7 @@ export function Contracts() {
       isWide: true,
       sort: due.column,
       cell: ({ status, expires_at }) =>
-        status === 'draft' || status === 'sent' ? <Due at={dayOf(expires_at)} isDone /> : '–',
+        status === 'draft' || status === 'sent' ? <Due at={toDay(expires_at)} isDone /> : '–',
     },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },

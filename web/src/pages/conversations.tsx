@@ -19,10 +19,10 @@ import { Messages } from './messages.tsx';
 const REFETCH_MS = 10_000;
 type Conversation = Row<'list_conversations'>;
 
-const nameOf = (of: Pick<Conversation, 'creator_name' | 'creator_email'> | undefined, otherwise: string) =>
+const getCreatorName = (of: Pick<Conversation, 'creator_name' | 'creator_email'> | undefined, otherwise: string) =>
   of?.creator_name ?? of?.creator_email ?? otherwise;
 
-/** Whom a conversation is with. An opened one is marked as read. */
+/** Reads a conversation's creator and state, and marks an opened one as read. */
 function useThread(id: string | undefined, isOpened: boolean) {
   const { data } = useCall(
     'get_conversation',
@@ -49,7 +49,7 @@ function ThreadPanel({ id, onClose }: ThreadProps) {
   const thread = useThread(id, true);
   return (
     <Dialog
-      title={nameOf(thread, 'Conversation')}
+      title={getCreatorName(thread, 'Conversation')}
       hint={
         thread?.creator_email && (
           <CreatorLink id={thread.creator_email}>Contracts, content and payouts of this creator</CreatorLink>
@@ -85,7 +85,7 @@ function Pane({ className, label, children }: PaneProps) {
 /** On a large screen a conversation is beside the list: the newest until one is opened. */
 function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
   const thread = useThread(id, isOpened);
-  const name = nameOf(thread, 'Conversation');
+  const name = getCreatorName(thread, 'Conversation');
   return (
     <section className="thread-beside" aria-label={`Conversation with ${name}`}>
       <header className="person">
@@ -127,7 +127,7 @@ function List({ list, onOpen, shown }: ListProps) {
             second={row.unread_count > 0 ? <strong>{row.last_message.body}</strong> : row.last_message.body}
             isCurrent={row.conversation_id === shown}
           >
-            {nameOf(row, 'A creator')}
+            {getCreatorName(row, 'A creator')}
           </Opener>
           <span className="talk-when">
             <Ago at={row.last_message.sent_at} />
@@ -142,10 +142,10 @@ function List({ list, onOpen, shown }: ListProps) {
       ),
     },
   ];
-  const keyOf = ({ conversation_id }: Conversation) => conversation_id;
+  const getKey = ({ conversation_id }: Conversation) => conversation_id;
   return (
     <div className="talks">
-      <Table caption="Conversations" list={list} keyOf={keyOf} columns={columns} empty={EMPTY} />
+      <Table caption="Conversations" list={list} getKey={getKey} columns={columns} empty={EMPTY} />
     </div>
   );
 }

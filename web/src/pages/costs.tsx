@@ -3,7 +3,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { useFilters } from '../kit/filters.tsx';
 import { type Field, Form, FormDialog, type Values } from '../kit/form.tsx';
 import { day, money, percent } from '../kit/format.ts';
@@ -19,7 +19,7 @@ import { CampaignName } from './item-links.tsx';
 type Cost = Row<'list_costs'>;
 export type CostKind = Cost['kind'];
 
-const KINDS = everyOf<CostKind>()(['cogs_percent', 'per_order', 'fixed', 'per_item']);
+const KINDS = listEnum<CostKind>()(['cogs_percent', 'per_order', 'fixed', 'per_item']);
 const KIND_LABELS: Readonly<Record<CostKind, string>> = {
   cogs_percent: 'Goods',
   per_order: 'Each order',
@@ -33,18 +33,18 @@ const KIND_HINTS: Readonly<Record<CostKind, string>> = {
   per_item: 'What an item of a product costs, sent to a creator or sold. For sold ones it replaces the percentage.',
 };
 
-/** What is read again after a cost has changed. */
+/** These figures are read again after a cost has changed. */
 const SHOWN = ['list_costs', 'get_analytics_returns'] as const;
 
 const PREFIX = 'cost_';
 /** The dialog that enters a cost of a kind, in the address. */
-export const dialogOf = (kind: CostKind) => `${PREFIX}${kind}`;
-const kindIn = (dialog: string | undefined) => KINDS.find((kind) => dialogOf(kind) === dialog);
+export const toDialogName = (kind: CostKind) => `${PREFIX}${kind}`;
+const kindIn = (dialog: string | undefined) => KINDS.find((kind) => toDialogName(kind) === dialog);
 
 const amountText = ({ kind, amount, currency }: Cost) =>
   kind === 'cogs_percent' ? percent(amount) : money(amount, currency ?? 'USD');
 
-function stateOf({ from, to }: Cost): string {
+function getState({ from, to }: Cost): string {
   if (to !== null && to < today()) return 'ended';
   return from !== null && from > today() ? 'upcoming' : 'active';
 }
@@ -55,7 +55,7 @@ function datesText({ from, to, kind }: Cost): string {
   return from === null ? `Until ${day(to)}` : `${day(from)} – ${day(to)}`;
 }
 
-const datesOf = (kind: CostKind, { from, to }: Pick<Cost, 'from' | 'to'>): Field[] => [
+const buildDates = (kind: CostKind, { from, to }: Pick<Cost, 'from' | 'to'>): Field[] => [
   {
     name: 'from',
     label: 'First day',
@@ -79,7 +79,7 @@ function amountField(kind: CostKind, value: number | null): Field {
   return { name: 'amount', label, kind: 'number', isRequired: true, value };
 }
 
-function fieldsOf(kind: CostKind, currency: string): Field[] {
+function buildFields(kind: CostKind, currency: string): Field[] {
   const campaign: Field = {
     name: 'campaign_id',
     label: 'Campaign',
@@ -95,12 +95,12 @@ function fieldsOf(kind: CostKind, currency: string): Field[] {
       : campaign,
     amountField(kind, null),
     ...(kind === 'cogs_percent' ? [] : [{ name: 'currency', label: 'Currency', isRequired: true, value: currency }]),
-    ...datesOf(kind, { from: null, to: null }),
+    ...buildDates(kind, { from: null, to: null }),
     noteField(null),
   ];
 }
 
-function bodyOf(kind: CostKind, values: Values): Body<'create_cost'> {
+function toBody(kind: CostKind, values: Values): Body<'create_cost'> {
   const campaign = values.orNull('campaign_id');
   return {
     kind,
@@ -128,16 +128,16 @@ function EnterCost({ kind, onClose }: { kind: CostKind | undefined; onClose: () 
             legend="Kind of cost"
             options={KINDS}
             chosen={kind}
-            labelOf={(one) => KIND_LABELS[one]}
-            onChoose={(one) => set('dialog', dialogOf(one))}
+            toLabel={(one) => KIND_LABELS[one]}
+            onChoose={(one) => set('dialog', toDialogName(one))}
           />
           <Form
             key={kind}
             action="Enter"
             onCancel={onClose}
-            fields={fieldsOf(kind, currency)}
+            fields={buildFields(kind, currency)}
             onSubmit={async (values) => {
-              await create.mutateAsync({ body: bodyOf(kind, values) });
+              await create.mutateAsync({ body: toBody(kind, values) });
               say('The returns now include this cost.');
               onClose();
             }}
@@ -157,7 +157,7 @@ function EditCost({ item: cost, isOpen, onClose }: Editing<Cost>) {
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={[amountField(cost.kind, cost.amount), ...datesOf(cost.kind, cost), noteField(cost.note)]}
+      fields={[amountField(cost.kind, cost.amount), ...buildDates(cost.kind, cost), noteField(cost.note)]}
       onSubmit={async (values) => {
         const now = { amount: values.number('amount'), from: values.orNull('from'), to: values.orNull('to') };
         const body = changed({ ...now, note: values.orNull('note') }, cost);
@@ -171,14 +171,14 @@ function EditCost({ item: cost, isOpen, onClose }: Editing<Cost>) {
 function Actions({ cost }: { cost: Cost }) {
   const update = useChange('update_cost', SHOWN);
   const remove = useChange('delete_cost', SHOWN);
-  const nameOf = `${KIND_LABELS[cost.kind].toLowerCase()}, ${amountText(cost)}`;
-  const canEnd = stateOf(cost) === 'active' && cost.kind !== 'fixed';
+  const costName = `${KIND_LABELS[cost.kind].toLowerCase()}, ${amountText(cost)}`;
+  const canEnd = getState(cost) === 'active' && cost.kind !== 'fixed';
   return (
     <div className="row">
       <Editor item={cost} needs="update_cost">
         {(editing) => <EditCost {...editing} />}
       </Editor>
-      <Menu label={`More actions for ${nameOf}`} needs="delete_cost">
+      <Menu label={`More actions for ${costName}`} needs="delete_cost">
         {canEnd && (
           <Confirm
             label="End today"
@@ -221,7 +221,7 @@ const COLUMNS: readonly Column<Cost>[] = [
   { head: 'Of', cell: (cost) => <Scope of={cost} />, isWide: true },
   { head: 'Amount', cell: amountText, isNumber: true },
   { head: 'Days', cell: datesText, isWide: true },
-  { head: 'Status', cell: (cost) => <Badge state={stateOf(cost)} />, isWide: true },
+  { head: 'Status', cell: (cost) => <Badge state={getState(cost)} />, isWide: true },
   { head: 'Actions', needs: 'update_cost', cell: (cost) => <Actions cost={cost} /> },
 ];
 
@@ -242,7 +242,7 @@ export function Costs({ dialog }: { dialog: ReturnType<typeof useOpened> }) {
           <Empty title="No costs entered">
             <div className="stack">
               <p>Without them, profit is not known: nothing is assumed.</p>
-              <Button needs="create_cost" onPress={() => dialog.open(dialogOf('cogs_percent'))}>
+              <Button needs="create_cost" onPress={() => dialog.open(toDialogName('cogs_percent'))}>
                 Enter what goods cost
               </Button>
             </div>

@@ -8,7 +8,7 @@ const counted = (count: number, one: string, many: string) =>
   count > 0 && `${number(count)} ${count === 1 ? one : many}`;
 
 /** The campaigns that the creator applied to, or works on without an application. */
-export function CampaignsOf({ email }: { email: string }) {
+export function CreatorCampaigns({ email }: { email: string }) {
   const of = { creator_email: email };
   const applications = useFirst('list_applications', of, READ);
   const contracts = useFirst('list_contracts', of, READ);

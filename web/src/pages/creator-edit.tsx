@@ -2,17 +2,17 @@ import type { Answer, Body } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { type Field, FormDialog, type Values } from '../kit/form.tsx';
 import { words } from '../kit/format.ts';
 
-export const STATES = everyOf<NonNullable<Body<'update_roster_creator'>['status']>>()(['active', 'paused', 'removed']);
+export const STATES = listEnum<NonNullable<Body<'update_roster_creator'>['status']>>()(['active', 'paused', 'removed']);
 type Record = Answer<'get_roster_creator'>['data'];
 
 /** `hired` records how a creator joined the roster: it can be left, but not chosen. */
-const statesOf = ({ status }: Record) => (status === 'hired' ? (['hired', ...STATES] as const) : STATES);
+const listStates = ({ status }: Record) => (status === 'hired' ? (['hired', ...STATES] as const) : STATES);
 
-const fieldsOf = (creator: Record): Field[] => [
+const buildFields = (creator: Record): Field[] => [
   { name: 'name', label: 'Name', value: creator.creator_name },
   {
     name: 'creator_email',
@@ -27,7 +27,7 @@ const fieldsOf = (creator: Record): Field[] => [
     kind: 'select',
     isRequired: true,
     value: creator.status,
-    options: statesOf(creator).map((state) => [state, words(state)]),
+    options: listStates(creator).map((state) => [state, words(state)]),
   },
   { name: 'tags', label: 'Tags', hint: 'Separate with commas.', value: creator.tags.join(', ') },
   { name: 'note', label: 'Note', kind: 'textarea', value: creator.note, hint: 'Only people in your brand see it.' },
@@ -37,7 +37,7 @@ function changeIn(values: Values, creator: Record) {
   const { status, ...next } = {
     name: values.orNull('name'),
     creator_email: values.some('creator_email') ?? null,
-    status: values.choice('status', statesOf(creator)),
+    status: values.choice('status', listStates(creator)),
     tags: values.list('tags'),
     note: values.orNull('note'),
   };
@@ -58,7 +58,7 @@ export function EditCreator({ item: creator, isOpen, onClose }: Editing<Record>)
       onClose={onClose}
       action="Save"
       needs="update_roster_creator"
-      fields={fieldsOf(creator)}
+      fields={buildFields(creator)}
       onSubmit={async (values) => {
         const body = changeIn(values, creator);
         if (!isEmpty(body)) await update.mutateAsync({ params: { id: creator.id }, body });

@@ -12,7 +12,7 @@ import { Glance } from '../kit/glance.tsx';
 import { Menu } from '../kit/menu.tsx';
 import { Badge, Button, Card, Facts, Failure, IfMay, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { CampaignsOf } from './creator-campaigns.tsx';
+import { CreatorCampaigns } from './creator-campaigns.tsx';
 import { EditCreator } from './creator-edit.tsx';
 import { FormLinks } from './item-links.tsx';
 import { isPaid } from './payout-statement.tsx';
@@ -28,7 +28,7 @@ import {
 
 type Record = Answer<'get_roster_creator'>['data'];
 
-/** What of a creator is known; without a record they applied and are not on the roster. */
+/** A creator; without a record they applied and are not on the roster. */
 interface Known {
   name: string;
   email: string | null;
@@ -48,7 +48,7 @@ function Handle({ of, handle, followers }: { of: keyof typeof PROFILES; handle: 
   );
 }
 
-/** What the creator is owed and was paid, one row per currency, and what they brought. */
+/** The creator's balance and payments, one row per currency, and the sales they brought. */
 function Money({ record: { id, creator_id, creator_email } }: { record: Record }) {
   const balance = useCall('get_creator_balance', { params: { id } });
   const papers = usePapers(creator_email);
@@ -163,7 +163,7 @@ function Together({ email }: { email: string }) {
         })}
       />
       <BriefsGlance of={of} />
-      <CampaignsOf email={email} />
+      <CreatorCampaigns email={email} />
       <ShipmentsGlance of={of} />
       <Glance
         title="Past commissions"

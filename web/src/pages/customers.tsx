@@ -1,8 +1,8 @@
 import type { Answer, Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { aboutPercent, day, number, roundly } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
 import { Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -10,16 +10,16 @@ import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { COHORT_NAMES, Cohorts } from './cohorts.tsx';
-import { headOf, RowName } from './row-name.tsx';
+import { RowName, toHead } from './row-name.tsx';
 
 type By = NonNullable<Query<'get_analytics_customers'>['by']>;
 type CustomersRow = Row<'get_analytics_customers'>;
 type Share = Answer<'get_analytics_share'>['data'];
 
-const BY = everyOf<By>()(['creator', 'campaign', 'link', 'store']);
+const BY = listEnum<By>()(['creator', 'campaign', 'link', 'store']);
 const SHOWN = 50;
 
-/** Whether creators bring more new customers than the rest, and how certain that is. */
+/** Compares the share of new customers among creators' orders with that of the rest, and says how certain it is. */
 function Difference({ of: { attributed, others, difference, interval } }: { of: Share['new_customers'] }) {
   if (difference === null || interval === null) {
     return (
@@ -117,7 +117,7 @@ function ShareOfSales({ data }: { data: Share }) {
   );
 }
 
-/** Which share of new customers ordered again. Unknown until the first of them has been known for so long. */
+/** The share of new customers who ordered again. Unknown until the first of them has been known for so long. */
 const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }[] = [
   { head: 'Again in 30 d', of: (row) => row.repeat_rate_30 },
   { head: 'in 60 d', of: (row) => row.repeat_rate_60 },
@@ -125,12 +125,12 @@ const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }
 ];
 
 /** Figures that no row has yet are left out. */
-function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
+function buildColumns(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
   const most = Math.max(1, ...rows.map(({ key, new_customers }) => (key === null ? 0 : new_customers)));
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   return [
     {
-      head: headOf(by),
+      head: toHead(by),
       cell: (row) => (
         <>
           <RowName by={by} of={row} />
@@ -172,7 +172,7 @@ function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[
       : []),
     {
       head: 'Cost per new',
-      // What belongs to none has no cost.
+      // Customers of no creator, campaign, link or store have no cost.
       cell: (row) => (row.key === null ? '–' : minorMoney(row.cost_per_new_customer_minor, row.currency)),
       isNumber: true,
     },
@@ -192,11 +192,11 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
   );
 }
 
-/** Who buys: new and returning customers, the creators' share of sales, and cohorts. */
+/** New and returning customers, the creators' share of sales, and cohorts. */
 export function Customers() {
   const { get, set } = useFilters();
   const { from, to, filters } = usePeriod('90d');
-  const by = choiceOf(get('by'), BY) ?? 'creator';
+  const by = findChoice(get('by'), BY) ?? 'creator';
   const query = { by, from, to };
   const share = useCall('get_analytics_share', { query: { from, to } });
   const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
@@ -205,7 +205,7 @@ export function Customers() {
   const found = list?.data ?? [];
   const bought = found.filter((row) => row.new_customers + row.returning_customers > 0);
   const idle = found.length - bought.length;
-  // What belongs to none comes last.
+  // The row of no creator, campaign, link or store comes last.
   const rows = bought.toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
   return (
     <>
@@ -234,8 +234,8 @@ export function Customers() {
               isTight
               caption={`Customers by ${by}`}
               rows={rows}
-              keyOf={({ key, currency }) => `${key} ${currency}`}
-              columns={columnsOf(by, rows)}
+              getKey={({ key, currency }) => `${key} ${currency}`}
+              columns={buildColumns(by, rows)}
             />
             {idle > 0 && (
               <p className="hint">

@@ -165,7 +165,7 @@ function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
   );
 }
 
-/** What was agreed, next to what was submitted, newest first. */
+/** Shows the agreement next to the submissions, newest first. */
 export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
     'get_deliverable',

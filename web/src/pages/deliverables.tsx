@@ -1,7 +1,7 @@
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { findChoice, useFilters } from '../kit/filters.tsx';
 import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -14,7 +14,7 @@ import { CampaignName } from './item-links.tsx';
 import { platformName } from './platforms.ts';
 import { useUnsigned } from './unsigned.ts';
 
-const STATES = everyOf<Row<'list_deliverables'>['status']>()([
+const STATES = listEnum<Row<'list_deliverables'>['status']>()([
   'pending',
   'in_progress',
   'submitted',
@@ -29,7 +29,7 @@ const OWED: ReadonlySet<Deliverable['status']> = new Set(['pending', 'in_progres
 
 export function Deliverables() {
   const query = useWorkQuery(STATES);
-  const sort = choiceOf(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'due';
+  const sort = findChoice(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'due';
   const list = useRows('list_deliverables', { ...query, sort });
   const create = useChange('create_deliverable', ['list_deliverables']);
   const opened = useOpened();

@@ -7,16 +7,16 @@ import {
   type ChangesOf,
   type DirectorySearch,
   filtersIn,
-  listsOf,
+  readListIds,
+  readValues,
   type Search,
-  valuesOf,
   without,
 } from './directory-search.ts';
 
 interface Chip {
   key: string;
   text: string;
-  /** What removes it. */
+  /** The change of the search that removes it. */
   changes: Changes | ChangesOf;
 }
 
@@ -48,12 +48,12 @@ function rangeChips(search: Search): Chip[] {
   });
 }
 
-function valueChips(search: Search, name: string, textOf: (value: string) => string): Chip[] {
-  return valuesOf(search, name).map((value) => ({
+function valueChips(search: Search, name: string, toText: (value: string) => string): Chip[] {
+  return readValues(search, name).map((value) => ({
     key: `${name}:${value}`,
-    text: textOf(value),
+    text: toText(value),
     changes: (now) => ({
-      [name]: valuesOf(now, name)
+      [name]: readValues(now, name)
         .filter((other) => other !== value)
         .join('|'),
     }),
@@ -63,7 +63,7 @@ function valueChips(search: Search, name: string, textOf: (value: string) => str
 /** Everything that narrows the search, each to be removed by itself. */
 export function Chips({ by: { search, change } }: { by: DirectorySearch }) {
   const names = usePlaceNames();
-  const labelOf = (name: string) => {
+  const chooseLabel = (name: string) => {
     if (name.includes('country')) return names.country;
     if (name.includes('city')) {
       return (value: string) => (names.metro(value) === value ? words(value) : names.metro(value));
@@ -71,8 +71,8 @@ export function Chips({ by: { search, change } }: { by: DirectorySearch }) {
     return name === 'state_any' ? names.state : words;
   };
   const chips: Chip[] = [
-    ...ANY.flatMap((name) => valueChips(search, name, labelOf(name))),
-    ...NOT.flatMap((name) => valueChips(search, name, (value) => `Not ${labelOf(name)(value)}`)),
+    ...ANY.flatMap((name) => valueChips(search, name, chooseLabel(name))),
+    ...NOT.flatMap((name) => valueChips(search, name, (value) => `Not ${chooseLabel(name)(value)}`)),
     ...rangeChips(search),
     ...TRUTHS.flatMap((name) =>
       search[name] === undefined
@@ -82,10 +82,10 @@ export function Chips({ by: { search, change } }: { by: DirectorySearch }) {
   ];
   const lists = useAll('list_lists', {});
   const listChips = (['in_list', 'not_in_list'] as const).flatMap((name) => {
-    return listsOf(search, name).map((id) => {
+    return readListIds(search, name).map((id) => {
       const list = lists.data?.find((one) => one.id === id)?.name ?? 'A list';
       const changes: ChangesOf = (now) => ({
-        [name]: listsOf(now, name)
+        [name]: readListIds(now, name)
           .filter((one) => one !== id)
           .join(','),
       });

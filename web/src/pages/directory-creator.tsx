@@ -10,9 +10,9 @@ import { Similar } from './directory-similar.tsx';
 
 export type Creator = Row<'search_creators'>;
 
-export const nameOf = ({ full_name, username }: Creator) => full_name || username;
+export const getName = ({ full_name, username }: Creator) => full_name || username;
 
-/** Whether the profile is verified, beside its name. */
+/** The sign of a verified profile, beside its name. */
 function Verified({ of }: { of: Creator }) {
   if (!of.is_verified) return null;
   return (
@@ -23,13 +23,13 @@ function Verified({ of }: { of: Creator }) {
 }
 
 /** Nothing answers at a host under the reserved `.example`, which sample data has: its picture is never requested. */
-export function pictureOf({ profile_pic_url: url }: Pick<Creator, 'profile_pic_url'>): string | null {
+export function getPicture({ profile_pic_url: url }: Pick<Creator, 'profile_pic_url'>): string | null {
   const isReserved = url !== null && URL.canParse(url) && new URL(url).hostname.endsWith('.example');
   return isReserved ? null : url;
 }
 
 function About({ of }: { of: Creator }) {
-  const place = placeOf(of);
+  const place = formatPlace(of);
   return (
     <>
       <span className="one-line">
@@ -45,10 +45,10 @@ function About({ of }: { of: Creator }) {
 export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
   return (
     <div className="person">
-      <Face name={nameOf(of)} url={pictureOf(of)} />
+      <Face name={getName(of)} url={getPicture(of)} />
       <div>
         <Opener onOpen={onOpen} second={<About of={of} />}>
-          {nameOf(of)} <Verified of={of} />
+          {getName(of)} <Verified of={of} />
         </Opener>
       </div>
     </div>
@@ -56,7 +56,7 @@ export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void 
 }
 
 /** Places are stored as the source spelt them. */
-const placeOf = ({ city, state, country }: Creator): string =>
+const formatPlace = ({ city, state, country }: Creator): string =>
   [city, state, country && countryName(country)].filter(Boolean).join(', ');
 
 const isWeb = (url: string) => /^https?:\/\//.test(url);
@@ -74,14 +74,14 @@ interface CardProps {
   onClose: () => void;
   /** Opens another creator in its place. */
   onOpen: (creator: Creator) => void;
-  /** What can be done with the creator. */
+  /** Buttons that act on the creator. */
   actions: ReactNode;
 }
 
 /** One creator in a side panel. */
 export function CreatorCard({ creator, onClose, onOpen, actions }: CardProps) {
   return (
-    <Dialog title={creator ? nameOf(creator) : ''} isOpen={creator !== undefined} onClose={onClose} isSide>
+    <Dialog title={creator ? getName(creator) : ''} isOpen={creator !== undefined} onClose={onClose} isSide>
       {creator && (
         <>
           <Shown creator={creator} actions={actions} />
@@ -100,13 +100,13 @@ function Shown({ creator, actions }: Pick<CardProps, 'actions'> & { creator: Cre
   return (
     <>
       <div className="profile">
-        <Face name={nameOf(creator)} url={pictureOf(creator)} isLarge />
+        <Face name={getName(creator)} url={getPicture(creator)} isLarge />
         <div>
           <p>
             <Outside url={`https://www.instagram.com/${encodeURIComponent(username)}/`}>@{username}</Outside>{' '}
             <Verified of={creator} />
           </p>
-          <p className="muted">{[creator.category, placeOf(creator)].filter(Boolean).join(' · ')}</p>
+          <p className="muted">{[creator.category, formatPlace(creator)].filter(Boolean).join(' · ')}</p>
         </div>
       </div>
       {biography && <p className="biography">{biography}</p>}

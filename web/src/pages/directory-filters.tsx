@@ -9,10 +9,10 @@ import {
   type Excluded,
   facetQuery,
   LISTED,
-  listsOf,
+  readListIds,
+  readValues,
   type Several,
   TRUTHS,
-  valuesOf,
 } from './directory-search.ts';
 
 type Facets = NonNullable<Answer<'search_creators'>['preview']>['facets'];
@@ -49,12 +49,12 @@ interface ValuesProps {
   any: Several;
   not?: Excluded;
   /** The parameter's value for a value of the facet. */
-  nameOf?: (value: string) => string;
-  /** Whether the parameter takes the facet's code, and the name is only shown. */
+  toName?: (value: string) => string;
+  /** True if the parameter takes the facet's code, and the name is only shown. */
   isCode?: boolean;
-  /** Whether the API looks for the typed text; otherwise all values are known here. */
+  /** True if the API looks for the typed text; otherwise all values are known here. */
   isLong?: boolean;
-  /** Whether a part of a value matches it too. */
+  /** True if a part of a value matches it too. */
   takesText?: boolean;
   title: string;
 }
@@ -63,16 +63,16 @@ const SHOWN = 6;
 
 /** The values of a filter with their counts, as they would be without it. */
 function useSuggested(
-  { by, facet, any, not, isLong, nameOf = words, isCode }: ValuesProps,
+  { by, facet, any, not, isLong, toName = words, isCode }: ValuesProps,
   typed: string,
 ): Suggested[] {
   const later = useLater(typed.trim());
   const query = facetQuery(by.search, facet, [any, not], isLong && later ? { facet_q: later } : {});
   const { data } = useCall('search_creators', { query });
   const found: Facets[Listed] = data?.preview?.facets[facet] ?? [];
-  const isPlain = isCode || nameOf === words;
+  const isPlain = isCode || toName === words;
   const suggested = found.map(({ value, count }) => {
-    const label = nameOf(value);
+    const label = toName(value);
     return { value: isPlain ? value : label, label, count };
   });
   const text = typed.trim().toLowerCase();
@@ -82,21 +82,21 @@ function useSuggested(
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 function Values(props: ValuesProps) {
-  const { by, any, not, title, takesText, nameOf = words, isCode } = props;
+  const { by, any, not, title, takesText, toName = words, isCode } = props;
   const [typed, setTyped] = useState('');
   const suggested = useSuggested(props, typed);
-  const wanted = valuesOf(by.search, any);
-  const unwanted = valuesOf(by.search, not);
+  const wanted = readValues(by.search, any);
+  const unwanted = readValues(by.search, not);
   const chosen = [...wanted, ...unwanted].map((value): Suggested => {
     const known = suggested.find((one) => isSame(one.value, value));
-    return known ?? { value, label: isCode ? nameOf(value) : words(value) };
+    return known ?? { value, label: isCode ? toName(value) : words(value) };
   });
   const free = suggested.filter(({ value }) => !chosen.some((one) => isSame(one.value, value)));
   const put = (value: string, into: 'any' | 'not' | 'none') => {
     const others = (values: readonly string[]) => values.filter((one) => !isSame(one, value));
     by.change((now) => ({
-      [any]: [...others(valuesOf(now, any)), ...(into === 'any' ? [value] : [])].join('|'),
-      ...(not ? { [not]: [...others(valuesOf(now, not)), ...(into === 'not' ? [value] : [])].join('|') } : {}),
+      [any]: [...others(readValues(now, any)), ...(into === 'any' ? [value] : [])].join('|'),
+      ...(not ? { [not]: [...others(readValues(now, not)), ...(into === 'not' ? [value] : [])].join('|') } : {}),
     }));
   };
   const text = typed.trim();
@@ -195,7 +195,7 @@ interface RangeProps {
 type Range = NonNullable<Facets['followers']>[number];
 
 /** Ranges end before their last number, but the parameter includes it. */
-function boundsOf({ from, to }: Range, param: RangeProps['param']) {
+function toBounds({ from, to }: Range, param: RangeProps['param']) {
   const most = to !== null && param !== 'engagement' ? to - 1 : to;
   return {
     [`${param}_min`]: from === null ? undefined : String(from),
@@ -208,7 +208,7 @@ function rangeName({ from, to }: Range): string {
   return to === null ? `${compact(from)} and more` : `${compact(from)} to ${compact(to)}`;
 }
 
-/** How the values are spread, as bars that can be chosen, above the two bounds. */
+/** The distribution of the values, as bars that can be chosen, above the two bounds. */
 function RangeFilter({ by, facet, param, what, problems }: RangeProps) {
   const id = useId();
   const names = [`${param}_min`, `${param}_max`];
@@ -217,7 +217,7 @@ function RangeFilter({ by, facet, param, what, problems }: RangeProps) {
   const most = Math.max(...ranges.map(({ count }) => count), 1);
   const [least, greatest] = names.map((name) => by.search[name]);
   const isWithin = (range: Range) => {
-    const { [`${param}_min`]: from, [`${param}_max`]: to } = boundsOf(range, param);
+    const { [`${param}_min`]: from, [`${param}_max`]: to } = toBounds(range, param);
     const starts = least === undefined || Number(from ?? -1) >= Number(least);
     return starts && (greatest === undefined || Number(to ?? Number.POSITIVE_INFINITY) <= Number(greatest));
   };
@@ -234,7 +234,7 @@ function RangeFilter({ by, facet, param, what, problems }: RangeProps) {
               className={isWithin(range) ? 'bar-of on' : 'bar-of'}
               aria-label={label}
               title={label}
-              onClick={() => by.change(boundsOf(range, param))}
+              onClick={() => by.change(toBounds(range, param))}
             >
               <span style={{ height: `${Math.max((range.count / most) * 100, range.count > 0 ? 4 : 0)}%` }} />
             </button>
@@ -282,13 +282,13 @@ function Truths({ by }: { by: DirectorySearch }) {
 /** Keeps to lists of the brand, or leaves their creators out. */
 function Lists({ by }: { by: DirectorySearch }) {
   const lists = useAll('list_lists', {});
-  const [kept, left] = [listsOf(by.search, 'in_list'), listsOf(by.search, 'not_in_list')];
+  const [kept, left] = [readListIds(by.search, 'in_list'), readListIds(by.search, 'not_in_list')];
   const put = (id: string, name: 'in_list' | 'not_in_list') => {
     const other = name === 'in_list' ? 'not_in_list' : 'in_list';
     by.change((now) => {
-      const ids = listsOf(now, name);
+      const ids = readListIds(now, name);
       const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
-      const others = listsOf(now, other).filter((one) => one !== id);
+      const others = readListIds(now, other).filter((one) => one !== id);
       return { [name]: next.join(','), [other]: others.join(',') };
     });
   };
@@ -332,7 +332,7 @@ function Lists({ by }: { by: DirectorySearch }) {
 /** Every filter of the directory. The open ones show how many creators each value would find. */
 export function DirectoryFilters({ by, problems }: { by: DirectorySearch; problems: readonly Problem[] }) {
   const names = usePlaceNames();
-  const chosen = (...params: string[]) => params.reduce((sum, name) => sum + valuesOf(by.search, name).length, 0);
+  const chosen = (...params: string[]) => params.reduce((sum, name) => sum + readValues(by.search, name).length, 0);
   const has = (...params: string[]) => (params.some((name) => by.search[name] !== undefined) ? 1 : 0);
   const range = { by, problems };
   return (
@@ -342,7 +342,7 @@ export function DirectoryFilters({ by, problems }: { by: DirectorySearch; proble
       </Section>
       <Section title="Location" chosen={chosen('city_any', 'not_city')} isOpen>
         {() => (
-          <Values by={by} facet="metro" any="city_any" not="not_city" nameOf={names.metro} takesText title="Location" />
+          <Values by={by} facet="metro" any="city_any" not="not_city" toName={names.metro} takesText title="Location" />
         )}
       </Section>
       <Section title="Category" chosen={chosen('category_any', 'not_category')} isOpen>
@@ -361,14 +361,14 @@ export function DirectoryFilters({ by, problems }: { by: DirectorySearch; proble
             facet="country"
             any="country_any"
             not="not_country"
-            nameOf={names.country}
+            toName={names.country}
             isCode
             title="Country"
           />
         )}
       </Section>
       <Section title="State" chosen={chosen('state_any')}>
-        {() => <Values by={by} facet="state" any="state_any" nameOf={names.state} isCode title="State" />}
+        {() => <Values by={by} facet="state" any="state_any" toName={names.state} isCode title="State" />}
       </Section>
       <Section title="Age" chosen={has('age_min', 'age_max')}>
         {() => <RangeFilter {...range} facet="age" param="age" what="age" />}

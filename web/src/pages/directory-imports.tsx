@@ -32,7 +32,7 @@ function Shares({ caption, head, of }: { caption: string; head: string; of: read
     <PlainTable
       caption={caption}
       rows={of}
-      keyOf={({ name }) => name}
+      getKey={({ name }) => name}
       columns={[
         { head, cell: ({ name }) => name },
         { head: 'Before', cell: ({ before }) => share(before), isNumber: true },
@@ -59,7 +59,7 @@ function Compared({ report }: { report: Report }) {
           <PlainTable
             caption="Changes by field"
             rows={report.changed_fields}
-            keyOf={({ field }) => field}
+            getKey={({ field }) => field}
             columns={[
               { head: 'Field', cell: ({ field }) => words(field) },
               { head: 'Creators', cell: ({ creators }) => number(creators), isNumber: true },
@@ -83,7 +83,7 @@ function Compared({ report }: { report: Report }) {
       <PlainTable
         caption="Spread"
         rows={report.percentiles}
-        keyOf={({ field, percentile }) => `${field} ${percentile}`}
+        getKey={({ field, percentile }) => `${field} ${percentile}`}
         columns={[
           { head: 'Percentile', cell: ({ field, percentile }) => `${words(field)}, ${percentile}%` },
           { head: 'Before', cell: ({ before }) => compact(before), isNumber: true },
@@ -106,7 +106,7 @@ function Canaries({ of }: { of: NonNullable<Import['bounds']>['canaries'] }) {
       <PlainTable
         caption="Canaries"
         rows={of}
-        keyOf={({ query }) => JSON.stringify(query)}
+        getKey={({ query }) => JSON.stringify(query)}
         columns={[
           { head: 'Search', cell: ({ query }) => inWords(query) },
           { head: 'At least', cell: ({ min_total }) => number(min_total), isNumber: true },
@@ -175,7 +175,7 @@ function Shown(entry: Import) {
   );
 }
 
-function changesOf({ added, removed, changed }: Entry): string {
+function formatChanges({ added, removed, changed }: Entry): string {
   if (added === null) return '–';
   return `+${compact(added)}  −${compact(removed)}  ~${compact(changed)}`;
 }
@@ -193,7 +193,7 @@ export function DirectoryImports() {
         <PlainTable
           caption="Imports of the directory"
           rows={data.data}
-          keyOf={({ id }) => id}
+          getKey={({ id }) => id}
           columns={[
             {
               head: 'Started',
@@ -205,7 +205,7 @@ export function DirectoryImports() {
             },
             { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
             { head: 'Creators', cell: ({ creators }) => number(creators), isNumber: true, isWide: true },
-            { head: 'Changes', cell: changesOf, isNumber: true, isWide: true },
+            { head: 'Changes', cell: formatChanges, isNumber: true, isWide: true },
           ]}
         />
       )}

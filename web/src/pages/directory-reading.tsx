@@ -1,17 +1,17 @@
 import type { Answer } from '../call/call.ts';
-import { type DirectorySearch, valuesOf } from './directory-search.ts';
+import { type DirectorySearch, readValues } from './directory-search.ts';
 
 type Interpretation = Answer<'search_creators'>['meta']['interpretation'];
 
-/** How the words and places of the search were read, where that is not obvious. */
+/** Shows the API's interpretation of the search's words and places, where it is not obvious. */
 export function Reading({ by, of }: { by: DirectorySearch; of: Interpretation }) {
   const { q, city_any = [], not_city = [], typos = [] } = of;
   const isPlace = q !== null && q.read_as !== 'text';
   const unknown = [...city_any, ...not_city].filter(({ did_you_mean }) => did_you_mean !== null);
   const corrected = typos.filter(({ matched }) => matched.length > 0);
   const replace = (value: string, name: string) => {
-    const param = valuesOf(by.search, 'city_any').includes(value) ? 'city_any' : 'not_city';
-    const values = valuesOf(by.search, param).map((one) => (one === value ? name : one));
+    const param = readValues(by.search, 'city_any').includes(value) ? 'city_any' : 'not_city';
+    const values = readValues(by.search, param).map((one) => (one === value ? name : one));
     by.change({ [param]: values.join('|') });
   };
   if (!isPlace && unknown.length === 0 && corrected.length === 0) return null;

@@ -4,7 +4,7 @@ import { compact, number, rate } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { AddToList } from './add-to-list.tsx';
-import { type Creator, CreatorCard, CreatorOpener, nameOf } from './directory-creator.tsx';
+import { type Creator, CreatorCard, CreatorOpener, getName } from './directory-creator.tsx';
 import { AddToRoster } from './directory-roster.tsx';
 import type { DirectorySearch } from './directory-search.ts';
 
@@ -46,9 +46,9 @@ export function Results({ by, found, isOld }: ResultsProps) {
   const [shown, setShown] = useState<Creator>();
   const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
   const pages = Math.max(Math.ceil(pagination.total / PAGE_SIZE), 1);
-  const keyOf = ({ pk }: Creator) => String(pk);
+  const getKey = ({ pk }: Creator) => String(pk);
   const select = (keys: ReadonlySet<string>) => {
-    const known = new Map([...chosen, ...data.map((creator) => [keyOf(creator), creator] as const)]);
+    const known = new Map([...chosen, ...data.map((creator) => [getKey(creator), creator] as const)]);
     setChosen(new Map([...known].filter(([key]) => keys.has(key))));
   };
   return (
@@ -57,8 +57,8 @@ export function Results({ by, found, isOld }: ResultsProps) {
         <PlainTable
           caption="Creators"
           rows={data}
-          keyOf={keyOf}
-          selection={{ selected: new Set(chosen.keys()), onSelect: select, nameOf }}
+          getKey={getKey}
+          selection={{ selected: new Set(chosen.keys()), onSelect: select, getName }}
           columns={[
             {
               head: 'Creator',

@@ -3,7 +3,7 @@ import { CallError } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { type Creator, nameOf } from './directory-creator.tsx';
+import { type Creator, getName } from './directory-creator.tsx';
 
 const creators = (count: number) => (count === 1 ? '1 creator' : `${count} creators`);
 
@@ -28,7 +28,7 @@ export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: ()
     }
     const [only] = of;
     if (of.length === 1 && only) {
-      return say(known ? `${nameOf(only)} is already on the roster.` : `${nameOf(only)} was added to the roster.`);
+      return say(known ? `${getName(only)} is already on the roster.` : `${getName(only)} was added to the roster.`);
     }
     say(`${creators(added)} added to the roster.${known ? ` ${known} already there.` : ''}`);
   }

@@ -38,10 +38,10 @@ function read(address: Record<string, unknown>): Search {
   return search;
 }
 
-export const valuesOf = (search: Search, name: string | undefined): string[] =>
+export const readValues = (search: Search, name: string | undefined): string[] =>
   name === undefined ? [] : (search[name]?.split('|').filter(Boolean) ?? []);
 
-export const listsOf = (search: Search, name: 'in_list' | 'not_in_list'): string[] =>
+export const readListIds = (search: Search, name: 'in_list' | 'not_in_list'): string[] =>
   search[name]?.split(',').filter(Boolean) ?? [];
 
 /** The facets that the page shows at once. One call reads them for every part whose own filter is not set. */
@@ -90,9 +90,9 @@ export interface DirectorySearch {
 export function useDirectorySearch(): DirectorySearch {
   const address: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
-  const show = (nextOf: ChangesOf, page?: number) => {
+  const show = (toNext: ChangesOf, page?: number) => {
     const search = (now: Record<string, unknown>) => {
-      const typed = Object.fromEntries(Object.entries(nextOf(read(now))).map(asTyped));
+      const typed = Object.fromEntries(Object.entries(toNext(read(now))).map(asTyped));
       return { ...typed, page };
     };
     void navigate({ to: '/directory', search, replace: true, resetScroll: false });

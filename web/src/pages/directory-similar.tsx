@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useCall } from '../call/use.ts';
 import { Face } from '../kit/face.tsx';
 import { compact, words } from '../kit/format.ts';
-import { type Creator, nameOf, pictureOf } from './directory-creator.tsx';
+import { type Creator, getName, getPicture } from './directory-creator.tsx';
 
 const SHOWN = 5;
 
@@ -28,10 +28,10 @@ export function Similar({ to, onOpen, onClose }: SimilarProps) {
       <ul className="picks">
         {data.data.map((creator) => (
           <li key={creator.pk} className="pick">
-            <Face name={nameOf(creator)} url={pictureOf(creator)} />
+            <Face name={getName(creator)} url={getPicture(creator)} />
             <div>
               <button type="button" className="link" onClick={() => onOpen(creator)}>
-                {nameOf(creator)}
+                {getName(creator)}
               </button>
               <span className="block small muted">{shared.get(creator.pk)}</span>
             </div>

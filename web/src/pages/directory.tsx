@@ -116,7 +116,7 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
   const { data } = useCall('search_creators', { query: facetQuery(search, 'has_email', []) });
   const preview = data?.preview;
   const all = data?.pagination.total ?? 0;
-  const shareOf = (counts: { value: boolean; count: number }[] | undefined) => {
+  const toShare = (counts: { value: boolean; count: number }[] | undefined) => {
     const count = counts?.find(({ value }) => value)?.count ?? 0;
     if (!preview || all === 0) return { value: '–' };
     return {
@@ -137,8 +137,8 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
         note={spreadNote(stats?.followers, compact)}
       />
       <Stat label="Median engagement" value={rate(stats?.engagement.p50)} note={spreadNote(stats?.engagement, rate)} />
-      <Stat label="With an e-mail address" {...shareOf(preview?.facets.has_email)} />
-      <Stat label="Verified" {...shareOf(preview?.facets.is_verified)} />
+      <Stat label="With an e-mail address" {...toShare(preview?.facets.has_email)} />
+      <Stat label="Verified" {...toShare(preview?.facets.is_verified)} />
     </Stats>
   );
 }

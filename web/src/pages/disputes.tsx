@@ -3,8 +3,8 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { CREATOR_FILTER, Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -14,10 +14,10 @@ import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
 import { period } from './statements.tsx';
 
-const STATES = everyOf<Row<'list_disputes'>['status']>()(['open', 'answered', 'closed']);
+const STATES = listEnum<Row<'list_disputes'>['status']>()(['open', 'answered', 'closed']);
 type Dispute = Row<'list_disputes'>;
 
-/** What the newest statements cover, by their ids. */
+/** The periods of the newest statements, by their ids. */
 function usePeriods(): ReadonlyMap<string, string> {
   const { data } = useFirst('list_statements', {}, { limit: 100 });
   return new Map(data?.data.map((statement) => [statement.id, period(statement)]));
@@ -109,7 +109,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 export function Disputes() {
   const { get } = useFilters();
   const list = useRows('list_disputes', {
-    status: choiceOf(get('status'), STATES),
+    status: findChoice(get('status'), STATES),
     creator_email: get('creator_email'),
     sort: sortIn(get),
   });

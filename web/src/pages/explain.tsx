@@ -25,7 +25,7 @@ const WON_BY: Readonly<Record<NonNullable<Explained['rule']>, string>> = {
 };
 
 /** The decision in a sentence: the API's, with its amount as the app shows amounts. */
-function decisionOf({ rule, commission, currency, explanation }: Explained): string {
+function describeDecision({ rule, commission, currency, explanation }: Explained): string {
   if (rule === null || commission === null) return explanation;
   const { creator_name, status, status_note: note } = commission;
   const owed = `${money(commission.commission, currency)} for ${WON_BY[rule]}`;
@@ -66,7 +66,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
       {!error && !data && <Loading />}
       {data && (
         <div className="stack">
-          <p className="note-box">{decisionOf(data)}</p>
+          <p className="note-box">{describeDecision(data)}</p>
           <Facts
             of={[
               ['Store', stores.data?.data.find(({ id }) => id === data.integration_id)?.name ?? storeName(data.source)],

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { ago, bytes, day, time, words } from '../kit/format.ts';
 import { CancelJob, isUnderWay, type Job, JobProgress } from '../kit/job.tsx';
@@ -12,9 +12,17 @@ import { type Column, Table } from '../kit/table.tsx';
 type Schedule = Row<'list_export_schedules'>;
 type Format = Schedule['format'];
 
-const OF = everyOf<Schedule['of']>()(['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content']);
+const OF = listEnum<Schedule['of']>()([
+  'orders',
+  'clicks',
+  'commissions',
+  'ledger',
+  'performance',
+  'roster',
+  'content',
+]);
 const BY = ['recorded', 'date'] as const;
-const FORMATS = everyOf<Format>()(['parquet', 'csv', 'ndjson']);
+const FORMATS = listEnum<Format>()(['parquet', 'csv', 'ndjson']);
 
 const OF_OPTIONS = OF.map((of) => [of, words(of)] as const);
 const FORMAT_OPTIONS: readonly (readonly [Format, string])[] = [
@@ -29,7 +37,7 @@ const FORMAT_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 const REFETCH_MS = 4_000;
 
-const textOf = (request: Job['request'], name: string): string => {
+const getText = (request: Job['request'], name: string): string => {
   const value = request[name];
   return typeof value === 'string' ? value : '';
 };
@@ -37,7 +45,7 @@ const textOf = (request: Job['request'], name: string): string => {
 const isMidnight = (at: string) => at.endsWith('T00:00:00.000Z');
 
 /** The window of an export: its days, if it has whole ones. */
-function periodOf(from: string, until: string): string {
+function formatPeriod(from: string, until: string): string {
   if (!isMidnight(until) || (from !== '' && !isMidnight(from))) {
     return from === '' ? `until ${time(until)}` : `${time(from)} to ${time(until)}`;
   }
@@ -45,16 +53,16 @@ function periodOf(from: string, until: string): string {
   return first === '' ? `until ${day(last)}` : `${day(first)} to ${day(last)}`;
 }
 
-/** What a job exports, in words. */
+/** Describes the content of an export in words. */
 function Request({ of: { request } }: { of: Job }) {
-  const [from, until] = [textOf(request, 'from'), textOf(request, 'until')];
-  const format = textOf(request, 'format');
+  const [from, until] = [getText(request, 'from'), getText(request, 'until')];
+  const format = getText(request, 'format');
   return (
     <>
-      {words(textOf(request, 'of'))}
+      {words(getText(request, 'of'))}
       <span className="second">
         {FORMAT_NAMES.get(format) ?? format}
-        {until && `, ${periodOf(from, until)}`}
+        {until && `, ${formatPeriod(from, until)}`}
       </span>
     </>
   );

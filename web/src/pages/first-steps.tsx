@@ -14,11 +14,11 @@ interface Step {
 }
 
 const ONE = { query: { limit: 1 } };
-const nameOf = (brandId: string) => `rollcall-first-steps-${brandId}`;
+const toStorageKey = (brandId: string) => `rollcall-first-steps-${brandId}`;
 
-const isDismissed = (brandId: string) => localStorage.getItem(nameOf(brandId)) !== null;
+const isDismissed = (brandId: string) => localStorage.getItem(toStorageKey(brandId)) !== null;
 
-/** What a new brand does first, ticked by facts. Sample data would tick all of it. Undefined while it is not known. */
+/** A new brand's first steps, ticked by facts. Sample data would tick all of them. Undefined while loading. */
 export function useFirstSteps(): ReactNode | undefined {
   const session = useCall('get_session').data;
   const brandId = session?.data.brand.id ?? '';
@@ -26,7 +26,7 @@ export function useFirstSteps(): ReactNode | undefined {
   const isOver = session?.data.brand.has_sample === true || gone === brandId || isDismissed(brandId);
   const may = useMay();
   const enabled = { enabled: session !== undefined && !isOver };
-  const totalOf = (call: { data?: { pagination: { total: number } } | undefined }) => call.data?.pagination.total;
+  const getTotal = (call: { data?: { pagination: { total: number } } | undefined }) => call.data?.pagination.total;
   const counted = [
     useCall('list_affiliate_stores', ONE, enabled),
     useCall('list_roster', ONE, enabled),
@@ -35,7 +35,7 @@ export function useFirstSteps(): ReactNode | undefined {
     useCall('list_people', ONE, enabled),
     useCall('list_keys', ONE, enabled),
   ];
-  const [stores, roster, links, payouts, people, keys] = counted.map(totalOf);
+  const [stores, roster, links, payouts, people, keys] = counted.map(getTotal);
   const settings = useCall('get_brand', {}, enabled);
   const rate = settings.data?.data.settings.default_commission_rate;
   const over = (least: number, total: number | undefined) => (total === undefined ? undefined : total > least);
@@ -85,7 +85,7 @@ export function useFirstSteps(): ReactNode | undefined {
     return [...counted, settings].some(({ error }) => error !== null) ? null : undefined;
   }
   const close = () => {
-    localStorage.setItem(nameOf(brandId), 'dismissed');
+    localStorage.setItem(toStorageKey(brandId), 'dismissed');
     setGone(brandId);
   };
   if (own.every(({ isDone }) => isDone)) return null;

@@ -30,7 +30,7 @@ const limit = (name: string, label: string, value: number): Field => ({
   isRequired: true,
 });
 
-const groupsOf = (rules: Rules): Group[] => [
+const buildGroups = (rules: Rules): Group[] => [
   {
     key: 'own',
     legend: 'Customers',
@@ -111,7 +111,7 @@ function RulesForm() {
       key={rules.updated_at ?? 'new'}
       action="Save"
       fields={[]}
-      groups={groupsOf(rules)}
+      groups={buildGroups(rules)}
       onSubmit={async (values) => {
         const action = (rule: string) => values.choice(`${rule}.action`, ACTIONS);
         const body = changed(

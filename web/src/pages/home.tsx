@@ -16,7 +16,7 @@ interface Waiting {
   link: (content: ReactNode) => ReactNode;
 }
 
-/** What the page counts. If some counts failed, the first error is shown. */
+/** One of the page's counts. If some failed, the first error is shown. */
 interface Counted {
   error: Error | null;
   data: unknown;

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useCall } from '../call/use.ts';
-import { useNameOf } from '../kit/creator-face.tsx';
+import { useCreatorName } from '../kit/creator-face.tsx';
 import { Face } from '../kit/face.tsx';
 import { IfMay, oneLine } from '../kit/parts.tsx';
 
@@ -21,7 +21,7 @@ interface Named {
 
 /** A creator's name, which leads to their page. */
 export function CreatorName({ of: { creator_name, creator_email } }: { of: Named }) {
-  const found = useNameOf(creator_name ? null : creator_email);
+  const found = useCreatorName(creator_name ? null : creator_email);
   const name = creator_name ?? found ?? creator_email;
   if (name === null) return '–';
   return creator_email === null ? name : <CreatorLink id={creator_email}>{name}</CreatorLink>;

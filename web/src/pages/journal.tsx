@@ -78,7 +78,7 @@ const SIDES: readonly Column<Line>[] = [
   },
 ];
 
-/** Where two columns of amounts do not fit: a debit or a credit. */
+/** Replaces the columns of debits and credits on a narrow screen. */
 const AMOUNT: Column<Line> = {
   head: 'Amount',
   isNumber: true,
@@ -130,7 +130,7 @@ export function Journal() {
               isTight
               caption="Turnover of each account"
               rows={accounts}
-              keyOf={(one) => `${one.account} ${one.currency}`}
+              getKey={(one) => `${one.account} ${one.currency}`}
               foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
               columns={[
                 { head: 'Account', cell: ({ account_name }) => account_name },
@@ -144,7 +144,7 @@ export function Journal() {
       <Table
         caption="Journal"
         list={list}
-        keyOf={({ entry_id, account: of }) => `${entry_id} ${of}`}
+        getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
         columns={[...COLUMNS, ...sides]}
         empty={<Empty title="Nothing was posted in this period">Choose another period.</Empty>}
       />

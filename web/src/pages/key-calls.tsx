@@ -2,19 +2,19 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
 import { number, words } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
-import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 
 type Sum = NonNullable<Answer<'list_usage'>['series']>[number];
 type Measure = 'calls' | 'credits';
 
-const MEASURES = everyOf<Measure>()(['calls', 'credits']);
+const MEASURES = listEnum<Measure>()(['calls', 'credits']);
 /** The first and last characters of each key, which tell keys of one name apart. */
 export type Masked = ReadonlyMap<string, string>;
 
@@ -23,19 +23,19 @@ const DAYS = 14;
 /** Keys with a row of their own; the filter has all of them. */
 const LISTED = 5;
 
-const sumOf = (sums: readonly Sum[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
+const addUp = (sums: readonly Sum[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
 
 /** Every day until today; days without calls are 0. */
-function pointsOf(sums: readonly Sum[], measure: Measure, from: string) {
+function buildPoints(sums: readonly Sum[], measure: Measure, from: string) {
   const byDay = Map.groupBy(sums, ({ start }) => start.slice(0, 10));
-  const days = Array.from({ length: DAYS }, (_, i) => dayOf(Date.parse(from) + i * DAY_MS));
-  return days.map((date) => ({ date, value: sumOf(byDay.get(date) ?? [], measure) }));
+  const days = Array.from({ length: DAYS }, (_, i) => toUtcDay(Date.parse(from) + i * DAY_MS));
+  return days.map((date) => ({ date, value: addUp(byDay.get(date) ?? [], measure) }));
 }
 
-/** What the keys, or one of them, called by day. */
+/** The calls of all keys, or of one, by day. */
 export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined; masked: Masked }) {
   const [measure, setMeasure] = useState<Measure>('calls');
-  const from = dayOf(Date.now() - (DAYS - 1) * DAY_MS);
+  const from = toUtcDay(Date.now() - (DAYS - 1) * DAY_MS);
   const { data, error, refetch } = useCall('list_usage', {
     query: { granularity: 'day', by: 'key', from, limit: '1' },
   });
@@ -43,7 +43,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
   const series = data?.series ?? [];
   const keys = [...Map.groupBy(series, ({ key_id }) => key_id ?? '')]
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
-    .toSorted((one, other) => sumOf(other.sums, 'calls') - sumOf(one.sums, 'calls'));
+    .toSorted((one, other) => addUp(other.sums, 'calls') - addUp(one.sums, 'calls'));
   const shown = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
   const name = keys.find(({ keyId }) => keyId === chosen)?.name;
   return (
@@ -53,7 +53,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
       </div>
       {data ? (
         <Suspense fallback={<Loading rows={6} />}>
-          <Chart label={`${words(measure)} by day`} points={pointsOf(shown, measure, from)} show={number} />
+          <Chart label={`${words(measure)} by day`} points={buildPoints(shown, measure, from)} show={number} />
         </Suspense>
       ) : (
         <Loading rows={9} />
@@ -62,7 +62,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
         <PlainTable
           caption={`Keys with the most calls in the last ${DAYS} days`}
           rows={keys.slice(0, LISTED)}
-          keyOf={({ keyId }) => keyId}
+          getKey={({ keyId }) => keyId}
           columns={[
             {
               head: 'Key',
@@ -75,8 +75,8 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
                 </>
               ),
             },
-            { head: 'Calls', cell: ({ sums }) => number(sumOf(sums, 'calls')), isNumber: true },
-            { head: 'Credits', cell: ({ sums }) => number(sumOf(sums, 'credits')), isNumber: true },
+            { head: 'Calls', cell: ({ sums }) => number(addUp(sums, 'calls')), isNumber: true },
+            { head: 'Credits', cell: ({ sums }) => number(addUp(sums, 'credits')), isNumber: true },
           ]}
         />
       )}
@@ -86,7 +86,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
 
 const ms = (value: number | null) => (value === null ? '–' : `${number(value)} ms`);
 
-/** How the keys searched in the last two weeks. */
+/** The searches of the keys in the last two weeks. */
 export function KeySearches() {
   const { data, error, refetch } = useCall('get_search_usage');
   if (error) return <Failure error={error} again={() => void refetch()} />;
@@ -108,7 +108,7 @@ export function KeySearches() {
         <PlainTable
           caption="Filters that searches used"
           rows={searches.filters}
-          keyOf={({ filter }) => filter}
+          getKey={({ filter }) => filter}
           columns={[
             { head: 'Filter', cell: ({ filter }) => <code>{filter}</code> },
             { head: 'Searches', cell: (one) => number(one.searches), isNumber: true },

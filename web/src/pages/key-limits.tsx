@@ -8,7 +8,7 @@ type Key = Row<'list_keys'>;
 type Limits = Key['limits'];
 
 /** `{country: "US"}` as a line for each filter: `country = US`. */
-const linesOf = (filters: Limits['forced_filters']) =>
+const formatFilters = (filters: Limits['forced_filters']) =>
   Object.entries(filters ?? {})
     .map(([name, value]) => `${name} = ${value}`)
     .join('\n');
@@ -36,7 +36,7 @@ function limitsIn(values: Values): Limits {
   };
 }
 
-function fieldsOf({ type, name, limits }: Key): Field[] {
+function buildFields({ type, name, limits }: Key): Field[] {
   const own: Field[] = [
     { name: 'name', label: 'Name', isRequired: true, value: name },
     {
@@ -57,7 +57,7 @@ function fieldsOf({ type, name, limits }: Key): Field[] {
       name: 'forced_filters',
       label: 'Forced filters',
       kind: 'textarea',
-      value: linesOf(limits.forced_filters),
+      value: formatFilters(limits.forced_filters),
       hint: 'Search filters that the key cannot leave, one a line, such as country = US.',
     },
   ];
@@ -108,7 +108,7 @@ export function KeyEdit({ of, isOpen, onClose }: { of: Key; isOpen: boolean; onC
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={fieldsOf(of)}
+      fields={buildFields(of)}
       onSubmit={async (values) => {
         const limits = changed(limitsIn(values), of.limits);
         const name = changed({ name: values.text('name') }, of);

@@ -10,7 +10,7 @@ const Chart = lazy(() => import('../kit/chart.tsx'));
 
 type Use = Row<'list_usage'>;
 
-const creditsOf = (rows: readonly Use[]) => rows.reduce((sum, { credits, refunded }) => sum + credits - refunded, 0);
+const sumCredits = (rows: readonly Use[]) => rows.reduce((sum, { credits, refunded }) => sum + credits - refunded, 0);
 
 interface KeyUse {
   id: string;
@@ -26,7 +26,7 @@ function byKey(rows: readonly Use[]): KeyUse[] {
     const [first] = its;
     if (!first) return [];
     const calls = its.reduce((sum, one) => sum + one.calls, 0);
-    return [{ id, name: first.key_name, masked: first.key, calls, credits: creditsOf(its) }];
+    return [{ id, name: first.key_name, masked: first.key, calls, credits: sumCredits(its) }];
   });
   return sums.sort((one, other) => other.credits - one.credits);
 }
@@ -42,7 +42,7 @@ export function KeyUsage() {
   const keys = byKey(all.data ?? []);
   const shown = (all.data ?? []).filter(({ key_id }) => chosen === '' || key_id === chosen);
   const points = [...Map.groupBy(shown, ({ date }) => date)]
-    .map(([date, rows]) => ({ date, value: creditsOf(rows) }))
+    .map(([date, rows]) => ({ date, value: sumCredits(rows) }))
     .reverse();
   return (
     <Card title="Directory credits">
@@ -68,7 +68,7 @@ export function KeyUsage() {
         <PlainTable
           caption="Use of each key in the last 30 days"
           rows={keys}
-          keyOf={(key) => key.id}
+          getKey={(key) => key.id}
           columns={[
             {
               head: 'Key, last 30 days',

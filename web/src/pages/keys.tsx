@@ -3,10 +3,10 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
-import { endOf } from '../kit/last-day.ts';
+import { toDayEnd } from '../kit/last-day.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
@@ -15,7 +15,7 @@ import { Ago } from '../kit/time.tsx';
 import { KeyEdit, limitsInWords } from './key-limits.tsx';
 import { KeyUsage } from './key-usage.tsx';
 
-const TYPES = everyOf<Row<'list_keys'>['type']>()(['brand', 'data']);
+const TYPES = listEnum<Row<'list_keys'>['type']>()(['brand', 'data']);
 const OVERLAPS = [
   ['24', 'For 24 hours'],
   ['168', 'For 7 days'],
@@ -119,7 +119,7 @@ export function Keys() {
             body: {
               name: values.text('name'),
               type: values.choice('type', TYPES),
-              expires_at: lastDay && endOf(lastDay),
+              expires_at: lastDay && toDayEnd(lastDay),
             },
           });
           making.close();

@@ -27,7 +27,7 @@ function Result({ of: { created, skipped, remaining }, onClose }: { of: Made; on
         <PlainTable
           caption="Created links and codes"
           rows={created}
-          keyOf={({ id }) => id}
+          getKey={({ id }) => id}
           columns={[
             { head: 'Creator', cell: ({ creator_name, creator_email }) => creator_name ?? creator_email },
             { head: 'Link or code', cell: ({ url, value }) => url ?? value },

@@ -2,13 +2,13 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
 import { campaignField, creatorField, type Field, Form } from '../kit/form.tsx';
 import { percent } from '../kit/format.ts';
 
 type Type = Row<'list_affiliate_links'>['type'];
-export const TYPES = everyOf<Type>()(['link', 'discount_code']);
+export const TYPES = listEnum<Type>()(['link', 'discount_code']);
 const TYPE_LABELS: Readonly<Record<Type, string>> = { link: 'A short link', discount_code: 'A discount code' };
 
 /** The rate of new links, and what an empty field means. */
@@ -24,7 +24,7 @@ export function useRateField(): Field {
   };
 }
 
-const fieldsOf = (type: Type): Field[] => [
+const buildFields = (type: Type): Field[] => [
   {
     name: 'value',
     label: type === 'link' ? 'Name' : 'Code',
@@ -37,7 +37,7 @@ const fieldsOf = (type: Type): Field[] => [
 ];
 
 interface CreateProps {
-  /** Whom and what it is for, as the list is filtered. */
+  /** The creator and the campaign that the list is filtered by. */
   creator: string | undefined;
   campaign: string | undefined;
   isOpen: boolean;
@@ -64,7 +64,7 @@ export function CreateLink({ creator, campaign, isOpen, onClose, onMade }: Creat
         onCancel={onClose}
         fields={[
           creatorField(creator),
-          ...fieldsOf(type),
+          ...buildFields(type),
           campaignField(campaign),
           rateField,
           {

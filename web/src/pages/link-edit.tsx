@@ -12,7 +12,7 @@ import { RotateCode } from './link-leaks.tsx';
 
 type LinkItem = Answer<'get_affiliate_link'>['data'];
 
-const fieldsOf = (link: LinkItem): Field[] => [
+const buildFields = (link: LinkItem): Field[] => [
   {
     name: 'value',
     label: 'Name or code',
@@ -69,7 +69,7 @@ function EditLink({ item: link, isOpen, onClose }: Editing<LinkItem>) {
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={fieldsOf(link)}
+      fields={buildFields(link)}
       onSubmit={async (values) => {
         const body = changeIn(values, link);
         if (!isEmpty(body)) await update.mutateAsync({ params: { id: link.id }, body });

@@ -4,7 +4,7 @@ import { useChange, useFirst } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { aboutPercent, day, number, time } from '../kit/format.ts';
-import { endOf } from '../kit/last-day.ts';
+import { toDayEnd } from '../kit/last-day.ts';
 import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -50,7 +50,7 @@ export function RotateCode({ of: { id, value }, label }: { of: Rotated; label?: 
             params: { id },
             body: {
               ...(chosen === undefined ? {} : { value: chosen }),
-              ...(until === undefined ? {} : { old_pays_until: endOf(until) }),
+              ...(until === undefined ? {} : { old_pays_until: toDayEnd(until) }),
             },
           });
           close();
@@ -105,7 +105,7 @@ export function LeakedCodes() {
         <PlainTable
           caption="Codes that may have leaked"
           rows={data.data}
-          keyOf={({ link_id }) => link_id}
+          getKey={({ link_id }) => link_id}
           columns={COLUMNS}
         />
       )}

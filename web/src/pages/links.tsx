@@ -2,7 +2,7 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -18,7 +18,7 @@ import { LeakedCodes } from './link-leaks.tsx';
 type LinkRow = Row<'list_affiliate_links'>;
 
 /** A link's end, which is what tells it from others. */
-function pathOf({ url }: LinkRow): string {
+function toPath({ url }: LinkRow): string {
   if (url === null) return 'discount code';
   return URL.canParse(url) ? new URL(url).pathname : url;
 }
@@ -30,7 +30,7 @@ export function Links() {
     creator_email: get('creator_email'),
     campaign_id: get('campaign_id'),
     search: get('search'),
-    type: choiceOf(get('type'), TYPES),
+    type: findChoice(get('type'), TYPES),
     sort: sortIn(get),
     ...(isActive === undefined ? {} : { active: isActive === 'true' }),
   };
@@ -42,7 +42,7 @@ export function Links() {
   const say = useSay();
   const turnOn = (id: string) =>
     update.mutate({ params: { id }, body: { active: true } }, { onError: ({ message }) => say(message) });
-  const actionsOf = ({ id, active, url, value }: LinkRow) => (
+  const renderActions = ({ id, active, url, value }: LinkRow) => (
     <div className="row">
       <Copy text={url ?? value} label={`Copy ${url ? `the address of ${value}` : value}`} />
       <Menu label={`More actions for ${value}`} needs="update_affiliate_link">
@@ -72,7 +72,7 @@ export function Links() {
           onOpen={() => opened.open(link.id)}
           second={
             <>
-              {percent(link.commission_rate)}, {pathOf(link)}
+              {percent(link.commission_rate)}, {toPath(link)}
               <span className="narrow">{link.creator_name ?? link.creator_email}</span>
             </>
           }
@@ -87,7 +87,7 @@ export function Links() {
     { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true, isWide: true },
     { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
-    { head: 'Actions', needs: 'update_affiliate_link', cell: actionsOf },
+    { head: 'Actions', needs: 'update_affiliate_link', cell: renderActions },
   ];
   return (
     <>

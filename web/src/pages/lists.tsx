@@ -22,7 +22,7 @@ type Listed = Row<'list_listed_creators'>;
 
 const SHOWN = ['list_lists', 'get_list', 'list_listed_creators', 'search_creators'] as const;
 
-const fieldsOf = (list?: List) => [
+const buildFields = (list?: List) => [
   { name: 'name', label: 'Name', isRequired: true, value: list?.name ?? '' },
   { name: 'note', label: 'Note', kind: 'textarea' as const, value: list?.note ?? '' },
 ];
@@ -40,7 +40,7 @@ function NewList() {
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         action="Create"
-        fields={fieldsOf()}
+        fields={buildFields()}
         onSubmit={async (values) => {
           await make.mutateAsync({ body: { name: values.text('name'), note: values.orNull('note') } });
           setOpen(false);
@@ -121,7 +121,7 @@ function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void })
             isOpen={isOpen}
             onClose={onClose}
             action="Save"
-            fields={fieldsOf(item)}
+            fields={buildFields(item)}
             onSubmit={async (values) => {
               const body = changed({ name: values.text('name'), note: values.orNull('note') }, item);
               if (!isEmpty(body)) await update.mutateAsync({ params: { id: item.id }, body });
@@ -157,7 +157,7 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [shown, setShown] = useState<Creator>();
   const list = data?.data;
-  const keyOf = ({ pk }: Listed) => String(pk);
+  const getKey = ({ pk }: Listed) => String(pk);
   async function takeOff() {
     try {
       await remove.mutateAsync({ params: { id }, body: { pks: [...selected].map(Number) } });
@@ -194,7 +194,7 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
       <Table
         caption="Creators on the list"
         list={rows}
-        keyOf={keyOf}
+        getKey={getKey}
         selection={{ selected, onSelect: setSelected }}
         columns={columns}
         empty={

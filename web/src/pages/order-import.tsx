@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type Body, call } from '../call/call.ts';
-import { amountOf, type ColumnNames, problemOf, readColumns, timeOf } from '../kit/csv-columns.ts';
+import { type ColumnNames, findLineProblem, parseAmount, parseTime, readColumns } from '../kit/csv-columns.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
 import { isRefused } from '../kit/refused.ts';
@@ -29,12 +29,12 @@ const COLUMNS: ColumnNames<'order_id' | 'placed_at' | 'amount' | 'currency' | 'c
   customer_email: ['customer_email', 'email', 'e-mail', 'billing email', 'customer email'],
 };
 
-async function planOf(text: string): Promise<Line[]> {
+async function planLines(text: string): Promise<Line[]> {
   const seen = new Set<string>();
   return readColumns(text, COLUMNS, ['order_id', 'placed_at', 'amount', 'currency']).map((cell, i) => {
-    const [name, placedAt, currency] = [cell('order_id'), timeOf(cell('placed_at')), cell('currency').toUpperCase()];
-    const amount = amountOf(cell('amount'));
-    const why = name === '' ? 'It has no order number.' : problemOf(placedAt, amount, currency);
+    const [name, placedAt, currency] = [cell('order_id'), parseTime(cell('placed_at')), cell('currency').toUpperCase()];
+    const amount = parseAmount(cell('amount'));
+    const why = name === '' ? 'It has no order number.' : findLineProblem(placedAt, amount, currency);
     const time = placedAt ?? '';
     const email = cell('customer_email');
     const order = {
@@ -72,7 +72,7 @@ export function OrderImport({ isOpen, onClose }: { isOpen: boolean; onClose: () 
       title="Import past orders"
       hint="A CSV file with columns “order_id”, “placed_at” (UTC), “amount”, “currency” and, optionally, “customer_email”. Past orders count in figures and make customers known. They pay nobody. What creators were paid for them can be imported in Commissions."
       head="Order"
-      planOf={planOf}
+      planLines={planLines}
       plans={PLANS}
       batch={100}
       send={send}

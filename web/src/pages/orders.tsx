@@ -1,8 +1,8 @@
 import type { Query, Row } from '../call/call.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, type Filter, Filters, LINK_FILTER, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { CREATOR_FILTER, type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
@@ -19,10 +19,10 @@ const REASON: Readonly<Record<NonNullable<Order['reason']>, string>> = {
   test_order: 'Test order',
   history: 'Past order',
 };
-const REASONS = everyOf<NonNullable<Order['reason']>>()([
+const REASONS = listEnum<NonNullable<Order['reason']>>()([
   ...(['no_candidates', 'no_candidate_qualified', 'test_order', 'history'] as const),
 ]);
-const FLAGS = everyOf<Order['fraud_flags'][number]['code']>()([
+const FLAGS = listEnum<Order['fraud_flags'][number]['code']>()([
   ...(['self_referral', 'velocity', 'code_leak', 'disposable_address', 'forbidden_referrer'] as const),
   ...(['refund_rate', 'returning_customer'] as const),
 ]);
@@ -69,20 +69,20 @@ const MORE: readonly Filter[] = [
 function useOrderQuery(): Query<'list_orders'> {
   const { get } = useFilters();
   const own = useCall('get_session').data?.data.brand.currency;
-  const attributed = choiceOf(get('attributed'), ['true', 'false']);
+  const attributed = findChoice(get('attributed'), ['true', 'false']);
   const least = Number(get('min_amount') ?? '');
   const currency = get('currency')?.toUpperCase();
   return {
-    sort: choiceOf(get('sort'), ['newest', 'oldest', 'amount']) ?? 'newest',
+    sort: findChoice(get('sort'), ['newest', 'oldest', 'amount']) ?? 'newest',
     creator_email: get('creator_email'),
     order_id: get('order_id'),
     link_id: get('link_id'),
-    customer: choiceOf(get('customer'), ['new', 'returning']),
+    customer: findChoice(get('customer'), ['new', 'returning']),
     from: get('from'),
     to: get('to'),
     integration_id: get('integration_id'),
-    reason: choiceOf(get('reason'), REASONS),
-    flag: choiceOf(get('flag'), FLAGS),
+    reason: findChoice(get('reason'), REASONS),
+    flag: findChoice(get('flag'), FLAGS),
     attributed: attributed === undefined ? undefined : attributed === 'true',
     ...(least > 0 ? { min_amount: least, currency: currency ?? own } : { currency }),
   };

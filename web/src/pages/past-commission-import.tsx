@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type Body, call } from '../call/call.ts';
-import { amountOf, type ColumnNames, problemOf, readColumns, timeOf } from '../kit/csv-columns.ts';
+import { type ColumnNames, findLineProblem, parseAmount, parseTime, readColumns } from '../kit/csv-columns.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
 import { isRefused } from '../kit/refused.ts';
@@ -29,12 +29,12 @@ const COLUMNS: ColumnNames<'creator_email' | 'amount' | 'currency' | 'paid_at' |
 };
 
 /** Lines without a reference get one from what they say, so that importing a file again records nothing twice. */
-async function planOf(text: string): Promise<Line[]> {
+async function planLines(text: string): Promise<Line[]> {
   const seen = new Map<string, number>();
   return readColumns(text, COLUMNS, ['creator_email', 'amount', 'currency', 'paid_at']).map((cell, i) => {
-    const [email, at, currency] = [cell('creator_email'), timeOf(cell('paid_at')), cell('currency').toUpperCase()];
-    const amount = amountOf(cell('amount'));
-    const why = email === '' ? 'It has no e-mail address.' : problemOf(at, amount, currency);
+    const [email, at, currency] = [cell('creator_email'), parseTime(cell('paid_at')), cell('currency').toUpperCase()];
+    const amount = parseAmount(cell('amount'));
+    const why = email === '' ? 'It has no e-mail address.' : findLineProblem(at, amount, currency);
     const said = `${email} ${cell('paid_at')} ${cell('amount')}`;
     const count = (seen.get(said) ?? 0) + 1;
     seen.set(said, count);
@@ -72,7 +72,7 @@ export function PastCommissionImport({ isOpen, onClose }: { isOpen: boolean; onC
       title="Import past commissions"
       hint="A CSV file with columns “email”, “amount”, “currency”, “date” (UTC) and, optionally, “reference”. The creators must be on the roster. Nobody is paid by it, and balances, statements and figures stay as they are."
       head="Past commission"
-      planOf={planOf}
+      planLines={planLines}
       plans={PLANS}
       batch={100}
       send={(lines) => send(source, lines)}

@@ -46,7 +46,7 @@ const COLUMNS: readonly Column<Past>[] = [
   { head: 'Actions', needs: 'delete_past_commission', cell: (row) => <Actions of={row} /> },
 ];
 
-/** What creators were paid before the brand moved here. */
+/** Payments to creators from before the brand moved here. */
 export function PastCommissions() {
   const { get } = useFilters();
   const query = { creator_email: get('creator_email') };

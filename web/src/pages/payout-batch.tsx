@@ -4,14 +4,14 @@ import { useCall, useChange } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
 import { money, number, words } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-const METHODS = everyOf<Body<'pay_payout_batch'>['method']>()(['bank_transfer', 'manual', 'wallet']);
+const METHODS = listEnum<Body<'pay_payout_batch'>['method']>()(['bank_transfer', 'manual', 'wallet']);
 const PAGE = 100;
 
 /** The limits that the preview and the batch share. */
@@ -83,7 +83,7 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
       <PlainTable
         caption="What is due"
         rows={due}
-        keyOf={({ creator_id, currency }) => `${creator_id} ${currency}`}
+        getKey={({ creator_id, currency }) => `${creator_id} ${currency}`}
         columns={[
           {
             head: 'Creator',

@@ -61,7 +61,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
       <Table
         caption="Payout breakdown"
         list={listed(lines)}
-        keyOf={({ type, commission_id }) => commission_id ?? type}
+        getKey={({ type, commission_id }) => commission_id ?? type}
         empty={<Empty title="Nothing yet" />}
         columns={[
           {

@@ -2,8 +2,8 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { creatorField, FormDialog } from '../kit/form.tsx';
 import { day, money, number, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -14,11 +14,10 @@ import { SettleDialog } from './payout-settle.tsx';
 import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
 const SETTLED = ['true', 'false'] as const;
-const METHODS = everyOf<Row<'list_payouts'>['method']>()(['manual', 'bank_transfer', 'wallet']);
+const METHODS = listEnum<Row<'list_payouts'>['method']>()(['manual', 'bank_transfer', 'wallet']);
 type Payout = Row<'list_payouts'>;
 
-/** What is to be paid. It has its place from the start, so that nothing jumps. */
-/** What is owed now, by currency; undefined while it is loading. */
+/** The amounts owed now, by currency; undefined while they are loading. */
 const useOwed = () =>
   useCall('preview_payouts', { query: { limit: 1 } }).data?.summary.by_currency.filter(({ total }) => total > 0);
 
@@ -44,10 +43,10 @@ function Due() {
 
 export function Payouts() {
   const { get } = useFilters();
-  const settled = choiceOf(get('settled'), SETTLED);
+  const settled = findChoice(get('settled'), SETTLED);
   const query = {
     creator_email: get('creator_email'),
-    method: choiceOf(get('method'), METHODS),
+    method: findChoice(get('method'), METHODS),
     settled: settled === undefined ? undefined : settled === 'true',
     from: get('from'),
     to: get('to'),

@@ -4,7 +4,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Face } from '../kit/face.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
@@ -13,7 +13,7 @@ import { Button, Card, Copy, Empty, Facts, oneLine, PageHead } from '../kit/part
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 
-const ROLES = everyOf<Row<'list_people'>['role']>()(['viewer', 'manager', 'owner']);
+const ROLES = listEnum<Row<'list_people'>['role']>()(['viewer', 'manager', 'owner']);
 const ROLE_OPTIONS = [
   ['viewer', 'Viewer: read only'],
   ['manager', 'Manager: everything except people'],

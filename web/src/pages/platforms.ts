@@ -1,16 +1,16 @@
 import type { Body } from '../call/call.ts';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import type { Field, Values } from '../kit/form.tsx';
 import { words } from '../kit/format.ts';
 
 type Platform = NonNullable<Body<'create_brief'>['platform']>;
-export const PLATFORMS = everyOf<Platform>()(['photo_app', 'video_app', 'stream_app']);
+export const PLATFORMS = listEnum<Platform>()(['photo_app', 'video_app', 'stream_app']);
 const NAMES: Readonly<Record<Platform, string>> = {
   photo_app: 'Instagram',
   video_app: 'TikTok',
   stream_app: 'YouTube',
 };
-/** What people call a platform. */
+/** The platform's public name. */
 export function platformName(platform: string | null | undefined): string {
   const known = PLATFORMS.find((one) => one === platform);
   return known ? NAMES[known] : (platform ?? '–');
@@ -33,7 +33,7 @@ export function postName({ url, type, creator_name, creator_email }: Post): stri
   return who === null ? postPath(url) : `${type === null ? 'Post' : words(type)} by ${who}`;
 }
 
-/** What people call the sites that clicks come from, by the end of their host. */
+/** Names of the sites that clicks come from, by the end of their host. */
 const SITES = [
   ['instagram.com', 'Instagram'],
   ['tiktok.com', 'TikTok'],

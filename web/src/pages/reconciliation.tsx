@@ -6,7 +6,7 @@ import { isRecord } from '../call/check.ts';
 import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { readCsv } from '../kit/csv.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { type Field, FieldRow, FormDialog, type Values } from '../kit/form.tsx';
 import { ago, money, number, time } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
@@ -30,7 +30,7 @@ type Finding = (typeof FINDINGS)[number][0];
 const KINDS: readonly Finding[] = FINDINGS.map(([kind]) => kind);
 const LABELS = new Map<string, string>(FINDINGS);
 
-/** What a column of a file may be. */
+/** The roles that a column of a file may have. */
 const ROLES = [
   ['order_id', 'Order id'],
   ['currency', 'Currency'],
@@ -173,7 +173,7 @@ function Repair({ id, of }: { id: string; of: Found }) {
 function Differences({ of: { result, files } }: { of: Job }) {
   const { get } = useFilters();
   if (!isFound(result)) return null;
-  const chosen = choiceOf(get('finding'), KINDS);
+  const chosen = findChoice(get('finding'), KINDS);
   const rows = result.differences.filter(({ finding }) => chosen === undefined || finding === chosen);
   const all = KINDS.filter((kind) => chosen === undefined || kind === chosen).reduce(
     (sum, kind) => sum + result[kind],
@@ -220,7 +220,7 @@ function Differences({ of: { result, files } }: { of: Job }) {
             caption="Differences"
             rows={rows}
             columns={COLUMNS}
-            keyOf={(row) => `${row.finding} ${row.order_id}`}
+            getKey={(row) => `${row.finding} ${row.order_id}`}
           />
           {rows.length < all && (
             <p className="hint">{`The first ${number(rows.length)} of ${number(all)}. The files have all.`}</p>
@@ -241,25 +241,29 @@ function Differences({ of: { result, files } }: { of: Job }) {
   );
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+const toText = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** What was compared. */
-function sourceOf({ request }: Job): string {
-  if (textOf(request.file) !== '') return textOf(request.file);
-  return `${time(textOf(request.from))} to ${time(textOf(request.until))}`;
+/** The file or the period that was compared. */
+function describeSource({ request }: Job): string {
+  if (toText(request.file) !== '') return toText(request.file);
+  return `${time(toText(request.from))} to ${time(toText(request.until))}`;
 }
 
 const differencesIn = ({ result }: Job) =>
   isFound(result) ? number(KINDS.reduce((sum, kind) => sum + result[kind], 0)) : '–';
 
-function Comparisons({ onOpen, nameOf }: { onOpen: (id: string) => void; nameOf: (id: string) => string }) {
+function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; getStoreName: (id: string) => string }) {
   const list = useRows('list_jobs', { kind: 'reconciliation' });
   const columns: readonly Column<Job>[] = [
     {
       head: 'Compared with',
       cell: (job) => (
-        <Opener onOpen={() => onOpen(job.id)} second={nameOf(textOf(job.request.integration_id))}>
-          {textOf(job.request.file) === '' ? sourceOf(job) : <span className="file-name">{sourceOf(job)}</span>}
+        <Opener onOpen={() => onOpen(job.id)} second={getStoreName(toText(job.request.integration_id))}>
+          {toText(job.request.file) === '' ? (
+            describeSource(job)
+          ) : (
+            <span className="file-name">{describeSource(job)}</span>
+          )}
         </Opener>
       ),
     },
@@ -282,13 +286,13 @@ function Comparisons({ onOpen, nameOf }: { onOpen: (id: string) => void; nameOf:
 }
 
 /** The headers of a file, which may have any separator. */
-async function headersOf(file: File): Promise<string[]> {
+async function readHeaders(file: File): Promise<string[]> {
   const [line = ''] = (await file.slice(0, HEADER_BYTES).text()).split(/\r?\n/, 1);
   const [headers = []] = readCsv(line.includes('\t') && !line.includes(',') ? line.replaceAll('\t', ',') : line);
   return headers.map((header) => header.trim()).filter(Boolean);
 }
 
-/** Which header is what. Columns without a choice are recognized by their names. */
+/** Assigns a header to each role. Columns without a choice are recognized by their names. */
 function Columns({ headers }: { headers: readonly string[] }) {
   const options = [['', 'By its name'], ...headers.map((header) => [header, header] as const)] as const;
   const fields = ROLES.map(([role, label]): Field => ({ name: `column_${role}`, label, kind: 'select', options }));
@@ -310,7 +314,7 @@ function columnsIn(values: Values): string | undefined {
   return named.length === 0 ? undefined : JSON.stringify(Object.fromEntries(named));
 }
 
-/** What is wrong with the file or its columns, which no other field shows. */
+/** Keeps the problem of the file or its columns, which no other field shows. */
 function ofFile(error: unknown): unknown {
   const problems = error instanceof CallError ? error.problems : [];
   const found = problems.find(({ field }) => field === 'file' || field === 'columns');
@@ -393,7 +397,7 @@ function CompareDialog({
           onChange={({ target }) => {
             const chosen = target.files?.[0];
             setFile(chosen);
-            if (chosen) void headersOf(chosen).then(setHeaders);
+            if (chosen) void readHeaders(chosen).then(setHeaders);
             else setHeaders([]);
           }}
         />
@@ -405,16 +409,16 @@ function CompareDialog({
 
 interface ComparedProps {
   id: string;
-  nameOf: (store: string) => string;
+  getStoreName: (store: string) => string;
   onClose: () => void;
 }
 
 /** One comparison, under the name of what was compared. */
-function Compared({ id, nameOf, onClose }: ComparedProps) {
+function Compared({ id, getStoreName, onClose }: ComparedProps) {
   const job = useCall('get_job', { params: { id } }).data?.data;
   const title =
     job?.id === id
-      ? [sourceOf(job), nameOf(textOf(job.request.integration_id))].filter(Boolean).join(', ')
+      ? [describeSource(job), getStoreName(toText(job.request.integration_id))].filter(Boolean).join(', ')
       : 'Comparison';
   return (
     <Card title={title} action={<Button onPress={onClose}>Close</Button>}>
@@ -428,7 +432,7 @@ export function Reconciliation() {
   const { id, open, close } = useOpened();
   const dialog = useDialog('compare');
   const stores = useAll('list_affiliate_stores', {}).data ?? [];
-  const nameOf = (store: string) => stores.find(({ id: one }) => one === store)?.name ?? '';
+  const getStoreName = (store: string) => stores.find(({ id: one }) => one === store)?.name ?? '';
   return (
     <>
       <PageHead title="Reconciliation" hint="Compare a store’s orders with ours before you pay a month’s commissions.">
@@ -436,8 +440,8 @@ export function Reconciliation() {
           Compare
         </Button>
       </PageHead>
-      {id !== undefined && <Compared id={id} nameOf={nameOf} onClose={close} />}
-      <Comparisons onOpen={open} nameOf={nameOf} />
+      {id !== undefined && <Compared id={id} getStoreName={getStoreName} onClose={close} />}
+      <Comparisons onOpen={open} getStoreName={getStoreName} />
       <CompareDialog stores={stores} isOpen={dialog.isOpen} onClose={dialog.close} onStarted={open} />
     </>
   );

@@ -74,12 +74,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   whk: { name: 'Webhook', page: '/webhooks', opens: 'open' },
 };
 
-export const kindOf = (id: string): string => KINDS[id.slice(0, 3)]?.name ?? 'Record';
+export const toKindName = (id: string): string => KINDS[id.slice(0, 3)]?.name ?? 'Record';
 
 interface RecordLinkProps {
   id: string;
   children: ReactNode;
-  /** Whether it still exists. */
+  /** False if the record does not exist, so that nothing is linked. */
   isThere: boolean;
 }
 
@@ -139,7 +139,7 @@ const DONE: Readonly<Record<string, string>> = {
   void: 'Voided',
 };
 
-/** What creators do on the pages that mails lead to. */
+/** Creators' actions on the pages that mails lead to. */
 const ON_PAGES: Readonly<Record<string, string>> = {
   apply: 'Applied to the campaign',
   page_brief: 'Opened the brief',
@@ -151,7 +151,7 @@ const ON_PAGES: Readonly<Record<string, string>> = {
   page_work: 'Used the deliverable’s page',
 };
 
-/** What a creator did on a deliverable's page, by the deliverable's new state. */
+/** A creator's action on a deliverable's page, by the deliverable's new state. */
 const WORKED: Readonly<Record<string, string>> = {
   in_progress: 'Opened the deliverable',
   submitted: 'Sent the deliverable',

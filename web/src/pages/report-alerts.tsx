@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
 import { type Field, Form, type Values } from '../kit/form.tsx';
 import { money, number, percent, words } from '../kit/format.ts';
@@ -13,7 +13,7 @@ import { type Column, Opener, Table } from '../kit/table.tsx';
 
 type Alert = Row<'list_alerts'>;
 
-const METRICS = everyOf<Alert['metric']>()([
+const METRICS = listEnum<Alert['metric']>()([
   ...(['orders', 'revenue', 'clicks', 'refunds', 'commission', 'conversion_rate', 'aov'] as const),
 ]);
 const METRIC_LABELS: Readonly<Record<Alert['metric'], string>> = {
@@ -25,37 +25,37 @@ const METRIC_LABELS: Readonly<Record<Alert['metric'], string>> = {
   conversion_rate: 'Conversion rate',
   aov: 'Average order',
 };
-const BY = everyOf<NonNullable<Alert['by']>>()([
+const BY = listEnum<NonNullable<Alert['by']>>()([
   ...(['creator', 'campaign', 'link', 'platform', 'store', 'source', 'country'] as const),
 ]);
-const CONDITIONS = everyOf<Alert['condition']>()(['below', 'above', 'change_percent', 'unusual']);
+const CONDITIONS = listEnum<Alert['condition']>()(['below', 'above', 'change_percent', 'unusual']);
 const CONDITION_LABELS: Readonly<Record<Alert['condition'], string>> = {
   below: 'Below',
   above: 'Above',
   change_percent: 'Changes by percent',
   unusual: 'Unusual for the time',
 };
-const WINDOWS = everyOf<Alert['window']>()(['day', 'hour', 'week']);
+const WINDOWS = listEnum<Alert['window']>()(['day', 'hour', 'week']);
 
 /** A bound in the unit of its figure. */
-function boundOf({ metric, threshold, currency }: Alert): string {
+function formatBound({ metric, threshold, currency }: Alert): string {
   if (metric === 'conversion_rate') return percent(threshold);
   return metric === 'orders' || metric === 'clicks' ? number(threshold) : money(threshold, currency);
 }
 
-/** When an alert fires, in words. */
-function conditionOf(alert: Alert): string {
+/** The condition of an alert in words. */
+function describeCondition(alert: Alert): string {
   const { condition, threshold, window } = alert;
   if (condition === 'unusual') return `Unlike the last weeks, in ${window === 'hour' ? 'an' : 'a'} ${window}`;
   if (condition === 'change_percent')
     return `${threshold < 0 ? 'Down' : 'Up'} ${percent(Math.abs(threshold))} from the ${window} before`;
-  return `${words(condition)} ${boundOf(alert)} in ${window === 'hour' ? 'an' : 'a'} ${window}`;
+  return `${words(condition)} ${formatBound(alert)} in ${window === 'hour' ? 'an' : 'a'} ${window}`;
 }
 
-const nameOf = ({ name, metric }: Alert) => name ?? METRIC_LABELS[metric];
+const nameAlert = ({ name, metric }: Alert) => name ?? METRIC_LABELS[metric];
 
 /** Why a report or alert cannot be read. */
-export const problemOf = (error: string | null): ReactNode =>
+export const renderProblem = (error: string | null): ReactNode =>
   error !== null && <span className="block problem">{error}</span>;
 
 /** The name of a report or alert, and who gets its mails. */
@@ -76,7 +76,7 @@ export function useMailed(of?: { name: string | null; to: readonly string[] }): 
 /** Names shown in a row. */
 const NAMED = 2;
 
-/** What an alert fires for, by name: `Mei Silva, Jürgen Nguyen and 2 more`. */
+/** Names the rows that an alert fires for: `Mei Silva, Jürgen Nguyen and 2 more`. */
 function FiringFor({ of: { by, firing_keys: keys }, most = NAMED }: { of: Alert; most?: number }) {
   const isEnabled = by !== null && keys.length > 0;
   const { data } = useCall(
@@ -100,7 +100,7 @@ function FiringFor({ of: { by, firing_keys: keys }, most = NAMED }: { of: Alert;
 const BRAND = 'brand';
 const USUAL_DEVIATIONS = 3;
 
-const fieldsOf = (alert: Alert | undefined, condition: Alert['condition'], mailed: readonly Field[]): Field[] => [
+const buildFields = (alert: Alert | undefined, condition: Alert['condition'], mailed: readonly Field[]): Field[] => [
   {
     name: 'by',
     label: 'For',
@@ -136,7 +136,7 @@ const fieldsOf = (alert: Alert | undefined, condition: Alert['condition'], maile
   ...mailed,
 ];
 
-function bodyOf(values: Values, metric: Alert['metric'], condition: Alert['condition']) {
+function toBody(values: Values, metric: Alert['metric'], condition: Alert['condition']) {
   return {
     name: values.orNull('name'),
     metric,
@@ -153,7 +153,7 @@ interface AlertFormProps {
   needs: 'create_alert' | 'update_alert';
   action: string;
   onClose: () => void;
-  onSubmit: (body: ReturnType<typeof bodyOf>) => Promise<unknown>;
+  onSubmit: (body: ReturnType<typeof toBody>) => Promise<unknown>;
 }
 
 /** The fields follow the condition. */
@@ -181,8 +181,8 @@ function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) 
         needs={needs}
         action={action}
         onCancel={onClose}
-        fields={fieldsOf(alert, condition, mailed)}
-        onSubmit={(values) => onSubmit(bodyOf(values, metric, condition)).then(onClose)}
+        fields={buildFields(alert, condition, mailed)}
+        onSubmit={(values) => onSubmit(toBody(values, metric, condition)).then(onClose)}
       />
     </>
   );
@@ -223,16 +223,16 @@ export function Alerts() {
             <>
               {METRIC_LABELS[one.metric]}
               {one.by !== null && ` of each ${words(one.by).toLowerCase()}`}
-              <span className="narrow">{conditionOf(one)}</span>
-              {problemOf(one.last_error)}
+              <span className="narrow">{describeCondition(one)}</span>
+              {renderProblem(one.last_error)}
             </>
           }
         >
-          {nameOf(one)}
+          {nameAlert(one)}
         </Opener>
       ),
     },
-    { head: 'When', cell: conditionOf, isWide: true },
+    { head: 'When', cell: describeCondition, isWide: true },
     {
       head: 'Status',
       cell: (one) => (
@@ -249,11 +249,11 @@ export function Alerts() {
       head: 'Actions',
       needs: 'delete_alert',
       cell: (one) => (
-        <Menu label={`Actions for ${nameOf(one)}`}>
+        <Menu label={`Actions for ${nameAlert(one)}`}>
           <Button onPress={() => opened.open(one.id)}>Edit</Button>
           <Confirm
             label="Delete"
-            title={`Delete the alert ${nameOf(one)}?`}
+            title={`Delete the alert ${nameAlert(one)}?`}
             action="Delete the alert"
             onConfirm={() => remove.mutateAsync({ params: { id: one.id } })}
           >
@@ -279,7 +279,7 @@ export function Alerts() {
       {alert && (
         <Dialog
           key={alert.id}
-          title={nameOf(alert)}
+          title={nameAlert(alert)}
           hint={
             alert.firing_keys.length > 0 ? (
               <>

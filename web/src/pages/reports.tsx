@@ -1,7 +1,7 @@
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { type Field, FormDialog, type Values } from '../kit/form.tsx';
 import { time, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
@@ -9,11 +9,11 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Card, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
-import { Alerts, CreateAlert, problemOf, useMailed } from './report-alerts.tsx';
+import { Alerts, CreateAlert, renderProblem, useMailed } from './report-alerts.tsx';
 
 type Report = Row<'list_reports'>;
 
-const OPERATIONS = everyOf<Report['operation']>()([
+const OPERATIONS = listEnum<Report['operation']>()([
   ...(['analytics', 'breakdown', 'customers', 'returns', 'share', 'performance'] as const),
 ]);
 const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
@@ -24,16 +24,16 @@ const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
   share: 'Creators’ share of sales',
   performance: 'Links and codes',
 };
-const EVERY = everyOf<Report['every']>()(['day', 'week', 'month']);
-/** When a report is mailed. */
+const EVERY = listEnum<Report['every']>()(['day', 'week', 'month']);
+/** The time at which a report is mailed. */
 const MAILED: Readonly<Record<Report['every'], string>> = {
   day: 'Every day',
   week: 'Mondays',
   month: 'First of the month',
 };
-const nameOf = ({ name, operation }: Report) => name ?? OPERATION_LABELS[operation];
+const nameReport = ({ name, operation }: Report) => name ?? OPERATION_LABELS[operation];
 
-const fieldsOf = (report: Report | undefined, mailed: readonly Field[]): Field[] => [
+const buildFields = (report: Report | undefined, mailed: readonly Field[]): Field[] => [
   {
     name: 'operation',
     label: 'Figures',
@@ -55,7 +55,7 @@ const fieldsOf = (report: Report | undefined, mailed: readonly Field[]): Field[]
 ];
 
 /** Other figures get the parameters that they need; the same ones keep theirs. */
-function bodyOf(values: Values, was?: Report) {
+function toBody(values: Values, was?: Report) {
   const operation = values.choice('operation', OPERATIONS);
   const isBy = operation === 'breakdown' || operation === 'customers';
   return {
@@ -86,11 +86,11 @@ function Reports() {
           second={
             <>
               {one.name !== null && OPERATION_LABELS[one.operation]}
-              {problemOf(one.last_error)}
+              {renderProblem(one.last_error)}
             </>
           }
         >
-          {nameOf(one)}
+          {nameReport(one)}
         </Opener>
       ),
     },
@@ -102,11 +102,11 @@ function Reports() {
       head: 'Actions',
       needs: 'delete_report',
       cell: (one) => (
-        <Menu label={`Actions for ${nameOf(one)}`}>
+        <Menu label={`Actions for ${nameReport(one)}`}>
           <Button onPress={() => opened.open(one.id)}>Edit</Button>
           <Confirm
             label="Delete"
-            title={`Delete the report ${nameOf(one)}?`}
+            title={`Delete the report ${nameReport(one)}?`}
             action="Delete the report"
             onConfirm={() => remove.mutateAsync({ params: { id: one.id } })}
           >
@@ -133,14 +133,14 @@ function Reports() {
         <FormDialog
           key={report.id}
           needs="update_report"
-          title={nameOf(report)}
+          title={nameReport(report)}
           hint={TITLE_HINT}
           isOpen
           onClose={opened.close}
           action="Save"
-          fields={fieldsOf(report, mailed)}
+          fields={buildFields(report, mailed)}
           onSubmit={async (values) => {
-            await update.mutateAsync({ params: { id: report.id }, body: bodyOf(values, report) });
+            await update.mutateAsync({ params: { id: report.id }, body: toBody(values, report) });
             opened.close();
           }}
         />
@@ -176,9 +176,9 @@ export function ReportsPage() {
         isOpen={reporting.isOpen}
         onClose={reporting.close}
         action="Create the report"
-        fields={fieldsOf(undefined, mailed)}
+        fields={buildFields(undefined, mailed)}
         onSubmit={async (values) => {
-          await make.mutateAsync({ body: bodyOf(values) });
+          await make.mutateAsync({ body: toBody(values) });
           reporting.close();
         }}
       />

@@ -23,12 +23,12 @@ const STATUSES = [
   ['5xx', 'Failed (5xx)'],
 ] as const;
 
-const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'wait' : 'bad');
-const keyOf = ({ request_id, at, ms }: KeyRequest) => `${request_id} ${at} ${ms}`;
-const nameOf = ({ operation }: KeyRequest) => (operation === null ? 'Unknown path' : words(operation));
+const pickTone = (status: number) => (status < 400 ? 'good' : status < 500 ? 'wait' : 'bad');
+const getKey = ({ request_id, at, ms }: KeyRequest) => `${request_id} ${at} ${ms}`;
+const nameOperation = ({ operation }: KeyRequest) => (operation === null ? 'Unknown path' : words(operation));
 
 /** The method and path of an operation. Of a call to another path, the record does not have it. */
-function lineOf({ operation }: KeyRequest): string {
+function formatOperation({ operation }: KeyRequest): string {
   const [method, path] = operations[operation ?? ''] ?? [];
   return method === undefined ? 'No operation has this path' : `${method} ${path}`;
 }
@@ -52,7 +52,7 @@ interface Shown {
   exact: (at: string) => string;
 }
 
-function columnsOf({ masked, open, exact }: Shown): readonly Column<KeyRequest>[] {
+function buildColumns({ masked, open, exact }: Shown): readonly Column<KeyRequest>[] {
   return [
     {
       head: 'Operation',
@@ -61,12 +61,12 @@ function columnsOf({ masked, open, exact }: Shown): readonly Column<KeyRequest>[
           onOpen={() => open(row)}
           second={
             <>
-              {lineOf(row)}
+              {formatOperation(row)}
               <span className="narrow">{exact(row.at)}</span>
             </>
           }
         >
-          {nameOf(row)}
+          {nameOperation(row)}
         </Opener>
       ),
     },
@@ -85,7 +85,7 @@ function columnsOf({ masked, open, exact }: Shown): readonly Column<KeyRequest>[
       head: 'Status',
       cell: ({ status, code }) => (
         <>
-          <span className={`badge ${toneOf(status)}`}>{status}</span>
+          <span className={`badge ${pickTone(status)}`}>{status}</span>
           {code !== null && <span className="second">{words(code.toLowerCase())}</span>}
         </>
       ),
@@ -118,12 +118,12 @@ function Pages({ query, masked }: { query: Query; masked: Masked }) {
       <PlainTable
         caption="API requests"
         rows={data.data}
-        keyOf={keyOf}
-        columns={columnsOf({ masked, open: setOpened, exact })}
+        getKey={getKey}
+        columns={buildColumns({ masked, open: setOpened, exact })}
       />
       {pager(data.next_after)}
       <Dialog
-        title={opened ? nameOf(opened) : ''}
+        title={opened ? nameOperation(opened) : ''}
         isOpen={opened !== undefined}
         onClose={() => setOpened(undefined)}
         isSide
@@ -143,7 +143,7 @@ function Details({ of }: { of: KeyRequest }) {
         ['Request id', <code key="id">{of.request_id}</code>],
         [
           'Operation',
-          of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : lineOf(of),
+          of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : formatOperation(of),
         ],
         [
           'Called',

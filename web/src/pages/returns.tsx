@@ -3,8 +3,8 @@ import type { ReactNode } from 'react';
 import type { Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, number } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -12,24 +12,24 @@ import { Button, Card, Empty, Failure, IfMay, Loading, PageHead, Stat, Stats } f
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
-import { type CostKind, Costs, dialogOf } from './costs.tsx';
-import { headOf, RowName } from './row-name.tsx';
+import { type CostKind, Costs, toDialogName } from './costs.tsx';
+import { RowName, toHead } from './row-name.tsx';
 
 type By = NonNullable<Query<'get_analytics_returns'>['by']>;
 type ReturnsRow = Row<'get_analytics_returns'>;
 type Missing = ReturnsRow['missing'][number];
 
-const BY = everyOf<By>()(['campaign', 'creator', 'link', 'month']);
+const BY = listEnum<By>()(['campaign', 'creator', 'link', 'month']);
 const SHOWN = 50;
 
 /** The sum of a figure; null if one of its parts is unknown. */
-const sumOf = (rows: readonly ReturnsRow[], of: (row: ReturnsRow) => number | null): number | null =>
+const sumFigure = (rows: readonly ReturnsRow[], of: (row: ReturnsRow) => number | null): number | null =>
   rows.reduce<number | null>((sum, row) => {
     const figure = of(row);
     return sum === null || figure === null ? null : sum + figure;
   }, 0);
 
-const spendOf = ({ commission_minor, fees_minor, gifts_minor, fixed_minor }: ReturnsRow) =>
+const sumSpend = ({ commission_minor, fees_minor, gifts_minor, fixed_minor }: ReturnsRow) =>
   fees_minor === null || gifts_minor === null ? null : commission_minor + fees_minor + gifts_minor + fixed_minor;
 
 const times = (value: number | null) => (value === null ? '–' : `${number(value)}×`);
@@ -37,10 +37,10 @@ const times = (value: number | null) => (value === null ? '–' : `${number(valu
 /** The period's totals in each currency: months add up to them. */
 function Totals({ rows }: { rows: readonly ReturnsRow[] }) {
   return [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, its]) => {
-    const revenue = sumOf(its, ({ revenue_minor }) => revenue_minor) ?? 0;
-    const orders = sumOf(its, (row) => row.orders) ?? 0;
-    const spend = sumOf(its, spendOf);
-    const profit = sumOf(its, ({ profit_minor }) => profit_minor);
+    const revenue = sumFigure(its, ({ revenue_minor }) => revenue_minor) ?? 0;
+    const orders = sumFigure(its, (row) => row.orders) ?? 0;
+    const spend = sumFigure(its, sumSpend);
+    const profit = sumFigure(its, ({ profit_minor }) => profit_minor);
     const unknown = 'Not known, see below';
     return (
       <Stats key={currency}>
@@ -52,7 +52,7 @@ function Totals({ rows }: { rows: readonly ReturnsRow[] }) {
         <Stat
           label="Goods"
           value={minorMoney(
-            sumOf(its, ({ goods_minor }) => goods_minor),
+            sumFigure(its, ({ goods_minor }) => goods_minor),
             currency,
           )}
         />
@@ -84,7 +84,7 @@ const MISSING: Readonly<Record<Missing, { text: string; enter?: readonly [kind: 
   contract_fees: { text: 'the amount of a signed contract’s fixed fee' },
 };
 
-/** What nobody entered, and where to. */
+/** Lists the missing costs, each with a button that enters it. */
 function Unknown({ of, onEnter }: { of: readonly Missing[]; onEnter: (kind: CostKind) => void }) {
   if (of.length === 0) return null;
   return (
@@ -115,7 +115,7 @@ function Unknown({ of, onEnter }: { of: readonly Missing[]; onEnter: (kind: Cost
 
 const MISSES = <span className="missing-figure">Missing</span>;
 
-function columnsOf(by: By, rows: readonly ReturnsRow[]): Column<ReturnsRow>[] {
+function buildColumns(by: By, rows: readonly ReturnsRow[]): Column<ReturnsRow>[] {
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   const cost = (head: string, of: (row: ReturnsRow) => number | null, name?: Missing): Column<ReturnsRow> => ({
     head,
@@ -129,7 +129,7 @@ function columnsOf(by: By, rows: readonly ReturnsRow[]): Column<ReturnsRow>[] {
   });
   return [
     {
-      head: headOf(by),
+      head: toHead(by),
       cell: (row) => (
         <>
           <RowName by={by} of={row} />
@@ -162,20 +162,20 @@ function breakEvenText({ orders_to_break_even: needed, missing, orders }: Return
   return number(needed);
 }
 
-/** What campaigns, creators, links and months earned after everything they cost, and the costs themselves. */
+/** The profit of campaigns, creators, links and months, and the costs themselves. */
 export function Returns() {
   const { get, set } = useFilters();
   const { from, to, filters } = usePeriod();
-  const by = choiceOf(get('by'), BY) ?? 'campaign';
+  const by = findChoice(get('by'), BY) ?? 'campaign';
   const dialog = useOpened('dialog');
   const query = { by, from, to };
   const months = useCall('get_analytics_returns', { query: { by: 'month', from, to, limit: 100 } });
   const call = useCall('get_analytics_returns', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
-  // What stands below the totals waits for them, so that nothing moves.
+  // The content below the totals waits for them, so that nothing moves.
   const isSettled = months.data !== undefined || months.error !== null;
-  const enter = (kind: CostKind) => dialog.open(dialogOf(kind));
+  const enter = (kind: CostKind) => dialog.open(toDialogName(kind));
   return (
     <>
       <PageHead
@@ -210,8 +210,8 @@ export function Returns() {
                 isTight
                 caption={`Profit by ${by}`}
                 rows={list.data}
-                keyOf={({ key, currency }) => `${key} ${currency}`}
-                columns={columnsOf(by, list.data)}
+                getKey={({ key, currency }) => `${key} ${currency}`}
+                columns={buildColumns(by, list.data)}
               />
               <p className="hint">
                 Sales are less refunds. “Break-even” is the number of orders like these that pays for fees, gifts and

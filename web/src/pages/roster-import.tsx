@@ -34,7 +34,7 @@ async function knownEmails(): Promise<Set<string>> {
   }
 }
 
-async function planOf(text: string): Promise<Line[]> {
+async function planLines(text: string): Promise<Line[]> {
   const rows = readCsv(text);
   const [head = [], ...rest] = rows;
   const names = head.map((name) => name.trim().toLowerCase());
@@ -71,7 +71,7 @@ export function ImportDialog({ isOpen, onClose }: { isOpen: boolean; onClose: ()
       title="Import creators"
       hint="A CSV file with an “email” column and, optionally, “note”. You can review the result before anything is added."
       head="E-mail"
-      planOf={planOf}
+      planLines={planLines}
       plans={PLANS}
       batch={1}
       send={(lines) => Promise.all(lines.map(addLine))}

@@ -2,7 +2,7 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Download } from '../kit/download.tsx';
-import { choiceOf, Filters, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
+import { Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { compact, day, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
@@ -17,7 +17,7 @@ type Entry = Row<'list_roster'>;
 export function Roster() {
   const { get } = useFilters();
   const query = {
-    status: choiceOf(get('status'), STATES),
+    status: findChoice(get('status'), STATES),
     search: get('search'),
     tag: get('tag'),
     sort: sortIn(get),

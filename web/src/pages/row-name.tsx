@@ -14,14 +14,14 @@ const NONE: Readonly<Record<By, string>> = {
 };
 
 /** The head of their column. */
-export const headOf = (by: By): string => (by === 'link' ? 'Link or code' : words(by));
+export const toHead = (by: By): string => (by === 'link' ? 'Link or code' : words(by));
 
 interface RowNameProps {
   by: By;
   of: { key: string | null; label: string | null };
 }
 
-/** What a row of figures is about; it leads there. */
+/** Names the subject of a row of figures, and links to it. */
 export function RowName({ by, of: { key, label } }: RowNameProps) {
   if (key === null) return <span className="muted">{NONE[by]}</span>;
   const name = label ?? key;

@@ -3,7 +3,7 @@ import type { Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { money } from '../kit/format.ts';
 import { Failure, Loading } from '../kit/parts.tsx';
-import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 
@@ -16,12 +16,12 @@ interface TrendProps {
 
 /** The figures of the last days, and those of the same length before. Days are in UTC. */
 export function useTrend({ only = {}, days, granularity }: TrendProps) {
-  const today = Date.parse(dayOf(Date.now()));
+  const today = Date.parse(toUtcDay(Date.now()));
   // A week that has just begun would look like a fall.
   const last = granularity === 'day' ? today : today - (new Date(today).getUTCDay() || 7) * DAY_MS;
   const period = (daysAgo: number) => ({
-    from: dayOf(last - (daysAgo + days - 1) * DAY_MS),
-    to: dayOf(last - daysAgo * DAY_MS),
+    from: toUtcDay(last - (daysAgo + days - 1) * DAY_MS),
+    to: toUtcDay(last - daysAgo * DAY_MS),
   });
   const now = useCall('get_analytics', { query: { ...only, ...period(0), granularity } });
   const was = useCall('get_analytics', { query: { ...only, ...period(days), granularity } });

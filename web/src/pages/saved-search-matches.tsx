@@ -7,13 +7,13 @@ import { compact, day, number, percent } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { AddToList } from './add-to-list.tsx';
-import { type Creator, CreatorCard, CreatorOpener, nameOf } from './directory-creator.tsx';
+import { type Creator, CreatorCard, CreatorOpener, getName } from './directory-creator.tsx';
 import { AddToRoster } from './directory-roster.tsx';
 
 /** As many as one look-up takes. */
 const AT_ONCE = 100;
 const START = '0';
-const keyOf = ({ pk }: Creator) => String(pk);
+const getKey = ({ pk }: Creator) => String(pk);
 
 /** The creators who began to match a saved search since the person last looked, or all of them. */
 export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; onClose: () => void }) {
@@ -42,7 +42,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   const isLoading = !error && (!found.data || (matches.length > 0 && rows.length === 0));
   // Creators stay chosen when another page is shown.
   const select = (keys: ReadonlySet<string>) => {
-    const known = new Map([...chosen, ...rows.map((creator) => [keyOf(creator), creator] as const)]);
+    const known = new Map([...chosen, ...rows.map((creator) => [getKey(creator), creator] as const)]);
     setChosen(new Map([...known].filter(([key]) => keys.has(key))));
   };
   return (
@@ -60,8 +60,8 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
         <PlainTable
           caption="New creators"
           rows={rows}
-          keyOf={keyOf}
-          selection={{ selected: new Set(chosen.keys()), onSelect: select, nameOf }}
+          getKey={getKey}
+          selection={{ selected: new Set(chosen.keys()), onSelect: select, getName }}
           columns={[
             { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setShown(row)} /> },
             { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },

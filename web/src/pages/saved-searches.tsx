@@ -53,7 +53,7 @@ function useFields(of?: SavedSearch): Field[] {
   ];
 }
 
-function bodyOf(values: Values, isShared: boolean | undefined) {
+function toBody(values: Values, isShared: boolean | undefined) {
   const every = values.choice('every', EVERY);
   return {
     name: values.text('name'),
@@ -77,7 +77,7 @@ function Settings({ of, onClose }: { of: SavedSearch; onClose: () => void }) {
       action="Save"
       fields={fields}
       onSubmit={async (values) => {
-        const body = bodyOf(values, hasShared ? values.isChecked('shared') : undefined);
+        const body = toBody(values, hasShared ? values.isChecked('shared') : undefined);
         await update.mutateAsync({ params: { id: of.id }, body });
         onClose();
       }}
@@ -133,16 +133,16 @@ export function SavedSearches({ search }: { search: Search }) {
   const address: Record<string, unknown> = useSearch({ strict: false });
   const [isNaming, setNaming] = useState(false);
   // A mail links to the matches of one search.
-  const [matchesOf, setMatchesOf] = useState(address.matches);
-  const [settingsOf, setSettingsOf] = useState<string>();
+  const [matchesId, setMatchesId] = useState(address.matches);
+  const [settingsId, setSettingsId] = useState<string>();
   const fields = useFields();
   const hasShared = fields.some(({ name }) => name === 'shared');
   const named = (id: unknown) => saved.data?.find((one) => one.id === id);
-  const [shown, changed] = [named(matchesOf), named(settingsOf)];
+  const [shown, changed] = [named(matchesId), named(settingsId)];
   return (
     <section className="row saved" aria-label="Saved searches">
       {saved.data?.map((one) => (
-        <Chip key={one.id} of={one} onMatches={() => setMatchesOf(one.id)} onSettings={() => setSettingsOf(one.id)} />
+        <Chip key={one.id} of={one} onMatches={() => setMatchesId(one.id)} onSettings={() => setSettingsId(one.id)} />
       ))}
       <Button onPress={() => setNaming(true)} isDisabled={Object.keys(search).length === 0}>
         Save this search
@@ -155,13 +155,13 @@ export function SavedSearches({ search }: { search: Search }) {
         action="Save"
         fields={fields}
         onSubmit={async (values) => {
-          const body = bodyOf(values, hasShared ? values.isChecked('shared') : undefined);
+          const body = toBody(values, hasShared ? values.isChecked('shared') : undefined);
           await save.mutateAsync({ body: { ...body, filters: search } });
           setNaming(false);
         }}
       />
-      {changed && <Settings key={changed.id} of={changed} onClose={() => setSettingsOf(undefined)} />}
-      {shown && <NewMatches key={shown.id} of={shown} onClose={() => setMatchesOf(undefined)} />}
+      {changed && <Settings key={changed.id} of={changed} onClose={() => setSettingsId(undefined)} />}
+      {shown && <NewMatches key={shown.id} of={shown} onClose={() => setMatchesId(undefined)} />}
     </section>
   );
 }

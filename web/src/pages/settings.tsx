@@ -4,7 +4,7 @@ import { type Body, call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
 import { currencyName, day, ownZone, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -17,11 +17,11 @@ import { DirectoryImports } from './directory-imports.tsx';
 import { FraudRulesCard } from './fraud-rules.tsx';
 
 type Transport = NonNullable<Body<'create_passkey'>['response']['response']['transports']>[number];
-const TRANSPORTS = everyOf<Transport>()(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
+const TRANSPORTS = listEnum<Transport>()(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
-/** What this browser knows of a kind, and the brand's own. */
+/** The values that this browser knows, and the brand's own. */
 const known = (kind: 'timeZone' | 'currency', ...own: string[]) =>
   [...new Set([...own, ...Intl.supportedValuesOf(kind)])].sort();
 
@@ -144,7 +144,7 @@ function Passkeys() {
         <PlainTable
           caption="Your passkeys"
           rows={list.rows}
-          keyOf={({ id }) => id}
+          getKey={({ id }) => id}
           columns={[
             { head: 'Name', cell: ({ name }) => name },
             { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} />, isWide: true },
@@ -197,7 +197,7 @@ function Sessions() {
     <PlainTable
       caption="Active sessions"
       rows={list.rows}
-      keyOf={({ id }) => id}
+      getKey={({ id }) => id}
       columns={[
         {
           head: 'Browser',
@@ -281,7 +281,7 @@ type Parts = readonly (readonly [id: string, title: string])[];
 const PARTS: readonly Parts[] = [BRAND, OWN];
 const WITH_IMPORTS: readonly Parts[] = [...PARTS, IMPORTS];
 
-/** How far down the window a part begins to count as read. */
+/** A part counts as read once its beginning is this far from the top of the window. */
 const READING_PX = 160;
 
 /** The part of the page that is being read: the last one whose beginning was scrolled past. */

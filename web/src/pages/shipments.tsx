@@ -1,8 +1,8 @@
 import type { Answer, Body, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
-import { everyOf } from '../kit/every.ts';
-import { choiceOf } from '../kit/filters.tsx';
+import { listEnum } from '../kit/every.ts';
+import { findChoice } from '../kit/filters.tsx';
 import { campaignField, creatorField, Form } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -14,7 +14,7 @@ import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { ShareDialog } from './shipment-share.tsx';
 
-const STATES = everyOf<NonNullable<Body<'update_shipment'>['status']>>()([
+const STATES = listEnum<NonNullable<Body<'update_shipment'>['status']>>()([
   'pending',
   'shipped',
   'delivered',
@@ -124,7 +124,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               { name: 'tracking_number', label: 'Tracking number', value: parcel.tracking_number },
             ]}
             onSubmit={async (values) => {
-              const status = choiceOf(values.text('status'), STATES);
+              const status = findChoice(values.text('status'), STATES);
               await update.mutateAsync({
                 params: { id: parcel.id },
                 body: {

@@ -85,7 +85,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
           <Table
             caption="Lines of the statement"
             list={listed(one.lines)}
-            keyOf={(line) => `${line.id} ${line.currency}`}
+            getKey={(line) => `${line.id} ${line.currency}`}
             empty={<Empty title="Nothing in this period" />}
             columns={[
               {

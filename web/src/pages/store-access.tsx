@@ -4,27 +4,27 @@ import type { Field, Values } from '../kit/form.tsx';
 import { Code } from './store-set-up.tsx';
 import { HOW, type Provider } from './store-snippets.ts';
 
-/** How access to a store is given: with a click or an app, or by a token that is typed in. */
+/** Access to a store is given with a click or an app, or by a token that is typed in. */
 export type Way = 'easy' | 'by_hand';
 
 interface Access {
-  /** What to do in the store before the form can be filled in. */
+  /** The steps in the store before the form can be filled in. */
   steps?: readonly ReactNode[];
   fields: readonly Field[];
   action: string;
-  /** What the button that changes to the other way says. */
+  /** The text of the button that changes to the other way. */
   other?: string;
 }
 
-const addressOf = (provider: Provider): Field => ({
+const buildAddressField = (provider: Provider): Field => ({
   name: 'url',
   label: 'Address',
   isRequired: true,
   hint: `${provider === 'woocommerce' ? 'The shop’s address' : 'The store’s API'}, such as ${HOW[provider].url}`,
 });
 
-const byHandOf = (provider: Provider): readonly Field[] => [
-  addressOf(provider),
+const buildTokenFields = (provider: Provider): readonly Field[] => [
+  buildAddressField(provider),
   { name: 'token', label: 'Access token', kind: 'password', isRequired: true, hint: HOW[provider].token },
   {
     name: 'webhook_secret',
@@ -66,30 +66,30 @@ const ACCESS: Readonly<Record<Provider, Partial<Record<Way, Access>>>> = {
     easy: {
       steps: SHOPIFY_STEPS,
       fields: [
-        addressOf('shopify'),
+        buildAddressField('shopify'),
         { name: 'client_id', label: 'Client ID', isRequired: true },
         { name: 'client_secret', label: 'Client secret', kind: 'password', isRequired: true },
       ],
       action: 'Connect',
       other: 'Use the access token of an older custom app',
     },
-    by_hand: { fields: byHandOf('shopify'), action: 'Connect', other: 'Use an app of the Dev Dashboard' },
+    by_hand: { fields: buildTokenFields('shopify'), action: 'Connect', other: 'Use an app of the Dev Dashboard' },
   },
   woocommerce: {
     easy: {
       steps: WOOCOMMERCE_STEPS,
-      fields: [addressOf('woocommerce')],
+      fields: [buildAddressField('woocommerce')],
       action: 'Continue in WooCommerce',
       other: 'Enter a REST API key',
     },
-    by_hand: { fields: byHandOf('woocommerce'), action: 'Connect', other: 'Approve in WooCommerce' },
+    by_hand: { fields: buildTokenFields('woocommerce'), action: 'Connect', other: 'Approve in WooCommerce' },
   },
-  generic: { by_hand: { fields: byHandOf('generic'), action: 'Connect' } },
+  generic: { by_hand: { fields: buildTokenFields('generic'), action: 'Connect' } },
 };
 
-export function accessOf(provider: Provider, way: Way): Access {
+export function getAccess(provider: Provider, way: Way): Access {
   const { easy, by_hand: byHand } = ACCESS[provider];
-  return (way === 'easy' ? easy : byHand) ?? { fields: byHandOf(provider), action: 'Connect' };
+  return (way === 'easy' ? easy : byHand) ?? { fields: buildTokenFields(provider), action: 'Connect' };
 }
 
 export function Steps({ of }: { of: readonly ReactNode[] }) {
@@ -104,8 +104,7 @@ export function Steps({ of }: { of: readonly ReactNode[] }) {
 
 const withScheme = (address: string) => (/^\w+:\/\//.test(address) ? address : `https://${address}`);
 
-/** What the form says, as the API takes it. */
-export function bodyOf(provider: Provider, values: Values): Body<'connect_affiliate_store'> {
+export function toBody(provider: Provider, values: Values): Body<'connect_affiliate_store'> {
   const some = (name: 'token' | 'webhook_secret' | 'client_id' | 'client_secret') => {
     const value = values.some(name);
     return value === undefined ? {} : { [name]: value };

@@ -4,7 +4,7 @@ import { useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Form, type Values } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
-import { accessOf, addressIn, bodyOf, Steps, type Way } from './store-access.tsx';
+import { addressIn, getAccess, Steps, toBody, type Way } from './store-access.tsx';
 import { TrackClicks } from './store-set-up.tsx';
 import { HOW, PROVIDERS, type Provider } from './store-snippets.ts';
 import { Webhooks } from './store-webhooks.tsx';
@@ -74,7 +74,7 @@ export function ConnectDialog({ isOpen, onClose, connected, onConnected }: Conne
       </Dialog>
     );
   }
-  const { steps, fields, action, other } = accessOf(provider, way);
+  const { steps, fields, action, other } = getAccess(provider, way);
   async function submit(values: Values) {
     if (provider === 'woocommerce' && way === 'easy') {
       const return_url = `${location.origin}${location.pathname}`;
@@ -82,7 +82,7 @@ export function ConnectDialog({ isOpen, onClose, connected, onConnected }: Conne
       location.assign(data.authorize_url);
       return;
     }
-    const { data } = await connect.mutateAsync({ body: bodyOf(provider, values) });
+    const { data } = await connect.mutateAsync({ body: toBody(provider, values) });
     onConnected(data);
   }
   return (
@@ -107,7 +107,7 @@ export function ConnectDialog({ isOpen, onClose, connected, onConnected }: Conne
   );
 }
 
-/** Where WooCommerce sends back a person who approved the access, or did not. */
+/** Connects the store after WooCommerce has sent the person back. Returns the problem if they refused or it failed. */
 export function useReturnFromStore(onConnected: (store: Store) => void): string | undefined {
   const connect = useChange('connect_authorized_store', ['list_affiliate_stores']);
   const [problem, setProblem] = useState<string>();

@@ -13,7 +13,7 @@ type Delivery = Row<'list_store_deliveries'>;
 const LISTS = ['failed', 'waiting'] as const;
 const REFETCH_MS = 3_000;
 
-const reasonOf = ({ reason }: Delivery) =>
+const formatReason = ({ reason }: Delivery) =>
   reason && (reason.field === null ? reason.message : `${reason.field} ${reason.message}`);
 
 function DeliveryItem({ delivery, onRetry }: { delivery: Delivery; onRetry: () => void }) {
@@ -26,7 +26,7 @@ function DeliveryItem({ delivery, onRetry }: { delivery: Delivery; onRetry: () =
       </p>
       <Facts
         of={[
-          ['Reason', reasonOf(delivery)],
+          ['Reason', formatReason(delivery)],
           ['Order', order_id],
           ['Received', <BothTimes key="received" at={received_at} />],
           ['Attempts', number(attempts)],

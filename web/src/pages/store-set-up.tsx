@@ -2,7 +2,7 @@ import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { ago, percent } from '../kit/format.ts';
 import { Button, Copy, Facts, Failure, Loading } from '../kit/parts.tsx';
-import { pixelOf, pluginUrlOf, scriptTagOf } from './store-snippets.ts';
+import { buildPixel, buildPluginUrl, buildScriptTag } from './store-snippets.ts';
 
 type Store = Row<'list_affiliate_stores'>;
 
@@ -19,8 +19,8 @@ export function Code({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** How many of the last orders carried a click, in words. */
-export function trackingOf({ status, referral_tracking: tracking }: Store): string {
+/** Describes the share of the last orders that carried a click. */
+export function describeTracking({ status, referral_tracking: tracking }: Store): string {
   if (status === 'disconnected') return 'Off while the store is disconnected';
   if (tracking.click_share === null) return 'No orders yet';
   const share = `${percent(tracking.click_share * 100)} of the last orders came with a click`;
@@ -34,13 +34,13 @@ function Shopify({ store }: { store: Store }) {
         <strong>1. Add the script to the theme.</strong> In Shopify, open Online Store, Themes, Edit code. Paste this
         into layout/theme.liquid, just before {'</head>'}.
       </p>
-      <Code text={scriptTagOf(store)} label="Script tag" />
+      <Code text={buildScriptTag(store)} label="Script tag" />
       <p>
         <strong>2. Add a custom pixel.</strong> It tracks orders that skip the cart, such as those of “Buy it now”. Open
         Settings, Customer events, Add custom pixel. Name it Rollcall, set the permission to Required, Marketing, paste
         this, save, and connect.
       </p>
-      <Code text={pixelOf(store)} label="Custom pixel" />
+      <Code text={buildPixel(store)} label="Custom pixel" />
       <p className="hint">Both follow the consent that your visitors give to Shopify.</p>
     </>
   );
@@ -53,7 +53,7 @@ function WooCommerce({ store }: { store: Store }) {
         <strong>1. Download the plugin.</strong> It is made for this store.
       </p>
       <p>
-        <a className="button" href={pluginUrlOf(store)}>
+        <a className="button" href={buildPluginUrl(store)}>
           Download the plugin
         </a>
       </p>
@@ -75,7 +75,7 @@ function Generic({ store }: { store: Store }) {
       <p>
         <strong>1. Add the script to each page.</strong> Paste this before {'</head>'}.
       </p>
-      <Code text={scriptTagOf(store)} label="Script tag" />
+      <Code text={buildScriptTag(store)} label="Script tag" />
       <p>
         <strong>2. Send the click with the order.</strong> At checkout, read rollcall.click and send it in click_ids.
         See docs/stores.md.
@@ -102,7 +102,7 @@ function TestIt({ store }: { store: Store }) {
         of={[
           ['Last visit', click ? `${ago(click.at)}, by ${click.link_value}` : 'None in 30 days'],
           ['Last order with a click', order ? `${order.order_id}, ${ago(order.ordered_at)}` : 'None yet'],
-          ['Share', trackingOf(store)],
+          ['Share', describeTracking(store)],
         ]}
       />
       <div className="actions">

@@ -1,19 +1,19 @@
 import type { Row } from '../call/call.ts';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 
 export type Provider = Row<'list_affiliate_stores'>['provider'];
-export const PROVIDERS = everyOf<Provider>()(['shopify', 'woocommerce', 'generic']);
+export const PROVIDERS = listEnum<Provider>()(['shopify', 'woocommerce', 'generic']);
 
 type Store = Pick<Row<'list_affiliate_stores'>, 'provider' | 'webhook_url'>;
 
 /** The address of the links host, which the store's webhooks go to as well. */
-const linksUrlOf = ({ webhook_url: url }: Store) => url.slice(0, url.lastIndexOf('/ingest/'));
+const getLinksUrl = ({ webhook_url: url }: Store) => url.slice(0, url.lastIndexOf('/ingest/'));
 
 /** The tag that a shop's pages include: its script keeps the click that led a visitor to the shop. */
-export const scriptTagOf = (store: Store) => `<script src="${linksUrlOf(store)}/r.js?v=1" async></script>\n`;
+export const buildScriptTag = (store: Store) => `<script src="${getLinksUrl(store)}/r.js?v=1" async></script>\n`;
 
 /** For Shopify's customer events: it reports the click of an order, also of one that skipped the cart. */
-export const pixelOf = ({ webhook_url: url }: Store) => `// Rollcall: tells which creator's link led to an order.
+export const buildPixel = ({ webhook_url: url }: Store) => `// Rollcall: tells which creator's link led to an order.
 analytics.subscribe('checkout_completed', async (event) => {
   const click = await browser.cookie.get('rollcall_click');
   const order = event.data.checkout.order;
@@ -27,13 +27,13 @@ analytics.subscribe('checkout_completed', async (event) => {
 `;
 
 /** The WooCommerce plugin, filled in for the store. */
-export const pluginUrlOf = (store: Store) =>
+export const buildPluginUrl = (store: Store) =>
   `${store.webhook_url.replace('/ingest/woocommerce/', '/plugin/woocommerce/')}.zip`;
 
 interface HowTo {
   label: string;
   url: string;
-  /** Where to find the access token in the store. */
+  /** The place of the access token in the store. */
   token: string;
   webhookSecret: string;
 }

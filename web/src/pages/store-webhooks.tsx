@@ -7,7 +7,7 @@ import type { Provider } from './store-snippets.ts';
 
 type Store = Row<'list_affiliate_stores'>;
 
-/** Where a webhook is created in the store’s own admin. */
+/** The steps that create a webhook in the store’s own admin. */
 const WHERE: Readonly<Record<Provider, string>> = {
   shopify:
     'In Shopify, open Settings, Notifications, Webhooks, and choose Create webhook. Create one for each of these events, with the format JSON:',
@@ -33,8 +33,8 @@ export function Warnings({ store, isOfAddress = false, isReached = false }: Warn
   ));
 }
 
-/** Whether the store’s webhooks are on, in a few words. */
-export function webhooksOf({ status, webhook_setup: setup }: Store): string {
+/** The state of the store’s webhooks in a few words. */
+export function describeWebhooks({ status, webhook_setup: setup }: Store): string {
   if (status === 'disconnected') return 'Off while the store is disconnected';
   if (setup.status === 'active') return `On, checked ${ago(setup.checked_at)}`;
   if (setup.status === 'pending') return 'Being created';
@@ -63,7 +63,7 @@ export function Webhooks({ store: first }: { store: Store }) {
     );
   }
   if (status === 'pending') return <p className="note-box">Rollcall is creating the webhooks in the store…</p>;
-  // What an admin creates in Shopify is signed with another secret than what an app creates.
+  // Shopify signs an admin's own webhooks with another secret, so the page does not ask for them.
   if (store.provider === 'shopify' && checkedAt !== null) {
     return (
       <>

@@ -7,13 +7,13 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp, useReturnFromStore } from './store-connect.tsx';
 import { StoreDeliveries } from './store-deliveries.tsx';
-import { trackingOf } from './store-set-up.tsx';
-import { Warnings, webhooksOf } from './store-webhooks.tsx';
+import { describeTracking } from './store-set-up.tsx';
+import { describeWebhooks, Warnings } from './store-webhooks.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
-/** How it goes, and what to do about it. */
-function healthOf(store: Store): string {
+/** The state of the store's deliveries, and the remedy if there is a problem. */
+function describeHealth(store: Store): string {
   const { status, webhook_health: health } = store;
   const last = ago(health.last_received_at);
   if (status === 'disconnected') return 'This store is disconnected. Its orders are not accepted.';
@@ -34,13 +34,13 @@ function healthOf(store: Store): string {
   return `Orders are arriving. The store last sent one ${last}.`;
 }
 
-/** What is new or silent may be as it should; what is refused is not. */
-function toneOf({ status, webhook_health: health }: Store): string {
+/** A new or silent store may be fine; one that is refused is not. */
+function pickTone({ status, webhook_health: health }: Store): string {
   if (status !== 'connected' || ['failing', 'disabled'].includes(health.status)) return 'problem summary';
   return health.status === 'ok' ? 'note-box' : 'problem summary wait';
 }
 
-/** Who sends without the secret. */
+/** Warns of senders that do not have the secret. */
 const forgedIn = ({ webhook_health: { forged_24h: forged } }: Store) =>
   forged > 0 &&
   `${number(forged)} webhooks in 24 hours had an invalid signature. Either the store uses another webhook secret, or someone else sent them.`;
@@ -65,17 +65,17 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
   const forged = forgedIn(store);
   return (
     <Card title={name} action={<Badge state={status} />}>
-      <p className={toneOf(store)}>{healthOf(store)}</p>
+      <p className={pickTone(store)}>{describeHealth(store)}</p>
       <Warnings store={store} isReached={store.webhook_health.status === 'ok'} />
       {forged && <p>{forged}</p>}
       <Facts
         of={[
           ['Type', words(provider)],
           ['Address', store.storefront_url],
-          ['Webhooks', webhooksOf(store)],
+          ['Webhooks', describeWebhooks(store)],
           ['Webhook address', status === 'disconnected' ? null : <WebhookAddress store={store} />],
           ['Currency', store.currency],
-          ['Click tracking', trackingOf(store)],
+          ['Click tracking', describeTracking(store)],
           [
             'Discount codes',
             store.capabilities.discounts.create
@@ -112,7 +112,7 @@ export function Stores() {
   const connecting = useDialog('connect');
   const [connected, setConnected] = useState<Store>();
   const settingUp = useOpened();
-  const setUpOf = list.rows.find(({ id }) => id === settingUp.id);
+  const storeInSetup = list.rows.find(({ id }) => id === settingUp.id);
   const returnProblem = useReturnFromStore(setConnected);
   const closeConnect = () => {
     connecting.close();
@@ -155,12 +155,12 @@ export function Stores() {
       />
       <Dialog
         title="Set up the store"
-        hint={setUpOf && `Finish the setup in ${setUpOf.name}.`}
-        isOpen={setUpOf !== undefined}
+        hint={storeInSetup && `Finish the setup in ${storeInSetup.name}.`}
+        isOpen={storeInSetup !== undefined}
         onClose={settingUp.close}
         isSide
       >
-        {setUpOf && <SetUp store={setUpOf} />}
+        {storeInSetup && <SetUp store={storeInSetup} />}
       </Dialog>
     </>
   );

@@ -2,7 +2,7 @@ import { useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
+import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
 import { number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
@@ -10,10 +10,10 @@ import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx'
 import { Time } from '../kit/time.tsx';
 
 const REFETCH_MS = 3_000;
-const STATES = everyOf<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
+const STATES = listEnum<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
 type State = (typeof STATES)[number];
 
-/** What was sent and what the receiver answered, attempt by attempt. */
+/** The receiver's answer to each attempt, and the request body that was sent. */
 function Attempts({ id }: { id: string }) {
   const { data } = useCall('get_webhook_delivery', { params: { id } }, { refetchMs: REFETCH_MS });
   if (!data) return <Loading rows={2} />;

@@ -2,7 +2,7 @@ import { useChange } from '../call/use.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
 import { useSay } from '../kit/toast.tsx';
-import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
 /** Sends the events of a time again, for an endpoint that was down. */
 export function RecoverDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
@@ -21,7 +21,7 @@ export function RecoverDialog({ id, onClose }: { id: string | undefined; onClose
           label: 'Since',
           kind: 'date',
           isRequired: true,
-          value: dayOf(Date.now() - DAY_MS),
+          value: toUtcDay(Date.now() - DAY_MS),
           hint: 'From the start of this day, UTC.',
         },
         { name: 'until', label: 'Until', kind: 'date', hint: 'To the end of this day, UTC. Leave blank for now.' },

@@ -22,11 +22,11 @@ const WHICH = [
   ['some', 'Only some of them'],
 ] as const;
 
-const nounOf = (event: string) => event.split('.')[0] ?? event;
+const getNoun = (event: string) => event.split('.')[0] ?? event;
 
 /** Events under the name of what they are about. */
-const groupsOf = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
-  [...Map.groupBy(events, ({ event }) => nounOf(event))].map(([noun, its]) => ({
+const buildGroups = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
+  [...Map.groupBy(events, ({ event }) => getNoun(event))].map(([noun, its]) => ({
     key: noun,
     legend: words(noun),
     fields: its.map(({ event, when }) => ({
@@ -57,7 +57,7 @@ export function Webhooks() {
   const recovering = useOpened('recover');
   const [secret, setSecret] = useState<string>();
   const [which, setWhich] = useState<Which>('all');
-  const groups = which === 'all' ? [] : groupsOf(events);
+  const groups = which === 'all' ? [] : buildGroups(events);
   const sendTest = (id: string) =>
     test.mutateAsync({ params: { id }, body: {} }).then(
       () => say('A test event was queued. See its delivery for the result.'),
@@ -65,7 +65,7 @@ export function Webhooks() {
     );
   const turnOn = (id: string) =>
     update.mutate({ params: { id }, body: { active: true } }, { onError: ({ message }) => say(message) });
-  const actionsOf = ({ id, url, active }: Webhook) => (
+  const renderActions = ({ id, url, active }: Webhook) => (
     <Menu label={`Actions for ${url}`}>
       <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
         Send a test
@@ -134,7 +134,7 @@ export function Webhooks() {
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last response', cell: lastAnswer, isWide: true },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
-    { head: 'Actions', needs: 'test_webhook', cell: actionsOf },
+    { head: 'Actions', needs: 'test_webhook', cell: renderActions },
   ];
   return (
     <>

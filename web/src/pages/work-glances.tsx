@@ -111,7 +111,7 @@ export const BriefsGlance = ({ of }: Props) => (
 );
 
 /** The parcel's content in words. */
-const contentOf = ({ product_description, products }: Row<'list_shipments'>) =>
+const describeContent = ({ product_description, products }: Row<'list_shipments'>) =>
   product_description ?? (products?.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ') || 'Parcel');
 
 const addressText = ({ shipping_address: address }: Row<'list_shipments'>) =>
@@ -126,7 +126,7 @@ export const ShipmentsGlance = ({ of }: Props) => (
     empty="Nothing was shipped."
     row={(parcel) => ({
       key: parcel.id,
-      name: contentOf(parcel),
+      name: describeContent(parcel),
       state: parcel.status,
       second: whoIn(of, parcel) ?? addressText(parcel),
     })}
