@@ -7,8 +7,9 @@ import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
 import { FRAUD_RULES } from '../rules/fraud-rules.ts';
 
+export const COMMISSION_STATUSES = ['pending', 'approved', 'rejected', 'paid'] as const;
 const CommissionStatus = z
-  .enum(['pending', 'approved', 'rejected', 'paid'])
+  .enum(COMMISSION_STATUSES)
   .describe(
     'Commission status. `pending`: waits for a review. `approved`: owed, and paid by the next payout. `rejected`: ' +
       'owes nothing. `paid`: a payout paid it, and it no longer changes.',

@@ -4,7 +4,7 @@ import { idField } from '../../kit/values/fields.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { assignedCreatorName, Email } from '../../workflow/creators/creators.shapes.ts';
 import { createCodes } from './bulk-codes.ts';
-import { Destination, Rate, shortUrlField } from './links.shapes.ts';
+import { Destination, LINK_TYPES, Rate, shortUrlField } from './links.shapes.ts';
 
 /** Most assignments that one request creates, and most creators that it may name. */
 export const MAX_CREATED = 500;
@@ -39,10 +39,10 @@ export const BulkCreate = z
       "Percent of each sale that the creators earn; the brand's `default_commission_rate` when omitted.",
     ),
     type: z
-      .enum(['discount_code', 'link', 'referral_link'])
+      .enum([...LINK_TYPES, 'referral_link'])
       .default('discount_code')
       .transform((type) => (type === 'referral_link' ? 'link' : type))
-      .pipe(z.enum(['discount_code', 'link']))
+      .pipe(z.enum(LINK_TYPES))
       .describe('What to create. `referral_link` is an alias of `link`.'),
     destination_url: Destination.nullable()
       .describe('Page that the new links redirect to. Required for links.')

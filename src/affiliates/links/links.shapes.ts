@@ -20,8 +20,9 @@ import type { ListedLink } from './links.ts';
 const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
 const NO_FIGURES: LinkFigures = { ...NOTHING, others: [] };
 
+export const LINK_TYPES = ['discount_code', 'link'] as const;
 const type = z
-  .enum(['discount_code', 'link'])
+  .enum(LINK_TYPES)
   .describe('`discount_code`: customers redeem it at the checkout. `link`: customers click its short URL.')
   .meta({ example: 'discount_code' });
 const count = z.number().int();

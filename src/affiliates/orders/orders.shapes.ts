@@ -20,6 +20,7 @@ import {
   maskedCustomer,
 } from '../commissions/commissions.shapes.ts';
 import { couponPolicy, model } from '../rules/attribution-rules.ts';
+import { DISPUTE_STATUSES } from '../stores/formats/facts.ts';
 
 /** The store that sent an order. */
 export interface OrderSource {
@@ -410,7 +411,7 @@ export const Explanation = z
         z.object({
           dispute_id: z.string().describe("The dispute's id at its store.").meta({ example: '285332461' }),
           status: z
-            .enum(['open', 'won', 'lost'])
+            .enum(DISPUTE_STATUSES)
             .describe(
               "Outcome of the dispute. `lost`: the customer's bank returned the payment; the commission is rejected.",
             ),

@@ -1,3 +1,4 @@
+import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Account, LedgerKind, Posting } from '../../kit/outbox/ledger-entry.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { multiplyPpm } from '../../kit/values/money.ts';
@@ -133,7 +134,7 @@ export interface CommissionState {
   status: CommissionStatus;
   statusNote: string | null;
   /** Set while the facts, not the brand, keep it rejected. */
-  rejectedFrom: 'pending' | 'approved' | null;
+  rejectedFrom: CommissionsTable['rejectedFrom'];
   /** `statusNote` before the facts rejected the commission. */
   noteBeforeRejection: string | null;
   /** Fixed once the commission is paid. */
@@ -164,7 +165,7 @@ export interface RecomputedCommission {
     refundedMinor: number;
     status: CommissionStatus;
     statusNote: string | null;
-    rejectedFrom: 'pending' | 'approved' | null;
+    rejectedFrom: CommissionsTable['rejectedFrom'];
     noteBeforeRejection: string | null;
     paidAt: Date | null;
     holdEndsAt: Date | null;

@@ -15,7 +15,7 @@ const status = z
 const disputeId = idField('dsp', 'Id of the question.');
 const MAX_TEXT = 5_000;
 
-const Dispute = z
+export const Dispute = z
   .object({
     id: disputeId,
     creator_email: creatorEmail,

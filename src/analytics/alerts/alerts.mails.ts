@@ -3,16 +3,17 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { template } from '../../kit/mail/template.ts';
 import { Figure } from '../reports/reports.shapes.ts';
 import { amountText, figureText } from '../reports/reports.ts';
+import { CONDITIONS, WINDOWS } from './alerts.shapes.ts';
 import { toMinorThreshold } from './alerts.ts';
 
 const params = z.object({
   name: z.string(),
   metric: z.string(),
-  condition: z.enum(['above', 'below', 'change_percent', 'unusual']),
+  condition: z.enum(CONDITIONS),
   threshold: z.number(),
   unit: z.enum(['money', 'count', 'percent']),
   currency: z.string(),
-  window: z.enum(['hour', 'day', 'week']),
+  window: z.enum(WINDOWS),
   figures: z.array(Figure),
   /** Further creators, links or countries that the mail does not name. */
   more: z.int(),

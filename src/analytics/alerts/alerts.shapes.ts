@@ -12,10 +12,10 @@ export type Metric = (typeof METRICS)[number];
 const BY = ['creator', 'campaign', 'link', 'platform', 'store', 'source', 'country'] as const;
 export type AlertBy = (typeof BY)[number];
 
-const CONDITIONS = ['above', 'below', 'change_percent', 'unusual'] as const;
+export const CONDITIONS = ['above', 'below', 'change_percent', 'unusual'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
-const WINDOWS = ['hour', 'day', 'week'] as const;
+export const WINDOWS = ['hour', 'day', 'week'] as const;
 export type AlertWindow = (typeof WINDOWS)[number];
 
 const name = z

@@ -54,7 +54,7 @@ const campaignText = 'The campaign that has the cost; null unless `scope` is `ca
 const skuText = 'SKU of the product, as in shipments; null unless `scope` is `product`.';
 const currencyText = 'ISO 4217 code of `amount`; null for a percentage.';
 
-const Cost = z
+export const Cost = z
   .object({
     id: idField('cst', 'Cost id.'),
     scope,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dayText } from '../../kit/html/times.ts';
 import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { template } from '../../kit/mail/template.ts';
-import { Figure } from './reports.shapes.ts';
+import { EVERY, Figure } from './reports.shapes.ts';
 import { figureText } from './reports.ts';
 
 const reportMail = template({
@@ -11,7 +11,7 @@ const reportMail = template({
     name: z.string(),
     /** The title of its figures, such as "Revenue by creator". */
     title: z.string(),
-    every: z.enum(['day', 'week', 'month']),
+    every: z.enum(EVERY),
     from: z.string(),
     to: z.string(),
     figures: z.array(Figure),

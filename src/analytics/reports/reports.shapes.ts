@@ -11,7 +11,7 @@ const DEFAULT_TIME = '08:00';
 const OPERATIONS = ['analytics', 'breakdown', 'customers', 'returns', 'share', 'performance'] as const;
 export type ReportOperation = (typeof OPERATIONS)[number];
 
-const EVERY = ['day', 'week', 'month'] as const;
+export const EVERY = ['day', 'week', 'month'] as const;
 export type ReportInterval = (typeof EVERY)[number];
 
 const name = z

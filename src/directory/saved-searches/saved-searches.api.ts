@@ -50,7 +50,7 @@ const alert = z
   .nullable()
   .describe('One mail a period that had new matches, with their number; null for none.');
 
-const SavedSearch = z
+export const SavedSearch = z
   .object({
     id: idField('ssr', 'Saved search id.'),
     name,

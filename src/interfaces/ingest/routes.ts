@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { PROVIDERS } from '../../affiliates/stores/connections/connections.shapes.ts';
 import { findReceiver, type Receiver } from '../../affiliates/stores/connections/connections.ts';
 import { countFailure, countForged } from '../../affiliates/stores/connections/health.ts';
 import type { RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
+import { PROVIDERS } from '../../affiliates/stores/formats/provider.ts';
 import { createBurstLimiter, openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, ignoreFailure, notFound, toApiError } from '../../kit/values/errors.ts';

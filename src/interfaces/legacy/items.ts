@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Link } from '../../affiliates/links/links.shapes.ts';
+import { COMMISSION_STATUSES } from '../../affiliates/commissions/commissions.shapes.ts';
+import { LINK_TYPES, Link } from '../../affiliates/links/links.shapes.ts';
 import { campaignId, createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
@@ -37,7 +38,7 @@ const linkStatus = z
   .enum(['active', 'expired', 'disabled'])
   .describe('`expired`: the coupon has ended at its store. `disabled`: deactivated by the brand.');
 const commissionStatus = z
-  .enum(['pending', 'approved', 'rejected', 'paid'])
+  .enum(COMMISSION_STATUSES)
   .describe('`pending`: awaiting review. `approved`: to be paid. `paid`: covered by a payout.');
 
 const LegacyLinkShape = z
@@ -46,9 +47,7 @@ const LegacyLinkShape = z
     creator_email: creatorEmail,
     creator_name: assignedCreatorName,
     campaign_id: campaignId,
-    type: z
-      .enum(['discount_code', 'link'])
-      .describe('`discount_code`: a code for the checkout. `link`: a tracked link.'),
+    type: z.enum(LINK_TYPES).describe('`discount_code`: a code for the checkout. `link`: a tracked link.'),
     code: z.string().describe('The code, or the name of the link.').meta({ example: 'ANA10' }),
     discount_percent: z
       .number()

@@ -1,6 +1,7 @@
+import type { PLATFORMS } from './platforms.ts';
 import { withoutUnseen } from './text.ts';
 
-export type HandlePlatform = 'photo_app' | 'video_app' | 'stream_app';
+export type HandlePlatform = (typeof PLATFORMS)[number];
 
 /** An address at a platform: of a profile, or of something else there, which has no handle. */
 interface HandleAddress {

@@ -1,3 +1,5 @@
+export const PLATFORMS = ['photo_app', 'video_app', 'stream_app'] as const;
+
 const NAMES = new Map([
   ['photo_app', 'Instagram'],
   ['video_app', 'TikTok'],

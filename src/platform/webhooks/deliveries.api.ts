@@ -25,7 +25,7 @@ const state = z
   .enum(['pending', 'delivered', 'failed', 'cancelled'])
   .describe('`pending` deliveries wait for the next attempt; `failed` had their last; `cancelled` will not be sent.');
 
-const WebhookDelivery = z
+export const WebhookDelivery = z
   .object({
     id: idField('whd', 'Delivery id.'),
     webhook_id: idField('whk', 'Id of the webhook that receives the event.'),

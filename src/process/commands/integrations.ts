@@ -9,7 +9,7 @@ import {
   identifyStore,
   type StoreEntry,
 } from '../../affiliates/stores/connections/connect.ts';
-import { PROVIDERS, toIntegration, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { toIntegration, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
 import {
   findBrandOfIntegration,
   type IntegrationRow,
@@ -17,7 +17,7 @@ import {
 } from '../../affiliates/stores/connections/connections.ts';
 import { listAddressWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
-import { AppRefused, type Provider } from '../../affiliates/stores/formats/provider.ts';
+import { AppRefused, PROVIDERS, type Provider } from '../../affiliates/stores/formats/provider.ts';
 import { findBackfill, startBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
 import { toBackfill } from '../../affiliates/stores/sweeps/sweeps.api.ts';
 import { keepWebhooksNow } from '../../affiliates/stores/webhooks.ts';

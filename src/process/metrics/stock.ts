@@ -1,5 +1,6 @@
 import { readPayoutFigures } from '../../affiliates/payouts/payouts.ts';
 import { readStoreFigures } from '../../affiliates/stores/connections/connections.ts';
+import { DELIVERY_STATES } from '../../affiliates/stores/deliveries/deliveries.shapes.ts';
 import { readInbox } from '../../affiliates/stores/deliveries/fold.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { readSweepFigures } from '../../affiliates/stores/sweeps/sweeps.ts';
@@ -72,7 +73,7 @@ export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void
   });
   const states = 'Deliveries of stores that came within five minutes, by outcome.';
   inbox('rollcall_store_deliveries_5m', states, ['state'], (one, { received }) => {
-    for (const state of ['waiting', 'done', 'ignored', 'failed']) one.set({ state }, 0);
+    for (const state of DELIVERY_STATES) one.set({ state }, 0);
     for (const { state, count } of received) one.set({ state }, count);
   });
 }

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
-import type { UsageTerms } from './assets.ts';
+import type { AssetSource, UsageTerms } from './assets.ts';
 
 /** Days before the end of an asset's rights on which its brand is notified. */
 const NOTICE_DAYS = [14, 3, 0] as const;
@@ -35,7 +35,7 @@ export interface RightsAnswer {
 }
 
 interface AssetTerms {
-  source: 'upload' | 'deliverable' | 'tracked_content';
+  source: AssetSource;
   usageRights: string | null;
   rights: UsageTerms | null;
   rightsExpiresAt: Date | null;

@@ -3,6 +3,7 @@ import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { createdAt, currencyField, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
 import { amountProblem, Currency, toPpm } from '../../kit/values/money.ts';
 import { ListQuery, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 
 /** Fields of every noun that has a creator or belongs to a campaign. */
@@ -74,7 +75,7 @@ export const CompensationShown = Compensation.extend({
 
 const Requirements = z.object({
   platforms: z
-    .array(z.enum(['photo_app', 'video_app', 'stream_app']))
+    .array(z.enum(PLATFORMS))
     .max(10)
     .nullable()
     .describe(`Platforms that creators post on: ${PLATFORM_NAMES}; null for any.`),

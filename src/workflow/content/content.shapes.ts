@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { campaignId, creatorEmail, idField, PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
+import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { creatorName } from '../campaigns/campaigns.shapes.ts';
@@ -21,7 +22,7 @@ const nextRefreshAvailable = timestamp
   .nullable()
   .describe('When the next refresh can be requested; null: now.')
   .meta({ example: '2026-03-12T07:00:00.000Z' });
-const platform = z.enum(['photo_app', 'video_app', 'stream_app']);
+const platform = z.enum(PLATFORMS);
 
 const Metrics = z.object({
   views: count('Number of views', 88_000),

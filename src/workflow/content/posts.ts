@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
+import { PLATFORMS } from '../../kit/values/platforms.ts';
 import platforms from './platforms.json' with { type: 'json' };
 
 /** A request within this time of the previous one does nothing. Scheduled readings do not count as requests. */
@@ -52,7 +53,7 @@ export function engagementRate({ views, likes, comments, shares, saves, follower
 
 const Platforms = z.array(
   z.object({
-    platform: z.enum(['photo_app', 'video_app', 'stream_app']),
+    platform: z.enum(PLATFORMS),
     hosts: z.array(z.string()),
     posts: z.array(
       z.object({
@@ -66,7 +67,7 @@ const Platforms = z.array(
 );
 
 interface PostForm {
-  platform: 'photo_app' | 'video_app' | 'stream_app';
+  platform: (typeof PLATFORMS)[number];
   path: RegExp;
   query: string | undefined;
   type: string;

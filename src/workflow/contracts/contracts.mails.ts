@@ -9,6 +9,7 @@ import { mailPeople } from '../../platform/people/people.ts';
 import type { Addressee } from '../applications/applications.ts';
 import { listContractDeliverables } from '../deliverables/deliverables.ts';
 import { workUrl } from '../deliverables/moves.ts';
+import { EXPIRED_REASONS } from './contracts.shapes.ts';
 import type { ContractFacts, ContractRow } from './contracts.ts';
 import { documentText, readDocument } from './document.ts';
 
@@ -102,7 +103,7 @@ const contractSignedBrand = template({
 
 const contractVoided = template({
   audience: 'creator',
-  params: z.object({ title: z.string(), reason: z.enum(['voided', 'expired']) }),
+  params: z.object({ title: z.string(), reason: z.enum(EXPIRED_REASONS) }),
   write: ({ title, reason }, { brandName }) => ({
     subject: `No longer open for signature: ${title}`,
     paragraphs: [
@@ -145,7 +146,7 @@ export async function mailSent(work: Work, row: ContractRow, to: Addressee): Pro
 export async function mailEnded(
   work: Work,
   { id, creatorId, creatorEmail, title }: ContractFacts,
-  reason: 'expired' | 'voided',
+  reason: (typeof EXPIRED_REASONS)[number],
 ): Promise<void> {
   if (creatorEmail === null) return;
   await queueMail(work, {

@@ -17,6 +17,7 @@ import { Email } from '../creators/creators.shapes.ts';
 import { ContractTerms, WorkInput, WorkShown } from '../deliverables/deliverables.shapes.ts';
 import type { ContractFacts } from './contracts.ts';
 
+export const EXPIRED_REASONS = ['expired', 'voided'] as const;
 const STATUSES = ['draft', 'sent', 'signed', 'expired'] as const;
 const MAX_ITEMS = 50;
 const MAX_UNITS = 200;
@@ -95,7 +96,7 @@ export const Contract = z
       .describe('When it was last sent for signature; null for a draft.')
       .meta({ example: '2026-03-03T09:30:00.000Z' }),
     expired_reason: z
-      .enum(['expired', 'voided'])
+      .enum(EXPIRED_REASONS)
       .nullable()
       .describe(
         'Why the contract expired. `expired`: it was not signed in time; `voided`: the brand withdrew it; null otherwise.',

@@ -25,6 +25,7 @@ import {
   type ContractCreate,
   type ContractFilter,
   type ContractPatch,
+  type EXPIRED_REASONS,
   type ItemInput,
   toContract,
 } from './contracts.shapes.ts';
@@ -258,7 +259,7 @@ export async function sendContract(work: Work, id: string): Promise<ContractFact
 }
 
 /** Ends it unsigned, and cancels its deliverables. */
-async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'voided'): Promise<void> {
+async function endContract(work: Work, old: ContractRow, reason: (typeof EXPIRED_REASONS)[number]): Promise<void> {
   const { db, now, brandId } = work;
   const row = await updateContract(db, brandId, old.id, {
     status: 'expired',

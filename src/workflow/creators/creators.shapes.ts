@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currencyField, idField, PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { type HandlePlatform, parseHandleAddress, readHandle } from '../../kit/values/handle-address.ts';
 import { integerParameter, ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
-import { platformName } from '../../kit/values/platforms.ts';
+import { PLATFORMS, platformName } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { MAX_ADDRESS } from '../../kit/values/web-address.ts';
 
@@ -190,7 +190,7 @@ export type Creator = z.infer<typeof Creator>;
 export const CreatorFilter = z.object({
   ...PersonFilter,
   platform: z
-    .enum(['photo_app', 'video_app', 'stream_app'])
+    .enum(PLATFORMS)
     .describe(
       `Platform on which they have a handle: ${PLATFORM_NAMES}. No \`stream_app\` handles are stored, so it finds nobody.`,
     )

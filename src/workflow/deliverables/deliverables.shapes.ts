@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { campaignId, createdAt, creatorEmail, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
@@ -58,7 +59,7 @@ const DeliverableType = z
   .max(50)
   .describe('Kind of content to deliver.')
   .meta({ example: 'reel' });
-export const Platform = z.enum(['photo_app', 'video_app', 'stream_app']);
+export const Platform = z.enum(PLATFORMS);
 
 const id = idField('dlv', 'Deliverable id.');
 const status = z

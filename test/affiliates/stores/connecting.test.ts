@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { openSession, type SignedIn, signIn } from '../../harness/session.ts';
 import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/store.ts';

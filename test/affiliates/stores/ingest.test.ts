@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { call, send, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { someAddress } from '../../harness/applying.ts';
 import { balancesOf } from '../../harness/sales.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectStore } from '../../../src/affiliates/stores/connections/connect.ts';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { openShop } from '../../harness/shop.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
+import type { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
 import { requested, signedDelivery, startStores } from '../../harness/store.ts';
 import { wooOrder } from '../../harness/woo-order.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identifyStore } from '../../../src/affiliates/stores/connections/connect.ts';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { runCli } from '../../harness/cli.ts';
 import { connectTestStore, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';

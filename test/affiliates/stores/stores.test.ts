@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
 import { readClickIdFromUrl } from '../../../src/affiliates/stores/formats/click.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { divideHalfEven, readDecimal, toMinorUnits } from '../../../src/affiliates/stores/formats/money.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { requested, signedDelivery, startStore, startStores } from '../../harness/store.ts';
 
 let stores: Awaited<ReturnType<typeof startStores>>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { problemsOf } from '../../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { openShop } from '../../harness/shop.ts';

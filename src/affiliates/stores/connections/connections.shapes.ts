@@ -6,10 +6,10 @@ import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
 import { toWire } from '../../../kit/values/wire.ts';
 import { getClient } from '../formats/clients.ts';
+import { PROVIDERS } from '../formats/provider.ts';
 import type { ListedIntegration } from './connections.ts';
 import { listWarnings } from './warnings.ts';
 
-export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
 const provider = z
   .enum(PROVIDERS)
   .describe('Kind of store. `generic`: a store of your own that follows the protocol in the documentation.');

@@ -6,8 +6,9 @@ import { toWire } from '../../../kit/values/wire.ts';
 import { integrationId } from '../connections/connections.shapes.ts';
 import type { StoreDeliveryRow } from './deliveries.ts';
 
+export const DELIVERY_STATES = ['waiting', 'done', 'ignored', 'failed'] as const;
 const state = z
-  .enum(['waiting', 'done', 'ignored', 'failed'])
+  .enum(DELIVERY_STATES)
   .describe(
     '`waiting`: not recorded yet, or tried again later. `done`: recorded. `ignored`: not about orders. `failed`: it could not be read, or was tried for 24 hours.',
   );

@@ -11,7 +11,7 @@ import { updateHealth } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
 import { parseDelivery } from '../formats/delivery-body.ts';
 import { type Delivery, getRetryAfterMs, needsReconnect, type Reading, type Store } from '../formats/provider.ts';
-import type { Reason } from './deliveries.shapes.ts';
+import type { DELIVERY_STATES, Reason } from './deliveries.shapes.ts';
 import { toFailedOutcome, toOutcome } from './outcomes.ts';
 
 /** A brand with due deliveries; `dueAt` is that of the longest waiting one. */
@@ -120,7 +120,7 @@ export interface Outcome {
   /** Attempts before this one. */
   attemptsBefore: number;
   attempts: number;
-  state: 'waiting' | 'done' | 'ignored' | 'failed';
+  state: (typeof DELIVERY_STATES)[number];
   nextAttemptAt: Date | null;
   reason: Reason | null;
   notes: readonly string[];

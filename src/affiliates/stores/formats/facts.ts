@@ -55,10 +55,12 @@ export interface OrderFacts extends ReceivedRefunds {
   items?: readonly ItemFacts[] | undefined;
 }
 
+export const DISPUTE_STATUSES = ['open', 'won', 'lost'] as const;
+
 /** State of a dispute by the customer's bank. */
 export interface DisputeFacts {
   disputeId: string;
-  status: 'open' | 'won' | 'lost';
+  status: (typeof DISPUTE_STATUSES)[number];
   /** Time of the report. */
   at: Date;
 }

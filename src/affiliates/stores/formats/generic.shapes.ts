@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Currency, getDecimals } from '../../../kit/values/money.ts';
 import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
 import { MAX_LENGTH, MAX_VALUES } from './click.ts';
+import { DISPUTE_STATUSES } from './facts.ts';
 import { Decimal, findExcess, isWhole, writeDecimal } from './money.ts';
 import { StorefrontUrl, StoreId, StoreName, StoreTime } from './provider.ts';
 
@@ -120,7 +121,7 @@ export const orderFields = {
     .optional()
     .describe('True for a later order of a subscription: it pays only codes and links with `pays_renewals`.'),
   dispute: z
-    .enum(['open', 'won', 'lost'])
+    .enum(DISPUTE_STATUSES)
     .nullish()
     .describe(
       "Dispute of the customer's bank over the payment. `lost` takes the commission back, until a later report says `won`; " +

@@ -7,7 +7,8 @@ import { toProblems } from '../../../kit/values/problems.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
 import type { OrderFacts, ReportedDispute, ReportedRefunds } from './facts.ts';
 
-export type Provider = 'shopify' | 'woocommerce' | 'generic';
+export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
+export type Provider = (typeof PROVIDERS)[number];
 
 /** Access data for calls to a store. */
 export interface Store {

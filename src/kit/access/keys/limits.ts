@@ -3,8 +3,11 @@ import { isInNetworks, isNetwork } from '../../engines/http/addresses.ts';
 import { ApiError } from '../../values/errors.ts';
 import { omitUndefined } from '../../values/patch.ts';
 
-export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
-export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
+export const PLAN_NAMES = ['free', 'starter', 'growth', 'scale', 'design_partner', 'enterprise'] as const;
+export type PlanName = (typeof PLAN_NAMES)[number];
+
+export const SUBSCRIPTION_STATUSES = ['active', 'trialing', 'past_due', 'canceled'] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
 export interface Plan {
   monthlyCredits: number;
@@ -21,9 +24,6 @@ export const PLANS: Record<PlanName, Plan> = {
   design_partner: { monthlyCredits: 100_000, rosterLimit: 10_000, directory: true },
   enterprise: { monthlyCredits: 1_000_000, rosterLimit: 100_000, directory: true },
 };
-
-export const PLAN_NAMES: readonly PlanName[] = ['free', 'starter', 'growth', 'scale', 'design_partner', 'enterprise'];
-export const SUBSCRIPTION_STATUSES: readonly SubscriptionStatus[] = ['active', 'trialing', 'past_due', 'canceled'];
 
 export function isActive(subscription: { status: SubscriptionStatus }): boolean {
   return subscription.status === 'active' || subscription.status === 'trialing';
