@@ -120,8 +120,8 @@ const Read = z
       .object({
         q: z.string().describe('The words beside the place.').meta({ example: 'fitness' }),
         city: z.string().optional().describe('The place, if it is a metro or a city.').meta({ example: 'LA' }),
-        state: z.string().optional().describe('The place, if it is a state.'),
-        country: z.string().optional().describe('The place, if it is a country.'),
+        state: z.string().optional().describe('The place, if it is a state.').meta({ example: 'TX' }),
+        country: z.string().optional().describe('The place, if it is a country.').meta({ example: 'US' }),
       })
       .optional()
       .describe(

@@ -66,7 +66,10 @@ function* textsOf(value: unknown, place: string): Generator<[string, string]> {
 
 test.each(documents)('No example of the $name reference is a placeholder', ({ places }) => {
   const fillers = bodiesOf(places).flatMap(([place, { example }]) =>
-    [...textsOf(example, place)].flatMap(([where, text]) => (/^text\.*$/.test(text) ? [where] : [])),
+    // `text` is also a way to read a search.
+    [...textsOf(example, place)].flatMap(([where, text]) =>
+      /^text\.*$/.test(text) && !where.endsWith('/read_as') ? [where] : [],
+    ),
   );
   expect(fillers, 'give the property an example in its schema (.meta)').toEqual([]);
 });
