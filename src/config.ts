@@ -154,7 +154,7 @@ const Environment = z.object({
 const STORAGE = ['ASSETS_URL', 'SMTP_URL'] as const;
 const elsewhere = (value: string | undefined) => (value === 'local' ? undefined : value);
 
-const bytesOf = (hex: string | undefined) => (hex === undefined ? undefined : Buffer.from(hex, 'hex'));
+const parseHex = (hex: string | undefined) => (hex === undefined ? undefined : Buffer.from(hex, 'hex'));
 
 /** A sandbox's clock cannot be turned back, so engines that may hold real data must be confirmed explicitly. */
 function assertSandbox(env: z.infer<typeof Environment>): void {
@@ -217,8 +217,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     youtubeApiUrl: env.YOUTUBE_API_URL ?? 'https://www.googleapis.com/youtube/v3',
     youtubeApiKey: env.YOUTUBE_API_KEY,
     tiktokLinksUrl: env.TIKTOK_LINKS_URL,
-    secret: bytesOf(env.ROLLCALL_SECRET),
-    previousSecret: bytesOf(env.ROLLCALL_PREVIOUS_SECRET),
+    secret: parseHex(env.ROLLCALL_SECRET),
+    previousSecret: parseHex(env.ROLLCALL_PREVIOUS_SECRET),
     linksUrl: (env.LINKS_URL ?? `http://${env.HOST}:${linksPort}`).replace(/\/$/, ''),
     linksUrlIsSet: env.LINKS_URL !== undefined,
     isSandbox: env.ROLLCALL_SANDBOX !== '0',

@@ -10,7 +10,7 @@ import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 
 const STOP_WITHIN_MS = 20_000;
-/** What the web app's build gets of the CPU beside engines that start and the import: a tenth of what each of them gets. */
+/** The niceness of the web app's build: it gets a tenth of the CPU that each starting engine and the import get. */
 const BESIDE = 10;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
@@ -29,7 +29,7 @@ async function loadServer() {
   return { ...apps, ...checks, ...jobs, ...migrations, ...opening };
 }
 
-/** Whether the web app is built. If that fails, the reason is reported, and /app says that it is not. */
+/** Builds the web app; true if it is built. If that fails, the reason is reported, and /app says that it is not. */
 async function buildWebApp(directory: string, folder: string): Promise<boolean> {
   try {
     await step('Building the web app', () => ensureClient(directory, folder, { niceness: BESIDE }));
@@ -51,9 +51,12 @@ async function main(): Promise<void> {
   const building = buildWebApp(config.directory, webApp);
   const [engines, server] = await Promise.all([
     resolveEngines(config, ENGINES, {
-      ...{ reuseRunning: false, elasticsearchHeapMb, report },
+      reuseRunning: false,
+      elasticsearchHeapMb,
+      report,
       // Searches are 503 until Elasticsearch is up; everything else is already served.
-      ...{ later: ['elasticsearch'], revives: true },
+      later: ['elasticsearch'],
+      revives: true,
     }).then((started) => {
       shutdown.add(() => started.stop());
       return started;
@@ -95,7 +98,9 @@ async function main(): Promise<void> {
     // Jobs wait, because they would mix the present into the sample's past.
     if (demo)
       await local?.ensureSampleBrand(context, demo, {
-        ...{ isEmpty, isEnding: shutdown.isEnding, report },
+        isEmpty,
+        isEnding: shutdown.isEnding,
+        report,
         postgresUrl: urls.postgres,
       });
     // With embedded engines there is no separate worker.

@@ -36,8 +36,20 @@ export function countForms(texts: Iterable<string>): Ratios {
 }
 
 const AIMS = { endInOf: 0.02, relative: 0.02, functionsPer1000: 35, packed: 0 };
+const NAMES_AND_COMMENTS = ['endInOf', 'relative', 'packed'] as const;
 /** Parts that have reached an aim keep it. */
-const KEPT: Readonly<Record<string, readonly (keyof typeof AIMS)[]>> = {};
+const KEPT: Readonly<Record<string, readonly (keyof typeof AIMS)[]>> = {
+  'src/kit': NAMES_AND_COMMENTS,
+  'src/platform': NAMES_AND_COMMENTS,
+  'src/directory': NAMES_AND_COMMENTS,
+  'src/workflow': [...NAMES_AND_COMMENTS, 'functionsPer1000'],
+  'src/analytics': NAMES_AND_COMMENTS,
+  'src/affiliates': NAMES_AND_COMMENTS,
+  'src/interfaces': NAMES_AND_COMMENTS,
+  'src/local': NAMES_AND_COMMENTS,
+  'src/process': NAMES_AND_COMMENTS,
+  'web/src': NAMES_AND_COMMENTS,
+};
 
 const groupName = (file: string) => (file.startsWith('web/src/') ? 'web/src' : /^src\/[^/]+(?=\/)/.exec(file)?.[0]);
 

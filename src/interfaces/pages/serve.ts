@@ -80,7 +80,7 @@ function formOfRequest({ headers, body }: FastifyRequest): Form {
   return readForm(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 }
 
-function partsOf(request: FastifyRequest, upload: Upload | undefined): AsyncIterable<FormPart> {
+function readFormParts(request: FastifyRequest, upload: Upload | undefined): AsyncIterable<FormPart> {
   if (!upload || !isForm(request)) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only its own form.');
   }
@@ -124,7 +124,7 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
     isPerson: request.method !== 'HEAD' && isPerson(headers),
     userAgent: headers['user-agent'] ?? '',
     form: () => formOfRequest(request),
-    parts: () => partsOf(request, getUpload(kind, context)),
+    parts: () => readFormParts(request, getUpload(kind, context)),
     inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
   };
   return { opened, visit };
