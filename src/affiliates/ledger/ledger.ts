@@ -72,7 +72,7 @@ export async function listAccountBalances(db: Db, brandId: string, where: Ledger
 /** The range of times that ClickHouse can store; a posting's time is clamped to it. */
 const [FIRST, LAST] = [-8.64e15, 8.64e15].map((ms) => tsvTime(new Date(ms)));
 
-/** All facts of a posting that figures depend on, as one text; figures/rollups/queries.ts builds the same text. */
+/** All facts of a posting that figures depend on, as one text; analytics/figures/rollups.ts builds the same text. */
 const POSTING = sql`entry.seq || '|' || posting.line - 1 || '|' || entry.kind || '|' || posting.account || '|'
   || posting.amount_minor || '|' || entry.currency || '|' || coalesce(entry.link_id, '') || '|' || entry.creator_id || '|'
   || least(greatest(translate(posting.at, 'TZ', ' ') collate "C", ${FIRST}), ${LAST})`;
@@ -107,7 +107,7 @@ export async function listAccountSums(
     .execute();
 }
 
-/** The store and the click of a sale as one text; figures/orders/queries.ts builds the same text. */
+/** The store and the click of a sale as one text; analytics/figures/orders.ts builds the same text. */
 const SALE_FACTS = sql`entry.seq || '|' || coalesce(orders.integration_id, '') || '|' || coalesce(commissions.source, '') || '|'
   || coalesce(commissions.click_id, '')`;
 
