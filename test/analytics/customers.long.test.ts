@@ -7,7 +7,7 @@ import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
 
 const NEW = 'decade00'.repeat(8);
-/** Of no other test: ClickHouse knows batches of one database from those of another by their time. */
+/** A name of no other test: ClickHouse knows batches of one database from those of another by their time. */
 const NOW = new Date('2026-11-20T12:00:00.417Z');
 const DAY_MS = 24 * 60 * 60_000;
 const FROM = '2026-05-01';

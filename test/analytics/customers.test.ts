@@ -4,7 +4,7 @@ import { type Answer, makeBrand, send, startApp, type TestApp } from '../harness
 import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
 
-/** Of no other test: ClickHouse knows batches of one database from those of another by their time. */
+/** A name of no other test: ClickHouse knows batches of one database from those of another by their time. */
 const NOW = new Date('2026-11-20T12:00:00.417Z');
 const DAY_MS = 24 * 60 * 60_000;
 
