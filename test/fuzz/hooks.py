@@ -96,6 +96,8 @@ def is_beyond_schema(detail, query):
         or (not values and detail["code"] == "too_big" and any(ord(one) > 0xFFFF for one in detail["message"]))
         # An address may be longer than a code.
         or (not values and detail["code"] == "too_big" and detail["field"] == "value")
+        # A profile's address may be longer than a handle.
+        or (values and detail["code"] == "invalid_format" and detail["field"] == "handle")
         or detail["code"] not in STATED
         # A report's parameters are held to the operation that the body names beside them.
         or (not values and detail["field"].startswith("parameters."))

@@ -30,7 +30,7 @@ test.each(['2025-11-25', '2026-07-28'])(
     );
     const keyed = await startKeyed(app.url, keys);
     const output = await mkdtemp(path.join(tmpdir(), 'rollcall-conformance-'));
-    const baseline = `test/mcp/conformance-${version}.yml`;
+    const baseline = `test/interfaces/mcp/conformance-${version}.yml`;
     const args = ['server', '--url', keyed.url, '--spec-version', version];
     const { stdout } = await run(
       'node_modules/.bin/conformance',
