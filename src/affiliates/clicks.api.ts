@@ -115,7 +115,7 @@ const clickOperations = [
       'Clicks on the brand’s short links in the last 90 days, counted or not, newest first. Send `next_after` as `after` ' +
       `for older ones. ${FRESHNESS}`,
     // Agents have breakdowns.
-    forAgents: false,
+    forAgents: { isListed: false },
     query: ClickFilter,
     response: Clicks,
     handler: (context, call) =>

@@ -177,7 +177,7 @@ const auditOperations = [
     tag: 'Audit log',
     summary: 'One change',
     description: 'Who changed which fields of a record, and their values before and after.',
-    forAgents: false,
+    forAgents: { isListed: false },
     params: z.object({ id: z.string().max(100).describe('Audit entry id.') }),
     item: AuditEntry,
     find: async ({ postgres }, { caller, params }) =>

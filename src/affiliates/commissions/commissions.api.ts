@@ -17,7 +17,7 @@ const commissionOperations = [
     tag,
     summary: 'List commissions',
     description: 'Sales attributed to creators, and manual commissions. Newest first.',
-    forAgents: false,
+    forAgents: { isListed: false },
     query: CommissionFilter,
     item: CommissionEvent,
     rows: commissions,
@@ -30,7 +30,7 @@ const commissionOperations = [
     tag,
     summary: 'Get a commission',
     description: 'The same fields as in `/v1/commissions`.',
-    forAgents: false,
+    forAgents: { isListed: false },
     item: CommissionEvent,
     find: async ({ postgres }, { caller, params }) =>
       toCommission(await getCommission(postgres.db, caller.brandId, params.id)),

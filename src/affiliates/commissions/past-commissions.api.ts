@@ -75,8 +75,8 @@ function toPastCommission(row: PastCommissionFacts): z.input<typeof PastCommissi
 }
 
 const tag = 'Past commissions';
-/** A person moves records from another tool once; agents do not need these operations. */
-const forAgents = false;
+/** Records from another tool are moved once, so few agents need these tools. */
+const forAgents = { isListed: false };
 const idempotent = { readOnly: false, idempotent: true };
 
 const pastCommissionOperations = [

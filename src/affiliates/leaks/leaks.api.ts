@@ -93,7 +93,7 @@ const listLeaks = read({
   description:
     "Compares each code's orders of a period, at most 92 days, with the eight weeks before of its creator's codes: orders " +
     `without a click, returning customers, bursts, visits from coupon sites. ${FRESHNESS}`,
-  forAgents: false,
+  forAgents: { isListed: false },
   query: LeaksQuery,
   response: Leaks,
   ...figuresHandlers({ item: LeakRow, page: pageOfLeaks, rows: eachLeak, from: 'postings' }),

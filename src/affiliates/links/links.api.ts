@@ -76,7 +76,7 @@ const linkOperations = [
     tag,
     summary: 'Codes and links with their results',
     description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
-    forAgents: false,
+    forAgents: { isListed: false },
     query: LinkFilter,
     response: AffiliateList,
     handler: (context, call) =>
@@ -202,7 +202,7 @@ const linkOperations = [
     description:
       'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
       'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
-    forAgents: false,
+    forAgents: { isListed: false },
     body: LinkRotation,
     item: RotatedLink,
     errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],

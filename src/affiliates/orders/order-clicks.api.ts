@@ -45,7 +45,7 @@ const orderClickOperations = [
     description:
       'The last visit through a tracked link, and the last order that carried its click. Follow a link, buy something, and call this to see both.',
     // Agents see the share of orders with a click in the store itself.
-    forAgents: false,
+    forAgents: { isListed: false },
     item: StoreTracking,
     find: async ({ postgres, clickhouse, clock }, { caller: { brandId }, params: { id } }) => {
       const now = clock.now();

@@ -83,7 +83,7 @@ const orderOperations = [
     summary: 'Get an order, explained',
     description: "The same answer as `/v1/affiliates/explain`, by the order's id in Rollcall.",
     // explain_attribution does the same.
-    forAgents: false,
+    forAgents: { isListed: false },
     item: Explanation,
     find: async ({ postgres, clock }, { caller: { brandId }, params }) =>
       await explainOrder(postgres.db, await orders.get(postgres.db, brandId, params.id), clock.now()),
@@ -103,9 +103,8 @@ const reportingOperations = [
     description:
       `Records an order of a shop that is not connected, or updates it; repeating a report changes nothing. ${SAME} ` +
       'Send the codes that the customer redeemed, and the `click_id` of the landing page.',
-    // A system of the brand's reports its sales.
-    forAgents: false,
-    hints: { idempotent: true },
+    forAgents: { isListed: false },
+    hints: { idempotent: true, planned: true },
     body: ReportedOrder,
     item: Order,
     lookUp: async ({ secrets }) => secrets,
@@ -120,8 +119,8 @@ const reportingOperations = [
     tag: 'Orders',
     summary: 'Report up to 500 orders',
     description: `All reports are recorded, or none if one is invalid. ${SAME}`,
-    forAgents: false,
-    hints: { idempotent: true },
+    forAgents: { isListed: false },
+    hints: { idempotent: true, planned: true },
     body: ReportedOrders,
     item: RecordedOrders,
     lookUp: async ({ secrets }) => secrets,
@@ -137,8 +136,8 @@ const reportingOperations = [
     description:
       'Adds a refund to an order that was reported with a key; repeating it changes nothing. A connected store reports its ' +
       'refunds itself.',
-    forAgents: false,
-    hints: { idempotent: true },
+    forAgents: { isListed: false },
+    hints: { idempotent: true, planned: true },
     body: ReportedRefund,
     item: Explanation,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -160,7 +159,7 @@ const simulationOperations = [
       'Decides the paid orders of a period again under the given rules, with what came with each order, and compares. Changes ' +
       'nothing. More than 50,000 orders take a job: the response is 202, the answer is in its file `simulation.json`, and its ' +
       '`result` is the same with up to 100 creators.',
-    forAgents: false,
+    forAgents: { isListed: false },
     callers: ['brand'],
     params: nothing,
     query: nothing,

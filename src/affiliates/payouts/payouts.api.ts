@@ -95,7 +95,7 @@ const payoutOperations = [
     tag,
     summary: 'Record that a payout was paid, by an id in the body',
     description: `The same as PATCH \`/v1/payouts/{id}\`, with the id in the body. ${SETTLING}`,
-    forAgents: false,
+    forAgents: { isListed: false },
     body: PayoutPatchById,
     item: PayoutDetail,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],

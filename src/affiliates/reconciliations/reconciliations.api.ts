@@ -26,7 +26,7 @@ const reconciliationOperations = [
       "Starts a job. Send the store's CSV of orders as `file` in multipart/form-data, up to 200 MB, or JSON with a connected " +
       "store and a period, whose orders are then read from it. The job's file has a row for each difference, its `result` the " +
       'counts, and a `plan_id` if the store can be read again.',
-    forAgents: false,
+    forAgents: { isListed: false },
     callers: ['brand'],
     params: nothing,
     query: nothing,

@@ -23,7 +23,7 @@ const attributionRulesOperations = [
     summary: 'How orders are attributed',
     description:
       'These rules apply to all codes and links. Each also has its own rate, review period and attribution window.',
-    forAgents: false,
+    forAgents: { isListed: false },
     find: async ({ postgres: { db } }, { caller: { brandId } }) =>
       shownRules(await getRules(db, brandId), await getBrandCurrency(db, brandId)),
   }),
@@ -36,7 +36,8 @@ const attributionRulesOperations = [
     description:
       'Set changes, omit keeps, null clears. Applies to orders that arrive from now on. ' +
       '`/v1/affiliates/simulate` shows what a rule would have changed.',
-    forAgents: false,
+    forAgents: { isListed: false },
+    hints: { planned: true },
     body: AttributionRulesPatch,
     apply: async ({ db, now, brandId, audit }, { body }) => {
       const currency = await getBrandCurrency(db, brandId);

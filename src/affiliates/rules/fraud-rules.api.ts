@@ -14,7 +14,7 @@ const fraudRulesOperations = [
     item: FraudRulesShown,
     summary: 'What happens to suspicious orders',
     description: 'A commission names the rules that its order broke in `fraud_flags`.',
-    forAgents: false,
+    forAgents: { isListed: false },
     find: async ({ postgres: { db } }, { caller: { brandId } }) => {
       const { rules, updatedAt } = await getFraudRules(db, brandId);
       return { ...rules, updated_at: updatedAt?.toISOString() ?? null };
@@ -28,7 +28,8 @@ const fraudRulesOperations = [
     summary: 'Change what happens to suspicious orders',
     description:
       'Set changes, omit keeps, also inside a rule. Applies to commissions from now on; existing ones keep their flags.',
-    forAgents: false,
+    forAgents: { isListed: false },
+    hints: { planned: true },
     body: FraudRulesPatch,
     apply: async ({ db, now, brandId, audit }, { body }) => {
       // The brand is locked because there is no row of rules to lock before the first change.

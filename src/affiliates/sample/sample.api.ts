@@ -21,7 +21,7 @@ const sampleOperations = [
     description:
       'For a brand with `has_sample`. Deletes everything in it, including what was added since: creators, campaigns, orders, money and history. People, keys, plan, settings, lists and saved searches stay.',
     ownersOnly: true,
-    forAgents: false,
+    forAgents: { isListed: false },
     response: SampleRemoved,
     errors: ['NOT_FOUND'],
     hints: { idempotent: true, destructive: true },

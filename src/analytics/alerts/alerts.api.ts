@@ -30,8 +30,8 @@ const tag = 'Reports and alerts';
 const all = { path: '/v1/alerts', tag, item: Alert } as const;
 const one = { path: '/v1/alerts/{id}', tag, item: Alert } as const;
 
-/** People decide who gets mails, not agents. */
-const forAgents = false;
+/** Only people of the brand get these mails. */
+const forAgents = { isListed: false };
 
 /** Throws VALIDATION_ERROR for a threshold that the condition cannot have. */
 function checkedThreshold(condition: Condition, threshold: number | undefined): number {

@@ -126,8 +126,7 @@ const tag = 'Costs';
 const all = { path: '/v1/costs', tag, item: Cost } as const;
 const one = { path: '/v1/costs/{id}', tag, item: Cost } as const;
 
-/** Agents read in the returns which costs are missing; people enter them. */
-const forAgents = false;
+const forAgents = { isListed: false };
 
 const costOperations = [
   list({

@@ -19,7 +19,7 @@ const exportOperations = [
     description:
       'Starts a job. You can download its files and `manifest.json` for 7 days. With a `schedule`, files go into your own ' +
       'S3 bucket each day. A window that ended less than 30 seconds ago is read 30 seconds after its end.',
-    forAgents: false,
+    forAgents: { isListed: false },
     body: ExportCreate,
     errors: ['CONFLICT'],
     sealsAnswer: true,

@@ -38,7 +38,7 @@ export const ExportSchedule = z
   .meta({ id: 'ExportSchedule' });
 
 const tag = 'Jobs';
-const forAgents = false;
+const forAgents = { isListed: false };
 
 export const scheduleOperations = [
   list({

@@ -56,7 +56,7 @@ const listCampaignPerformance = read({
     "One row for each campaign and currency, with the sums of its codes and links. All of a link's activity counts for " +
     `its current campaign. The highest revenue comes first. ${FRESHNESS}`,
   // get_analytics_breakdown does the same.
-  forAgents: false,
+  forAgents: { isListed: false },
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
   handler: (context, { query, ...call }) =>

@@ -26,8 +26,8 @@ const tag = 'Reports and alerts';
 const all = { path: '/v1/reports', tag, item: Report } as const;
 const one = { path: '/v1/reports/{id}', tag, item: Report } as const;
 
-/** People decide who gets mails, not agents. */
-const forAgents = false;
+/** Only people of the brand get these mails. */
+const forAgents = { isListed: false };
 
 const reportOperations = [
   list({

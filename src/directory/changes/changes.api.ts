@@ -38,7 +38,7 @@ const ChangeFilter = z
       .max(200)
       .optional()
       .describe(
-        'Where to start: a time, or a version from `X-Directory-Version` for everything after its import. Without it and `after`, the feed starts 90 days ago.',
+        'Where to start: a time, or a version of the directory for everything after its import. Answers have the version in `X-Directory-Version`. Without it and `after`, the feed starts 90 days ago.',
       ),
     after: z
       .string()
@@ -187,8 +187,8 @@ export const changeOperations = [
     summary: 'What changed in the directory, in order',
     description:
       'Creators that were added, updated or removed in the last 90 days, and those that opted out, at most 20 ' +
-      'seconds late. Free. Send `next_after` as `after` to continue. A start older than 90 days gets 409 CONFLICT.',
-    forAgents: false,
+      'seconds late. Free. Send `next_after` as `after` to continue. A start older than 90 days is refused.',
+    forAgents: { isListed: false },
     directory: true,
     query: ChangeFilter,
     response: ChangeFeed,

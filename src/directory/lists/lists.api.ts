@@ -165,7 +165,7 @@ const listOperations = [
     summary: 'One list',
     description: 'Includes the number of its creators.',
     // list_lists does the same.
-    forAgents: false,
+    forAgents: { isListed: false },
     find: async ({ postgres }, { caller, params }) =>
       toWire(await creatorLists.get(postgres.db, caller.brandId, params.id)),
   }),
@@ -174,7 +174,7 @@ const listOperations = [
     id: 'update_list',
     summary: 'Rename a list',
     description: 'A value changes a field; null clears the note.',
-    forAgents: false,
+    forAgents: { isListed: false },
     body: CreatorListPatch,
     errors: ['NOT_FOUND'],
     apply: async ({ db, now, brandId, audit }, { params: { id }, body }) => {
@@ -189,8 +189,8 @@ const listOperations = [
     path: '/v1/lists/{id}',
     tag,
     summary: 'Delete a list',
-    description: 'Searches that name the list then get 422.',
-    forAgents: false,
+    description: 'Searches that name the list are then refused.',
+    forAgents: { isListed: false },
     item: CreatorList,
     errors: ['NOT_FOUND'],
     hints: { ...hints, destructive: true },
@@ -209,7 +209,7 @@ const listOperations = [
     description:
       'Last added first, with the same fields as in a search. To filter or sort them, search with `in_list`.',
     // search_creators with in_list does the same.
-    forAgents: false,
+    forAgents: { isListed: false },
     directory: true,
     query: ListedCreatorFilter,
     response: ListedCreators,
@@ -251,7 +251,7 @@ const listOperations = [
     summary: 'Put the creators of a CSV on a list',
     description:
       'Send multipart/form-data with the file as `file`: up to 20 MB, with a header row and a column `pk` or `username`.',
-    forAgents: false,
+    forAgents: { isListed: false },
     callers: ['brand'],
     directory: true,
     params: byId,
@@ -270,7 +270,7 @@ const listOperations = [
     id: 'remove_from_list',
     summary: 'Remove creators from a list',
     description: 'Takes up to 1,000 in the body. Those that are not on the list are ignored.',
-    forAgents: false,
+    forAgents: { isListed: false },
     body: CreatorsToRemove,
     item: CreatorsRemoved,
     errors: ['NOT_FOUND'],

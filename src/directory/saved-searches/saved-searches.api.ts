@@ -169,7 +169,7 @@ const savedSearchOperations = [
     summary: 'One saved search',
     description: 'Includes the number of its matches.',
     // list_saved_searches does the same.
-    forAgents: false,
+    forAgents: { isListed: false },
     find: async ({ postgres }, { caller, params: { id } }) => {
       if (!(await findSavedSearch(postgres.db, toViewer(caller), id))) throw notFound('saved search');
       return toItem(await savedSearchRows.get(postgres.db, caller.brandId, id), caller);
@@ -180,7 +180,7 @@ const savedSearchOperations = [
     id: 'update_saved_search',
     summary: 'Change a saved search',
     description: 'A value changes a field; null ends the alert. With new filters, it starts again without new matches.',
-    forAgents: false,
+    forAgents: { isListed: false },
     directory: true,
     forViewers: true,
     body: SavedSearchPatch,
@@ -198,7 +198,7 @@ const savedSearchOperations = [
     tag,
     summary: 'Delete a saved search',
     description: 'Also deletes its matches and its alert.',
-    forAgents: false,
+    forAgents: { isListed: false },
     forViewers: true,
     params: byId,
     item: SavedSearch,

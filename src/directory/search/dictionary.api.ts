@@ -49,9 +49,11 @@ function dictionary<const Name extends string, T extends z.ZodType>(
     tag: 'Directory',
     summary,
     description: 'Free. Values that the search parameters understand, with the number of matching creators.',
-    // Agents know the states and countries, and search_creators understands every spelling of them.
-    forAgents: name !== 'states' &&
-      name !== 'countries' && { description: `Free. Values of \`${argument}\` in search_creators, with counts.` },
+    forAgents: {
+      description: `Free. Values of \`${argument}\` in search_creators, with counts.`,
+      // Agents know the states and countries, and search_creators understands every spelling of them.
+      isListed: name !== 'states' && name !== 'countries',
+    },
     callers: ['brand'],
     directory: true,
     params: nothing,

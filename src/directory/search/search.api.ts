@@ -271,7 +271,7 @@ const directoryOperations = [
       'request, and `meta.not_found` names the values that the directory does not have. With a data key, use `pks`, ' +
       '`usernames` and `emails` of search.',
     // search_creators does the same.
-    forAgents: false,
+    forAgents: { isListed: false },
     callers: ['brand'],
     directory: true,
     params: nothing,

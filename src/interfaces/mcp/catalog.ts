@@ -2,15 +2,31 @@ import { LRUCache } from 'lru-cache';
 import type { CallerKind } from '../../kit/access/keys/callers.ts';
 import type { Operation } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
-import { type Bound, bind, type Tool } from './tools.ts';
+import { factsFor } from './inputs.ts';
+import { type Bound, bind, type NameTool, type Tool } from './tools.ts';
 
 /** The tools of an installation, and the selection that a connection requests. */
 export interface Catalog {
   find(name: string): Bound | undefined;
   toolsets: readonly string[];
+  /** What there is for a caller, listed or not, by toolset. */
+  describe(kind: CallerKind, scopes: readonly string[] | null): ToolsetSummary[];
   /** Throws VALIDATION_ERROR if the selection names an unknown tool or toolset. */
   select(query: URLSearchParams): Selection;
 }
+
+export interface ToolsetSummary {
+  toolset: string;
+  tools: { name: string; summary: string; is_listed: boolean }[];
+}
+
+/** Tells an agent of the tools that are not listed; the protocol's part alone knows it. */
+export const LIST_TOOLSETS: Tool = {
+  name: 'list_toolsets',
+  description: 'Every tool by toolset, also those that this list leaves out, and how to get them. Example: {}',
+  inputSchema: { type: 'object', properties: {} },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
 
 export interface Selection {
   has(name: string): boolean;
@@ -63,16 +79,24 @@ function withoutRepeats(all: readonly Bound[]): Bound[] {
   });
 }
 
+const isListed = ({ operation }: Bound): boolean => factsFor(operation).isListed !== false;
+
 export function openCatalog(operations: readonly Operation[]): Catalog {
   const isTool = ({ forAgents, takesFile, callers }: Operation) =>
     forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
   const offered = operations.filter(isTool);
+  const nameTool: NameTool = (method = 'GET', path) => {
+    const own = offered.filter((one) => one.path === path);
+    return (own.find((one) => one.method === method) ?? own[0])?.id;
+  };
   const ids = new Set(offered.map(({ id }) => id));
   const toolsets = new Set(offered.map(getToolset));
   let kept: Map<string, Bound> | undefined;
   /** The tools by name. Describing them all takes as long as the rest of the start, so the first message does it. */
   const tools = (): Map<string, Bound> => {
-    kept ??= new Map(withoutRepeats(offered.map(bind)).map((one) => [one.operation.id, one]));
+    kept ??= new Map(
+      withoutRepeats(offered.map((operation) => bind(operation, nameTool))).map((one) => [one.operation.id, one]),
+    );
     return kept;
   };
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
@@ -99,21 +123,21 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     if (problems.length > 0) throw validationError(problems);
     const sets = listed(query, 'toolsets');
     const named = listed(query, 'tools');
+    const isWhole = sets !== undefined || named !== undefined;
     const isChosen = ({ operation }: Bound) =>
-      (!(sets || named) || sets?.includes(getToolset(operation)) || named?.includes(operation.id)) === true;
+      !isWhole || sets?.includes(getToolset(operation)) === true || named?.includes(operation.id) === true;
     const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
     const chosen = [...tools().values()]
       .filter(isChosen)
-      .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'))
-      .map((one) => ({
-        callers: one.operation.callers,
-        tool: isFlagged('output') && one.outputSchema ? { ...one.tool, outputSchema: one.outputSchema } : one.tool,
-      }));
-    const names = new Set(chosen.map(({ tool }) => tool.name));
+      .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'));
+    const names = new Set(chosen.map(({ operation }) => operation.id));
+    const listable = isWhole ? chosen.map(({ operation }) => bind(operation, nameTool, true)) : chosen.filter(isListed);
     const lists = new Map<CallerKind, Tool[]>();
     for (const kind of ['brand', 'data'] as const) {
-      const own = chosen.filter(({ callers }) => callers.includes(kind)).map(({ tool }) => tool);
-      lists.set(kind, own);
+      const own = listable
+        .filter(({ operation }) => operation.callers.includes(kind))
+        .map(({ tool, outputSchema }) => (isFlagged('output') && outputSchema ? { ...tool, outputSchema } : tool));
+      lists.set(kind, isWhole ? own : [...own, LIST_TOOLSETS]);
     }
     const selection: Selection = {
       has: (name) => names.has(name),
@@ -124,5 +148,19 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     return selection;
   }
 
-  return { find: (name) => tools().get(name), toolsets: [...toolsets], select };
+  function describe(kind: CallerKind, scopes: readonly string[] | null): ToolsetSummary[] {
+    const own = [...tools().values()].filter(
+      ({ operation }) => operation.callers.includes(kind) && isGranted(scopes, operation),
+    );
+    return [...Map.groupBy(own, ({ operation }) => getToolset(operation))].map(([toolset, bounds]) => ({
+      toolset,
+      tools: bounds.map((bound) => ({
+        name: bound.operation.id,
+        summary: bound.operation.summary,
+        is_listed: isListed(bound),
+      })),
+    }));
+  }
+
+  return { find: (name) => tools().get(name), toolsets: [...toolsets], describe, select };
 }

@@ -132,6 +132,12 @@ function assertDataStays(policy: PolicyRow, operation: Operation, args: Json): v
   throw refused('data_out', 'it sends data to an address outside, which needs a person; plan it (mode "plan").');
 }
 
+/** A rule of money that an agent may propose and only a person may set. */
+function assertPlanned({ hints }: Operation, args: Json): void {
+  if (!hints.planned || args.mode === 'plan') return;
+  throw refused('planned', 'it decides what creators are paid, which needs a person; plan it (mode "plan").');
+}
+
 /** Runs before the transaction, so that forbidden calls make no outside requests. */
 export async function assertMayCall(
   context: Context,
@@ -142,6 +148,7 @@ export async function assertMayCall(
   const policy = await policyFor(context, brandId, operation.hints.readOnly);
   assertTool(policy, operation);
   assertDataStays(policy, operation, args);
+  assertPlanned(operation, args);
   if (operation.hints.moneyOut && !policy.moneyOut) {
     throw refused('money_out', 'agents may not pay anybody, nor plan it; a person can allow it (money_out).');
   }
@@ -158,6 +165,7 @@ export function createGuard(operation: Operation, args: Json): NonNullable<Circu
     const policy = await lockPolicy(work.db, work.brandId);
     assertTool(policy, operation);
     assertDataStays(policy, operation, args);
+    assertPlanned(operation, args);
     if (hints.moneyOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody, nor plan it.');
     const entries: AuditEntry[] = [];
     const audit = (entry: AuditEntry) => {

@@ -10,6 +10,8 @@ export type Place = 'params' | 'query' | 'body';
 /** The arguments of a tool, and where an operation takes each. */
 export interface Inputs {
   places: Map<string, Place>;
+  /** Every argument, listed or not. */
+  schemas: Record<string, Json>;
   properties: Record<string, Json>;
   required: string[];
   example: Json;
@@ -41,8 +43,9 @@ export const isChange = ({ method }: Operation) => method !== 'GET';
 /** An operation's declaration for agents; empty for one that agents cannot call. */
 export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === false ? {} : forAgents);
 
-function isUnlisted({ place, name, schema }: Given, operation: Operation): boolean {
-  if (factsFor(operation).omits?.includes(name)) return true;
+const isOmitted = ({ name }: Given, operation: Operation) => factsFor(operation).omits?.includes(name) === true;
+
+function isUnlisted({ place, name, schema }: Given): boolean {
   if (place !== 'query') return false;
   return UNLISTED.includes(name) || (name === 'sort' && JSON.stringify(schema.enum) === '["newest","oldest"]');
 }
@@ -180,18 +183,22 @@ function exampleArguments(given: readonly Given[], operation: Operation): Json {
   return Object.fromEntries(shown.map(({ name, example }) => [name, shortId(example)]));
 }
 
-export function listInputs(operation: Operation): Inputs {
+/** The arguments of a tool; a whole one lists also those that others leave out for the sake of brevity. */
+export function listInputs(operation: Operation, isWhole: boolean): Inputs {
   const given = [...listParameters(operation), ...listFields(operation)];
   const places = new Map(given.map(({ name, place }) => [name, place]));
   if (places.size < given.length) throw new Error(`${operation.id} has two inputs of one name.`);
-  const listed = given.filter((one) => !isUnlisted(one, operation));
+  const whole = given.filter((one) => !isOmitted(one, operation));
+  const brief = whole.filter((one) => !isUnlisted(one));
+  const listed = isWhole ? whole : brief;
   return {
     places,
+    schemas: Object.fromEntries(given.map(({ name, schema }) => [name, schema])),
     properties: {
       ...Object.fromEntries(listed.map(({ name, schema }) => [name, schema])),
       ...(isChange(operation) ? OF_EVERY_CHANGE : {}),
     },
     required: listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
-    example: exampleArguments(listed, operation),
+    example: exampleArguments(brief, operation),
   };
 }

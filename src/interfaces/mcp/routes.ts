@@ -3,12 +3,13 @@ import { z } from 'zod';
 import type { Request as Requested } from '../../kit/access/keys/identify.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { nothing, type Operation, operation } from '../../kit/operation/operation.ts';
-import { ApiError } from '../../kit/values/errors.ts';
+import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { later } from '../../kit/values/later.ts';
 import { logFailure } from '../../kit/values/log.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { assertShallow } from '../../kit/values/nesting.ts';
 import { isRecord } from '../../kit/values/wire.ts';
+import { preferredType } from '../http/accepted.ts';
 import type { Door } from '../http/gate.ts';
 import { openCatalog } from './catalog.ts';
 import { challenged, oauthRoutes } from './oauth/routes.ts';
@@ -71,17 +72,45 @@ const readTool = (message: unknown) =>
     ? message.params.name
     : undefined;
 
-function webRequest(request: FastifyRequest): Request {
+/** The arguments of a call, which some hosts send as JSON text. */
+function readArguments(message: unknown): unknown {
+  if (!isRecord(message) || !isRecord(message.params) || typeof message.params.arguments !== 'string') return message;
+  try {
+    return { ...message, params: { ...message.params, arguments: JSON.parse(message.params.arguments) } };
+  } catch {
+    const form = 'must be an object, such as {"limit": 20}';
+    const sent = JSON.stringify(message.params.arguments.slice(0, 60));
+    throw validationError([{ field: 'arguments', code: 'invalid_type', message: `${form}; got the text ${sent}.` }]);
+  }
+}
+
+const JSON_TYPE = 'application/json';
+const EVENTS_TYPE = 'text/event-stream';
+
+/** The protocol's package wants callers that accept both forms; the answer is given in one that this caller accepts. */
+function toWebRequest(request: FastifyRequest, message: unknown): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (typeof value === 'string' && name !== 'content-length') headers.set(name, value);
   }
-  return new Request(`http://localhost${request.url}`, {
-    method: request.method,
-    headers,
-    ...(Buffer.isBuffer(request.body) && request.body.length > 0 ? { body: new Uint8Array(request.body) } : {}),
-  });
+  headers.set('accept', `${JSON_TYPE}, ${EVENTS_TYPE}`);
+  // Hosts of servers with sessions send the id of one, also to a server that has none.
+  headers.delete('mcp-session-id');
+  const body = message === undefined ? {} : { body: JSON.stringify(message) };
+  return new Request(`http://localhost${request.url}`, { method: request.method, headers, ...body });
 }
+
+function chooseForm({ method, headers }: FastifyRequest): string {
+  const form = preferredType(headers.accept, [JSON_TYPE, EVENTS_TYPE]);
+  if (form !== undefined || method !== 'POST') return form ?? JSON_TYPE;
+  throw new ApiError('NOT_ACCEPTABLE', `This returns ${JSON_TYPE} or ${EVENTS_TYPE}.`);
+}
+
+/** An event stream of the one message. */
+const toEvents = (message: string): string => `event: message\ndata: ${message}\n\n`;
+
+/** The one message of an event stream. */
+const fromEvents = (events: string): string => /^data: ?(.*)$/m.exec(events)?.[1] ?? '';
 
 /** `/mcp` lists every tool that the key may call. It is stateless. */
 export function mcpRoutes(
@@ -114,7 +143,8 @@ export function mcpRoutes(
     const { assertKnownHost, Asking, handler } = await protocol();
     assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
     const requested = toRequest(request, reply);
-    const message = readMessage(request);
+    const form = chooseForm(request);
+    const message = readArguments(readMessage(request));
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const tool = readMethod(message) === 'tools/call' ? readTool(message) : undefined;
     // The gate checks tool calls; all other messages need a key too.
@@ -133,13 +163,18 @@ export function mcpRoutes(
     };
     const asking = new Asking({ requested, selection, asker, failed });
     const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
-    const response = await handler.fetch(webRequest(request), { authInfo });
-    const bytes = Buffer.from(await response.arrayBuffer());
+    const response = await handler.fetch(toWebRequest(request, message), { authInfo });
+    const text = await response.text();
     if (asking.refusal) throw asking.refusal;
     response.headers.forEach((value, name) => {
-      if (name !== 'content-length') reply.header(name, value);
+      if (name !== 'content-length' && name !== 'content-type') reply.header(name, value);
     });
-    return reply.code(response.status).send(bytes);
+    const type = response.headers.get('content-type');
+    if (type !== null) reply.type(response.ok ? form : type);
+    const isStream = type?.startsWith(EVENTS_TYPE) === true;
+    if (!response.ok || text === '' || isStream === (form === EVENTS_TYPE))
+      return reply.code(response.status).send(text);
+    return reply.code(response.status).send(isStream ? fromEvents(text) : toEvents(text));
   }
 
   app.route({

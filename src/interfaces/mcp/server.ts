@@ -13,7 +13,7 @@ import { isPresent } from '../../kit/values/untrusted.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import type { Door } from '../http/gate.ts';
 import { callTool } from './call.ts';
-import { type Catalog, isGranted, type Selection } from './catalog.ts';
+import { type Catalog, isGranted, LIST_TOOLSETS, type Selection } from './catalog.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { summarize } from './summary.ts';
 import type { Bound } from './tools.ts';
@@ -84,7 +84,17 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
   const own = ({ selection }: Asking, name: string): Bound | undefined =>
     selection.has(name) ? catalog.find(name) : undefined;
 
+  /** An agent that is told of a tool passes it on to the person who set the host up. */
+  function listToolsets({ asker }: Asking): CallToolResult {
+    const { kind, scopes } = asker ?? { kind: 'data' as const, scopes: [] };
+    const how =
+      'A tool that is not listed can be called by its name. To have it listed with all its arguments, add ' +
+      '?toolsets=NAME,NAME or ?tools=NAME,NAME to the address of this server in the settings of the host.';
+    return toResult({ data: catalog.describe(kind, scopes), how }, [], false);
+  }
+
   async function call(asking: Asking, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
+    if (name === LIST_TOOLSETS.name) return listToolsets(asking);
     try {
       const bound = own(asking, name);
       if (!bound) throw new ApiError('NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 100))} here.`);
@@ -101,7 +111,7 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
     if (scopes === null) return tools;
     return tools.filter(({ name }) => {
       const bound = catalog.find(name);
-      return bound !== undefined && isGranted(scopes, bound.operation);
+      return bound === undefined || isGranted(scopes, bound.operation);
     });
   }
 

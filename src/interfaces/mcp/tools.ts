@@ -6,6 +6,7 @@ import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';
 import { factsFor, type Inputs, isChange, listInputs } from './inputs.ts';
+import { parseTexts } from './text-arguments.ts';
 
 interface Annotations {
   readOnlyHint?: boolean;
@@ -49,8 +50,30 @@ function annotate({ readOnly, destructive, idempotent }: Operation['hints']): An
   };
 }
 
-export function bind(operation: Operation): Bound {
-  const inputs = listInputs(operation);
+/** Renames the operations that a text names by method and path, and leaves out what only a header of an answer says. */
+function withoutRest(text: string, nameTool: NameTool): string {
+  return text
+    .replace(/ ?The header `X-[^.]*\.(?: It is absent[^.]*\.)?/g, '')
+    .replace(
+      /(?:`?(GET|POST|PATCH|PUT|DELETE) )?`?(\/v1\/[\w/{}-]+)`?/g,
+      (whole, method: string | undefined, path: string) => nameTool(method, path) ?? whole,
+    );
+}
+
+function mapDescriptions(properties: Record<string, Json>, change: (text: string) => string): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const { description } = schema;
+      return [name, typeof description === 'string' ? { ...schema, description: change(description) } : schema];
+    }),
+  );
+}
+
+/** The tool of a path, by the method if the text names one. */
+export type NameTool = (method: string | undefined, path: string) => string | undefined;
+
+export function bind(operation: Operation, nameTool: NameTool, isWhole = false): Bound {
+  const inputs = listInputs(operation, isWhole);
   const { description = operation.description } = factsFor(operation);
   const cost = operation.isPriced && !/credit/i.test(description) ? ' Costs credits with a data key.' : '';
   const example = JSON.stringify(inputs.example);
@@ -61,10 +84,10 @@ export function bind(operation: Operation): Bound {
     untrusted: untrustedPaths(output),
     tool: {
       name: operation.id,
-      description: `${sentence(operation.summary)} ${sentence(description)}${cost} Example: ${example}`,
+      description: `${sentence(operation.summary)} ${sentence(withoutRest(description, nameTool))}${cost} Example: ${example}`,
       inputSchema: {
         type: 'object',
-        properties: inputs.properties,
+        properties: mapDescriptions(inputs.properties, (text) => withoutRest(text, nameTool)),
         ...(inputs.required.length > 0 ? { required: inputs.required } : {}),
       },
       annotations: annotate(operation.hints),
@@ -89,18 +112,18 @@ function unknown(field: string, names: readonly string[]): Problem {
   return { field, code: 'unknown', message: `is not an argument of this tool.${meant}${known}` };
 }
 
-function readArguments(operation: Operation, { places, properties }: Inputs, args: Json) {
+function readArguments(operation: Operation, { places, schemas }: Inputs, args: Json) {
   const raw: RawInput = { params: {}, query: {}, body: undefined, answer: 'json' };
   const body: Json = {};
   const problems: Problem[] = [];
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name);
-    if (place === 'body') body[name] = value;
+    if (place === 'body') body[name] = parseTexts(value, schemas[name] ?? {}, name, problems);
     else if (isChange(operation) && name === 'idempotency_key') continue;
     else if (isChange(operation) && name === 'mode') raw.query.mode = String(value);
     else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
     else if (value !== null) {
-      const schema = properties[name] ?? (name === 'offset' ? { type: 'integer' } : {});
+      const schema = schemas[name] ?? {};
       const text = toText(value, schema);
       const list = place === 'query' ? toList(value, schema) : undefined;
       if (list) raw.query[name] = list;
@@ -123,9 +146,11 @@ function toText(value: unknown, schema: Json): string | undefined {
   return typeof value === 'boolean' && types.includes('boolean') ? String(value) : undefined;
 }
 
-/** The values of a list, which a query may give one at a time. */
-function toList(value: unknown, schema: Json): string[] | undefined {
-  if (!Array.isArray(value) || !listTypes(schema).includes('array')) return undefined;
+/** The values of a list, which a query may give one at a time, and some hosts as the text of a JSON array. */
+function toList(sent: unknown, schema: Json): string[] | undefined {
+  if (!listTypes(schema).includes('array')) return undefined;
+  const value = typeof sent === 'string' && /^\s*\[/.test(sent) ? parseTexts(sent, schema, '', []) : sent;
+  if (!Array.isArray(value)) return undefined;
   const texts = value.map((one) => toText(one, { type: ['string', 'integer'] }));
   return texts.every((one) => one !== undefined) ? texts : undefined;
 }

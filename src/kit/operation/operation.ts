@@ -61,18 +61,19 @@ export interface Facts<
   errors?: readonly ErrorCode[];
   /**
    * Hints for agents. `dataOut`: the call sends data to an address that it names: always, if one of these fields is
-   * set, or if one of its texts contains a link.
+   * set, or if one of its texts contains a link. `planned`: an agent may only plan it.
    */
   hints: {
     readOnly: boolean;
     idempotent: boolean;
     destructive: boolean;
     moneyOut?: boolean;
+    planned?: boolean;
     dataOut?: true | 'links' | readonly string[];
   };
   /** The columns of changed rows that the brand's agent policy checks. */
   weighs?: WeighedFields;
-  /** The operation as a tool. False for decisions reserved to people, and where another tool does the same. */
+  /** The operation as a tool. False for decisions reserved to people. */
   forAgents?: ForAgents | false;
 }
 
@@ -84,6 +85,8 @@ export interface ForAgents {
   readonly example?: Readonly<Record<string, unknown>>;
   /** Arguments that the tool does not list, such as aliases and what only a header of an answer says. */
   readonly omits?: readonly string[];
+  /** False for a tool that is listed only where the connection asks for it, by `?toolsets=` or `?tools=`. */
+  readonly isListed?: boolean;
 }
 
 /** A stream's needs besides the call's input. */

@@ -88,7 +88,7 @@ export const JobFilter = z.object({
 
 const tag = 'Jobs';
 const one = { path: '/v1/jobs/{id}', tag, item: Job } as const;
-const forAgents = false;
+const forAgents = { isListed: false };
 
 const jobOperations = [
   list({

@@ -1,4 +1,4 @@
-import type { Insertable } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 import { type AccessEngines, changeAccess } from '../../kit/access/credits/access.ts';
 import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
@@ -7,7 +7,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
-import type { Secrets } from '../../kit/values/secrets.ts';
+import { openSecrets, type Secrets } from '../../kit/values/secrets.ts';
 import { getBrandSubscriptionId } from '../brands/brands.ts';
 import { insertKey, revokeKey } from './keys.ts';
 
@@ -51,21 +51,45 @@ async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChalle
     .executeTakeFirst();
 }
 
+/** Hosts refresh one grant from each of their sessions, some of them minutes after another session did. */
+const REPEATED_FOR_MS = 10 * MINUTE_MS;
+const MAX_ACCESS_TOKENS = 20;
+
 interface RefreshToken {
   refreshHash: Buffer;
   refreshExpiresAt: Date;
 }
 
-/** Uses a refresh token once; false if it was used in the meantime, or has expired. */
-const claimRefresh = (db: Db, spentRefreshHash: Buffer, next: RefreshToken, now: Date): Promise<boolean> =>
-  isFound(
-    db
-      .updateTable('agentGrants')
-      .set({ spentRefreshHash, ...next })
-      .where('refreshHash', '=', spentRefreshHash)
-      .where('refreshExpiresAt', '>', now)
-      .returning('id'),
-  );
+/**
+ * Replaces a refresh token with the next, which is kept for its repetitions, sealed under the one that was sent; false if
+ * it was used in the meantime, or has expired.
+ */
+async function claimRefresh(db: Db, spent: SpentToken, next: RefreshToken, now: Date): Promise<boolean> {
+  const grant = await db
+    .updateTable('agentGrants')
+    .set({ spentRefreshHash: spent.hash, ...next })
+    .where('refreshHash', '=', spent.hash)
+    .where('refreshExpiresAt', '>', now)
+    .returning('id')
+    .executeTakeFirst();
+  if (!grant) return false;
+  const repeatedSince = new Date(now.getTime() - REPEATED_FOR_MS);
+  await db
+    .deleteFrom('spentRefreshTokens')
+    .where('grantId', '=', grant.id)
+    .where('spentAt', '<', repeatedSince)
+    .execute();
+  await db
+    .insertInto('spentRefreshTokens')
+    .values({ hash: spent.hash, grantId: grant.id, spentAt: now, sealedNext: spent.sealedNext })
+    .execute();
+  return true;
+}
+
+interface SpentToken {
+  hash: Buffer;
+  sealedNext: Buffer;
+}
 
 interface KeySecret {
   hash: Buffer;
@@ -74,9 +98,15 @@ interface KeySecret {
   expiresAt: Date;
 }
 
-/** Gives a key another secret; false if it was revoked or replaced. */
-const renewKey = (db: Db, keyId: string, renewed: KeySecret): Promise<boolean> =>
-  isFound(
+/** Gives a key another secret; the ones before live until they expire. False if the key was revoked or replaced. */
+async function renewKey(db: Db, keyId: string, renewed: KeySecret, now: Date): Promise<boolean> {
+  await sql`
+    insert into access_tokens (hash, key_id, expires_at)
+    select hash, id, expires_at from api_keys
+    where id = ${keyId} and revoked_at is null and replaced_by is null and expires_at > ${now} for no key update`.execute(
+    db,
+  );
+  const isRenewed = await isFound(
     db
       .updateTable('apiKeys')
       .set(renewed)
@@ -85,6 +115,12 @@ const renewKey = (db: Db, keyId: string, renewed: KeySecret): Promise<boolean> =
       .where('replacedBy', 'is', null)
       .returning('id'),
   );
+  await sql`
+    delete from access_tokens where key_id = ${keyId} and (expires_at <= ${now} or hash in (
+      select hash from access_tokens where key_id = ${keyId}
+      order by expires_at desc offset ${MAX_ACCESS_TOKENS - 1}))`.execute(db);
+  return isRenewed;
+}
 
 export const TOKEN_LIFE_MS = 60 * MINUTE_MS;
 const REFRESH_LIFE_MS = 30 * DAY_MS;
@@ -115,20 +151,27 @@ function readGrantId(secrets: Secrets, refresh: string): string | undefined {
   }
 }
 
-function newTokens(now: Date, secrets: Secrets, grantId: string) {
-  const [access, refresh] = [newApiKey(), newRefreshToken(secrets, grantId)];
-  return {
-    access,
-    refresh,
-    key: {
-      hash: hashKey(access),
-      firstCharacters: access.slice(0, 8),
-      lastCharacters: access.slice(-4),
-      expiresAt: new Date(now.getTime() + TOKEN_LIFE_MS),
-    },
-    next: { refreshHash: hashKey(refresh), refreshExpiresAt: new Date(now.getTime() + REFRESH_LIFE_MS) },
+function newAccessToken(now: Date) {
+  const access = newApiKey();
+  const key: KeySecret = {
+    hash: hashKey(access),
+    firstCharacters: access.slice(0, 8),
+    lastCharacters: access.slice(-4),
+    expiresAt: new Date(now.getTime() + TOKEN_LIFE_MS),
   };
+  return { access, key };
 }
+
+function newTokens(now: Date, secrets: Secrets, grantId: string) {
+  const refresh = newRefreshToken(secrets, grantId);
+  const next = { refreshHash: hashKey(refresh), refreshExpiresAt: new Date(now.getTime() + REFRESH_LIFE_MS) };
+  return { ...newAccessToken(now), refresh, next };
+}
+
+const NEXT = 'next refresh token';
+
+/** Only who has the refresh token that was sent can open it: the database alone cannot. */
+const sealNext = (sent: string, next: string): Buffer => openSecrets(Buffer.from(sent)).seal(next, NEXT);
 
 /** Ends the grant of a code or refresh token that is sent twice, because it was stolen. */
 async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefined> {
@@ -179,27 +222,55 @@ async function revokeRotated(engines: AccessEngines, secrets: Secrets, sent: str
   return undefined;
 }
 
-/** Exchanges a refresh token for new tokens, which replace the old; undefined if it is unknown, used or revoked. */
+/** Answers a refresh token that was used some minutes ago with the same next token and a fresh access token. */
+async function repeatRefresh(engines: AccessEngines, sent: string, clientHash: Buffer): Promise<Tokens | undefined> {
+  const now = engines.clock.now();
+  const spent = await engines.db
+    .selectFrom('spentRefreshTokens as spent')
+    .innerJoin('agentGrants as grant', 'grant.id', 'spent.grantId')
+    .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
+    .select(['spent.sealedNext', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .where('spent.hash', '=', hashKey(sent))
+    .where('spent.spentAt', '>', new Date(now.getTime() - REPEATED_FOR_MS))
+    .where('grant.clientHash', '=', clientHash)
+    .executeTakeFirst();
+  if (!spent) return undefined;
+  const { access, key } = newAccessToken(now);
+  let isRenewed = false;
+  await changeAccess(engines, spent.subscriptionId, async (db) => {
+    isRenewed = await renewKey(db, spent.keyId, key, now);
+  });
+  if (!isRenewed) return undefined;
+  return { access, refresh: openSecrets(Buffer.from(sent)).open(spent.sealedNext, NEXT), scopes: spent.scopes };
+}
+
+/**
+ * Exchanges a refresh token for the next and an access token; undefined if it is unknown, used long ago or revoked.
+ * Access tokens issued before live their hour out.
+ */
 export async function refreshTokens(
   engines: AccessEngines,
   secrets: Secrets,
   sent: string,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
-  const refreshHash = hashKey(sent);
+  const hash = hashKey(sent);
   const grant = await engines.db
     .selectFrom('agentGrants as grant')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
     .select(['grant.id', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
-    .where('grant.refreshHash', '=', refreshHash)
+    .where('grant.refreshHash', '=', hash)
     .where('grant.clientHash', '=', clientHash)
     .executeTakeFirst();
-  if (!grant) return await revokeRotated(engines, secrets, sent);
-  const now = engines.clock.now();
-  const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
-  let isRenewed = false;
-  await changeAccess(engines, grant.subscriptionId, async (db) => {
-    isRenewed = (await claimRefresh(db, refreshHash, next, now)) && (await renewKey(db, grant.keyId, key));
-  });
-  return isRenewed ? { access, refresh, scopes: grant.scopes } : undefined;
+  if (grant) {
+    const now = engines.clock.now();
+    const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
+    const spent = { hash, sealedNext: sealNext(sent, refresh) };
+    let isRenewed = false;
+    await changeAccess(engines, grant.subscriptionId, async (db) => {
+      isRenewed = (await claimRefresh(db, spent, next, now)) && (await renewKey(db, grant.keyId, key, now));
+    });
+    if (isRenewed) return { access, refresh, scopes: grant.scopes };
+  }
+  return (await repeatRefresh(engines, sent, clientHash)) ?? (await revokeRotated(engines, secrets, sent));
 }

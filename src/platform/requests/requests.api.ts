@@ -36,7 +36,7 @@ const cursor = z
   .refine((text) => decodeCursor(text) !== undefined, 'must be the `next_after` of an earlier answer');
 
 export const RequestFilter = z.object({
-  request_id: TEXT.describe('Only calls with this `X-Request-Id`.').optional(),
+  request_id: TEXT.describe('Only the call with this request id.').optional(),
   key: TEXT.describe('Only calls with the key of this id.').optional(),
   operation: TEXT.describe('Only calls of this operation, such as `search_creators`.').optional(),
   status: z
@@ -167,7 +167,7 @@ const listRequests = read({
     "Calls with the brand's keys, newest first, with their answer, cost and duration. A call appears within a " +
     'few seconds. Search texts are not kept. For balances use `GET /v1/usage`: single calls may be missing here.',
   // Operators of integrations read it; an agent sees its own answers.
-  forAgents: false,
+  forAgents: { isListed: false },
   query: RequestFilter,
   response: KeyRequests,
   handler: async (context, { caller, query }) => {

@@ -108,7 +108,7 @@ export const getSearchUsage = get({
     'Which filters keys used, how many searches found nothing, how many previews became searches, and how long ' +
     'answers took, from ' +
     'the calls of the last 14 days (`GET /v1/requests`).',
-  forAgents: false,
+  forAgents: { isListed: false },
   item: SearchUsage,
   query: SearchUsageFilter,
   errors: [],

@@ -27,7 +27,7 @@ const applicationOperations = [
     tag,
     summary: 'Applications to one campaign',
     description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
-    forAgents: false,
+    forAgents: { isListed: false },
     query: CampaignApplicationFilter,
     response: ApplicationList,
     errors: ['NOT_FOUND'],

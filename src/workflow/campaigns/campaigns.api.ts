@@ -33,7 +33,7 @@ const listCampaignCreatorsOperation = read({
   description:
     'Everyone who applied or works on the campaign, without rejected applicants, the furthest stage first. `summary` ' +
     'counts each stage and adds up the fixed fees of signed contracts.',
-  forAgents: false,
+  forAgents: { isListed: false },
   params: z.object({ id: idField('cmp', 'Id of the campaign whose creators are listed.').max(100) }),
   query: CampaignCreatorFilter,
   response: CampaignCreatorList,

@@ -90,7 +90,8 @@ export const shareOperations = [
     description:
       'The page shows their current state, by name or handle, without e-mail addresses and streets, until it is revoked. ' +
       'Anyone with the URL can read it.',
-    forAgents: false,
+    forAgents: { isListed: false },
+    hints: { dataOut: true },
     body: ShareCreate,
     response: z
       .object({
@@ -130,8 +131,8 @@ export const shareOperations = [
     path: '/api/brand/shipments/share/{shareId}',
     tag,
     summary: 'Revoke a public page of parcels',
-    description: 'The page is then 404.',
-    forAgents: false,
+    description: 'Its address then leads nowhere.',
+    forAgents: { isListed: false },
     params: z.object({ shareId: shareId.max(100) }),
     response: z
       .object({ deleted: z.literal(true).describe('Always true: the page is revoked.'), shareId })

@@ -10,7 +10,9 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MINUTE_MS } from '../../../src/kit/values/duration.ts';
 import { errorOf } from '../../harness/agent.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { type SignedIn, signIn } from '../../harness/session.ts';
@@ -20,8 +22,13 @@ const RETURN = 'https://host.example/callback';
 let app: TestApp;
 let brand: TestBrand;
 let owner: SignedIn;
+let laterMs = 0;
+const clock = { now: () => new Date(Date.now() + laterMs) };
+const advance = (ms: number) => {
+  laterMs += ms;
+};
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ clock });
   brand = await makeBrand(app.context);
   owner = await signIn(app, brand.id);
 });
@@ -135,7 +142,11 @@ test('The official client discovers, registers, gets the owner’s consent, conn
 
   const client = newClient();
   await client.connect(transportFor(host));
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['list_campaigns', 'get_campaign']);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+    'list_campaigns',
+    'get_campaign',
+    'list_toolsets',
+  ]);
   expect((await client.callTool({ name: 'list_campaigns', arguments: {} })).isError).toBeFalsy();
   const made = errorOf(await client.callTool({ name: 'create_campaign', arguments: { name: 'No' } }));
   expect(made).toMatchObject({ code: 'POLICY_REFUSED', rule: 'scope' });
@@ -191,33 +202,66 @@ test('A code works once, for the client that requested it, and sent again it end
   await expect.poll(async () => (await listTools(access_token)).status).toBe(401);
 });
 
-test('A refresh token works once, and sent again it ends the access', async () => {
+const refreshBy = (clientId: string, refresh_token: string) =>
+  exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
+
+test('For ten minutes a refresh token is answered again, with the same next token and a fresh access token', async () => {
   const { redeem, clientId } = await granted();
   const first = (await redeem()).body;
-  const refresh = (refresh_token: string) =>
-    exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
-  const second = (await refresh(first.refresh_token)).body;
-  expect(second).toMatchObject({ token_type: 'Bearer', expires_in: 3_600, scope: 'campaigns payouts' });
-  expect((await listTools(second.access_token)).status).toBe(200);
-  await expect.poll(async () => (await listTools(first.access_token)).status).toBe(401);
-  expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
-  await expect.poll(async () => (await listTools(second.access_token)).status).toBe(401);
-  expect((await refresh(second.refresh_token)).body.error).toBe('invalid_grant');
+  const sessions = await Promise.all([1, 2, 3, 4, 5].map(() => refreshBy(clientId, first.refresh_token)));
+  expect(sessions.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  expect(new Set(sessions.map(({ body }) => body.refresh_token)).size).toBe(1);
+  expect(sessions[0]?.body).toMatchObject({ token_type: 'Bearer', expires_in: 3_600, scope: 'campaigns payouts' });
+  const second = (await refreshBy(clientId, sessions[0]?.body.refresh_token)).body;
+  advance(9.9 * MINUTE_MS);
+  expect((await refreshBy(clientId, first.refresh_token)).body.refresh_token).toBe(sessions[0]?.body.refresh_token);
+  const tokens = [first, ...sessions.map(({ body }) => body), second].map(({ access_token }) => access_token);
+  expect(new Set(tokens).size).toBe(7);
+  for (const token of tokens) expect((await listTools(token)).status).toBe(200);
+  advance(51 * MINUTE_MS);
+  for (const token of tokens) expect((await listTools(token)).status).toBe(401);
 });
 
-test('A refresh token of two rotations ago ends the access, too', async () => {
+test('A grant has at most twenty access tokens, of which the oldest goes first', async () => {
   const { redeem, clientId } = await granted();
-  const refresh = (refresh_token: string) =>
-    exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
   const first = (await redeem()).body;
-  const second = (await refresh(first.refresh_token)).body;
-  const third = (await refresh(second.refresh_token)).body;
+  for (let i = 0; i < 19; i++) {
+    advance(1_000);
+    await refreshBy(clientId, first.refresh_token);
+  }
+  expect((await listTools(first.access_token)).status).toBe(200);
+  advance(1_000);
+  const newest = (await refreshBy(clientId, first.refresh_token)).body;
+  await expect.poll(async () => (await listTools(first.access_token)).status).toBe(401);
+  expect((await listTools(newest.access_token)).status).toBe(200);
+});
+
+test('A refresh token that comes back after ten minutes is stolen, and ends all access of the grant', async () => {
+  const { redeem, clientId } = await granted();
+  const first = (await redeem()).body;
+  const second = (await refreshBy(clientId, first.refresh_token)).body;
+  const third = (await refreshBy(clientId, second.refresh_token)).body;
+  expect((await refreshBy(clientId, `${first.refresh_token.slice(0, -2)}AA`)).status).toBe(400);
   expect((await listTools(third.access_token)).status).toBe(200);
-  expect((await refresh(`${first.refresh_token.slice(0, -2)}AA`)).status).toBe(400);
-  expect((await listTools(third.access_token)).status).toBe(200);
-  expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
-  await expect.poll(async () => (await listTools(third.access_token)).status).toBe(401);
-  expect((await refresh(third.refresh_token)).body.error).toBe('invalid_grant');
+  advance(10.1 * MINUTE_MS);
+  expect((await refreshBy(clientId, first.refresh_token)).body.error).toBe('invalid_grant');
+  for (const { access_token } of [first, second, third]) {
+    await expect.poll(async () => (await listTools(access_token)).status).toBe(401);
+  }
+  expect((await refreshBy(clientId, third.refresh_token)).body.error).toBe('invalid_grant');
+});
+
+test('The database has no refresh token that works, although it repeats them', async () => {
+  const { redeem, clientId } = await granted();
+  const first = (await redeem()).body;
+  const second = (await refreshBy(clientId, first.refresh_token)).body;
+  const { rows } = await sql<{ sealed: Buffer }>`
+    select sealed_next as sealed from spent_refresh_tokens where hash = sha256(${first.refresh_token}::bytea)`.execute(
+    app.context.postgres.db,
+  );
+  expect(rows).toHaveLength(1);
+  expect(rows[0]?.sealed.toString('latin1')).not.toContain(second.refresh_token);
+  expect(() => app.context.secrets.open(rows[0]?.sealed ?? Buffer.alloc(0), 'next refresh token')).toThrow();
 });
 
 test('An owner ends an agent’s access where keys are revoked, and its refresh token ends with it', async () => {
@@ -324,7 +368,74 @@ test('Without API_URL only callers on the same machine have an issuer, whatever 
   await own.close();
 });
 
+test('A host that asks for more than it gets is registered, and told what it gets', async () => {
+  const { status, body } = await register({
+    redirect_uris: ['https://vscode.dev/redirect', 'http://127.0.0.1/', 'http://localhost:33418/'],
+    client_name: ` ${'N'.repeat(300)}`,
+    grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+    response_types: ['code', 'token'],
+    token_endpoint_auth_method: 'client_secret_post',
+    application_type: 'native',
+    scope: 'everything',
+  });
+  expect([status, body.client_name.length, body.client_id_issued_at]).toEqual([201, 100, expect.any(Number)]);
+  expect(body).toMatchObject({
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  });
+  for (const client_name of ['', '  ', 7, undefined]) {
+    expect((await register({ client_name, redirect_uris: [RETURN] })).body.client_name).toBe('An agent');
+  }
+});
+
+test('Tokens are exchanged for JSON as for a form, and for a client id by Basic', async () => {
+  const { form, code, clientId } = await granted();
+  const verifier = 'v'.repeat(43);
+  const { url, verifier: own, clientId: client_id } = await ask();
+  const { client_id: _id, code: _code, ...rest } = { ...form, code };
+  const json = await call(`${app.url}/oauth/token`, undefined, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...rest, client_id, code: leadsTo(await answer(url, ALL)).get('code'), code_verifier: own }),
+  });
+  expect([json.status, json.body.token_type]).toEqual([200, 'Bearer']);
+  const basic = await call(`${app.url}/oauth/token`, undefined, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${client_id}:`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'refresh_token', refresh_token: json.body.refresh_token }),
+  });
+  expect([basic.status, basic.body.token_type]).toEqual([200, 'Bearer']);
+  expect((await exchange({ ...rest, code, client_id: clientId, code_verifier: verifier })).status).toBe(400);
+});
+
+test('The documents that hosts look for are at every path at which they look, and any other is 404', async () => {
+  const resource = '/.well-known/oauth-protected-resource';
+  const server = '/.well-known/oauth-authorization-server';
+  const read = async (path: string) => (await call(`${app.url}${path}`)).body;
+  expect((await read(`${resource}/mcp`)).resource).toBe(`${app.url}/mcp`);
+  expect((await read(`${resource}/mcp/`)).resource).toBe(`${app.url}/mcp/`);
+  for (const path of [server, `${server}/`, `${server}/mcp`]) expect((await read(path)).issuer).toBe(app.url);
+  for (const path of ['openid-configuration', 'openid-configuration/mcp', 'anything']) {
+    expect((await call(`${app.url}/.well-known/${path}`)).status, path).toBe(404);
+  }
+  for (const path of [`${resource}/mcp`, server, '/oauth/register', '/oauth/token']) {
+    const { status, headers } = await call(`${app.url}${path}`, undefined, { method: 'OPTIONS' });
+    const allowed = headers.get('access-control-allow-headers');
+    expect([status, headers.get('access-control-allow-origin'), allowed?.includes('content-type')]).toEqual([
+      204,
+      '*',
+      true,
+    ]);
+  }
+  const headers = { 'content-type': 'application/json' };
+  const challenge = await call(`${app.url}/mcp/`, undefined, { method: 'POST', body: '{}', headers });
+  expect(challenge.headers.get('www-authenticate')).toContain(`${resource}/mcp/"`);
+});
+
 test.each([
+  ['com.example.app:/callback', 201],
+  ['vscript:run', 400],
   ['https://claude.ai/api/mcp/auth_callback', 201],
   ['http://127.0.0.1:33418/', 201],
   ['cursor://anysphere.cursor-mcp/oauth/callback', 201],

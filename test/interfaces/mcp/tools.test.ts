@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { connectAgent, errorOf, type Protocol } from '../../harness/agent.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { signIn } from '../../harness/session.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -15,21 +16,20 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
+/** Operations that are tools, and those of them that a connection lists without being asked. */
 const forAgents = operations.filter(({ forAgents: isFor, takesFile }) => isFor && !takesFile);
+const listed = forAgents.filter(({ forAgents: facts }) => facts !== false && facts.isListed !== false);
 
 describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at protocol %s', (protocol) => {
   it('lists every operation that the key may call, in at most 85 kB and 20,000 tokens, with all four hints and an example', async () => {
     const client = await connectAgent(app.url, key, '/mcp', protocol);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).toSorted()).toEqual(
-      forAgents
-        .filter(({ callers }) => callers.includes('brand'))
-        .map(({ id }) => id)
-        .toSorted(),
+      [...listed.filter(({ callers }) => callers.includes('brand')).map(({ id }) => id), 'list_toolsets'].toSorted(),
     );
     expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(85_000);
     expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(20_000);
-    for (const { name, description, annotations } of tools) {
+    for (const { name, description, annotations } of tools.filter(({ name }) => name !== 'list_toolsets')) {
       expect(description, name).toMatch(/Example: \{.*\}$/s);
       // An omitted hint has the protocol's default: a destructive change that is not idempotent.
       const {
@@ -59,10 +59,53 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
   });
 });
 
+test('Every operation but files and what people decide is a tool, and an unlisted one is called by its name', async () => {
+  const others = operations.filter(({ forAgents: isFor, callers }) => !isFor && callers.includes('brand'));
+  expect(others.map(({ id }) => id).toSorted()).toEqual(['apply_plan', 'update_agent_policy']);
+  const client = await connectAgent(app.url, key);
+  const { structuredContent } = await client.callTool({ name: 'list_toolsets', arguments: {} });
+  const { data, how } = JSON.parse(JSON.stringify(structuredContent));
+  expect(how).toContain('?toolsets=');
+  const named = data.flatMap(({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name));
+  const own = forAgents.filter(({ callers }) => callers.includes('brand')).map(({ id }) => id);
+  expect(named.toSorted()).toEqual(own.toSorted());
+  const owner = await signIn(app, brand.id);
+  const [{ email }] = (await owner.get('/v1/people')).body.data;
+  const alert = { name: 'Sales drop', metric: 'revenue', condition: 'change_percent', threshold: -20, to: [email] };
+  const made = await client.callTool({ name: 'create_alert', arguments: alert });
+  expect(made.structuredContent, JSON.stringify(made.content)).toMatchObject({ data: { name: 'Sales drop' } });
+  await client.close();
+});
+
+test('What decides how much creators are paid, an agent plans and a person applies', async () => {
+  const client = await connectAgent(app.url, key);
+  const change = { velocity: { action: 'off' } };
+  const refused = errorOf(await client.callTool({ name: 'update_fraud_rules', arguments: change }));
+  expect(refused).toMatchObject({ code: 'POLICY_REFUSED', rule: 'planned' });
+  const planned = await client.callTool({ name: 'update_fraud_rules', arguments: { ...change, mode: 'plan' } });
+  expect(planned.structuredContent).toMatchObject({ plan_id: expect.stringMatching(/^pln_/) });
+  await client.close();
+});
+
+test('A connection that asks for a toolset or a tool gets it whole, with the arguments that others leave out', async () => {
+  const listOf = async (path: string) => {
+    const client = await connectAgent(app.url, key, path);
+    const { tools } = await client.listTools();
+    await client.close();
+    return tools;
+  };
+  const reports = (await listOf('/mcp?toolsets=reports-and-alerts')).map(({ name }) => name);
+  expect(reports).toEqual(expect.arrayContaining(['create_report', 'create_alert', 'delete_alert']));
+  const [brief] = (await listOf('/mcp')).filter(({ name }) => name === 'list_campaigns');
+  const [whole] = await listOf('/mcp?tools=list_campaigns');
+  const names = (tool: typeof whole) => Object.keys(tool?.inputSchema.properties ?? {});
+  expect(names(whole)).toEqual(expect.arrayContaining([...names(brief), 'created_after', 'updated_after', 'sort']));
+});
+
 const OF_REST = /`X-|\bheader|\bCSV\b|\/v1\/|\b(?:PATCH|POST|DELETE|GET)\b|wrapped|mode=plan|=true|\b4\d\d\b/;
 
 test('No tool or argument is described in the words of REST, such as headers, paths, methods and statuses', async () => {
-  const client = await connectAgent(app.url, key);
+  const client = await connectAgent(app.url, key, `/mcp?tools=${forAgents.map(({ id }) => id).join(',')}`);
   const { tools } = await client.listTools();
   const texts = tools.flatMap(({ name, description = '', inputSchema }) => [
     `${name}: ${description.split(' Example:')[0]}`,
@@ -71,7 +114,8 @@ test('No tool or argument is described in the words of REST, such as headers, pa
       return `${name}.${field}: ${about}`;
     }),
   ]);
-  expect(texts.filter((text) => OF_REST.test(text))).toEqual([]);
+  // An export's files are CSV.
+  expect(texts.filter((text) => OF_REST.test(text) && !text.startsWith('create_export.'))).toEqual([]);
   await client.close();
 });
 
@@ -164,9 +208,11 @@ test('The parameters toolsets, tools and readonly narrow the list, and output=1 
     return tools;
   };
   const own = await namesOf('/mcp?toolsets=campaigns');
-  expect(own.map(({ name }) => name)).toEqual(['list_campaigns', 'create_campaign', 'get_campaign', 'update_campaign']);
+  expect(own.map(({ name }) => name)).toEqual([
+    ...['list_campaigns', 'create_campaign', 'get_campaign', 'update_campaign', 'list_campaign_creators'],
+  ]);
   const reading = await namesOf('/mcp?toolsets=campaigns&readonly=1&output=1');
-  expect(reading.map(({ name }) => name)).toEqual(['list_campaigns', 'get_campaign']);
+  expect(reading.map(({ name }) => name)).toEqual(['list_campaigns', 'get_campaign', 'list_campaign_creators']);
   expect(reading.every(({ outputSchema }) => outputSchema?.type === 'object')).toBe(true);
   const one = await namesOf('/mcp?tools=list_payouts');
   expect(one.map(({ name }) => name)).toEqual(['list_payouts']);
@@ -176,4 +222,77 @@ test('The parameters toolsets, tools and readonly narrow the list, and output=1 
     body: '{}',
   });
   expect([wrong.status, wrong.body.details[0].code]).toEqual([422, 'unknown']);
+});
+
+const post = async (message: unknown, headers: Record<string, string> = {}, path = '/mcp') =>
+  await fetch(`${app.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(message),
+  });
+
+test.each([
+  ['application/json, text/event-stream', 'application/json'],
+  ['application/json', 'application/json'],
+  ['text/event-stream', 'text/event-stream'],
+  ['*/*', 'application/json'],
+])('A host that accepts %s is answered as %s', async (accept, type) => {
+  for (const version of ['2025-03-26', '2025-06-18', '2025-11-25']) {
+    const answer = await post(
+      { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+      { accept, 'mcp-protocol-version': version, 'mcp-session-id': 'a-session-of-before' },
+      version === '2025-03-26' ? '/mcp/' : '/mcp',
+    );
+    expect([answer.status, answer.headers.get('content-type')?.split(';')[0]], version).toEqual([200, type]);
+    const text = await answer.text();
+    const message = type === 'application/json' ? text : /^event: message\ndata: (.*)\n\n$/.exec(text)?.[1];
+    expect(JSON.parse(message ?? '')).toMatchObject({ id: 1, result: { tools: expect.any(Array) } });
+  }
+});
+
+test('A host that accepts neither form of an answer is refused', async () => {
+  const answer = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { accept: 'text/html' });
+  expect([answer.status, await answer.json()]).toMatchObject([406, { code: 'NOT_ACCEPTABLE' }]);
+});
+
+test.each(['2025-03-26', '2025-06-18', '2025-11-25'])(
+  'A host that initializes with %s gets that version',
+  async (version) => {
+    const params = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'host', version: '1' } };
+    const answer = await post({ jsonrpc: '2.0', id: 1, method: 'initialize', params }, { accept: 'application/json' });
+    expect(await answer.json()).toMatchObject({ result: { protocolVersion: version } });
+  },
+);
+
+/** Calls a tool with arguments as a host sent them. */
+async function callRaw(name: string, args: unknown) {
+  const params = { name, arguments: args };
+  const answer = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }, { accept: 'application/json' });
+  const { result, ...rest } = JSON.parse(await answer.text());
+  return { ...rest, ...result, body: result ? JSON.parse(result.content[0].text) : undefined };
+}
+
+test('Lists, objects, numbers and whole arguments that a host sends as JSON text are read, and texts stay texts', async () => {
+  const made = await callRaw('create_campaign', {
+    name: '{"not": "read"}',
+    compensation: '{"type": "commission", "amount": "10"}',
+  });
+  expect(made.body.data).toMatchObject({ title: '{"not": "read"}', compensation_label: '10% commission' });
+  const whole = await callRaw('create_campaign', JSON.stringify({ name: 'Whole' }));
+  expect(whole.body.data).toMatchObject({ title: 'Whole' });
+  const added = await callRaw('add_to_roster', { creator_email: 'texts@example.com' });
+  const tagged = await callRaw('update_roster_creator', { id: added.body.data.id, tags: '["vip", "food"]' });
+  expect(tagged.body.data).toMatchObject({ tags: ['vip', 'food'] });
+});
+
+test('A text that is not JSON where a list or an object belongs is refused with the form that belongs there', async () => {
+  const wrong = await callRaw('create_campaign', { name: 'Wrong', compensation: 'ten percent' });
+  expect(wrong.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'compensation' }] });
+  expect(wrong.body.error).toContain('must be of the form {');
+  expect(wrong.body.error).toContain('got the text "ten percent"');
+  const whole = await post(
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'create_campaign', arguments: 'name: X' } },
+    { accept: 'application/json' },
+  );
+  expect([whole.status, await whole.json()]).toMatchObject([422, { details: [{ field: 'arguments' }] }]);
 });

@@ -16,7 +16,7 @@ const storeDeliveryOperations = [
     summary: 'Deliveries of a store',
     description:
       'What the store sent in the last 30 days, newest first, with its outcome. `state=failed` lists what could not be read, with the reason.',
-    forAgents: false,
+    forAgents: { isListed: false },
     item: StoreDelivery,
     query: StoreDeliveryFilter,
     errors: ['NOT_FOUND'],
@@ -34,7 +34,7 @@ const storeDeliveryOperations = [
     summary: 'Retry a delivery of a store',
     description:
       'Retries a failed or waiting delivery at once, and then for 24 hours. A delivery that is done or ignored stays unchanged.',
-    forAgents: false,
+    forAgents: { isListed: false },
     params: DeliveryParams,
     item: StoreDelivery,
     errors: ['NOT_FOUND'],

@@ -42,7 +42,7 @@ const sweepOperations = [
       'A worker reads what changed at the store since a time, as it does every ten minutes, and records what is new: orders, ' +
       'refunds, cancellations. They are attributed and pay as usual. It goes back at most 60 days.',
     // A reconciliation offers it to people.
-    forAgents: false,
+    forAgents: { isListed: false },
     hints: { idempotent: true },
     body: ReadAgain,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -99,8 +99,7 @@ export const toBackfill = (row: BackfillRow): z.input<typeof Backfill> => ({
 });
 
 const one = { path: '/v1/affiliates/integrations/{id}/backfill', tag: 'Affiliates', item: Backfill } as const;
-/** People decide whether to import a store's history. */
-const forAgents = false;
+const forAgents = { isListed: false };
 
 const backfillOperations = [
   act({

@@ -14,12 +14,25 @@ function isRedirect(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.hash !== '' || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'http:') return isLoopback(url);
-  return !NO_APPLICATION.includes(url.protocol) && url.host !== '';
+  if (NO_APPLICATION.includes(url.protocol)) return false;
+  // An application's own scheme without a host is a domain backwards, as in com.example.app:/callback (RFC 8252).
+  return url.host !== '' || url.protocol.includes('.');
 }
 
-/** A host of agents, as it registers: a public client, which proves itself by PKCE. */
+const UNNAMED = 'An agent';
+const MAX_NAME = 100;
+
+/**
+ * A host of agents, as it registers: a public client, which proves itself by PKCE. What it asks for besides, such as other
+ * grants or a secret, is ignored, and the answer says what it gets.
+ */
 const Client = z.object({
-  client_name: z.string().trim().min(1).max(100).default('An agent'),
+  client_name: z
+    .string()
+    .trim()
+    .min(1)
+    .transform((name) => name.slice(0, MAX_NAME).trim())
+    .catch(UNNAMED),
   redirect_uris: z
     .array(
       z

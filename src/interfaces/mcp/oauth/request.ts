@@ -20,6 +20,11 @@ export function getIssuer(request: FastifyRequest, context: Context): string {
 
 export const getResource = (request: FastifyRequest, context: Context): string => `${getIssuer(request, context)}/mcp`;
 
+/** True if tokens for this resource are for `/mcp`; hosts send its address with and without a last slash, or the issuer's. */
+export function isOwnResource(resource: string, request: FastifyRequest, context: Context): boolean {
+  return [getResource(request, context), getIssuer(request, context)].includes(resource.replace(/\/$/, ''));
+}
+
 /** A host's request for an owner's consent. */
 export interface ConsentRequest {
   client: Client;
@@ -64,9 +69,8 @@ export function readConsentRequest(
   if (query.get('response_type') !== 'code') return back('unsupported_response_type');
   const codeChallenge = query.get('code_challenge') ?? '';
   if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(codeChallenge)) return back('invalid_request');
-  const resource = query.get('resource')?.replace(/\/$/, '');
-  const own = [getResource(request, context), getIssuer(request, context)];
-  if (resource !== undefined && !own.includes(resource)) return back('invalid_target');
+  const resource = query.get('resource');
+  if (resource !== null && !isOwnResource(resource, request, context)) return back('invalid_target');
   const scopes = parseScopes(query.get('scope'), toolsets);
   return { requested: { client, clientId, redirectUri, state, codeChallenge, scopes } };
 }

@@ -8,6 +8,7 @@ import type { Context } from '../../../kit/operation/context.ts';
 import type { Operation } from '../../../kit/operation/operation.ts';
 import { ApiError, toApiError } from '../../../kit/values/errors.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
+import { isRecord } from '../../../kit/values/wire.ts';
 import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
 import { readCookie } from '../../../platform/people/session-cookie.ts';
 import type { Door } from '../../http/gate.ts';
@@ -19,6 +20,7 @@ import {
   findIssuer,
   getIssuer,
   getResource,
+  isOwnResource,
   type Refused,
   readConsentRequest,
   toAddress,
@@ -27,6 +29,7 @@ import {
 const PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
 const RESOURCE = '/.well-known/oauth-protected-resource';
+const SERVER = '/.well-known/oauth-authorization-server';
 
 /** A refusal for a lack of a key, with the address at which a host learns how to get one. */
 export function challenged(error: unknown, request: FastifyRequest, context: Context): ApiError {
@@ -35,10 +38,13 @@ export function challenged(error: unknown, request: FastifyRequest, context: Con
   if (refusal.status !== 401 || issuer === undefined) return refusal;
   const { code, message, facts, headers } = refusal;
   const [scheme = 'Bearer', ...rest] = (headers['www-authenticate'] ?? 'Bearer').split(' ');
-  const metadata = `resource_metadata="${issuer}${RESOURCE}/mcp"`;
+  const metadata = `resource_metadata="${issuer}${RESOURCE}/mcp${getSlash(request)}"`;
   const challenge = `${scheme} ${[...rest, metadata].join(', ')}`;
   return new ApiError(code, message, { facts, cause: error, headers: { ...headers, 'www-authenticate': challenge } });
 }
+
+/** The slash that an address was asked with: hosts compare the resource with the address that a person typed. */
+const getSlash = ({ url }: FastifyRequest): string => (/\/(?:\?|$)/.test(url) ? '/' : '');
 
 const readForm = ({ body }: FastifyRequest) => new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '');
 
@@ -48,6 +54,20 @@ function readJson({ body }: FastifyRequest): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** The fields of a request for tokens, which some hosts send as JSON, and the client's id by `Basic`. */
+function readTokenForm(request: FastifyRequest): URLSearchParams {
+  const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
+  const sent = isJson ? readJson(request) : undefined;
+  const texts = Object.entries(isRecord(sent) ? sent : {}).filter(([, value]) => typeof value === 'string');
+  const form = isJson ? new URLSearchParams(texts.map(([name, value]) => [name, String(value)])) : readForm(request);
+  const [, basic] = /^Basic +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (basic && !form.has('client_id')) {
+    const [id = ''] = Buffer.from(basic, 'base64').toString('utf8').split(':', 1);
+    form.set('client_id', new URLSearchParams(`id=${id}`).get('id') ?? id);
+  }
+  return form;
 }
 
 /** `S256` of RFC 7636. */
@@ -73,10 +93,30 @@ export function oauthRoutes(
   const open = (reply: FastifyReply) =>
     reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
 
+  // Pages that are hosts of agents ask first whether they may send these headers.
+  for (const url of ['/.well-known/*', '/oauth/register', '/oauth/token']) {
+    app.options(url, (_request, reply) =>
+      open(reply)
+        .headers({
+          'access-control-allow-methods': 'GET, POST, OPTIONS',
+          'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
+          'access-control-max-age': '86400',
+        })
+        .code(204)
+        .send(),
+    );
+  }
+
+  // Without a key too: a host that looks for another document takes 401 for a server that wants a token here.
+  app.get('/.well-known/*', (_request, reply) => {
+    open(reply);
+    throw new ApiError('NOT_FOUND', 'There is no such document.');
+  });
+
   for (const url of [RESOURCE, `${RESOURCE}/mcp`]) {
     app.get(url, (request, reply) =>
       open(reply).send({
-        resource: getResource(request, context),
+        resource: `${getResource(request, context)}${getSlash(request)}`,
         authorization_servers: [getIssuer(request, context)],
         bearer_methods_supported: ['header'],
         scopes_supported: toolsets,
@@ -85,7 +125,7 @@ export function oauthRoutes(
     );
   }
 
-  app.get('/.well-known/oauth-authorization-server', (request, reply) => {
+  const describeServer = (request: FastifyRequest, reply: FastifyReply) => {
     const issuer = getIssuer(request, context);
     return open(reply).send({
       issuer,
@@ -99,7 +139,9 @@ export function oauthRoutes(
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
     });
-  });
+  };
+  // Some hosts ask with the path of the resource first.
+  for (const url of [SERVER, `${SERVER}/mcp`]) app.get(url, describeServer);
 
   app.post('/oauth/register', options, async (request, reply) => {
     await assertRate(request, reply);
@@ -111,10 +153,11 @@ export function oauthRoutes(
       return open(reply).code(400).send({ error, error_description: said });
     }
     const client_id = sealClientId(secrets, read.data);
+    const client_id_issued_at = Math.floor(clock.now().getTime() / 1_000);
     const kinds = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
     return open(reply)
       .code(201)
-      .send({ client_id, ...read.data, ...kinds, token_endpoint_auth_method: 'none' });
+      .send({ client_id, client_id_issued_at, ...read.data, ...kinds, token_endpoint_auth_method: 'none' });
   });
 
   /** Runs an operation of the signed-in owner's by the gate, as the web app's calls. */
@@ -200,11 +243,11 @@ export function oauthRoutes(
 
   app.post('/oauth/token', options, async (request, reply) => {
     await assertRate(request, reply);
-    const form = readForm(request);
+    const form = readTokenForm(request);
     const sent = (name: string) => form.get(name) ?? '';
     const clientHash = hashKey(sent('client_id'));
-    const resource = form.get('resource')?.replace(/\/$/, '');
-    if (resource !== undefined && ![getResource(request, context), getIssuer(request, context)].includes(resource)) {
+    const resource = form.get('resource');
+    if (resource !== null && !isOwnResource(resource, request, context)) {
       return open(reply).code(400).send({ error: 'invalid_target' });
     }
     if (sent('grant_type') === 'refresh_token') {

@@ -43,8 +43,8 @@ interface KeyFields {
 /** A key represents the brand or one of its people. */
 export type Caller = KeyFields & ({ kind: KeyKind } | { kind: 'session'; person: Person });
 
-export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
-  const row = await db
+const selectCallers = (db: Db) =>
+  db
     .selectFrom('apiKeys as key')
     .innerJoin('subscriptions as subscription', 'subscription.id', 'key.subscriptionId')
     .leftJoin('people as person', (join) =>
@@ -56,7 +56,6 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
       'key.id as keyId',
       'key.kind',
       'key.brandId',
-      'key.expiresAt',
       'key.revokedAt',
       'key.limits',
       'subscription.id as subscriptionId',
@@ -70,9 +69,19 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
       'person.email',
       'person.name',
       'person.role',
-    ])
-    .where('key.hash', '=', hash)
+    ]);
+
+/** An agent's grant has one key, whose newest token is the key's own; the tokens issued before it live on beside it. */
+const findByEarlierToken = (db: Db, hash: Buffer) =>
+  selectCallers(db)
+    .innerJoin('accessTokens as token', 'token.keyId', 'key.id')
+    .select('token.expiresAt')
+    .where('token.hash', '=', hash)
     .executeTakeFirst();
+
+export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
+  const newest = selectCallers(db).select('key.expiresAt').where('key.hash', '=', hash);
+  const row = (await newest.executeTakeFirst()) ?? (await findByEarlierToken(db, hash));
   if (!row) return undefined;
   const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
   const { kind, personId, email, name, role, limits: stored, ...keyFields } = rest;

@@ -2,6 +2,12 @@
 import type { Generated, GeneratedAlways } from 'kysely';
 import type { CreatedAt, Day, Json, JsonWithDefault, Shape } from './columns.ts';
 
+export interface AccessTokensTable {
+  hash: Buffer;
+  keyId: string;
+  expiresAt: Date;
+}
+
 export interface AgentGrantsTable {
   id: string;
   brandId: string;
@@ -1277,6 +1283,13 @@ export interface SignInLinksTable {
   usedAt: Date | null;
 }
 
+export interface SpentRefreshTokensTable {
+  hash: Buffer;
+  grantId: string;
+  spentAt: Date;
+  sealedNext: Buffer;
+}
+
 export interface StatementsTable {
   id: string;
   brandId: string;
@@ -1442,6 +1455,7 @@ export interface WebhookTurnsTable {
 }
 
 export interface Database {
+  accessTokens: AccessTokensTable;
   agentGrants: AgentGrantsTable;
   agentPolicies: AgentPoliciesTable;
   alertFirings: AlertFiringsTable;
@@ -1543,6 +1557,7 @@ export interface Database {
   shipmentShares: ShipmentSharesTable;
   shipments: ShipmentsTable;
   signInLinks: SignInLinksTable;
+  spentRefreshTokens: SpentRefreshTokensTable;
   statements: StatementsTable;
   storeAuthorizations: StoreAuthorizationsTable;
   storeBackfills: StoreBackfillsTable;
