@@ -11,7 +11,9 @@ import { timestamp } from '../values/page.ts';
 import { isRecord, snakeCase, toWire } from '../values/wire.ts';
 import type { Context } from './context.ts';
 import type { RawInput } from './input.ts';
+import { findOperation } from './noun.ts';
 import type { Circumstances } from './operation.ts';
+import { listCurrencies, summarizePlan, toApiChange } from './plan-text.ts';
 import { type AuditEntry, rehearse, shownRow, type Work } from './work.ts';
 
 const fields = z.record(z.string(), z.unknown());
@@ -66,12 +68,20 @@ export const Plan = z
       .nullable()
       .describe('When a person applied the plan; null until then.')
       .meta({ example: null }),
+    summary: z
+      .string()
+      .describe('What would change, in a sentence.')
+      .meta({ example: 'Change the brand: default_commission_rate 10 → 12.' }),
   })
   .meta({ id: 'Plan' });
 
 /** The response of a change that is only planned. */
 export const Planned = z
-  .object({ plan_id: idField('pln', 'Id of the plan, for `POST /v1/plans/{id}/apply`.'), data: Plan })
+  .object({
+    plan_id: idField('pln', 'Id of the plan, for `POST /v1/plans/{id}/apply`.'),
+    summary: Plan.shape.summary,
+    data: Plan,
+  })
   .meta({ id: 'Planned' });
 
 declare module '../engines/postgres/columns.ts' {
@@ -89,7 +99,9 @@ async function insertPlan(db: Db, plan: Insertable<PlansTable>): Promise<PlanRow
 export function toPlan(row: PlanRow, now: Date) {
   const isOver = row.expiresAt <= now;
   const status: 'open' | 'applied' | 'expired' = row.appliedAt ? 'applied' : isOver ? 'expired' : 'open';
-  return { ...toWire(row), status };
+  const changes = row.changes.map(toApiChange);
+  const summary = summarizePlan(findOperation(row.operation)?.summary ?? row.operation, changes);
+  return { ...toWire(row), changes, summary, status };
 }
 
 type Fields = Record<string, unknown>;
@@ -113,7 +125,8 @@ const toWireFields = (row: object | null, old: object | null): Fields | null =>
   row && { ...toWire(shownRow(row, old)) };
 
 export function plannedChange({ resourceId, old, new: row, generated = [], context = [] }: AuditEntry): PlannedChange {
-  const fields = changedFields(toWireFields(old, old), toWireFields(row, old), context.map(snakeCase));
+  const shown = [...context, ...listCurrencies(row)].map(snakeCase);
+  const fields = changedFields(toWireFields(old, old), toWireFields(row, old), shown);
   const names = generated.map(snakeCase).filter((name) => fields.new !== null && name in fields.new);
   return { resource_id: resourceId, ...fields, generated: names };
 }
@@ -227,5 +240,6 @@ export async function makePlan(
     appliedAt: null,
     appliedBy: null,
   });
-  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, data: toPlan(row, at) })));
+  const data = toPlan(row, at);
+  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, summary: data.summary, data })));
 }

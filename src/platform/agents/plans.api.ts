@@ -8,6 +8,7 @@ import type { Job } from '../../kit/operation/job.ts';
 import { get, read, write } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
 import { findOperation, noun } from '../../kit/operation/noun.ts';
+import { toApiChange } from '../../kit/operation/plan-text.ts';
 import {
   matchesPlan,
   type Outcome,
@@ -95,7 +96,9 @@ async function prepareOperation(context: Context, caller: Caller, plan: PlanRow)
 function assertMatchesPlan({ createdAt, changes, events }: PlanRow, outcome: Outcome): void {
   if (matchesPlan({ at: createdAt, changes, events }, outcome)) return;
   const message = 'This plan would now do something different, so nothing was changed; create a new plan.';
-  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: outcome.changes, events: outcome.events } });
+  throw new ApiError('PLAN_OUTDATED', message, {
+    facts: { changes: outcome.changes.map(toApiChange), events: outcome.events },
+  });
 }
 
 function createNotOpenError(plan: PlanRow, now: Date): ApiError {

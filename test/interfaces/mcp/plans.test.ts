@@ -15,7 +15,7 @@ afterAll(() => app?.close());
 
 interface Planned {
   plan_id: string;
-  data: { changes: Answer['body'][]; events: string[] };
+  data: { summary: string; changes: Answer['body'][]; events: string[] };
 }
 
 type Door = 'REST' | 'MCP';
@@ -72,10 +72,10 @@ test.each(DOORS)('A batch planned through %s pays the planned 10 USD or nothing,
   const payer = await makeWatched();
   await approved(payer, { amountMinor: 10_000 });
   const planned = await plan(payer, door, BATCH, { method: 'bank_transfer' });
-  expect(planned.data.changes).toMatchObject([{ old: null, new: { amount_minor: 1_000 } }]);
+  expect(planned.data.changes).toMatchObject([{ old: null, new: { amount: 10 } }]);
   const bo = await makeAssignment(app.context, payer.brand, { email: `${unique('zoe')}@mail.example` });
   await approved(payer, { amountMinor: 9_000_000, assignment: bo });
-  await expectOutdated(payer, planned, [{ new: { amount_minor: 1_000 } }, { new: { amount_minor: 900_000 } }]);
+  await expectOutdated(payer, planned, [{ new: { amount: 10 } }, { new: { amount: 9_000 } }]);
   const again = await plan(payer, door, BATCH, { method: 'bank_transfer' });
   expect((await applyPlan(payer, again)).body.answer.data.by_currency).toMatchObject([{ total: 9_010, payouts: 2 }]);
 });
@@ -88,7 +88,7 @@ test.each(DOORS)('A batch planned through %s for one creator never pays another'
   expect(paid.body.data.payouts).toMatchObject([{ amount: 10 }]);
   const other = await makeAssignment(app.context, payer.brand);
   await approved(payer, { amountMinor: 5_000_000, assignment: other });
-  await expectOutdated(payer, planned, [{ new: { creator_id: other.creatorId, amount_minor: 500_000 } }]);
+  await expectOutdated(payer, planned, [{ new: { creator_id: other.creatorId, amount: 5_000 } }]);
 });
 
 test.each(DOORS)('A payout planned through %s is not paid to a creator who took over the address', async (door) => {
@@ -120,11 +120,23 @@ test.each(DOORS)('A settlement planned through %s pays only the planned commissi
   const { id } = await recorded(payer, { amount: 100 });
   const settling = ['settle_payout', 'PATCH', `/v1/payouts/${id}`] as const;
   const planned = await plan(payer, door, settling, { status: 'paid' }, { id });
-  expect(planned.data.changes).toMatchObject([{ new: { amount_minor: 10_000, commission_ids: [first.id] } }]);
+  expect(planned.data.changes).toMatchObject([{ new: { amount: 100, commission_ids: [first.id] } }]);
   const second = await approved(payer, { amountMinor: 20_000 });
   await expectOutdated(payer, planned, [{ new: { commission_ids: expect.arrayContaining([first.id, second.id]) } }]);
   const again = await plan(payer, door, settling, { status: 'paid' }, { id });
   expect((await applyPlan(payer, again)).body.answer.data).toMatchObject({ status: 'paid', allocated_amount: 30 });
+});
+
+test('A plan says in a sentence, in the units of the API, what a person decides about', async () => {
+  const payer = await makeWatched();
+  const change = { settings: { default_commission_rate: 12 } };
+  const brand = await plan(payer, 'REST', ['update_brand', 'PATCH', '/v1/brand'], change);
+  expect(brand.data.summary).toMatch(/: default_commission_rate \d+ → 12\.$/);
+  expect(brand.data.changes).toMatchObject([{ new: { default_commission_rate: 12 } }]);
+  const body = { creator_email: payer.ann.email, amount: 10, method: 'manual' };
+  const payout = await plan(payer, 'REST', PAYOUT, body);
+  expect(payout.data.summary).toContain(': 10 USD');
+  expect(Object.keys(payout.data.changes[0]?.new ?? {})).not.toContain('brand_id');
 });
 
 test('A planned approval shows its amount, and is refused if the amount has changed', async () => {
@@ -132,15 +144,13 @@ test('A planned approval shows its amount, and is refused if the amount has chan
   const sale = await makeSale(app.context, payer.brand, { assignment: payer.ann, amountMinor: 10_000 });
   const review = ['update_commission', 'PATCH', `/v1/affiliates/commissions/${sale.id}`] as const;
   const planned = await plan(payer, 'REST', review, { status: 'approved' });
-  expect(planned.data.changes).toMatchObject([
-    { new: { status: 'approved', commission_minor: 1_000, currency: 'USD' } },
-  ]);
+  expect(planned.data.changes).toMatchObject([{ new: { status: 'approved', commission: 10, currency: 'USD' } }]);
   await app.context.postgres.db
     .updateTable('commissions')
     .set({ commissionMinor: 500_000 })
     .where('id', '=', sale.id)
     .execute();
-  await expectOutdated(payer, planned, [{ new: { commission_minor: 500_000 } }]);
+  await expectOutdated(payer, planned, [{ new: { commission: 5_000 } }]);
 });
 
 test.each(DOORS)(
@@ -150,7 +160,7 @@ test.each(DOORS)(
     const emails = [payer.ann.email, (await makeAssignment(app.context, payer.brand)).email];
     const missing = { all_missing: true, type: 'link', destination_url: 'https://shop.example/' };
     const planned = await plan(payer, door, BULK, missing);
-    expect(planned.data.changes).toMatchObject([{ generated: ['value', 'slug'] }, { generated: ['value', 'slug'] }]);
+    expect(planned.data.changes).toMatchObject([{ generated: ['value'] }, { generated: ['value'] }]);
     const { body, status } = await applyPlan(payer, planned);
     expect(status, JSON.stringify(body)).toBe(200);
     expect(body.answer.data.created.map((one: { creator_email: string }) => one.creator_email).sort()).toEqual(
@@ -159,7 +169,7 @@ test.each(DOORS)(
     await makeAssignment(app.context, payer.brand);
     const outdated = await plan(payer, door, BULK, missing);
     await send(`${app.url}/v1/brand`, payer.key, 'PATCH', { settings: { default_commission_rate: 40 } });
-    await expectOutdated(payer, outdated, [{ new: { commission_rate_ppm: 400_000 } }]);
+    await expectOutdated(payer, outdated, [{ new: { commission_rate: 40 } }]);
   },
 );
 

@@ -116,11 +116,11 @@ test('A planned change shows what it would do, changes nothing, and is applied o
   const get = (path: string) => call(`${app.url}/v1${path}`, key);
   expect((await get('/payouts')).body.pagination.total).toBe(0);
   const { body } = await get('/plans?status=open');
-  expect(body.data[0].changes[0]).toMatchObject({ old: null, new: { amount_minor: 8000 } });
+  expect(body.data[0].changes[0]).toMatchObject({ old: null, new: { amount: 80 } });
   const csv = await call(`${app.url}/v1/plans?status=open`, key, { headers: { accept: 'text/csv' } });
   expect(csv.body.split('\n')).toMatchObject([
     Object.keys(body.data[0]).join(','),
-    expect.stringMatching(/^pln_\w+,create_payout,open,.*amount_minor/),
+    expect.stringMatching(/^pln_\w+,create_payout,open,.*Record a payout: 80 USD/),
     '',
   ]);
   const apply = () => rest(`/plans/${body.data[0].id}/apply`, 'POST', {});

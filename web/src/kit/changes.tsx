@@ -25,6 +25,7 @@ export const fieldName = (name: string) => words(name.replace(UNITS, '')).replac
 
 /** Fields whose values are words of the API, such as `revision_requested`. */
 const IN_WORDS = /(?:^|_)(?:status|state|type|method|source|provider|role)$/;
+const AMOUNT = /(?:^|_)(?:amount|commission|fee)$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 function toText(name: string, value: unknown, currency: string): string {
@@ -32,6 +33,8 @@ function toText(name: string, value: unknown, currency: string): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'number' && name.endsWith('_minor')) return minorMoney(value, currency);
   if (typeof value === 'number' && name.endsWith('_ppm')) return percent(value / 10_000);
+  if (typeof value === 'number' && name.endsWith('_rate')) return percent(value);
+  if (typeof value === 'number' && AMOUNT.test(name)) return money(value, currency);
   if (Array.isArray(value)) return value.map((one) => toText(name, one, currency)).join(', ') || '–';
   if (typeof value === 'object') {
     const parts = Object.entries(value).filter(([, one]) => one !== null);
