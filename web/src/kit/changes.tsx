@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { day, percent, withLocalTimes, words } from './format.ts';
+import { day, money, percent, withLocalTimes, words } from './format.ts';
 import { minorMoney } from './minor.ts';
 import { type Column, PlainTable } from './table.tsx';
 

@@ -60,8 +60,10 @@ function readJson({ body }: FastifyRequest): unknown {
 function readTokenForm(request: FastifyRequest): URLSearchParams {
   const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
   const sent = isJson ? readJson(request) : undefined;
-  const texts = Object.entries(isRecord(sent) ? sent : {}).filter(([, value]) => typeof value === 'string');
-  const form = isJson ? new URLSearchParams(texts.map(([name, value]) => [name, String(value)])) : readForm(request);
+  const form = isJson ? new URLSearchParams() : readForm(request);
+  for (const [name, value] of Object.entries(isRecord(sent) ? sent : {})) {
+    if (typeof value === 'string') form.set(name, value);
+  }
   const [, basic] = /^Basic +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
   if (basic && !form.has('client_id')) {
     const [id = ''] = Buffer.from(basic, 'base64').toString('utf8').split(':', 1);
