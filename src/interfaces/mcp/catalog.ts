@@ -9,7 +9,7 @@ import { type Bound, bind, type NameTool, type Tool } from './tools.ts';
 export interface Catalog {
   find(name: string): Bound | undefined;
   toolsets: readonly string[];
-  /** What there is for a caller, listed or not, by toolset. */
+  /** Describes every tool that the caller may call, listed or not, by toolset. */
   describe(kind: CallerKind, scopes: readonly string[] | null): ToolsetSummary[];
   /** Throws VALIDATION_ERROR if the selection names an unknown tool or toolset. */
   select(query: URLSearchParams): Selection;

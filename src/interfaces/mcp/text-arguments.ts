@@ -4,7 +4,7 @@ import { isRecord } from '../../kit/values/wire.ts';
 
 const SHOWN = 60;
 
-const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+export const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
 const listBranches = ({ anyOf, oneOf }: Json): Json[] =>
   [anyOf, oneOf].flatMap((branches) => (Array.isArray(branches) ? branches.filter(isRecord) : []));

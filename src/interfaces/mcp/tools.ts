@@ -6,7 +6,7 @@ import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';
 import { factsFor, type Inputs, isChange, listInputs } from './inputs.ts';
-import { parseTexts } from './text-arguments.ts';
+import { listTypes, parseTexts } from './text-arguments.ts';
 
 interface Annotations {
   readOnlyHint?: boolean;
@@ -134,8 +134,6 @@ function readArguments(operation: Operation, { places, schemas }: Inputs, args: 
   if ([...places.values()].includes('body')) raw.body = body;
   return { raw, problems };
 }
-
-const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
 /** A JSON value as URL text; undefined if it has the wrong type for the field. */
 function toText(value: unknown, schema: Json): string | undefined {
