@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { deadlineMs } from './test/run/deadline.ts';
+import { deadlineMs, longDeadlineMs } from './test/run/deadline.ts';
 import { LongestFirst } from './test/run/longest-first.ts';
 // Draws the seed, once for all workers.
 import './test/harness/random-runs.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */
 const LONG = 'test/**/*.long.test.ts';
+/** Random values: few of them with the short tests, and many with the long ones. */
+const RANDOM = 'test/**/*.random.test.ts';
 /** Several nodes of one engine in each file: `npm run test:cluster`. */
 const CLUSTER = 'test/cluster/*.test.ts';
 /** Files that replace modules, measure CPU time, or read what a process keeps for itself: its clock, its prepared statements. */
@@ -24,7 +26,7 @@ const PATIENCE = {
   expect: { poll: { timeout: deadlineMs, interval: 200 } },
 };
 /** Nodes of an engine start, stop and copy each other. */
-const CLUSTER_PATIENCE = { testTimeout: 5 * deadlineMs, hookTimeout: 5 * deadlineMs };
+const CLUSTER_PATIENCE = { testTimeout: longDeadlineMs, hookTimeout: longDeadlineMs };
 
 const SETUP = { setupFiles: ['test/harness/setup.ts'] };
 
@@ -48,7 +50,16 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { ...PATIENCE, ...SETUP, name: 'long', include: [LONG], isolate: false } },
+      {
+        test: {
+          ...PATIENCE,
+          ...SETUP,
+          name: 'long',
+          include: [LONG, RANDOM],
+          env: { TEST_LENGTH: 'long' },
+          isolate: false,
+        },
+      },
       // Two at a time: Elasticsearch's nodes are busy while those of Redis and PostgreSQL wait for each other.
       { test: { ...CLUSTER_PATIENCE, name: 'cluster', include: [CLUSTER], maxWorkers: 2 } },
     ],

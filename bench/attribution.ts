@@ -7,7 +7,7 @@ import type { EngineName } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { openContext } from '../src/process/open-context.ts';
-import { environmentOf, SECRET, startServer } from './children.ts';
+import { environmentOf, NOWHERE, SECRET, startServer } from './children.ts';
 import { benchCommand } from './command.ts';
 import { measureCustomers } from './customers.ts';
 import { measureDrain } from './drain.ts';
@@ -23,8 +23,6 @@ const MOST_EVENTS = 1_000_000_000;
 /** Of one brand. */
 const ORDERS = 10_000_000;
 const QUICK_ORDERS = 200_000;
-/** The figures' benches make no searches. */
-const NOWHERE = 'http://127.0.0.1:9';
 
 function eventCount(value: string): number {
   const count = /^\d+$/.test(value) ? Number(value) : Number.NaN;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
 import type { Config } from '../src/kit/values/config.ts';
 import { findFreePort } from '../src/local/engines/port.ts';
 import { dyingWithParent } from '../src/local/engines/process.ts';
@@ -66,6 +67,23 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** The address of an engine that a bench does without. */
+export const NOWHERE = 'http://127.0.0.1:9';
+
+const Starting = z.object({ waiting_for: z.array(z.string()) });
+
+/** True if a process answers /readyz, and on its first start waits for nothing but engines that the bench does without. */
+async function isReady(url: string, env: Record<string, string>): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/readyz`);
+    if (answer.ok) return true;
+    const { waiting_for } = Starting.parse(await answer.json());
+    return waiting_for.every((engine) => env[`${engine.toUpperCase()}_URL`] === NOWHERE);
+  } catch {
+    return false;
+  }
+}
+
 /** Starts a process that listens on PORT or on the port among its arguments, and waits until it answers /readyz. */
 export async function startServer(argsOn: (port: number) => string[], env: Record<string, string>): Promise<Server> {
   const [port, linksPort] = [await findFreePort(), await findFreePort()];
@@ -74,11 +92,7 @@ export async function startServer(argsOn: (port: number) => string[], env: Recor
   const child = startNode(argsOn(port), { ...env, PORT: String(port), LINKS_PORT: String(linksPort) });
   const said = lastWords(child);
   for (;;) {
-    const isReady = await fetch(`${url}/readyz`).then(
-      (answer) => answer.ok,
-      () => false,
-    );
-    if (isReady) break;
+    if (await isReady(url, env)) break;
     if (child.exitCode !== null) throw new Error(`${argsOn(port).join(' ')} ended with ${child.exitCode}:\n${said()}`);
     if (performance.now() - from > READY_WITHIN_MS)
       throw new Error(`${argsOn(port).join(' ')} did not become ready in time:\n${said()}`);

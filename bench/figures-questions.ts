@@ -95,7 +95,13 @@ export const QUESTIONS: readonly Question[] = [
   {
     name: 'returns_by_creator_90_days',
     rollup: (clickhouse) =>
-      listReturnSums(clickhouse, LARGEST, { of: 'creator', merged: new Map() }, QUARTER, NO_COSTS),
+      listReturnSums(
+        clickhouse,
+        LARGEST,
+        { of: 'creator', merged: new Map() },
+        { ...QUARTER, timeZone: 'UTC' },
+        NO_COSTS,
+      ),
     raw: bareOf(`SELECT creator_id, sum(orders), sum(sales), sum(refunds), sum(commission) FROM order_figures_v1
       WHERE brand_id = '${LARGEST}' ${during(QUARTER)} GROUP BY creator_id`),
     floors: null,

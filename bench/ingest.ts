@@ -50,7 +50,14 @@ async function report(pool: Pool, { path, headers, body }: Delivery): Promise<vo
 /** The path before the inbox: each delivery is read and recorded in a transaction of its own. */
 async function recordAlone({ postgres, clock, secrets }: Context, shop: Shop, { headers, body }: Delivery) {
   const { integrationId: id, brandId } = shop;
-  const store = { baseUrl: 'https://bench.example', currency: 'USD', token: 'none', allow: [] };
+  const store = {
+    baseUrl: 'https://bench.example',
+    currency: 'USD',
+    renewalTags: null,
+    firstTags: null,
+    token: 'none',
+    allow: [],
+  };
   const reading = await getClient('shopify').read({ headers, body: parseDelivery(Buffer.from(body)) }, store);
   const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {

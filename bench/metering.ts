@@ -1,4 +1,4 @@
-import { SEARCH_CREDITS } from '../src/directory/search/search.api.ts';
+import { SEARCH_CREDITS } from '../src/directory/search/preview.ts';
 import { type MeterCall, openMeter } from '../src/kit/access/credits/meter.ts';
 import { type Caller, findCaller } from '../src/kit/access/keys/callers.ts';
 import { hashKey } from '../src/kit/access/keys/key-form.ts';

@@ -6,10 +6,9 @@ import { ENGINE_NAMES, type EngineName } from '../src/local/engines/engine.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { openContext } from '../src/process/open-context.ts';
+import { NOWHERE } from './children.ts';
 import { withOwnData } from './own-data.ts';
 import { openResults, progress, type Results } from './report.ts';
-
-const NOWHERE = 'http://127.0.0.1:1';
 
 interface Engines {
   /** Those to start; all by default. */

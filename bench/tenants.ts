@@ -7,7 +7,7 @@ import { type Db, openPostgres } from '../src/kit/engines/postgres/open.ts';
 import type { Config } from '../src/kit/values/config.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
-import { environmentOf, lastWords, startNode, stopNode } from './children.ts';
+import { environmentOf, lastWords, NOWHERE, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { countStatements } from './counting-proxy.ts';
 import { cpuSecondsOf } from './load.ts';
@@ -18,8 +18,6 @@ const FEW = 100;
 const MANY = 100_000;
 const MOST_CORE_SHARE = 0.03;
 const MOST_STATEMENTS = 20;
-/** The tenants' bench makes no searches. */
-const NOWHERE = 'http://127.0.0.1:9';
 
 const options = benchCommand(
   'bench tenants',

@@ -17,12 +17,11 @@ import { startDelivering } from '../src/platform/webhooks/delivery-loop.ts';
 import { webhookConsumer } from '../src/platform/webhooks/fan-out.ts';
 import { createSubscription } from '../src/platform/webhooks/webhooks.ts';
 import { openContext } from '../src/process/open-context.ts';
-import { SECRET, startNode, stopNode } from './children.ts';
+import { NOWHERE, SECRET, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { withOwnData } from './own-data.ts';
 import { openResults, progress, type Ratio, type Results } from './report.ts';
 
-const NOWHERE = 'http://127.0.0.1:9';
 const DEAD_BRANDS = 5;
 const HOOKS_OF_A_BRAND = 10;
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { readConfig } from '../src/config.ts';
-import { documentHash, documentOfClients } from './document.ts';
+import { documentHash, documentOfClients, typesOfEvents } from './document.ts';
 import { alone, installPythonTools } from './python-tools.ts';
 
 const OLDER_DOCUMENT = path.resolve('test/check/openapi-legacy.json');
@@ -61,17 +61,46 @@ export async function buildOlder(home: string): Promise<string> {
   return path.join(home, 'dist');
 }
 
+const Parameters = z.object({
+  paths: z.object({
+    '/v1/creators/search': z.object({
+      get: z.object({ parameters: z.array(z.object({ name: z.string() }).partial()) }),
+    }),
+  }),
+});
+
+/** Writes the names that a walk accepts, which types alone do not keep at run time. */
+async function writeSearchParameters(): Promise<void> {
+  const { parameters } = Parameters.parse(JSON.parse(await documentOfClients())).paths['/v1/creators/search'].get;
+  const names = JSON.stringify(parameters.flatMap(({ name }) => name ?? []));
+  const file = path.join(TYPESCRIPT, 'src', 'generated', 'search-parameters.ts');
+  await writeFile(file, `export const SEARCH_PARAMETERS: readonly string[] = ${names};\n`);
+}
+
 /** Generates, compiles and packs the TypeScript client; answers the package's file. */
 export async function buildTypescript(directory: string): Promise<string> {
   const bin = await typescriptTools();
   await rm(path.join(TYPESCRIPT, 'dist'), { recursive: true, force: true });
   await run(path.join(bin, 'openapi-ts'), ['-i', await writeDocument(directory, 'typescript')], TYPESCRIPT);
+  await writeSearchParameters();
   await run(path.join(bin, 'tsc'), ['-p', 'tsconfig.json'], TYPESCRIPT);
   await note(TYPESCRIPT, 'dist/document.json');
   const target = path.resolve(directory);
   await mkdir(target, { recursive: true });
   const { stdout } = await run('npm', ['pack', '--pack-destination', target, '--silent'], TYPESCRIPT);
   return path.join(target, stdout.trim().split('\n').at(-1) ?? '');
+}
+
+/** Writes the union of all events and the type of each, which the generator does not make. */
+async function writeEvents(generated: string): Promise<void> {
+  const events = await typesOfEvents();
+  const types = events.map(([, type]) => type);
+  const module = [
+    `from .models import ${types.join(', ')}`,
+    `RollcallEvent = ${types.join(' | ')}`,
+    `EVENTS: dict[str, type[RollcallEvent]] = {${events.map(([event, type]) => `"${event}": ${type}`).join(', ')}}`,
+  ];
+  await writeFile(path.join(generated, 'events.py'), `${module.join('\n')}\n`);
 }
 
 /** Generates the Python client and builds its wheel and, beside it, its source distribution; answers the wheel's file. */
@@ -90,6 +119,7 @@ export async function buildPython(directory: string): Promise<string> {
     generated,
   ];
   await run(path.join(bin, 'openapi-python-client'), [...args, '--config', 'generator.yml'], PYTHON);
+  await writeEvents(generated);
   await note(PYTHON, 'rollcall/document.json');
   const target = path.resolve(directory);
   const { stdout } = await run(python, ['-m', 'build', '--no-isolation', '--outdir', target, '.'], PYTHON);

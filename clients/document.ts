@@ -15,7 +15,15 @@ const Operation = z.looseObject({
   responses: z.record(z.string(), Reference),
 });
 type Operation = z.infer<typeof Operation>;
-const Document = z.looseObject({ paths: z.record(z.string(), z.record(z.string(), Operation)) });
+const Delivery = z.looseObject({
+  requestBody: z.looseObject({ content: z.object({ 'application/json': z.object({ schema: z.unknown() }) }) }),
+});
+const Document = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+  webhooks: z.record(z.string(), z.object({ post: Delivery })),
+  components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
+});
+type Document = z.infer<typeof Document>;
 
 const withoutMode = ({ parameters }: Operation) => parameters.filter(({ $ref }) => $ref !== MODE);
 const withoutSuccess = ({ responses }: Operation) =>
@@ -39,6 +47,26 @@ function planned(operation: Operation): Operation {
   };
 }
 
+/** The name of an event's type: `payout.created` is a `PayoutCreatedEvent`. */
+const nameEvent = (event: string): string =>
+  `${event.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase())}Event`;
+
+/** A type for the body of each event, by its name, and `RollcallEvent`, which is any of them. */
+function toEventSchemas(webhooks: Document['webhooks']): Record<string, unknown> {
+  const events = Object.entries(webhooks).map(([event, { post }]) => ({
+    name: nameEvent(event),
+    schema: post.requestBody.content['application/json'].schema,
+  }));
+  const any = { oneOf: events.map(({ name }) => ({ $ref: `#/components/schemas/${name}` })) };
+  return { ...Object.fromEntries(events.map(({ name, schema }) => [name, schema])), RollcallEvent: any };
+}
+
+/** The events with the names of their types, for a client whose generator makes no union. */
+export async function typesOfEvents(): Promise<[event: string, type: string][]> {
+  const { webhooks } = Document.parse(JSON.parse(await readFile(DOCUMENT, 'utf8')));
+  return Object.keys(webhooks).map((event) => [event, nameEvent(event)]);
+}
+
 /**
  * The OpenAPI document as generators read it. One method with two kinds of answers would have a type that nobody can read
  * without a check, so `mode=plan` is an operation of its own. OpenAPI allows one operation for a path and method, so its
@@ -56,7 +84,18 @@ export async function documentOfClients(): Promise<string> {
         : [[`${path}?mode=plan`, Object.fromEntries(plans.map(([method, one]) => [method, planned(one)]))]]),
     ];
   });
-  return JSON.stringify({ ...document, paths: Object.fromEntries(paths) });
+  const { webhooks, components } = document;
+  const named = Object.entries(webhooks).map(([event, { post }]) => {
+    const schema = { $ref: `#/components/schemas/${nameEvent(event)}` };
+    return [event, { post: { ...post, requestBody: { required: true, content: { 'application/json': { schema } } } } }];
+  });
+  const schemas = { ...components.schemas, ...toEventSchemas(webhooks) };
+  return JSON.stringify({
+    ...document,
+    paths: Object.fromEntries(paths),
+    webhooks: Object.fromEntries(named),
+    components: { ...components, schemas },
+  });
 }
 
 /** What a built package says of the document that it was made from. */

@@ -1,4 +1,5 @@
-import type { Comparison } from '../src/directory/imports/indexing/comparison.ts';
+import type { Compared, Comparison } from '../src/directory/imports/indexing/comparison.ts';
+import { type Example, IDENTITY } from '../src/directory/imports/indexing/identity.ts';
 import { groupDigits } from './terminal.ts';
 
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
@@ -44,4 +45,36 @@ export function* comparisonLines(comparison: Comparison): Generator<string> {
   yield* compareProfiles(comparison);
   for (const [kind, pks] of Object.entries(samples))
     if (pks.length > 0) yield `${kind}, for example: ${pks.join(', ')}`;
+}
+
+const shown = (value: string | null) => (value === null ? '(none)' : value.replace(/\s+/g, ' ').slice(0, 60));
+
+/** Values before and after, by field. */
+export function* exampleLines(examples: readonly Example[]): Generator<string> {
+  for (const field of new Set(examples.map((example) => example.field))) {
+    yield `${field}, for example:`;
+    for (const { pk, from, to } of examples.filter((example) => example.field === field))
+      yield `  ${pk}: ${shown(from)} → ${shown(to)}`;
+  }
+}
+
+/** Who creators are, before and after. */
+export const identityLines = ({ examples }: Compared): Generator<string> =>
+  exampleLines(examples.filter(({ field }) => IDENTITY.some((one) => one === field)));
+
+/** A comparison as JSON, in the names of the API. */
+export function toJson({ comparison, examples }: Compared): object {
+  const { changedFields, isEstimated, from, to, ...rest } = comparison;
+  const version = ({ index, profile: { inMetro, ...profile } }: Comparison['from']) => ({
+    index,
+    profile: { ...profile, in_metro: inMetro },
+  });
+  return {
+    from: version(from),
+    to: version(to),
+    ...rest,
+    changed_fields: changedFields,
+    is_estimated: isEstimated,
+    examples,
+  };
 }

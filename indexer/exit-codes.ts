@@ -1,3 +1,3 @@
 export const FAILED = 1;
-/** An import was built and waits for `approve` or `discard`. */
+/** An import waits for a person: for `approve` or `discard`, or for a mapping. */
 export const HELD = 3;

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { generateCreators } from '../src/directory/imports/indexing/sample.ts';
 import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
 import { around } from '../src/process/commands/around.ts';
+import { assertWritable } from '../src/process/commands/files.ts';
 import { say } from './terminal.ts';
 
 const CHUNK_CHARACTERS = 1 << 18;
@@ -23,6 +24,7 @@ function* ndjson(count: number, seed: number): Generator<string> {
 }
 
 async function generate({ count, seed, out }: { count: number; seed: number; out?: string }): Promise<void> {
+  if (out !== undefined) await assertWritable(out);
   const target = out === undefined ? around().out : createWriteStream(out);
   try {
     await pipeline(Readable.from(ndjson(count, seed)), target);

@@ -3,12 +3,13 @@ import { approveImport, discardImport } from '../src/directory/imports/indexing/
 import { compareIndices, SAMPLES } from '../src/directory/imports/indexing/judge.ts';
 import { findHeld } from '../src/directory/imports/indexing/records.ts';
 import { readStatus } from '../src/directory/imports/indexing/status.ts';
+import { assertVersion } from '../src/directory/imports/indexing/versions.ts';
 import type { DirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
-import { indexBehind, indexExists } from '../src/kit/engines/elastic/indices.ts';
+import { indexBehind } from '../src/kit/engines/elastic/indices.ts';
 import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
-import { comparisonLines } from './comparison.ts';
+import { onStop } from '../src/process/commands/signals.ts';
+import { comparisonLines, identityLines, toJson } from './comparison.ts';
 import { withDirectory } from './engines.ts';
-import { onStop } from './signals.ts';
 import { groupDigits, print, say } from './terminal.ts';
 
 async function approve(id: string, { wait }: { wait: boolean }): Promise<void> {
@@ -50,13 +51,10 @@ async function diff(
 ): Promise<void> {
   await withDirectory(async (engines) => {
     const [before, after] = await chooseVersions(engines, from, to);
-    for (const index of [before, after]) {
-      if (!(await indexExists(engines.elastic, index)))
-        throw new Error(`${index} is not a version that is kept; see \`status\`.`);
-    }
-    const comparison = await compareIndices(engines, before, after, { samples });
-    if (json) print(JSON.stringify(comparison, null, 2));
-    else for (const line of comparisonLines(comparison)) print(line);
+    for (const index of [before, after]) await assertVersion(engines, index);
+    const compared = await compareIndices(engines, before, after, { samples });
+    if (json) return print(JSON.stringify(toJson(compared), null, 2));
+    for (const line of [...comparisonLines(compared.comparison), ...identityLines(compared)]) print(line);
   });
 }
 

@@ -5,12 +5,13 @@ import { openFiles } from '../src/directory/imports/indexing/source.ts';
 import { DEFAULT_MAX_REJECTS } from '../src/directory/imports/indexing/start-import.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 import { around } from '../src/process/commands/around.ts';
+import { onStop } from '../src/process/commands/signals.ts';
 import { type BoundsOptions, boundsOptions, readBounds } from './bounds.ts';
-import { comparisonLines } from './comparison.ts';
+import { comparisonLines, exampleLines } from './comparison.ts';
 import { withDirectory } from './engines.ts';
 import { HELD } from './exit-codes.ts';
-import { onStop } from './signals.ts';
-import { groupDigits, openProgress, print, say, sayUnknownFields, seconds } from './terminal.ts';
+import { chooseMapping, type MapOption, showMapping } from './mapping.ts';
+import { groupDigits, openProgress, print, say, sayRejects, sayUnknownFields, seconds } from './terminal.ts';
 
 interface Options extends BoundsOptions {
   maxRejects?: string;
@@ -18,10 +19,13 @@ interface Options extends BoundsOptions {
   source?: string;
   restart?: boolean;
   enqueue?: boolean;
+  map?: MapOption;
 }
 
 const EXAMPLES = `
-Rows carry the API's own field names; a missing field is unknown (null). Files are NDJSON or CSV with a header row, as
+Rows carry the API's own field names; a missing field is unknown (null). For a CSV with other names, --map shows the
+mapping that it would be read by and exits with 3; --map accept, or --map FILE with a changed one, reads it so, and its
+--source is read so from then on. Files are NDJSON or CSV with a header row, as
 their names say (.ndjson, .jsonl, .json, .csv) or else their first character; plain, gzip or zstd. Searches see the old directory until the new one is verified, then the new one at once.
 If it is stopped or killed, the same command resumes; --max-rejects and --rejects may then differ. A rejected
 row of a CSV counts as many as it has lines, for a stray quote takes the rows after it for its text.
@@ -34,7 +38,8 @@ Examples:
   npm run indexer -- import creators.ndjson.zst
   npm run indexer -- import part-1.csv.gz part-2.csv.gz --max-rejects 0.1% --rejects rejects.ndjson
   zcat creators.ndjson.gz | npm run indexer -- import -
-  npm run indexer -- import creators.ndjson --enqueue`;
+  npm run indexer -- import creators.ndjson --enqueue
+  npm run indexer -- import ranking.csv --source ranking --map accept`;
 
 function rejectLimit(text: string): string {
   if (!readRejectLimit(text)) throw new InvalidArgumentError('must be a number of rows, or a percentage such as 0.5%.');
@@ -44,7 +49,7 @@ function rejectLimit(text: string): string {
 function sayReport(report: ImportReport): void {
   const { phasesMs } = report;
   sayUnknownFields(report.unknownFields);
-  if (report.rejectsFile) say(`${groupDigits(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+  if (report.rejectsFile) sayRejects({ ...report, rejectsFile: report.rejectsFile });
   if (report.forgotten > 0) say(`${groupDigits(report.forgotten)} rows were left out: their creators opted out.`);
   if (report.repeated > 0) say(`${groupDigits(report.repeated)} rows repeated a pk; the last of each was kept.`);
   say(
@@ -60,6 +65,7 @@ function sayReport(report: ImportReport): void {
     for (const line of report.comparison ? comparisonLines(report.comparison) : []) say(line);
     say('Held; the live directory is unchanged:');
     for (const reason of report.held) say(`- ${reason}`);
+    for (const line of exampleLines(report.examples)) say(line);
     say(`\`indexer approve ${report.id}\` makes it live, \`indexer discard ${report.id}\` removes it.`);
     print(report.id);
     around().exitCode = HELD;
@@ -76,8 +82,10 @@ function sayReport(report: ImportReport): void {
 async function runImport(files: string[], options: Options): Promise<void> {
   const signal = onStop();
   // Problems with a file are reported before any engine is started.
-  const [source, bounds] = [await openFiles(files), await readBounds(options)];
+  const [, bounds] = [await openFiles(files), await readBounds(options)];
   await withDirectory(async (engines) => {
+    const mapping = await chooseMapping(engines, files, options);
+    const source = await openFiles(files, 'creators', mapping && { mapping, source: options.source ?? '' });
     const view = openProgress();
     try {
       const report = await importDirectory(engines, {
@@ -85,6 +93,7 @@ async function runImport(files: string[], options: Options): Promise<void> {
         maxRejects: options.maxRejects,
         rejectsFile: options.rejects,
         sourceName: options.source,
+        mapping,
         restart: options.restart,
         bounds,
         signal,
@@ -105,7 +114,8 @@ async function enqueue(files: string[], options: Options): Promise<void> {
     async ({ redisUrl, ...engines }) => {
       if (!redisUrl) throw new Error('Redis is needed to enqueue.');
       const { maxRejects, rejects: rejectsFile, source: sourceName, restart } = options;
-      const request = { files, maxRejects, rejectsFile, sourceName, restart, bounds, onNotice: say };
+      const mapping = await chooseMapping(engines, files, options);
+      const request = { files, maxRejects, rejectsFile, sourceName, mapping, restart, bounds, onNotice: say };
       const { enqueueImport } = await import('../src/directory/imports/indexing/import.jobs.ts');
       print(await enqueueImport(engines, redisUrl, request));
       say('Enqueued for a worker; `status` shows its progress.');
@@ -133,11 +143,13 @@ export function importCommand(program: Command): void {
       filled,
     )
     .option('--source <name>', 'name of the source of these rows, which `GET /v1/creators/{pk}` shows', filled)
+    .option('--map [how]', 'show the mapping of a CSV with other names, `accept` it, or take the one in a file')
     .option('--restart', 'start over even if an import of these files could resume');
   boundsOptions(command)
     .option('--enqueue', "let a worker run it; prints the import's id")
     .addHelpText('after', EXAMPLES)
-    .action((files: string[], options: Options) =>
-      options.enqueue ? enqueue(files, options) : runImport(files, options),
-    );
+    .action(async (files: string[], options: Options) => {
+      if (options.map === true) return await showMapping(files);
+      return options.enqueue ? await enqueue(files, options) : await runImport(files, options);
+    });
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { prune } from '../src/directory/imports/indexing/versions.ts';
 import { wholeNumber } from '../src/process/commands/arguments.ts';
+import { onStop } from '../src/process/commands/signals.ts';
 import { withDirectory } from './engines.ts';
-import { onStop } from './signals.ts';
 import { print, say } from './terminal.ts';
 
 export function pruneCommand(program: Command): void {

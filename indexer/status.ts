@@ -28,10 +28,15 @@ function printStatus({ alias, live, previous, imports, held, writer, forgotten }
     print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
   } else print(`The alias ${alias} has no index; \`import\` creates the directory.`);
   for (const { name, documents, bytes, retiredAt } of previous) {
-    print(`previous  ${name}: ${groupDigits(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
+    print(
+      `previous  ${name}: ${groupDigits(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}; \`rollback ${name}\` makes it live`,
+    );
   }
   for (const row of imports) print(`import    ${importLine(row)}`);
-  if (held) print(`held      ${held.id} (${held.indexName}): ${held.failure ?? ''}`);
+  if (held)
+    print(
+      `held      ${held.id} (${held.indexName}): ${held.failure ?? ''} \`diff\` shows values, \`approve ${held.id}\` makes it live`,
+    );
   if (forgotten > 0) print(`forgotten ${groupDigits(forgotten)} opt-outs; see \`cli directory forgotten list\``);
   print(writer ? `writing   ${writer.holder}: ${writer.command} since ${at(writer.since)}` : 'writing   nobody');
 }

@@ -1,11 +1,13 @@
 import { styleText } from 'node:util';
-import { SingleBar } from 'cli-progress';
+import { type RejectReason, reasonLines } from '../src/directory/imports/indexing/rejects.ts';
+import { openBar } from '../src/local/bar.ts';
+import { writeAbove } from '../src/local/last-line.ts';
 import { around } from '../src/process/commands/around.ts';
 
 const LINE_EVERY_MS = 2_000;
 
-export const say = (line: string) => void around().err.write(`${line}\n`);
-export const print = (line: string) => void around().out.write(`${line}\n`);
+export const say = (line: string) => writeAbove(around().err, `${line}\n`);
+export const print = (line: string) => writeAbove(around().out, `${line}\n`);
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
   around().out.isTTY ? styleText(format, text) : text;
 export const groupDigits = (value: number) => value.toLocaleString('en');
@@ -13,6 +15,12 @@ export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
 export function inMegabytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MB`;
+}
+
+interface Rejected {
+  rejected: number;
+  rejectsFile: string;
+  reasons: RejectReason[];
 }
 
 export interface Progress {
@@ -60,30 +68,35 @@ function plainLines(): ProgressView {
 }
 
 function bar(): ProgressView {
-  const view = new SingleBar({
-    format: '{bar} {percentage}% | {phase} | {rows} rows | {rate} rows/s | {left} s left',
-    hideCursor: true,
-    clearOnComplete: true,
-    etaBuffer: 50,
+  const view = openBar(around().err, '{bar} {percentage}% | {phase} | {rows} rows | {rate} rows/s | {left} s left', {
+    phase: '',
+    rows: '0',
+    rate: '-',
+    left: '-',
   });
   const startedAt = performance.now();
-  view.start(1_000, 0, { phase: '', rows: 0, rate: 0, left: '-' });
   return {
     show: ({ phase, rows, progress }) => {
       const elapsedMs = performance.now() - startedAt;
       const isReading = phase === 'bulk';
-      const left = isReading && progress ? Math.ceil((elapsedMs / 1000) * (1 / progress - 1)) : '-';
+      const left = isReading && progress ? String(Math.ceil((elapsedMs / 1000) * (1 / progress - 1))) : '-';
       const rate = isReading ? groupDigits(Math.round((rows * 1000) / elapsedMs)) : '-';
-      view.update(Math.floor((progress ?? 0) * 1_000), { phase, rows: groupDigits(rows), rate, left });
+      view.update(progress ?? 0, { phase, rows: groupDigits(rows), rate, left });
     },
-    note: (line) => say(`\r${line}`),
-    end: () => view.stop(),
+    note: say,
+    end: view.end,
   };
 }
 
 /** A bar with rate and remaining time on a terminal; elsewhere a plain line every two seconds. */
 export function openProgress(): ProgressView {
   return around().err.isTTY ? bar() : plainLines();
+}
+
+/** Says how many rows were rejected, and why most of them. */
+export function sayRejects({ rejected, rejectsFile, reasons }: Rejected): void {
+  say(`${groupDigits(rejected)} rows were rejected; see ${rejectsFile}`);
+  for (const line of reasonLines(reasons)) say(line);
 }
 
 /** Lists the unknown fields of the file. */

@@ -10,10 +10,10 @@ import {
 } from '../src/directory/imports/indexing/writes.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 import { around } from '../src/process/commands/around.ts';
+import { onStop } from '../src/process/commands/signals.ts';
 import { withDirectory } from './engines.ts';
 import { FAILED } from './exit-codes.ts';
-import { onStop } from './signals.ts';
-import { groupDigits, openProgress, print, say, sayUnknownFields } from './terminal.ts';
+import { groupDigits, openProgress, print, say, sayRejects, sayUnknownFields } from './terminal.ts';
 
 interface Options {
   rejects?: string;
@@ -39,7 +39,7 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
       onNotice: view.note,
     }).finally(view.end);
     sayUnknownFields(report.unknownFields);
-    if (report.rejected > 0) say(`${groupDigits(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+    if (report.rejected > 0) sayRejects(report);
     if (report.forgotten > 0) say(`${groupDigits(report.forgotten)} rows were left out: their creators opted out.`);
     say(`Rows written to ${report.index}; searches see them now:`);
     print(String(report.written));

@@ -58,7 +58,7 @@ async function main(): Promise<void> {
       later: ['elasticsearch'],
       revives: true,
     }).then((started) => {
-      shutdown.add(() => started.stop());
+      shutdown.addBounded(() => started.stop());
       return started;
     }),
     loadServer(),

@@ -1,4 +1,5 @@
 import { readConfig } from './config.ts';
+import { HELD, isHeld } from './kit/engines/postgres/home.ts';
 import { ignoreFailure } from './kit/values/errors.ts';
 import { report } from './local/terminal.ts';
 import { openProgram, parseOptions } from './process/commands/program.ts';
@@ -33,6 +34,8 @@ try {
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();
   report('worker started');
+  const isCopy = await isHeld(context.postgres.db).catch(ignoreFailure('PostgreSQL may start later'));
+  if (isCopy) report(HELD);
 } catch (error) {
   reportFailure(error);
   process.exit();

@@ -4,18 +4,37 @@ import { withFreshness } from '../analytics/figures/freshness.ts';
 import { Boundary, FRESHNESS, toEnd, toStart } from '../analytics/figures/sums.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { read } from '../kit/operation/kit.ts';
+import { getTimeZone } from '../kit/operation/local-days.ts';
 import { noun } from '../kit/operation/noun.ts';
 import { DAY_MS } from '../kit/values/duration.ts';
 import { idField } from '../kit/values/fields.ts';
-import { clampedParameter, timestamp } from '../kit/values/page.ts';
+import { clampedParameter, timestamp, timeZoneInput } from '../kit/values/page.ts';
 import { fromOutside } from '../kit/values/untrusted.ts';
+import { CLICK_KINDS } from '../kit/values/visitor.ts';
 
-const KINDS = ['counted', 'repeat', 'bot', 'prefetch', 'head'] as const;
 const MOST = 100;
+
+const utmFilter = (name: string, example: string) =>
+  z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(`Only clicks that brought this \`${name}\` to the shop.`)
+    .meta({ example });
+
+const utmField = (name: string, example: string) =>
+  fromOutside(
+    z
+      .string()
+      .nullable()
+      .describe(`The \`${name}\` that the short link was opened with and the shop received; null without one.`)
+      .meta({ example }),
+  );
 
 const ClickFilter = z.object({
   link_id: z.string().max(100).describe('Only clicks on this link.').optional(),
-  kind: z.enum(KINDS).describe('Only clicks of this kind; figures count `counted`.').optional(),
+  kind: z.enum(CLICK_KINDS).describe('Only clicks of this kind; figures count `counted`.').optional(),
   country: z
     .string()
     .regex(/^[A-Z]{2}$/, 'must be an ISO 3166 code such as `DE`')
@@ -23,6 +42,11 @@ const ClickFilter = z.object({
     .optional(),
   device: z.enum(['mobile', 'tablet', 'desktop', 'bot']).describe('Only clicks on this kind of device.').optional(),
   referrer: z.string().min(1).max(253).describe('Only clicks from pages of this host.').optional(),
+  utm_source: utmFilter('utm_source', 'instagram'),
+  utm_medium: utmFilter('utm_medium', 'story'),
+  utm_campaign: utmFilter('utm_campaign', 'spring'),
+  utm_term: utmFilter('utm_term', 'serum'),
+  utm_content: utmFilter('utm_content', 'bio'),
   from: Boundary.describe('Only clicks at or after this time; at most 90 days ago, which is the default.').optional(),
   to: Boundary.describe('Only clicks until then; a day is included whole. Omitted: until now.').optional(),
   after: z
@@ -30,6 +54,7 @@ const ClickFilter = z.object({
     .regex(/^clk_[0-9A-Za-z]{20}$/, 'must be `next_after` of the page before')
     .describe('`next_after` of the previous page: only older clicks are returned.')
     .optional(),
+  time_zone: timeZoneInput,
   limit: clampedParameter(MOST).default(20).describe('Clicks per page; larger values are clamped to 100.'),
 });
 type ClickFilter = z.output<typeof ClickFilter>;
@@ -39,7 +64,7 @@ const Click = z
     id: idField('clk', 'Public id of the click, as commissions and explanations name it.'),
     at: timestamp.describe('When the short link was opened.').meta({ example: '2026-03-01T18:05:00.000Z' }),
     kind: z
-      .enum(KINDS)
+      .enum(CLICK_KINDS)
       .describe(
         'Whether figures count it. `repeat`: the same visitor within 30 seconds. `bot`: a program. `prefetch`: a browser loaded the link before a person clicked. `head`: a program requested only the headers.',
       ),
@@ -61,6 +86,16 @@ const Click = z
         .describe('Host of the page with the link; null when the browser did not say.')
         .meta({ example: 'l.instagram.com' }),
     ),
+    rule: z
+      .string()
+      .nullable()
+      .describe('The rule by which the user agent was read as a person’s or a program’s; null when none applied.')
+      .meta({ example: 'isbot' }),
+    utm_source: utmField('utm_source', 'instagram'),
+    utm_medium: utmField('utm_medium', 'story'),
+    utm_campaign: utmField('utm_campaign', 'spring'),
+    utm_term: utmField('utm_term', 'serum'),
+    utm_content: utmField('utm_content', 'bio'),
   })
   .meta({ id: 'Click' });
 
@@ -85,19 +120,26 @@ const toClick = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> =
   country: row.country || null,
   device: row.device || null,
   referrer: row.referrer_host || null,
+  rule: row.rule || null,
+  utm_source: row.utm_source || null,
+  utm_medium: row.utm_medium || null,
+  utm_campaign: row.utm_campaign || null,
+  utm_term: row.utm_term || null,
+  utm_content: row.utm_content || null,
 });
 
 async function listClicksPage(
-  { clickhouse, clock }: Pick<Context, 'clickhouse' | 'clock'>,
+  { clickhouse, clock, postgres }: Pick<Context, 'clickhouse' | 'clock' | 'postgres'>,
   brandId: string,
-  { from, to, limit, link_id: link, ...only }: ClickFilter,
+  { from, to, limit, link_id: link, time_zone: named, ...only }: ClickFilter,
 ) {
   const now = clock.now();
   const earliest = new Date(now.getTime() - KEPT_DAYS * DAY_MS);
-  const start = from === undefined ? earliest : toStart(from);
+  const timeZone = named ?? (await getTimeZone(postgres.db, brandId));
+  const start = from === undefined ? earliest : toStart(from, timeZone);
   const where = {
     from: start > earliest ? start : earliest,
-    until: to === undefined ? new Date(now.getTime() + DAY_MS) : toEnd(to),
+    until: to === undefined ? new Date(now.getTime() + DAY_MS) : toEnd(to, timeZone),
   };
   const rows = await listClicks(clickhouse, brandId, { ...only, ...where, link }, limit + 1);
   const page = rows.slice(0, limit);

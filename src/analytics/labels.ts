@@ -1,9 +1,20 @@
 import { sql } from 'kysely';
 import type { Db } from '../kit/engines/postgres/open.ts';
+import { toChunks } from '../kit/values/chunks.ts';
 import { type Problem, validationError } from '../kit/values/errors.ts';
 import type { Group } from './figures/breakdown.ts';
 
-/** A creator's own name, else the name given with their newest link, else their handle. */
+const LABELLED_TOGETHER = 5_000;
+
+/** Labels rows of figures, thousands of them in a few statements. */
+export async function* labelInChunks<Row, Labelled>(
+  rows: readonly Row[],
+  label: (some: Row[]) => Promise<Labelled[]>,
+): AsyncGenerator<Labelled> {
+  for (const some of toChunks(rows, LABELLED_TOGETHER)) yield* await label(some);
+}
+
+/** A creator's own name, else the name given with their newest link, else their handle, else their address. */
 export async function listCreatorNames(
   db: Db,
   brandId: string,
@@ -14,23 +25,29 @@ export async function listCreatorNames(
     order by link.created_at desc, link.id desc limit 1)`;
   const rows = await db
     .selectFrom('creators')
-    .select(['id', sql<string | null>`coalesce(name, ${ofLink}, ig_handle, tt_handle)`.as('name')])
+    .select(['id', sql<string | null>`coalesce(name, ${ofLink}, ig_handle, tt_handle, email)`.as('name')])
     .where('brandId', '=', brandId)
     .where('id', '=', sql<string>`any(${ids})`)
     .execute();
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Groups links by their campaign or platform. */
+/** Groups links by their campaign or platform, or by the group that their creator is in now. */
 export async function listLinkGroups(
   db: Db,
   brandId: string,
-  column: 'campaignId' | 'platform',
+  column: 'links.campaignId' | 'links.platform' | 'member.groupId',
 ): Promise<readonly Group[]> {
   return await db
     .selectFrom('links')
-    .select([sql<string>`${sql.ref(column)}`.as('key'), sql<string[]>`array_agg(id)`.as('linkIds')])
-    .where('brandId', '=', brandId)
+    .leftJoin('groupMemberships as member', (join) =>
+      join
+        .onRef('member.brandId', '=', 'links.brandId')
+        .onRef('member.creatorId', '=', 'links.creatorId')
+        .on('member.until', 'is', null),
+    )
+    .select([sql<string>`${sql.ref(column)}`.as('key'), sql<string[]>`array_agg(links.id)`.as('linkIds')])
+    .where('links.brandId', '=', brandId)
     .where(column, 'is not', null)
     .groupBy(column)
     .execute();
@@ -41,9 +58,10 @@ const RECORDS = {
   campaign: { table: 'campaigns', noun: 'a campaign' },
   link: { table: 'links', noun: 'a code or link' },
   store: { table: 'integrations', noun: 'a store' },
+  group: { table: 'creatorGroups', noun: 'a group' },
 } as const;
 type RecordField = keyof typeof RECORDS;
-const FIELDS = ['creator', 'campaign', 'link', 'store'] as const satisfies readonly RecordField[];
+const FIELDS = ['creator', 'campaign', 'link', 'store', 'group'] as const satisfies readonly RecordField[];
 
 /** The problem of an id that no record of the brand has. */
 export async function findUnknownId(db: Db, brandId: string, field: RecordField, id: string): Promise<Problem[]> {
@@ -87,14 +105,14 @@ export async function findStoreOfSource(db: Db, brandId: string, source: string)
   return row?.id;
 }
 
-/** Looks up the names of links, campaigns or stores. */
+/** Looks up the names of links, campaigns, stores or groups. */
 export async function listNames(
   db: Db,
   brandId: string,
-  table: 'links' | 'campaigns' | 'integrations',
+  table: 'links' | 'campaigns' | 'integrations' | 'creatorGroups',
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  const column = { links: 'value', campaigns: 'title', integrations: 'name' }[table];
+  const column = { links: 'value', campaigns: 'title', integrations: 'name', creatorGroups: 'name' }[table];
   const rows = await db
     .selectFrom(table)
     .select(['id', sql<string>`${sql.ref(column)}`.as('name')])

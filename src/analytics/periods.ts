@@ -1,6 +1,20 @@
-import { DAY_MS, HOUR_MS } from '../kit/values/duration.ts';
+import type { Db } from '../kit/engines/postgres/open.ts';
+import { getTimeZone } from '../kit/operation/local-days.ts';
+import { DAY_MS } from '../kit/values/duration.ts';
 import { validationError } from '../kit/values/errors.ts';
-import { isDayEdge, toEnd, toStart } from './figures/sums.ts';
+import {
+  dayIn,
+  daysAfter,
+  listHours,
+  offsetAt,
+  offsetText,
+  timeIn,
+  toInstant,
+  toLocalText,
+  toMonday,
+  wallMs,
+} from '../kit/values/time-zone.ts';
+import { toEnd, toStart } from './figures/sums.ts';
 import type { AnalyticsFilter, Granularity } from './summary/summary.shapes.ts';
 
 const DEFAULT_DAYS = 30;
@@ -13,21 +27,30 @@ export interface Period {
   until: Date;
   /** As requested, or the default days. */
   shown: { from: string; to: string };
+  /** The zone of its days. */
+  timeZone: string;
 }
-
-export const toDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 const periodError = (message: string) => validationError([{ field: 'from', code: 'invalid', message }]);
 
-/** The requested period; by default the last 30 UTC days, including today. */
-export function resolvePeriod({ from, to }: Pick<AnalyticsFilter, 'from' | 'to'>, now: Date): Period {
-  const lastDay = to ?? toDay(now);
-  const until = toEnd(lastDay);
-  const midnight = Date.parse(toDay(new Date(until.getTime() - 1)));
-  const firstDay = from ?? toDay(new Date(midnight - (DEFAULT_DAYS - 1) * DAY_MS));
-  const start = toStart(firstDay);
+/** The requested period; by default the last 30 days, including today. */
+export function resolvePeriod({ from, to }: Pick<AnalyticsFilter, 'from' | 'to'>, now: Date, timeZone: string): Period {
+  const lastDay = to ?? dayIn(timeZone, now);
+  const until = toEnd(lastDay, timeZone);
+  const firstDay = from ?? daysAfter(dayIn(timeZone, new Date(until.getTime() - 1)), 1 - DEFAULT_DAYS);
+  const start = toStart(firstDay, timeZone);
   if (start >= until) throw periodError('must not be after `to`.');
-  return { from: start, until, shown: { from: firstDay, to: lastDay } };
+  return { from: start, until, shown: { from: firstDay, to: lastDay }, timeZone };
+}
+
+/** The requested period in the zone of the request, or else of the brand. */
+export async function findPeriod(
+  db: Db,
+  brandId: string,
+  query: Pick<AnalyticsFilter, 'from' | 'to' | 'time_zone'>,
+  now: Date,
+): Promise<Period> {
+  return resolvePeriod(query, now, query.time_zone ?? (await getTimeZone(db, brandId)));
 }
 
 /** Throws if the period has too many buckets for one answer. */
@@ -42,43 +65,72 @@ export function assertBuckets({ from, until }: Period, granularity: Granularity)
 }
 
 /** The same date and time a year before; 28 February for the 29th. */
-function yearBefore(at: Date): Date {
-  const before = new Date(at);
-  before.setUTCFullYear(at.getUTCFullYear() - 1);
-  if (before.getUTCMonth() !== at.getUTCMonth()) before.setUTCDate(0);
-  return before;
+function yearBefore(at: Date, timeZone: string): Date {
+  const wall = new Date(wallMs(timeZone, at.getTime()));
+  const before = new Date(wall);
+  before.setUTCFullYear(wall.getUTCFullYear() - 1);
+  if (before.getUTCMonth() !== wall.getUTCMonth()) before.setUTCDate(0);
+  return new Date(toInstant(timeZone, before.getTime()));
+}
+
+/** True if a day of the zone begins at a moment. */
+export const isDayStart = (at: Date, timeZone: string): boolean =>
+  timeIn(timeZone, dayIn(timeZone, at)).getTime() === at.getTime();
+
+/** The period of as many days before, or of the same dates a year before. */
+function toEarlierSpan({ from, until, timeZone }: Period, compare: 'previous' | 'year'): { from: Date; until: Date } {
+  if (compare === 'year') return { from: yearBefore(from, timeZone), until: yearBefore(until, timeZone) };
+  if (!isDayStart(from, timeZone) || !isDayStart(until, timeZone)) {
+    return { from: new Date(2 * from.getTime() - until.getTime()), until: from };
+  }
+  const [first, next] = [dayIn(timeZone, from), dayIn(timeZone, until)];
+  const days = Math.round((Date.parse(next) - Date.parse(first)) / DAY_MS);
+  return { from: timeIn(timeZone, daysAfter(first, -days)), until: from };
 }
 
 /** The period to compare with. */
-export function toEarlierPeriod({ from, until }: Period, compare: 'previous' | 'year'): Period {
-  const start = compare === 'year' ? yearBefore(from) : new Date(2 * from.getTime() - until.getTime());
-  const end = compare === 'year' ? yearBefore(until) : from;
-  const last = new Date(end.getTime() - 1);
-  const isDays = isDayEdge(start) && isDayEdge(end);
-  const label = isDays
-    ? { from: toDay(start), to: toDay(last) }
-    : { from: start.toISOString(), to: last.toISOString() };
-  return { from: start, until: end, shown: label };
+export function toEarlierPeriod(period: Period, compare: 'previous' | 'year'): Period {
+  const { timeZone } = period;
+  const { from, until } = toEarlierSpan(period, compare);
+  const last = new Date(until.getTime() - 1);
+  const isDays = isDayStart(from, timeZone) && isDayStart(until, timeZone);
+  const shown = isDays
+    ? { from: dayIn(timeZone, from), to: dayIn(timeZone, last) }
+    : { from: from.toISOString(), to: last.toISOString() };
+  return { from, until, shown, timeZone };
 }
 
 const DAYS_AT_LEAST: Record<Exclude<Granularity, 'hour'>, number> = { day: 1, week: 7, month: 28 };
 
-/** The first day of the bucket that contains a day, or the first moment of an hour such as `2026-03-01T13`. */
-export function toBucket(day: string, granularity: Granularity): string {
-  if (granularity === 'hour') return `${day}:00:00.000Z`;
+/** The first day of the bucket that contains a day. */
+export function toBucket(day: string, granularity: Exclude<Granularity, 'hour'>): string {
   if (granularity === 'month') return `${day.slice(0, 8)}01`;
-  if (granularity === 'day') return day;
-  const at = new Date(day);
-  const sinceMonday = (at.getUTCDay() + 6) % 7;
-  return toDay(new Date(at.getTime() - sinceMonday * DAY_MS));
+  return granularity === 'day' ? day : toMonday(day);
+}
+
+interface Bucket {
+  /** Its first day, or the first moment of an hour. */
+  date: string;
+  /** The days, or the day and hour, of its figures. */
+  keys: readonly string[];
+}
+
+/** The hours of a period, by their keys. */
+function listHourBuckets({ from, until, timeZone }: Period): Bucket[] {
+  return listHours(timeZone, from.getTime(), until.getTime()).map((at) => {
+    const offset = offsetText(offsetAt(timeZone, at));
+    const key = `${new Date(wallMs(timeZone, at)).toISOString().slice(0, 13)}${offset}`;
+    return { date: timeZone === 'UTC' ? new Date(at).toISOString() : toLocalText(timeZone, at), keys: [key] };
+  });
 }
 
 /** Every bucket of the period, in order. */
-export function listBuckets({ from, until }: Period, granularity: Granularity): string[] {
-  const buckets = new Set<string>();
-  const [step, length] = granularity === 'hour' ? [HOUR_MS, 13] : [DAY_MS, 10];
-  for (let at = Math.floor(from.getTime() / step) * step; at < until.getTime(); at += step) {
-    buckets.add(toBucket(new Date(at).toISOString().slice(0, length), granularity));
-  }
-  return [...buckets];
+export function listBuckets(period: Period, granularity: Granularity): Bucket[] {
+  if (granularity === 'hour') return listHourBuckets(period);
+  const { from, until, timeZone } = period;
+  const [first, last] = [dayIn(timeZone, from), dayIn(timeZone, new Date(until.getTime() - 1))];
+  const days: string[] = [];
+  for (let day = first; day <= last; day = daysAfter(day, 1)) days.push(day);
+  const buckets = Map.groupBy(days, (day) => toBucket(day, granularity));
+  return [...buckets].map(([date, keys]) => ({ date, keys }));
 }

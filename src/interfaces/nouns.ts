@@ -1,6 +1,10 @@
 import { clicks } from '../affiliates/clicks.api.ts';
 import { commissionsNoun } from '../affiliates/commissions/commissions.api.ts';
 import { pastCommissionsNoun } from '../affiliates/commissions/past-commissions.api.ts';
+import { customersNoun } from '../affiliates/customers/customers.api.ts';
+import { dataRequestsNoun } from '../affiliates/data-requests/data-requests.api.ts';
+import { groupsNoun } from '../affiliates/groups/groups.api.ts';
+import { importsNoun } from '../affiliates/imports/imports.api.ts';
 import { leaks } from '../affiliates/leaks/leaks.api.ts';
 import { ledger } from '../affiliates/ledger/ledger.api.ts';
 import { linksNoun } from '../affiliates/links/links.api.ts';
@@ -18,6 +22,7 @@ import { integrationsNoun } from '../affiliates/stores/connections/connections.a
 import { storeDeliveriesNoun } from '../affiliates/stores/deliveries/deliveries.api.ts';
 import { storeSweeps } from '../affiliates/stores/sweeps/sweeps.api.ts';
 import { storeWebhooks } from '../affiliates/stores/webhooks.jobs.ts';
+import { termsNoun } from '../affiliates/terms/terms.api.ts';
 import { alertsNoun } from '../analytics/alerts/alerts.api.ts';
 import { costsNoun } from '../analytics/costs/costs.api.ts';
 import { creatorsNoun } from '../analytics/creators.api.ts';
@@ -56,6 +61,7 @@ import { contractsNoun } from '../workflow/contracts/contracts.api.ts';
 import { creatorRecordsNoun } from '../workflow/creators/creators.api.ts';
 import { deliverablesNoun } from '../workflow/deliverables/deliverables.api.ts';
 import { messagesNoun } from '../workflow/messages/messages.api.ts';
+import { paymentsNoun } from '../workflow/payments/payments.api.ts';
 import { rosterNoun } from '../workflow/roster/roster.api.ts';
 import { shipmentsNoun } from '../workflow/shipments/shipments.api.ts';
 
@@ -66,6 +72,7 @@ const declared = [
   creatorsNoun,
   creatorRecordsNoun,
   rosterNoun,
+  paymentsNoun,
   usage,
   requests,
   brands,
@@ -82,12 +89,17 @@ const declared = [
   mailsNoun,
   linksNoun,
   attributionRules,
+  termsNoun,
+  groupsNoun,
+  customersNoun,
+  dataRequestsNoun,
   fraudRules,
   leaks,
   clicks,
   commissionsNoun,
   reviews,
   payoutsNoun,
+  importsNoun,
   pastCommissionsNoun,
   statementsNoun,
   integrationsNoun,

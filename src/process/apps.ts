@@ -14,6 +14,7 @@ import { pluginRoutes } from '../interfaces/links-host/plugin/routes.ts';
 import { openRedirect } from '../interfaces/links-host/redirect.ts';
 import { redirectRoutes } from '../interfaces/links-host/routes.ts';
 import { scriptRoutes } from '../interfaces/links-host/shop-script/routes.ts';
+import { manualRoutes } from '../interfaces/manual/routes.ts';
 import { mcpRoutes } from '../interfaces/mcp/routes.ts';
 import { sessionOperations } from '../interfaces/nouns.ts';
 import { applyRoutes } from '../interfaces/pages/apply/routes.ts';
@@ -52,7 +53,7 @@ export async function buildApps(
   /** Everything on the links host: short links, creators' pages, brands' files and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
     redirectRoutes(app, redirect);
-    scriptRoutes(app);
+    scriptRoutes(app, context);
     pluginRoutes(app, context, metrics);
     applyRoutes(app, context, metrics);
     forgetRoutes(app, context, metrics);
@@ -77,6 +78,7 @@ export async function buildApps(
   if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, context, { current, older, home: webApp === undefined ? '/docs/' : '/app' });
+  manualRoutes(api);
   const packages = path.join(config.directory, 'clients');
   // On a machine that runs everything itself, nobody else has built them.
   packageRoutes(api, packages, config.urls.postgres === undefined ? clientBuilder(packages) : undefined);

@@ -5,7 +5,14 @@ import { followClicks } from '../interfaces/links-host/jobs.ts';
 import { nouns } from '../interfaces/nouns.ts';
 import { forgetIdempotencyKeys } from '../kit/operation/idempotency.ts';
 import type { Follower, Job, JobPlan, QueuedWork } from '../kit/operation/job.ts';
-import { followMails, forgetEvents, forgetOldMails, partitionCredits, settleCharges } from './system-jobs.ts';
+import {
+  followMails,
+  forgetClaims,
+  forgetEvents,
+  forgetOldMails,
+  partitionCredits,
+  settleCharges,
+} from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [
   ...nouns.flatMap(({ jobs }) => jobs),
@@ -14,6 +21,7 @@ export const JOBS: readonly Job[] = [
   forgetOldMails,
   forgetIdempotencyKeys,
   partitionCredits,
+  forgetClaims,
 ];
 
 export const WORK: readonly QueuedWork[] = nouns.flatMap(({ work }) => work);

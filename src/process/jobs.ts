@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openConsumers } from '../interfaces/nouns.ts';
+import { isHeld } from '../kit/engines/postgres/home.ts';
 import { openSchedules } from '../kit/engines/redis/schedules.ts';
 import type { Context } from '../kit/operation/context.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
@@ -68,10 +69,12 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const parts = openParts(context.postgres.db);
   const work = WORK.map(({ queue, sweep, start }) => ({ plan: sweep, ...start(context, redisUrl, reported(queue)) }));
   const jobs: readonly Job[] = [...JOBS, ...work.map(({ plan, sweep }) => ({ ...plan, run: sweep }))];
+  const started = new Map(jobs.flatMap((job) => (job.start ? [[job.name, job.start(context)] as const] : [])));
   const schedules = openSchedules(redisUrl, jobs, {
     run: async (name) => {
       const job = jobs.find((one) => one.name === name);
-      if (job) await run(name, () => job.run(context));
+      if (!job || (job.leaves && (await isHeld(context.postgres.db)))) return;
+      await run(name, () => started.get(name)?.wake() ?? job.run(context));
     },
     onError: (error) => failures.failed('waiting for schedules', error),
   });
@@ -86,7 +89,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     stop: async () => {
       stopping.abort();
       await Promise.all([...loops, schedules.close(), webhooks.stop()]);
-      await Promise.all(work.map((one) => one.close()));
+      await Promise.all([...work, ...started.values()].map((one) => one.close()));
       await parts.release().catch(ignoreFailure('a lease that is not released runs out'));
     },
   };

@@ -1,4 +1,5 @@
 import { migrateClickHouse } from '../kit/engines/clickhouse/migrate.ts';
+import { claimHome, HELD } from '../kit/engines/postgres/home.ts';
 import { migratePostgres } from '../kit/engines/postgres/migrate.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { ApiError } from '../kit/values/errors.ts';
@@ -8,11 +9,12 @@ import { ApiError } from '../kit/values/errors.ts';
  * when it is back.
  */
 export async function migrate(
-  { postgres, clickhouse, elastic }: Context,
+  { postgres, clickhouse, elastic, config, clock }: Context,
   report: (line: string) => void,
 ): Promise<void> {
   await elastic.assertOneCluster();
   await migratePostgres(postgres.db);
+  if (await claimHome(postgres.db, config.directory, clock.now())) report(HELD);
   await migrateClickHouse(clickhouse).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     report(error.message);

@@ -16,6 +16,7 @@ import type { Config } from '../kit/values/config.ts';
 import { type Log, toReason } from '../kit/values/log.ts';
 import { openRepeatedFailures } from '../kit/values/repeated-failures.ts';
 import { readSecrets } from '../kit/values/secrets.ts';
+import { clearLastLine } from '../local/last-line.ts';
 import { openCallRecord } from '../platform/requests/call-record.ts';
 import type { EngineUrls } from './engine-urls.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
@@ -46,7 +47,16 @@ export function openContext(
   clock?: Clock,
   redisTimeoutMs?: number,
 ): { context: Context; readClock(): Promise<void>; close(): Promise<void> } {
-  const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
+  const log = pino({
+    level: config.logLevel,
+    redact: ['req.headers.authorization', 'headers.authorization'],
+    hooks: {
+      streamWrite: (line) => {
+        clearLastLine();
+        return line;
+      },
+    },
+  });
   const secrets = readSecrets(config);
   const postgres = openPostgres(urls.postgres, {
     max: config.databasePool,

@@ -1,4 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { endLastLine } from '../local/last-line.ts';
 import { report } from '../local/terminal.ts';
 
 /** The exit codes that a shell shows for a command that such a signal ended. */
@@ -7,6 +9,11 @@ const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 export interface Shutdown {
   /** Registers how to end something that was started; the newest is ended first. */
   add(end: () => Promise<unknown>): void;
+  /**
+   * Registers the end of something that has a deadline of its own and is waited for in any case: embedded engines must not
+   * write after this process has ended, or a copy of their folder that is made then is torn.
+   */
+  addBounded(end: () => Promise<unknown>): void;
   /** Ends everything, once. A failure is reported and does not keep the rest from ending. */
   end(): Promise<void>;
   isEnding(): boolean;
@@ -34,15 +41,23 @@ export function reportFailure(error: unknown): void {
   process.exitCode = 1;
 }
 
-/** Ends everything on Ctrl-C and SIGTERM too. If that takes longer than `withinMs`, the process exits with 1. */
+/** Ends everything on Ctrl-C and SIGTERM too. What takes longer than `withinMs` is cut off, and the process exits with 1. */
 export function openShutdown(withinMs: number): Shutdown {
-  const ends: (() => Promise<unknown>)[] = [];
+  const ends: { end: () => Promise<unknown>; isBounded: boolean }[] = [];
   let ending: Promise<void> | undefined;
   let isStarted = false;
 
   async function endAll(): Promise<void> {
-    setTimeout(() => process.exit(1), withinMs).unref();
-    for (const end of ends.splice(0).reverse()) await end().catch(reportFailure);
+    const late = pause(withinMs, true, { ref: false });
+    let isCut = false;
+    for (const { end, isBounded } of ends.splice(0).reverse()) {
+      const ended = end().then(() => false, reportFailure);
+      if (isBounded) await ended;
+      else if ((await Promise.race([ended, late])) === true) isCut = true;
+    }
+    if (!isCut) return;
+    report(`Not everything ended within ${withinMs / 1_000} s; the rest was cut off.`);
+    process.exit(1);
   }
   function end(): Promise<void> {
     ending ??= endAll();
@@ -50,6 +65,7 @@ export function openShutdown(withinMs: number): Shutdown {
   }
   async function stop(status: number): Promise<void> {
     const isFirst = ending === undefined;
+    endLastLine();
     await end();
     if (isFirst) report('Stopped.');
     // Engines that are still starting need no cleanup: embedded engines end with this process.
@@ -59,7 +75,8 @@ export function openShutdown(withinMs: number): Shutdown {
   for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => void stop(status));
 
   return {
-    add: (one) => void ends.push(one),
+    add: (end) => void ends.push({ end, isBounded: false }),
+    addBounded: (end) => void ends.push({ end, isBounded: true }),
     end,
     isEnding: () => ending !== undefined,
     started: () => {

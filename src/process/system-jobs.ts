@@ -1,12 +1,14 @@
 import { CONSUMER_NAMES } from '../interfaces/nouns.ts';
 import { makeMonths } from '../kit/access/credits/months.ts';
 import { settleAll } from '../kit/access/credits/settle.ts';
+import { deleteOldClaims } from '../kit/engines/postgres/work-claims.ts';
 import { forgetMails } from '../kit/mail/mails.ts';
 import { sendDueMails } from '../kit/mail/sender.ts';
+import { later } from '../kit/operation/context.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
 import { pruneOutbox } from '../kit/outbox/relay.ts';
 import { openDue } from '../kit/values/due.ts';
-import { HOUR_MS } from '../kit/values/duration.ts';
+import { DAY_MS, HOUR_MS } from '../kit/values/duration.ts';
 
 /** Finds charges of a process that was killed before it recorded which keys were used. */
 const ALL_CHARGES_EVERY_MS = 600_000;
@@ -45,4 +47,11 @@ export const partitionCredits: Job = {
   everyMs: HOUR_MS,
   asksFor: 'months of credits without a partition, up to the next month',
   run: ({ postgres, clock }) => makeMonths(postgres.db, clock.now()),
+};
+
+export const forgetClaims: Job = {
+  name: 'forget-claims',
+  everyMs: HOUR_MS,
+  asksFor: 'claims of rows that were deleted or are no longer due',
+  run: (context) => deleteOldClaims(context.postgres.db, later(context, -DAY_MS)),
 };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { openRecorder } from '../../src/interfaces/links-host/recorder.ts';
 import { linkFields, toRow } from '../../src/interfaces/links-host/row.ts';
+import { NO_UTM } from '../../src/interfaces/links-host/utm.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { openRedis, type Redis } from '../../src/kit/engines/redis/open.ts';
 import { newId } from '../../src/kit/values/ids.ts';
@@ -47,11 +48,11 @@ let visitors = 0;
 async function record(count: number, linkId = newId('lnk', Date.now()), brandId = desk.brand.id): Promise<string> {
   const recorder = openRecorder(patient, app.context.config.maxClicksBytes, () => undefined);
   const fields = linkFields({ brandId, id: linkId, creatorId: newId('crt', 1), currency: 'USD' });
-  const rest = { kind: 'counted', country: 'DE', device: 'mobile', referrerHost: 'photo.example' } as const;
+  const rest = { kind: 'counted', country: 'DE', device: 'mobile', rule: '', referrerHost: 'photo.example' } as const;
   const settled = Array.from({ length: count }, () => {
     visitors += 1;
     const visitor = String(visitors);
-    const row = toRow(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor });
+    const row = toRow(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor }, NO_UTM);
     return new Promise<boolean>((onSettled) => recorder.record({ row, visitors: [visitor + linkId], onSettled }));
   });
   expect((await Promise.all(settled)).every((isRecorded) => isRecorded)).toBe(true);

@@ -5,9 +5,11 @@ import { withoutClicks } from '../../src/analytics/figures/pausing.ts';
 import { drainClicks, openClickQueue } from '../../src/interfaces/links-host/jobs.ts';
 import { openRecorder } from '../../src/interfaces/links-host/recorder.ts';
 import { COLUMNS, linkFields, toRow } from '../../src/interfaces/links-host/row.ts';
+import { NO_UTM } from '../../src/interfaces/links-host/utm.ts';
 import { oldestClickAt } from '../../src/interfaces/links-host/waiting-clicks.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
+import { tsvTime } from '../../src/kit/engines/clickhouse/tsv.ts';
 import { openRedis, type Redis } from '../../src/kit/engines/redis/open.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { type Desk, openDesk } from '../harness/affiliates.ts';
@@ -42,14 +44,25 @@ afterAll(async () => {
 let visitors = 0;
 
 /** So many visitors' clicks on a link that is nobody's, recorded as the redirect records them. Returns the link's id. */
-async function record(count: number, linkId = newId('lnk', Date.now()), brandId = desk.brand.id): Promise<string> {
+async function record(
+  count: number,
+  linkId = newId('lnk', Date.now()),
+  brandId = desk.brand.id,
+  toUtm: (place: number) => string = () => NO_UTM,
+): Promise<string> {
   const recorder = openRecorder(patient, app.context.config.maxClicksBytes, () => undefined);
   const fields = linkFields({ brandId, id: linkId, creatorId: newId('crt', 1), currency: 'USD' });
-  const rest = { kind: 'counted', country: 'DE', device: 'mobile', referrerHost: 'photo.example' } as const;
-  const settled = Array.from({ length: count }, () => {
+  const rest = {
+    kind: 'counted',
+    country: 'DE',
+    device: 'mobile',
+    rule: 'isbot',
+    referrerHost: 'photo.example',
+  } as const;
+  const settled = Array.from({ length: count }, (_, place) => {
     visitors += 1;
     const visitor = String(visitors);
-    const row = toRow(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor });
+    const row = toRow(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor }, toUtm(place));
     return new Promise<boolean>((onSettled) => recorder.record({ row, visitors: [visitor + linkId], onSettled }));
   });
   expect((await Promise.all(settled)).every((isRecorded) => isRecorded)).toBe(true);
@@ -169,6 +182,62 @@ describe('every click is in ClickHouse exactly once', () => {
     expect(await countsOf(link)).toEqual(once(80));
     await other.close();
     await proxy.close();
+  });
+});
+
+describe('of the utm_ values of a link and day,', () => {
+  const Value = z.object({ value: z.string(), clicks: integer });
+  const listValues = (linkId: string, column: string) =>
+    query(
+      app.context.clickhouse,
+      Value,
+      `SELECT toString(${column}) AS value, count() AS clicks FROM clicks_v1 WHERE link_id = {link:String}
+      GROUP BY value ORDER BY value`,
+      { link: linkId },
+    );
+
+  it('200 of each parameter are kept, whichever of several processes stores them, and the others are (other)', async () => {
+    const [link, other] = [newId('lnk', Date.now()), newId('lnk', Date.now())];
+    await record(250, link, undefined, (place) => `s${place % 50}\tm${place}\t\t\t`);
+    // Claimed by two processes, of which one dies.
+    const claims = await Promise.all([claimed(), claimed()]);
+    expect(claims[1]?.rows).toBe(claims[0]?.rows);
+    await Promise.all(Array.from({ length: 3 }, () => drainClicks(app.context)));
+    await record(250, link, undefined, (place) => `s${50 + place}\tm${place}\t(other)\t\t`);
+    await record(210, other, undefined, (place) => `\t\t\t\tc${place}`);
+    await Promise.all(Array.from({ length: 3 }, () => drainClicks(app.context)));
+    const [sources, mediums, campaigns] = [
+      await listValues(link, 'utm_source'),
+      await listValues(link, 'utm_medium'),
+      await listValues(link, 'utm_campaign'),
+    ];
+    expect([sources.length, mediums.length]).toEqual([201, 201]);
+    expect(sources.find(({ value }) => value === '(other)')?.clicks).toBe(100);
+    // A medium that was kept before still is.
+    expect(mediums.find(({ value }) => value === '(other)')?.clicks).toBe(100);
+    expect(mediums.find(({ value }) => value === 'm7')?.clicks).toBe(2);
+    expect(campaigns).toEqual([
+      { value: '', clicks: 250 },
+      { value: '(other)', clicks: 250 },
+    ]);
+    const contents = await listValues(other, 'utm_content');
+    expect([contents.length, contents[0]]).toEqual([201, { value: '(other)', clicks: 10 }]);
+  });
+
+  it('rows of earlier releases, which wait for a worker, have none', async () => {
+    const link = newId('lnk', Date.now());
+    const [before, withRule] = [['counted'], ['isbot', 'bot']].map((end, i) => {
+      const row = [newId('clk', Date.now()), desk.brand.id, link, newId('crt', 1), 'USD', tsvTime(new Date()), 7 + i];
+      return `${[...row, 'DE', 'mobile', 'photo.example', ...end].join('\t')}\n`;
+    });
+    for (const rows of [before, withRule]) {
+      await app.context.redis.client.xadd('clicks:{clicks}', '*', 'rows', rows ?? '', 'repeats', '');
+    }
+    await drainClicks(app.context);
+    expect(await listValues(link, "concat(rule, '|', toString(kind), '|', utm_source, utm_content)")).toEqual([
+      { value: 'isbot|bot|', clicks: 1 },
+      { value: '|counted|', clicks: 1 },
+    ]);
   });
 });
 

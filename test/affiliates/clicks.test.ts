@@ -1,10 +1,12 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprintLink } from '../../src/interfaces/links-host/row.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
 import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { click, countedClicks, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';
+import { click, countedClicks, makeLink, metricOf, PHONE, storedClicks } from '../harness/clicks.ts';
 import { ownRedis } from '../harness/database.ts';
 import { type EngineProxy, startProxy } from '../harness/proxy.ts';
 
@@ -119,6 +121,40 @@ describe('a click', () => {
     await click(behind, link.slug, visitor, 'HEAD');
     await click(behind, link.slug, visitor);
     await storedClicks(app, link.id);
+    expect(await countedClicks(app, link.id)).toBe(1);
+  });
+});
+
+describe('A browser', () => {
+  it('is one visitor before it has the cookie and afterwards, wherever it is then', async () => {
+    const link = await makeLink(desk, SHOP);
+    for (let browser = 0; browser < 5; browser += 1) {
+      const { cookie = '' } = await click(behind, link.slug, someone());
+      await click(behind, link.slug, { ...someone(), cookie });
+    }
+    const visitors = (await storedClicks(app, link.id)).map(({ visitor }) => visitor);
+    expect([visitors.length, new Set(visitors).size]).toEqual([10, 5]);
+  });
+});
+
+describe('An address that a page loads for itself', () => {
+  it('is redirected without a click to keep, stored with that reason and not counted', async () => {
+    const link = await makeLink(desk, SHOP);
+    const loads = [
+      { 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' },
+      { 'sec-fetch-dest': 'script', 'sec-fetch-mode': 'no-cors' },
+      { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' },
+      { 'sec-fetch-dest': 'empty', 'sec-fetch-mode': 'cors' },
+    ];
+    for (const headers of loads) {
+      const { status, location, clickId } = await click(behind, link.slug, { ...someone(), ...headers });
+      expect([status, location?.origin, clickId]).toEqual([302, new URL(SHOP).origin, '']);
+    }
+    // Node's fetch has a mode of its own, which no header changes.
+    const visit = { ...someone(), 'user-agent': PHONE, 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' };
+    await once(get(`${behind.links}/r/${link.slug}`, { headers: visit }), 'response');
+    const kinds = (await storedClicks(app, link.id)).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(['counted', ...loads.map(() => 'embedded')]);
     expect(await countedClicks(app, link.id)).toBe(1);
   });
 });

@@ -250,7 +250,7 @@ describe('the journal of a month', () => {
     );
     const [header, ...rows] = await csvOf(owner, path);
     expect(header).toBe(
-      'date,entry,kind,account,account_name,text,debit,credit,currency,document,creator_email,order_id,commission_id,payout_id,recorded_at,entry_id',
+      'date,entry,kind,account,account_name,text,debit,credit,currency,document,creator_email,order_id,commission_id,payout_id,recorded_at,entry_id,order_number',
     );
     expect(rows).toHaveLength(body.data.length);
     expect(problemsOf(await get(owner, '/v1/affiliates/ledger/journal?from=2026-04-01&to=2026-03-01'))).toEqual([

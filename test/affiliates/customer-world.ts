@@ -9,7 +9,7 @@ import {
 } from '../../src/affiliates/terms/customer-rows.ts';
 import { type CustomerDecision, decideByCustomer } from '../../src/affiliates/terms/customers.ts';
 import { price } from '../../src/affiliates/terms/price.ts';
-import { Terms } from '../../src/affiliates/terms/terms.shapes.ts';
+import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 
 export const SHOP = 'int_shop';
 

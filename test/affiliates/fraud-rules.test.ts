@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchDue } from '../../src/affiliates/leaks/leaks.jobs.ts';
+import { searchLeaks } from '../../src/affiliates/leaks/leaks.jobs.ts';
 import { runReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
 import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
@@ -180,7 +180,7 @@ describe('fraud rules', () => {
     expect(body.data[0].reasons[0]).toMatch(/^\d+ points: /);
     expect(body.meta.flagged_from).toBe(30);
     const before = await sell(owner.assignment, daysAgo(1, at));
-    await searchDue(app.context);
+    await searchLeaks.run(app.context);
     const after = await sell(owner.assignment, daysAgo(1, at));
     expect(await owner.flagsOf(before.id)).toEqual([]);
     expect(await owner.flagsOf(after.id)).toContain('code_leak high');

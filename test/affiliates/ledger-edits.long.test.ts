@@ -30,8 +30,8 @@ async function foundAfter(statement: string, isQuiet: boolean): Promise<string[]
   let problems: string[] = [];
   const run = app.context.postgres.db.transaction().execute(async (trx) => {
     if (isQuiet) await sql`set local session_replication_role = replica`.execute(trx);
-    const { numAffectedRows = 0n } = await edit(trx, statement);
-    expect(numAffectedRows, statement).toBeGreaterThan(0n);
+    const { numAffectedRows } = await edit(trx, statement);
+    expect(numAffectedRows ?? 1n, statement).toBeGreaterThan(0n);
     problems = await verifyRecords(trx, story.brand ?? '').then((found) => found.problems);
     throw new Undone();
   });
@@ -118,6 +118,35 @@ a statement’s creator ~ update statements set creator_id = $bo where id = $sta
 the hash that a statement names ~ update statements set ledger_hash = '\\x00' where id = $statement ~ ^statement $statement: ledger_hash
 what a creator asked ~ update disputes set message = 'Thank you!' where id = $dispute ~ ^dispute $dispute: message is not what was sealed
 a dispute that is deleted ~ delete from disputes where id = $dispute ~ ^dispute $dispute: it was sealed and is gone
+automatic approval ~ update brands set auto_approve_commissions = true where id = $brand ~ ^settings of brand $brand: auto_approve_commissions is true, sealed as false
+a brand’s rate ~ update brands set default_commission_rate_ppm = 900000 where id = $brand ~ ^settings of brand $brand: default_commission_rate_ppm is 900000, sealed as 100000
+a brand’s currency ~ update brands set currency = 'JPY' where id = $brand ~ ^settings of brand $brand: currency
+how orders are attributed ~ update attribution_rules set model = 'last_click' where brand_id = $brand ~ ^attribution rules of brand $brand: model is "last_click", sealed as "first_click"
+what makes an order suspicious ~ update fraud_rules set rules = '{}' where brand_id = $brand ~ ^fraud rules of brand $brand: rules
+what agents may do ~ update agent_policies set money_out = true where brand_id = $brand ~ ^agent policy of brand $brand: money_out is true, sealed as false
+a store’s address ~ update integrations set base_url = 'https://thief.example' where id = $store ~ ^store $store: base_url
+a key that is used by somebody else ~ update api_keys set hash = sha256(hash) where brand_id = $brand and kind = 'brand' ~ ^API key \\S+: hash is not what was sealed
+a key that is added ~ insert into api_keys select (jsonb_populate_record(one, '{"id": "key_new", "hash": "\\\\x01"}')).* from api_keys one where brand_id = $brand and kind = 'brand' limit 1 ~ ^API key key_new: it was not written by Rollcall
+what a key may do ~ update api_keys set limits = '{"ips": null}' where brand_id = $brand and kind = 'brand' ~ ^API key \\S+: limits
+whom customers pay ~ update attribution_rules set customer_policy = 'customer_wins' where brand_id = $brand ~ ^attribution rules of brand $brand: customer_policy is "customer_wins", sealed as nothing
+a store’s words for renewals ~ update integrations set renewal_tags = '{first}' where id = $store ~ ^store $store: renewal_tags
+a check of where a click came from ~ delete from referrer_checks where commission_id = $checked ~ ^check of the referrer of commission $checked: it was sealed and is gone
+who gets a report ~ update reports set recipients = '{thief@mail.example}' where id = $report ~ ^report $report: recipients
+lines of an order ~ update order_items set items = '[]' where order_id = $lines ~ ^lines of order $store $lines: items is not what was sealed
+a click that a shop reported ~ update order_clicks set click = 'clk_2' where order_id = $late ~ ^click of order $store $late clk_1: it was sealed and is gone
+where events are sent ~ update webhook_subscriptions set url = 'https://thief.example/' where id = $hook ~ ^webhook $hook: url
+a cost ~ update costs set amount_minor = 1 where id = $cost ~ ^cost $cost: amount_minor is 1, sealed as 200
+a cost that is deleted ~ delete from costs where id = $cost ~ ^cost $cost: it was sealed and is gone
+a contract’s fee ~ update contracts set compensation_amount_minor = 900000 where id = $contract ~ ^contract $contract: compensation_amount_minor is 900000
+what another tool paid ~ update past_commissions set amount_minor = 1 where id = $past ~ ^past commission $past: amount_minor is 1
+who did something ~ update audit_log set key_id = null where brand_id = $brand and resource_id = $cost ~ ^audit entry \\S+: key_id is nothing
+what was done ~ delete from audit_log where brand_id = $brand and resource_id = $cost ~ ^audit entry \\S+: it was sealed and is gone
+`;
+
+/** Edits that are set back leave nothing behind but what their triggers noted. */
+const SET_BACK = `
+automatic approval ~ auto_approve_commissions ~ brands ~ id = $brand ~ not auto_approve_commissions ~ ^settings of brand $brand: it was edited, or edited and set back
+a commission’s creator ~ creator_id ~ commissions ~ id = $due ~ $ann ~ ^commission $due: it was edited, or edited and set back
 `;
 
 const OF_PROOFS = `
@@ -140,6 +169,22 @@ describe('ledger verify', () => {
     const wanted = expect.stringMatching(filled(complaint, ''));
     expect(await foundAfter(statement, false)).toContainEqual(wanted);
     expect(await foundAfter(statement, true)).toContainEqual(wanted);
+  });
+
+  it.each(
+    SET_BACK.trim()
+      .split('\n')
+      .map((line) => line.split(' ~ ')),
+  )('finds %s edited and set back', async (_what, column, table, row, value, complaint = '') => {
+    const wanted = expect.stringMatching(filled(complaint, ''));
+    const there = `update ${table} set ${column} = ${value} where ${row}`;
+    const back = `update ${table} set ${column} = (select ${column} from kept) where ${row}`;
+    expect(
+      await foundAfter(
+        `create temporary table kept as select ${column} from ${table} where ${row}; ${there}; ${back}`,
+        false,
+      ),
+    ).toContainEqual(wanted);
   });
 
   it.each(listed(OF_PROOFS))('finds %s edited behind the triggers', async (_what, statement, complaint) => {

@@ -1,12 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
-import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { recordVerified, verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { engineUrls, send, startApp, type TestApp } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/database.ts';
 import { makeMoneyStory, type Story } from '../harness/money-story.ts';
+import { makePayer } from '../harness/paying.ts';
+import { daysAgo, makeSale } from '../harness/sales.ts';
 
 let app: TestApp;
 let story: Story;
@@ -50,6 +52,33 @@ describe('ledger verify', () => {
       status: 1,
       out: expect.stringContaining(filled('commission $due: creator_id is "$bo", sealed as "$ann"', '')),
     });
+  });
+
+  it('goes on from its last run without a problem, and finds what was edited since, also with changes by others around it', async () => {
+    const { context } = app;
+    const { brand, key: own, ann } = await makePayer(app);
+    const verify = async () => await verifyLedger(context, brand.id, { continues: true });
+    const clean = await verify();
+    await recordVerified(context.postgres.db, brand.id, clean.heads, context.clock.now());
+    const patch = (rate: number) =>
+      send(`${app.url}/v1/brand`, own, 'PATCH', { settings: { default_commission_rate: rate } });
+    const sales = [0, 1, 2, 3].map((day) =>
+      makeSale(context, brand, { assignment: ann, occurredAt: daysAgo(60 + day) }),
+    );
+    const found = await Promise.all([verify(), ...sales, patch(7), verify(), patch(9), verify()]);
+    expect(found.flatMap((one) => ('problems' in one ? one.problems : []))).toEqual([]);
+    const after = await verify();
+    expect([after.problems, after.heads.seal.seq]).toEqual([[], expect.toSatisfy((seq) => seq > clean.heads.seal.seq)]);
+
+    await recordVerified(context.postgres.db, brand.id, after.heads, context.clock.now());
+    for (const isOn of [true, false]) {
+      await context.postgres.db
+        .updateTable('brands')
+        .set({ autoApproveCommissions: isOn })
+        .where('id', '=', brand.id)
+        .execute();
+    }
+    expect((await verify()).problems).toEqual([`settings of brand ${brand.id}: it was edited, or edited and set back`]);
   });
 
   it('finds that a row was edited before Rollcall wrote it again', async () => {

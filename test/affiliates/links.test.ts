@@ -22,6 +22,12 @@ async function codeNamed(codes: string[]) {
   return (await listNamedLinks(app.context.postgres.db, desk.brand.id, [{ codes, linkIds: [], ...now }]))[0];
 }
 
+/** The terms of a code that nobody said any of, where the brand's rate is 0. */
+const PLAIN = {
+  ...{ rate: { percent: 0 }, rules: [], covers: 'order' },
+  ...{ months: null, payments: null, caps: null, budget: null },
+};
+
 describe('an assignment', () => {
   it('of a code is created with the defaults and read back', async () => {
     const value = codeValue();
@@ -48,7 +54,13 @@ describe('an assignment', () => {
       url: null,
       destination_url: null,
       pays_renewals: false,
+      forward_parameters: true,
       active: true,
+      terms: PLAIN,
+      effective_terms: PLAIN,
+      budget: [],
+      terms_source: 'link',
+      terms_summary: '0% of each order.',
     });
     expect((await desk.get(`${LINKS}/${data.id}`)).body).toEqual({ data });
     const row = await codeNamed(['none', value.toLowerCase()]);

@@ -70,7 +70,7 @@ describe('A renewal of a subscription', () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const assignment = await makeAssignment(app.context, brand);
-    const renewal = () => orderFacts(daysAgo(1), { codes: [assignment.code], isRenewal: true });
+    const renewal = () => orderFacts(daysAgo(1), { codes: [assignment.code], kind: 'renewal' });
     const [before, after] = [renewal(), renewal()];
     await report(app.context, assignment, before);
     const path = `${app.url}/v1/affiliates/links/${assignment.linkId}`;

@@ -60,14 +60,14 @@ describe('a refund after payment', () => {
     expect(third.body.data).toMatchObject({ allocated_amount: 0, netted_amount: 0, unallocated_amount: 99.99 });
   });
 
-  it('that is larger than what a payout pays leaves the rest for the next one', async () => {
+  it('that is larger than what is approved pays it without a payment, and leaves the rest for the next payout', async () => {
     const owner = await makePayer(app);
     const first = await approved(owner, { amountMinor: 100_000 });
     await settle(owner, (await recorded(owner, { amount: 100 })).id);
     await refund(app.context, first, 100_000);
-    await approved(owner, { amountMinor: 40_000 });
+    expect(await statusOf(owner, await approved(owner, { amountMinor: 40_000 }))).toBe('paid');
     const one = await settle(owner, (await recorded(owner, { amount: 1 })).id);
-    expect(one.body.data).toMatchObject({ allocated_amount: 40, netted_amount: 40, unallocated_amount: 1 });
+    expect(one.body.data).toMatchObject({ allocated_amount: 0, netted_amount: 0, unallocated_amount: 1 });
     await approved(owner, { amountMinor: 90_000 });
     const two = await settle(owner, (await recorded(owner, { amount: 30 })).id);
     // The first one's rest pays 1 of them, the oldest payout first.

@@ -29,6 +29,8 @@ describe('a payout', () => {
       created_at: expect.any(String),
       reference: null,
       paid_at: expect.any(String),
+      corrected_at: null,
+      correction_reason: null,
       is_fee: false,
       allocated_amount: 0,
       netted_amount: 0,

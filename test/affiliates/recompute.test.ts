@@ -46,7 +46,7 @@ const snapshotFact = fc
         cancelledAt: cancelled === null ? null : minutes(cancelled),
         firstCancelledAt: cancelled === null ? null : minutes(cancelled),
         updatedAt: minutes(at),
-        ...{ isTest: false, isRenewal: false, disputeLostAt: null },
+        ...{ isTest: false, disputeLostAt: null },
       },
     }),
   );
@@ -69,7 +69,7 @@ const history = fc.array(fc.record({ facts, review: fc.constantFrom<Review>('app
 
 function start({ ratePpm, holdDays }: { ratePpm: number; holdDays: number }): State {
   const stand = { status: 'pending', statusNote: null, commissionMinor: 0 } as const;
-  const none = { rejectedFrom: null, noteBeforeRejection: null };
+  const none = { rejectedFrom: null, noteBeforeRejection: null, clawedBackAt: null };
   return {
     ...{ order: undefined, refunds: new Map(), last: undefined, posted: [] },
     standing: { ratePpm, holdDays, ...stand, ...none },
@@ -208,7 +208,7 @@ describe('a commission with its ledger entries', () => {
 
   const order: OrderSnapshot = {
     ...{ baseMinor: 10_000, occurredAt: ORDERED, paidAt: minutes(1), cancelledAt: null, firstCancelledAt: null },
-    ...{ updatedAt: minutes(1), isTest: false, isRenewal: false, disputeLostAt: null },
+    ...{ updatedAt: minutes(1), isTest: false, disputeLostAt: null },
   };
   const snapshot = (more: Partial<OrderSnapshot> = {}): Fact => {
     return { kind: 'snapshot', snapshot: { ...order, firstCancelledAt: more.cancelledAt ?? null, ...more } };

@@ -102,7 +102,7 @@ describe('returns', () => {
         ...{ orders_to_break_even: 2, missing: [] },
       },
     ]);
-    expect(meta).toEqual({ period: { from: '2026-03-01', to: '2026-03-20' }, missing: [] });
+    expect(meta).toEqual({ period: { from: '2026-03-01', to: '2026-03-20' }, time_zone: 'UTC', missing: [] });
 
     const totals = totalOf(data);
     for (const by of ['creator', 'link', 'month']) {

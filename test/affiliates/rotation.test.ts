@@ -77,12 +77,13 @@ describe('a rotated code', () => {
     expect((await desk.send('POST', LINKS, wanted)).status).toBe(201);
   });
 
-  it('is rotated once under one Idempotency-Key, is audited, and its creator is mailed the new code', async () => {
-    const { id, creator_email } = await desk.made({ value: codeValue() });
+  it('is rotated once under one Idempotency-Key, is audited, and its creator is mailed the new code on request', async () => {
+    const { id, creator_email } = await desk.made({ value: codeValue(), notify: true });
     at = new Date(at.getTime() + 1_000);
     const key = await desk.brand.key('brand');
     const headers = { 'idempotency-key': unique('rotate'), 'content-type': 'application/json' };
-    const again = () => call(`${app.url}${LINKS}/${id}/rotate`, key, { method: 'POST', headers, body: '{}' });
+    const again = () =>
+      call(`${app.url}${LINKS}/${id}/rotate`, key, { method: 'POST', headers, body: '{"notify":true}' });
     const first = await again();
     expect((await again()).body).toEqual(first.body);
     const audit = (await desk.get(`/v1/audit-log?resource_id=${id}`)).body.data;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimTurn } from '../../src/platform/jobs/jobs.ts';
+import { beginTurn } from '../../src/platform/jobs/jobs.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { bytesOf, jobOf, runJobs } from '../harness/exporting.ts';
@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const history = fc.sample(reportedOrder, { numRuns: 60, seed: 11 });
+const history = fc.sample(reportedOrder, { numRuns: 36, seed: 11 });
 const RULES = { model: 'first_click', rate: 7.5, min_order: 20, hold_days: 60 };
 const period = () => ({ from: new Date(clock.at - 70 * DAY_MS).toISOString() });
 
@@ -59,7 +59,7 @@ describe('A simulation of more orders than a call takes', () => {
     const turns = await runJobs(small);
     const done = await jobOf(app, rivals.key, job.id);
     const answer = await atOnce(rivals);
-    expect(answer.meta.changed).toBeGreaterThan(5);
+    expect(answer.meta.changed).toBeGreaterThan(2);
     expect(turns).toBe(Math.floor(answer.meta.orders / 7) + 1);
     expect(done).toMatchObject({
       status: 'done',
@@ -89,9 +89,9 @@ describe('A simulation of more orders than a call takes', () => {
     });
     // A worker takes a turn, and is never heard of again.
     const { db } = app.context.postgres;
-    const lost = await claimTurn(db, clock.now(), new Date(clock.at + 10_000), unique('lost'));
-    expect(lost?.id).toBe(id);
-    clock.at += 11_000;
+    expect(
+      await beginTurn(db, { id, brandId: rivals.brand.id }, { claim: unique('lost'), now: clock.now() }),
+    ).toBeDefined();
     await runJobs(small);
     const done = await jobOf(app, rivals.key, id);
     expect([done.status, done.result]).toEqual(['done', answer]);

@@ -9,7 +9,7 @@ import {
   type CarriedClick,
   type RedeemedCode,
 } from '../../src/affiliates/orders/attribute.ts';
-import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
+import type { Attribution } from '../../src/affiliates/orders/attribution.shapes.ts';
 import { type SimulatedRules, simulateDecision } from '../../src/affiliates/orders/simulated-order.ts';
 import { DEFAULT_RULES, type Rules, toRecordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
@@ -60,6 +60,7 @@ function* orders(seed: number) {
       random() < 0.5
         ? DEFAULT_RULES
         : {
+            ...DEFAULT_RULES,
             model: random() < 0.5 ? 'first_click' : 'last_click',
             couponPolicy: random() < 0.5 ? 'click_wins' : 'code_wins',
             minOrder: random() < 0.5 ? { minor: 5_000, currency: 'USD' } : null,

@@ -62,7 +62,7 @@ const sideOf = (totals: Sums[], side: 'now' | 'simulated') =>
 describe(`a simulation (seed ${seed})`, () => {
   it("of today's rules changes no order of a random history, nor do reviews and payments", async () => {
     const rivals = await makeRivals(app);
-    await reportAll(rivals, histories(60));
+    await reportAll(rivals, histories(36));
     const approvable = await send(`${app.url}/v1/commissions?approvable=true&limit=100`, rivals.key, 'GET');
     const due = approvable.body.data.filter(({ commission }: { commission: number }) => commission > 0);
     const [paid, rejected, ...others] = due.map(({ id }: { id: string }) => id);
@@ -77,8 +77,9 @@ describe(`a simulation (seed ${seed})`, () => {
     const explicit = { model: 'last_click', coupon_policy: 'code_wins', min_order: 0, attribution_days: null };
     for (const rules of [{}, explicit]) {
       const { status, body } = await simulate(rivals, rules);
-      expect([status, body.meta.changed, body.data.changed]).toEqual([200, 0, []]);
-      expect(body.meta.orders).toBeGreaterThan(20);
+      expect(status, JSON.stringify(body)).toBe(200);
+      expect([body.meta.changed, body.data.changed]).toEqual([0, []]);
+      expect(body.meta.orders).toBeGreaterThan(10);
       expect(sideOf(body.data.totals, 'simulated')).toEqual(sideOf(body.data.totals, 'now'));
       for (const row of body.data.creators) {
         expect([row.orders_simulated, row.commission_simulated_minor, row.in_review_simulated_minor]).toEqual([
@@ -108,7 +109,7 @@ describe(`a simulation (seed ${seed})`, () => {
       setRules({ model: 'first_click', coupon_policy: 'click_wins' }),
     ],
   ])('of %j says what the same orders pay once the rules are set', async (rules, set) => {
-    const drawn = histories(40, 1).map((order) => ({ ...order, isReportedAgain: false }));
+    const drawn = histories(20, 1).map((order) => ({ ...order, isReportedAgain: false }));
     const history = [...CONTESTED, ...drawn];
     const [before, after] = [await makeRivals(app), await makeRivals(app)];
     await reportAll(before, history);
@@ -195,7 +196,15 @@ describe('the rules of attribution', () => {
     const { key } = await makeRivals(app);
     const rules = async (method: 'GET' | 'PATCH', body?: object) =>
       (await send(`${app.url}/v1/affiliates/rules`, key, method, body)).body.data;
-    const defaults = { model: 'last_click', coupon_policy: 'code_wins', min_order: null, currency: 'USD' };
+    const defaults = {
+      terms: null,
+      budget: [],
+      customer_policy: 'order_wins',
+      model: 'last_click',
+      coupon_policy: 'code_wins',
+      min_order: null,
+      currency: 'USD',
+    };
     expect(await rules('GET')).toEqual({ ...defaults, updated_at: null });
     expect(await rules('PATCH', { min_order: 12.5 })).toMatchObject({ ...defaults, min_order: 12.5 });
     await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { currency: 'EUR' } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, send, startApp, type TestApp } from '../harness/app.ts';
+import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { mailsOf, pathOf } from '../harness/mail.ts';
 import { approved, codeOf, get, makePayer, type Payer, problemsOf, recorded, settle } from '../harness/paying.ts';
 import { daysAgo, refund } from '../harness/sales.ts';
@@ -70,6 +70,30 @@ describe('a creator’s statement', () => {
     const list = await get(owner, `/v1/statements?creator_email=${owner.ann.email.toUpperCase()}`);
     expect(list.body.data).toMatchObject([{ id, totals: first.totals }]);
     expect(codeOf(await get(await makePayer(app), `/v1/statements/${id}`))).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('says which orders begin, renew or change a subscription', async () => {
+    const owner = await makePayer(app);
+    const { email: creator_email } = owner.ann;
+    const terms = { rate: { percent: 10 }, covers: 'subscription' };
+    const code = (await post(owner, '/v1/affiliates/links', { creator_email, value: unique('SUB'), terms })).body.data;
+    const order = { source: 'shop', subscription_id: unique('sub'), currency: 'USD', amount: 40, codes: [code.value] };
+    for (const [i, kind] of ['first', 'renewal', 'upgrade'].entries()) {
+      const at = new Date(Date.now() + i).toISOString();
+      const told = await post(owner, '/v1/orders', {
+        ...order,
+        ...{ order_id: unique('o'), kind, placed_at: at, paid_at: at },
+      });
+      expect([told.status, told.body.details]).toEqual([200, undefined]);
+    }
+    const made = (
+      await post(owner, '/v1/statements', { creator_email, from: dayOf(daysAgo(20)), to: dayOf(new Date()) })
+    ).body.data;
+    const { lines } = (await get(owner, `/v1/statements/${made.id}`)).body.data;
+    expect(lines.map((line: { order_kind: string }) => line.order_kind)).toEqual(['first', 'renewal', 'upgrade']);
+    const { pathname, search } = new URL(made.url);
+    const page = await (await fetch(`${app.links}${pathname}${search}`)).text();
+    for (const words of ['first order of a subscription', 'renewal', 'change of plan']) expect(page).toContain(words);
   });
 
   it('requires a creator who is or was on the roster, and a valid period', async () => {

@@ -4,7 +4,7 @@ import { findRowState } from '../../src/affiliates/terms/customer-rows.ts';
 import { type CandidateNames, explainCustomer } from '../../src/affiliates/terms/customer-sentences.ts';
 import type { CustomerCandidate } from '../../src/affiliates/terms/customers.ts';
 import { addMonths } from '../../src/affiliates/terms/months.ts';
-import { Terms } from '../../src/affiliates/terms/terms.shapes.ts';
+import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { randomRuns, testSeed } from '../harness/random-runs.ts';
 import {
   claims,

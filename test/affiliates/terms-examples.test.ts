@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureRoom } from '../../src/affiliates/terms/room.ts';
-import { Terms } from '../../src/affiliates/terms/terms.shapes.ts';
+import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { commissionOn, line, priceSale } from './priced.ts';
 
 /** The worked orders that the description of terms promises to the cent. */

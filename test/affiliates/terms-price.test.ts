@@ -6,13 +6,13 @@ import {
   type OrderSnapshot,
   recompute,
 } from '../../src/affiliates/orders/recompute.ts';
+import { makePlainTerms } from '../../src/affiliates/terms/plain.ts';
 import { type PricingInput, price, type Refund } from '../../src/affiliates/terms/price.ts';
 import { hasSharedLimit, measureRoom } from '../../src/affiliates/terms/room.ts';
 import { allocateShares } from '../../src/affiliates/terms/shares.ts';
 import { listTakeBacks } from '../../src/affiliates/terms/take-backs.ts';
-import { Terms } from '../../src/affiliates/terms/terms.shapes.ts';
-import { makePlainTerms } from '../../src/affiliates/terms/terms.ts';
 import { fromPpm } from '../../src/kit/values/money.ts';
+import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { randomRuns, testSeed } from '../harness/random-runs.ts';
 import { commissionOn, line, PLACED, priceSale, toPricingInput } from './priced.ts';
 
@@ -182,7 +182,6 @@ const makeSnapshot = (baseMinor: number, more: Partial<OrderSnapshot> = {}): Ord
   firstCancelledAt: null,
   updatedAt: PLACED,
   isTest: false,
-  isRenewal: false,
   disputeLostAt: null,
   ...more,
 });
@@ -194,6 +193,7 @@ const STANDING: CommissionState = {
   statusNote: null,
   rejectedFrom: null,
   noteBeforeRejection: null,
+  clawedBackAt: null,
   commissionMinor: 0,
 };
 

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { hasFlatRate, isPlain, liftsLimit, makePlainTerms } from '../../src/affiliates/terms/plain.ts';
 import { summarizeTerms } from '../../src/affiliates/terms/summary.ts';
-import { Terms } from '../../src/affiliates/terms/terms.shapes.ts';
-import {
-  canonicalTerms,
-  hasFlatRate,
-  hashTerms,
-  highestPercent,
-  isPlain,
-  liftsLimit,
-  makePlainTerms,
-} from '../../src/affiliates/terms/terms.ts';
 import { toProblems } from '../../src/kit/values/problems.ts';
+import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
+import { canonicalTerms, hashTerms, highestPercent } from '../../src/workflow/terms/terms.ts';
 
 const Body = z.object({ terms: Terms });
 const read = (terms: unknown) => toProblems(Body.safeParse({ terms }, { reportInput: true }));

@@ -76,6 +76,7 @@ describe('GET /v1/analytics', () => {
     expect(headers.get('x-data-as-of')).toBe(NOW.toISOString());
     expect(body).toEqual({
       period: { from: '2026-03-01', to: '2026-03-15' },
+      time_zone: 'UTC',
       previous: null,
       summary: {
         total_revenue: 101,

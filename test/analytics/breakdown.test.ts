@@ -147,6 +147,59 @@ describe('a breakdown', () => {
     expect((await send(`${app.url}/v1/clicks`, stranger.key, 'GET')).body.data).toEqual([]);
   });
 
+  it('and a list tell clicks apart by the utm_ values that the short link was opened with, and orders by those of their click', async () => {
+    const { brand, assignment, key } = await makeSeller(app);
+    const link = await makeLink(await deskOf(app, brand), SHOP, { commission_rate: 10 });
+    const silent = await makeLink(await deskOf(app, brand), SHOP, { forward_parameters: false });
+    const open = (query: string, n: number, { slug } = link) =>
+      click(app, `${slug}?${query}`, { 'user-agent': `Mozilla/5.0 (iPhone) ${n}` });
+    const won = await open('utm_source=ig&utm_medium=story&utm_campaign=Fr%C3%BChling+%5C1', 1);
+    await open('utm_source=ig&utm_medium=bio', 2);
+    await open('x=1', 3);
+    await open('utm_source=ig', 4, silent);
+    await open(`utm_source=ig&x=${'y'.repeat(1_000)}`, 5);
+    await drainClicks(app.context);
+    await report(app.context, assignment, orderFacts(new Date(), { clickIds: [won.clickId] }));
+    await report(app.context, assignment, orderFacts(new Date(), { codes: [assignment.code], baseMinor: 5_000 }));
+    await sync(app, brand.id);
+    const rows = async (parameters: string) => {
+      const { body } = await breakdownOf(key, parameters);
+      return body.data.map(({ key, clicks, orders, revenue_minor }: Record<string, unknown>) => [
+        ...[key, clicks, orders, revenue_minor],
+      ]);
+    };
+    expect(await rows('by=utm_source&sort=clicks')).toEqual([
+      [null, 3, 1, 5_000],
+      ['ig', 2, 1, 10_000],
+    ]);
+    expect(await rows('by=utm_medium&utm_source=ig&sort=revenue')).toEqual([
+      ['story', 1, 1, 10_000],
+      ['bio', 1, 0, 0],
+    ]);
+    expect(await rows('by=utm_campaign&utm_campaign=Fr%C3%BChling+%5C1')).toEqual([['Frühling \\1', 1, 1, 10_000]]);
+    expect(await rows('by=link&utm_source=none&time_zone=Asia/Kathmandu')).toHaveLength(3);
+    expect(await rows('by=utm_content&product=none')).toEqual([[null, 5, 2, 15_000]]);
+    const { summary } = (await send(`${app.url}/v1/analytics?utm_medium=story`, key, 'GET')).body;
+    expect(summary).toMatchObject({ total_clicks: 1, total_conversions: 1, conversion_rate: 100 });
+    const listed = async (parameters: string) =>
+      (await send(`${app.url}/v1/clicks?${parameters}`, key, 'GET')).body.data.map(
+        ({ utm_source, utm_medium, utm_campaign, utm_term, utm_content }: Record<string, unknown>) => [
+          ...[utm_source, utm_medium, utm_campaign, utm_term, utm_content],
+        ],
+      );
+    expect(await listed('utm_medium=story')).toEqual([['ig', 'story', 'Frühling \\1', null, null]]);
+    expect(await listed('utm_source=ig')).toHaveLength(2);
+    expect(await listed(`link_id=${silent.id}`)).toEqual([[null, null, null, null, null]]);
+    const engines = { db: app.context.postgres.db, clickhouse: app.context.clickhouse };
+    expect(await compareFigures(engines, brand.id)).toEqual([]);
+    await rebuildFigures(app.context, brand.id);
+    expect(await compareFigures(engines, brand.id)).toEqual([]);
+    expect(await rows('by=utm_medium&utm_source=ig&sort=revenue')).toEqual([
+      ['story', 1, 1, 10_000],
+      ['bio', 1, 0, 0],
+    ]);
+  });
+
   it('refuses an id that no record of the brand has, also in /v1/analytics and as `of` of cohorts', async () => {
     const { key } = await makeSeller(app);
     const { creatorId, linkId, source } = (await makeSeller(app)).assignment;

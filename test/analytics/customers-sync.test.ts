@@ -4,9 +4,10 @@ import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
-import { made, makeBrand, meanwhile, send, startApp, type TestApp } from '../harness/app.ts';
+import { type Answer, made, makeBrand, meanwhile, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { syncCustomers } from '../harness/figures.ts';
+import { randomRuns, testSeed } from '../harness/random-runs.ts';
 import { makeAssignment } from '../harness/sales.ts';
 import { seeded } from '../harness/store-life.ts';
 
@@ -79,7 +80,11 @@ async function report(shop: Shop, orders: readonly Reported[]): Promise<void> {
 const problems = ({ id }: Shop) =>
   compareFigures({ db: app.context.postgres.db, clickhouse: app.context.clickhouse }, id);
 
-const ask = async ({ key }: Shop, path: string) => await send(`${app.url}${path}`, key, 'GET');
+/** Asks again after a 503: a busy machine may be slower than the API's patience with ClickHouse. */
+async function ask(shop: Shop, path: string): Promise<Answer> {
+  const answer = await send(`${app.url}${path}`, shop.key, 'GET');
+  return answer.status === 503 ? await ask(shop, path) : answer;
+}
 
 /** Every answer about customers. */
 async function answersOf(shop: Shop) {
@@ -133,7 +138,7 @@ async function live(shop: Shop, random: () => number): Promise<void> {
 
 describe('the table of customers', () => {
   it('equals a rebuild after any changes of orders, in any order', async () => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of Array.from({ length: randomRuns(1) }, (_, i) => testSeed + i)) {
       const shop = await makeShop();
       await live(shop, seeded(seed));
       await syncCustomers(app, shop.id);

@@ -34,7 +34,7 @@ async function runLater(): Promise<void> {
 }
 
 describe('an export', () => {
-  it.each(['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content'])(
+  it.each(['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content', 'customers'])(
     'of %s has the same rows in each format',
     async (of) => {
       const { brand, assignment, key } = await makeSeller(app);
@@ -56,7 +56,7 @@ describe('an export', () => {
       expect(lines.length).toBe(rows.length + files.length);
       const names = Object.keys(rows[0] ?? {});
       if (rows.length > 0) expect(lines[0]).toMatch(names.join(','));
-      const expected = { orders: 6, clicks: 6, commissions: 6, roster: 1, content: 0 };
+      const expected = { orders: 6, clicks: 6, commissions: 6, roster: 1, content: 0, customers: 0 };
       if (of in expected) expect(rows.length).toBe(Object.entries(expected).find(([name]) => name === of)?.[1]);
       else if (of === 'ledger') expect(rows.length).toBeGreaterThan(12);
     },

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimTurn, renewTurn } from '../../src/platform/jobs/jobs.ts';
+import { beginTurn, updateProgress } from '../../src/platform/jobs/jobs.ts';
 import { removeEndedFiles } from '../../src/platform/jobs/turns.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
@@ -64,9 +64,9 @@ describe('an export', () => {
     await makeSales(app.context, brand, 6, assignment);
     const { id } = await start(key, { of: 'orders', by: 'date', format: 'ndjson' });
     const { db } = app.context.postgres;
-    const lost = await claimTurn(db, clock.now(), clock.now(), unique('lost'));
-    if (!lost || lost.id !== id) throw new Error('Another job was due.');
-    await renewTurn(db, lost, { dueAt: clock.now(), seenRows: 4 });
+    const lost = await beginTurn(db, { id, brandId: brand.id }, { claim: unique('lost'), now: clock.now() });
+    if (!lost) throw new Error('The job has ended.');
+    await updateProgress(db, lost, 4);
     expect((await jobOf(app, key, id)).rows).toBe(4);
     await runLater();
     const job = await jobOf(app, key, id);
@@ -199,7 +199,7 @@ describe('an export', () => {
     for (const method of ['GET', 'DELETE']) {
       expect((await send(`${app.url}/v1/jobs/${mine.id}`, other, method)).status).toBe(404);
     }
-    for (const of of ['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content']) {
+    for (const of of ['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content', 'customers']) {
       expect((await exported(other, { of })).rows).toBe(0);
     }
     const { data } = (await send(`${app.url}/v1/jobs?limit=100`, other, 'GET')).body;

@@ -86,7 +86,7 @@ describe('GET /v1/affiliates/performance', () => {
         { ...row, link_id: one.linkId, creator_email: one.email, value: one.value, ...dollars },
       ],
       pagination: { page: 1, limit: 20, total: 2, has_more: false },
-      summary: { by_currency: [yen, dollars] },
+      summary: { by_currency: [yen, dollars], time_zone: 'UTC' },
     });
   });
 

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { CommissionEvent } from '../../src/affiliates/commissions/commissions.shapes.ts';
+import type { Import, ImportLine } from '../../src/affiliates/imports/imports.shapes.ts';
 import type { Affiliate } from '../../src/affiliates/links/links.shapes.ts';
 import type { Payout } from '../../src/affiliates/payouts/payouts.shapes.ts';
 import type { AttributionRules } from '../../src/affiliates/rules/attribution-rules.ts';
@@ -68,6 +69,9 @@ interface ClosedLists {
     Field<typeof Integration, 'webhook_setup'>['status'],
     Column<'integrations', 'webhookState'>,
   ];
+  importKind: [Field<typeof Import, 'of'>, Column<'imports', 'of'>];
+  importOutcome: [Field<typeof ImportLine, 'outcome'>, Column<'importLines', 'outcome'>];
+  importStatus: [Field<typeof Import, 'status'>, Column<'imports', 'status'>];
   jobStatus: [Field<typeof Job, 'status'>, Column<'jobs', 'status'>];
   ledgerKind: [LedgerKind, Column<'ledgerEntries', 'kind'>];
   linkType: [Field<typeof Affiliate, 'type'>, Column<'links', 'type'>];

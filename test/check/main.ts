@@ -13,10 +13,13 @@ import { openapiDrift, writeOpenapi } from './openapi.ts';
 import { reportForms } from './ratios.ts';
 import { rowTypesDrift, writeRowTypes } from './rows.ts';
 import { leaks } from './secrets.ts';
+import { shopScriptDrift, writeShopScript } from './shop-script.ts';
 import { readSources } from './source.ts';
+import { findVulnerabilities } from './vulnerabilities.ts';
 
 const USAGE = `npm run check                every check; exits 1 when one fails
-npm run check -- --write     first brings the committed row types and OpenAPI documents up to date`;
+npm run check -- --write     first brings the committed row types, script of shops and OpenAPI documents up to date
+npm run check -- --vulnerabilities   also compares the lock files with the registry's list of known vulnerabilities`;
 
 const run = promisify(execFile);
 
@@ -33,6 +36,11 @@ async function complaints(command: string, args: string[]): Promise<string[]> {
 }
 
 const tool = (name: string, ...args: string[]) => complaints(`node_modules/.bin/${name}`, args);
+
+const { write, vulnerabilities } = readFlags(USAGE, {
+  write: { type: 'boolean', default: false },
+  vulnerabilities: { type: 'boolean', default: false },
+});
 
 /** What is checked, and how: each gives what it found wrong. */
 const CHECKS: Record<string, () => Promise<string[]>> = {
@@ -63,6 +71,7 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
     ];
   },
   'row types': async () => rowTypesDrift(await repositoryFiles()),
+  'script of shops': shopScriptDrift,
   'OpenAPI drift': openapiDrift,
   'OpenAPI documents': problemsOfDocuments,
   locks: async () => {
@@ -70,6 +79,8 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
     const checks = locks.map((lock) => complaints(process.execPath, ['test/check/complete-lock.ts', '--check', lock]));
     return (await Promise.all(checks)).flat();
   },
+  'known vulnerabilities': () =>
+    findVulnerabilities(vulnerabilities, (line) => void process.stdout.write(`       ${line}\n`)),
   'no secrets, hosts or machine paths': async () => leaks(await repositoryFiles()),
 };
 
@@ -82,9 +93,9 @@ async function runCheck(name: string, check: () => Promise<string[]>): Promise<b
   return found.length === 0;
 }
 
-const { write } = readFlags(USAGE, { write: { type: 'boolean', default: false } });
 if (write) {
   await writeRowTypes(await repositoryFiles());
+  await writeShopScript();
   await writeOpenapi();
 }
 

@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   bigint: 'number',
   'double precision': 'number',
   bytea: 'Buffer',
+  uuid: 'string',
   date: 'Day',
   'timestamp with time zone': 'Date',
   json: 'unknown',
@@ -41,7 +42,7 @@ async function readColumns(db: Db): Promise<Column[]> {
   const { rows } = await sql<Column>`
     select relation.relname as "table", attname as name, format_type(atttypid, null) as type,
       not attnotnull as is_nullable, atthasdef as has_default, attidentity <> '' as is_identity,
-      array(select pg_get_constraintdef(oid) from pg_constraint
+      array(select regexp_replace(pg_get_constraintdef(oid), ' NOT VALID$', '') from pg_constraint
         where conrelid = relation.oid and contype = 'c' and conkey = array[attnum] order by conname) as checks
     from pg_class as relation join pg_attribute on attrelid = relation.oid and attnum > 0 and not attisdropped
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition
@@ -78,7 +79,7 @@ const toInterface = (table: string): string => {
   return `${property.charAt(0).toUpperCase()}${property.slice(1)}Table`;
 };
 
-const CLOSED_LIST = /^CHECK \(\(\w+ (?:= ANY \(|<@ )ARRAY\[('[^\]]*)\]\)?\)\)$/;
+const CLOSED_LIST = /^CHECK \(\(\w+ (?:= ANY \(|<@ )ARRAY\[('[^\]]*)\]\)?\)\)(?: NOT VALID)?$/;
 
 /** The values that a CHECK allows for the column, as a union. */
 function findUnion({ checks }: Column): string[] | undefined {

@@ -19,8 +19,9 @@ import {
   startWorkerProcess,
   type TestApp,
   unique,
+  until,
 } from '../harness/app.ts';
-import { describeCluster, until } from '../harness/cluster.ts';
+import { describeCluster } from '../harness/cluster.ts';
 import { makeEmptyDatabase } from '../harness/database.ts';
 import { post, postAndSync, putAssignment, putCreator, sale, sync } from '../harness/figures.ts';
 import {

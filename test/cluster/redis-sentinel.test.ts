@@ -10,9 +10,10 @@ import {
   type TestApp,
   type TestBrand,
   unique,
+  until,
 } from '../harness/app.ts';
 import { click, makeLink, storedClicks } from '../harness/clicks.ts';
-import { describeCluster, until } from '../harness/cluster.ts';
+import { describeCluster } from '../harness/cluster.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { type RedisSentinel, startRedisSentinel } from '../harness/redis-sentinel.ts';
 

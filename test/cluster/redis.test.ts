@@ -15,9 +15,10 @@ import {
   type TestApp,
   type TestBrand,
   unique,
+  until,
 } from '../harness/app.ts';
 import { click, makeLink, storedClicks } from '../harness/clicks.ts';
-import { type ClusterNode, describeCluster, until } from '../harness/cluster.ts';
+import { type ClusterNode, describeCluster } from '../harness/cluster.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { type RedisCluster, startRedisCluster } from '../harness/redis-cluster.ts';
 

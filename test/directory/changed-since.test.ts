@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendChanges } from '../../src/directory/changes/changes.jobs.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import {
   call,
@@ -118,6 +119,63 @@ describe('changed_since', () => {
     const unknown = await search('changed_since=creators-20200101-00000000', key);
     expect([unknown.status, unknown.body.details[0].field]).toEqual([422, 'changed_since']);
     expect((await ledgerOf(app.context, brand)).remaining).toBe(1_000);
+  });
+});
+
+describe('a copy of filtered creators', () => {
+  const bay = (pk: number, more = {}) =>
+    creator(pk, { city: 'Oakland', state: 'CA', country: 'US', extracted_email: `a${pk}@x.example`, ...more });
+  const COPIED = { city: 'Bay Area', has_email: 'true' };
+  const filters = new URLSearchParams(COPIED).toString();
+
+  it('is told in meta.left who changed and no longer matches, a thousand a page, free in a preview', async () => {
+    const moved = Array.from({ length: 1_003 }, (_, i) => 10 + i);
+    await importRows(bay(1), bay(2), bay(3), bay(4), ...moved.map((pk) => bay(pk)));
+    await until('the import', async () => (await search(filters)).body.pagination.total === 1_007);
+    const since = new Date().toISOString();
+    await write(
+      patchCreators,
+      { pk: 1, city: 'Paris', state: null, country: 'France' },
+      { pk: 2, extracted_email: null },
+      { pk: 3, age: 40 },
+      ...moved.map((pk) => ({ pk, city: 'Austin', state: 'TX' })),
+    );
+    await write(deleteCreators, 4);
+    await write(upsertCreators, bay(5), bay(6, { city: 'Austin', state: 'TX' }));
+    const key = await brand.key('data');
+    const read = async (more: string) => {
+      const { body } = await search(`changed_since=${since}&${filters}${more}`, key);
+      return { pks: body.data.map(({ pk }: { pk: number }) => pk).sort(), ...body.meta };
+    };
+    await until('the writes', async () => (await read('&preview=true')).left_total === 1_005);
+    const first = await read('&preview=true');
+    expect([first.left.length, first.left.slice(0, 3), first.removed]).toEqual([1_000, [1, 2, 10], [4]]);
+    expect((await read('&preview=true&page=2')).left).toEqual(moved.slice(-5));
+    expect((await ledgerOf(app.context, brand)).remaining).toBe(1_000);
+    expect((await read('')).pks).toEqual([3, 5]);
+    const all = (await search(`changed_since=${since}&limit=1`)).body.meta;
+    expect(all).toMatchObject({ left: [], left_total: 0 });
+    const walked = await fetch(`${app.url}/v1/creators/search?changed_since=${since}&${filters}&walk=true`, {
+      headers: { authorization: `Bearer ${nextKey()}` },
+    });
+    const texts = (await walked.text()).trim().split('\n');
+    const lines: { pk?: number; left?: number }[] = texts.map((line) => JSON.parse(line));
+    expect(lines.flatMap(({ pk }) => pk ?? []).sort()).toEqual([3, 5]);
+    expect(lines.flatMap(({ left }) => left ?? [])).toEqual([1, 2, 4, ...moved]);
+  });
+
+  it('is told by a rollback what the earlier version changes back', async () => {
+    await importRows(bay(1), bay(2), bay(3));
+    await until('the import', async () => (await search(filters)).body.pagination.total === 3);
+    await importRows(bay(1, { city: 'Paris', state: null, country: 'FR' }), bay(2), bay(4));
+    await until('the bad import', async () => (await search('country=FR')).body.pagination.total === 1);
+    const since = new Date().toISOString();
+    await rollback(directory.engines, {});
+    await until('the rollback', async () => (await search('country=FR')).body.pagination.total === 0);
+    expect(await changedSince(since)).toEqual({ pks: [1, 3], removed: [4], removed_total: 1 });
+    expect((await changedSince(new Date().toISOString())).pks).toEqual([]);
+    const { body } = await call(`${app.url}/v1/creators/1`, nextKey());
+    expect(body.meta.changed_at > since).toBe(true);
   });
 });
 

@@ -50,7 +50,7 @@ async function visit(path: string, body?: Record<string, string>, address = some
 
 /** The path of the link in the newest mail to an address. */
 async function linkTo(email: string): Promise<string> {
-  await sendForgetMails(app.context);
+  await sendForgetMails.run(app.context);
   const mail = smtp.received.findLast(({ to }) => to.includes(email));
   const text = mail?.raw.replace(/=\r?\n/g, '') ?? '';
   return /https:\/\/go\.example(\/forget\/\w+)/.exec(text)?.[1] ?? '';
@@ -88,7 +88,7 @@ it('An address gets at most three mails while its links work, and a network ten 
   for (let i = 0; i < 11; i += 1)
     answers.push((await visit('/forget', { email: i % 2 ? email : email.toUpperCase() }, address)).status);
   expect(answers).toEqual([...Array.from({ length: 10 }, () => 303), 429]);
-  await sendForgetMails(app.context);
+  await sendForgetMails.run(app.context);
   expect(smtp.received.filter(({ to }) => to.join().toLowerCase() === email)).toHaveLength(3);
   expect((await visit('/forget', { email: 'not an address' })).status).toBe(422);
 });

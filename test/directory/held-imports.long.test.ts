@@ -51,11 +51,56 @@ const SABOTAGED: [string, Row[], RegExp][] = [
     /percentile of engagement_rate/,
   ],
   ['with countries recoded', every((row) => ({ country: row.country && `C-${row.country}` })), /country is "US"/],
+  [
+    'with the usernames sorted alone',
+    (() => {
+      const usernames = live.map(({ username }) => username).toSorted();
+      return every((_row, i) => ({ username: usernames[i] ?? '' }));
+    })(),
+    /Usernames change for \d+ of 1500 kept creators \(9\d\.\d%; at most 5%\)/,
+  ],
+  [
+    'with the names of one in fifteen exchanged',
+    every((row, i) => ({ full_name: isOneIn(15, i) ? `Someone Else ${i}` : row.full_name })),
+    /Names change for \d+ of 1500 kept creators \(6\.\d%/,
+  ],
+  [
+    'with the e-mails sorted alone',
+    (() => {
+      const emails = live
+        .map(({ extracted_email }) => extracted_email)
+        .toSorted((a, b) => (a ?? '~').localeCompare(b ?? '~'));
+      return every((_row, i) => ({ extracted_email: emails[i] ?? null }));
+    })(),
+    /E-mails change for \d+ of 1500/,
+  ],
+  [
+    'with newcomers who all have one e-mail',
+    [...live, ...newcomers(300).map((row) => ({ ...row, extracted_email: 'office@agency.example' }))],
+    /E-mails fall together: \d\d\.\d% are different ones, previously \d+\.\d%/,
+  ],
+  [
+    'with a guard before each city',
+    every(({ city }) => ({ city: city && `'${city}` })),
+    /city begins with ' in 100\.0%/,
+  ],
   ['with one category', every(() => ({ category: 'Other' })), /category is "other" in 100\.0%/],
   ['with places out of reach', every((row) => ({ city: row.city && `x${row.city}` })), /are in a metro, previously/],
 ];
 
 const HONEST: [string, Row[]][] = [
+  [
+    'with one name in thirty changed',
+    every((row, i) => ({ full_name: isOneIn(30, i) ? `${row.full_name} Neu` : row.full_name })),
+  ],
+  [
+    'with usernames and e-mails in capitals',
+    every((row) => ({ extracted_email: row.extracted_email?.toUpperCase() ?? null })),
+  ],
+  [
+    'with e-mails for one in ten who had none',
+    every((row, i) => ({ extracted_email: row.extracted_email ?? (isOneIn(10, i) ? `new${i}@mail.example` : null) })),
+  ],
   ['the same', live],
   ['the same in another order', live.toReversed()],
   ['with a twentieth gone', live.filter((_row, i) => !isOneIn(20, i))],

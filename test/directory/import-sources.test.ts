@@ -138,7 +138,7 @@ describe('CSV', () => {
     }
     for (let length = 1; length < 40; length += 1) {
       const records: SourceRecord[] = [];
-      for await (const some of readCsv('cut.csv', cut(length), ['pk'])) records.push(...some);
+      for await (const some of readCsv('cut.csv', cut(length), { required: ['pk'] })) records.push(...some);
       expect(records.map(({ line, value }) => [line, Object(value).username])).toEqual([
         [2, 'a\r\n"b'],
         [5, 'Zoë ✨'],

@@ -146,7 +146,12 @@ describe('a write that fails halfway', () => {
     const index = await importSample(100);
     const packed = gzipSync(ndjson([...generateCreators(3_000, 4)]));
     const file = await directory.file('trunc.ndjson.gz', packed.subarray(0, packed.length >> 1));
-    const { code, err, out } = await directory.run('upsert', file);
+    // A file is read whole before anything is written; standard input cannot be.
+    expect(await directory.run('upsert', file)).toMatchObject({ code: 1, out: '' });
+    expect(await count()).toBe(100);
+    const lines = Array.from({ length: 3_000 }, (_, i) => `${10_000 + i},user${i}`);
+    const piped = Buffer.from(['pk,username', ...lines, '1,"not closed'].join('\n'));
+    const { code, err, out } = await runWithInput(directory, piped, 'upsert', '-');
     expect([code, out]).toEqual([1, '']);
     const [, rows = ''] = /Only part of the upsert is done: ([\d,]+) rows, which searches see/.exec(err) ?? [];
     expect(Number(rows.replaceAll(',', ''))).toBeGreaterThan(0);
@@ -158,9 +163,9 @@ describe('a write that fails halfway', () => {
     await importSample(100);
     const index = await importSample(100);
     await write('upsert', 'empty.ndjson', '');
-    await expect(write('upsert', 'none.csv', 'username\nana\n')).rejects.toThrow('0 rows, which searches see');
+    await expect(write('upsert', 'none.csv', 'username\nana\n')).rejects.toThrow('has no column pk');
     await write('upsert', 'one.ndjson', ndjson([creator(1)]));
-    expect(await listWrites(directory.engines.db, index)).toHaveLength(3);
+    expect(await listWrites(directory.engines.db, index)).toHaveLength(2);
     expect((await rollback(directory.engines, {})).forgotten).toMatchObject([{ kind: 'upsert', rows: 1 }]);
   });
 

@@ -26,7 +26,7 @@ afterAll(() => directory.close());
 
 let imported = 0;
 /** Imports a directory that no other import was of. */
-async function importSample(size = 500): Promise<ImportReport> {
+async function importSample(size = 50): Promise<ImportReport> {
   imported += 1;
   return await importDirectory(directory.engines, { source: sampleSource(size, imported), ...FORCED });
 }
@@ -193,7 +193,7 @@ describe('prune', () => {
   it('removes unfinished indices that no process is building, and their import then starts over', async () => {
     await importSample();
     const stopping = new AbortController();
-    const source = sampleSource(20_000, 999);
+    const source = sampleSource(4_000, 999);
     const unfinished = importDirectory(directory.engines, {
       source,
       ...FORCED,

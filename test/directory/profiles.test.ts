@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/kit/operation/context.ts';
-import { profileUnknown } from '../../src/workflow/creators/profiles.ts';
+import { profileCreators } from '../../src/workflow/creators/profiles.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
@@ -131,7 +131,7 @@ describe('profiling unknown creators', () => {
     const named = await post('/v1/roster/add', key, { tt_handle: handle(), name: 'Ana' });
     const unnamed = await post('/v1/roster/add', key, { ig_handle: handle() });
     provider.answer = answering({ name: 'Provided', picture_url: null, followers: 77 });
-    await profileUnknown(context);
+    await profileCreators.run(context);
     expect(await read(key, named.id)).toMatchObject({ creator_name: 'Ana', tt_followers: 77 });
     expect(await read(key, unnamed.id)).toMatchObject({ creator_name: 'Provided', ig_followers: 77 });
     const audit = await context.postgres.db
@@ -154,16 +154,16 @@ describe('profiling unknown creators', () => {
     const attempts: number[] = [];
     for (const minutes of [0, 0.9, 0.2, 1.8, 0.3]) {
       nowMs += minutes * MINUTE_MS;
-      await profileUnknown(context);
+      await profileCreators.run(context);
       attempts.push(await attemptsOf(brand));
     }
     expect(attempts).toEqual([1, 1, 2, 2, 3]);
     nowMs += 60 * MINUTE_MS;
     provider.answer = answering({ followers: 5 });
-    await profileUnknown(context);
+    await profileCreators.run(context);
     expect(await read(key, id)).toMatchObject({ ig_followers: 5 });
     nowMs += 48 * 60 * MINUTE_MS;
-    await profileUnknown(context);
+    await profileCreators.run(context);
     expect(await attemptsOf(brand)).toBe(4);
   });
 
@@ -176,7 +176,7 @@ describe('profiling unknown creators', () => {
     expect(await read(key, id)).toMatchObject({ ig_followers: 11, tt_followers: null });
     provider.answer = (request, response) =>
       request.url?.includes(tt) ? answering({ followers: 22 })(request, response) : provider.unknown(request, response);
-    await profileUnknown(context);
+    await profileCreators.run(context);
     expect(await read(key, id)).toMatchObject({ ig_followers: 11, tt_followers: 22 });
   });
 
@@ -189,7 +189,7 @@ describe('profiling unknown creators', () => {
       requested.push(request.url?.split('/').at(-1) ?? '');
       answering({ followers: 1 })(request, response);
     };
-    await Promise.all([profileUnknown(context), profileUnknown(context), profileUnknown(context)]);
+    await Promise.all([profileCreators.run(context), profileCreators.run(context), profileCreators.run(context)]);
     expect(requested.filter((name) => handles.includes(name)).sort()).toEqual([...handles].sort());
   });
 });

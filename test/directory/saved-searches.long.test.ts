@@ -14,6 +14,7 @@ import { creator } from '../harness/directory.ts';
 import { untilDone } from '../harness/figures.ts';
 import { FORCED, makeDirectory } from '../harness/indexer.ts';
 import { testSeed as SEED } from '../harness/random-runs.ts';
+import { longDeadlineMs } from '../run/deadline.ts';
 
 const SEARCHES = 500;
 const PLANTED = 1_000;
@@ -27,101 +28,105 @@ const ndjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(
 /** The category that a search finds. */
 const themeOf = (pk: number) => `theme ${pk % SEARCHES}`;
 
-test('A thousand creators who begin to match 500 searches are each reported once, none missed, by processes that are killed', async () => {
-  process.stderr.write(`seed ${SEED}\n`);
-  const random = seededRandom(SEED);
-  const directory = await makeDirectory();
-  const { engines } = directory;
-  const app = await startApp({ alias: engines.alias, urls: { postgres: directory.env.DATABASE_URL ?? '' } });
-  const env = { DATABASE_URL: directory.env.DATABASE_URL, DIRECTORY_ALIAS: engines.alias };
-  const start = () => startScript('test/harness/matching-process.ts', env);
-  const running = Array.from({ length: PROCESSES }, start);
-  let kills = 0;
+test(
+  'A thousand creators who begin to match 500 searches are each reported once, none missed, by processes that are killed',
+  async () => {
+    process.stderr.write(`seed ${SEED}\n`);
+    const random = seededRandom(SEED);
+    const directory = await makeDirectory();
+    const { engines } = directory;
+    const app = await startApp({ alias: engines.alias, urls: { postgres: directory.env.DATABASE_URL ?? '' } });
+    const env = { DATABASE_URL: directory.env.DATABASE_URL, DIRECTORY_ALIAS: engines.alias };
+    const start = () => startScript('test/harness/matching-process.ts', env);
+    const running = Array.from({ length: PROCESSES }, start);
+    let kills = 0;
 
-  const sourceOf = async (rows: readonly object[]) =>
-    await openFiles([await directory.file(`${unique('rows')}.ndjson`, ndjson(rows))]);
-  const importRows = async (rows: readonly object[]) =>
-    await importDirectory(engines, { source: await sourceOf(rows), ...FORCED, restart: true });
-  const write = async (how: typeof upsertCreators, rows: readonly object[]) =>
-    await how(engines, { source: await sourceOf(rows), rejectsFile: `${directory.folder}/rejects.ndjson` });
+    const sourceOf = async (rows: readonly object[]) =>
+      await openFiles([await directory.file(`${unique('rows')}.ndjson`, ndjson(rows))]);
+    const importRows = async (rows: readonly object[]) =>
+      await importDirectory(engines, { source: await sourceOf(rows), ...FORCED, restart: true });
+    const write = async (how: typeof upsertCreators, rows: readonly object[]) =>
+      await how(engines, { source: await sourceOf(rows), rejectsFile: `${directory.folder}/rejects.ndjson` });
 
-  async function behind(): Promise<number> {
-    const last = await findLast(engines.db, engines.alias);
-    const { rows } = await sql<{ count: number }>`
+    async function behind(): Promise<number> {
+      const last = await findLast(engines.db, engines.alias);
+      const { rows } = await sql<{ count: number }>`
       select count(*) as count from saved_searches where seq < ${last?.seq ?? 0}`.execute(engines.db);
-    return rows[0]?.count ?? 0;
-  }
-
-  /** Kills processes while they look, and waits until every search has seen the last change. */
-  async function lookThrough(): Promise<void> {
-    for (let round = 0; round < PROCESSES; round += 1) {
-      const left = SEARCHES - 1 - random.below(SEARCHES / 2);
-      await until('some searches to be looked at', async () => (await behind()) <= left);
-      if ((await behind()) > 0) kills += 1;
-      await running[round]?.kill();
-      running[round] = start();
+      return rows[0]?.count ?? 0;
     }
-    await until('all searches to be looked at', async () => (await behind()) === 0);
-  }
 
-  try {
-    // Every search matches two creators when it is saved; they change all the time and are never new.
-    const base: DirectoryCreatorDetail[] = [
-      ...Array.from({ length: PLANTED }, (_, i) => creator(10_000 + i, { category: themeOf(i) })),
-      ...Array.from({ length: OTHERS }, (_, i) => creator(20_000 + i, { category: 'Other' })),
-    ];
-    await importRows(base);
-    const searches: { id: string; key: () => string; category: string }[] = [];
-    for (let i = 0; i < SEARCHES; ) {
-      const key = await keysInTurn(await makeBrand(app.context), 20);
-      for (let n = 0; n < A_BRAND && i < SEARCHES; n += 1, i += 1) {
-        const category = themeOf(i);
-        const { id } = await made(`${app.url}/v1/saved-searches`, key(), { name: category, filters: { category } });
-        searches.push({ id, key, category });
+    /** Kills processes while they look, and waits until every search has seen the last change. */
+    async function lookThrough(): Promise<void> {
+      for (let round = 0; round < PROCESSES; round += 1) {
+        const left = SEARCHES - 1 - random.below(SEARCHES / 2);
+        await until('some searches to be looked at', async () => (await behind()) <= left);
+        if ((await behind()) > 0) kills += 1;
+        await running[round]?.kill();
+        running[round] = start();
       }
+      await until('all searches to be looked at', async () => (await behind()) === 0);
     }
 
-    const planted = Array.from({ length: PLANTED }, (_, i) => i + 1);
-    const grown = (by: number) => base.map((row) => ({ ...row, follower_count: 1_000 + by }));
-    const asNew = (pks: readonly number[]) => pks.map((pk) => creator(pk, { category: themeOf(pk) }));
-    const [imported, upserted, patched] = [planted.slice(0, 400), planted.slice(400, 700), planted.slice(700)];
-    // Those who will be patched are there already, and match nothing.
-    const waiting = patched.map((pk) => creator(pk, { category: 'Waiting' }));
+    try {
+      // Every search matches two creators when it is saved; they change all the time and are never new.
+      const base: DirectoryCreatorDetail[] = [
+        ...Array.from({ length: PLANTED }, (_, i) => creator(10_000 + i, { category: themeOf(i) })),
+        ...Array.from({ length: OTHERS }, (_, i) => creator(20_000 + i, { category: 'Other' })),
+      ];
+      await importRows(base);
+      const searches: { id: string; key: () => string; category: string }[] = [];
+      for (let i = 0; i < SEARCHES; ) {
+        const key = await keysInTurn(await makeBrand(app.context), 20);
+        for (let n = 0; n < A_BRAND && i < SEARCHES; n += 1, i += 1) {
+          const category = themeOf(i);
+          const { id } = await made(`${app.url}/v1/saved-searches`, key(), { name: category, filters: { category } });
+          searches.push({ id, key, category });
+        }
+      }
 
-    await importRows([...grown(1), ...waiting, ...asNew(imported)]);
-    await lookThrough();
-    await write(upsertCreators, asNew(upserted));
-    const looking = lookThrough();
-    for (const some of [patched.slice(0, 100), patched.slice(100, 200), patched.slice(200)]) {
-      await write(
-        patchCreators,
-        some.map((pk) => ({ pk, category: themeOf(pk) })),
-      );
-    }
-    await looking;
-    await lookThrough();
-    // Everyone changes once more, some leave and come back: none of them is new.
-    await importRows([...grown(2), ...asNew(planted.slice(50))]);
-    await rollback(engines, {});
-    await importRows([...grown(3), ...asNew(planted)]);
-    await lookThrough();
+      const planted = Array.from({ length: PLANTED }, (_, i) => i + 1);
+      const grown = (by: number) => base.map((row) => ({ ...row, follower_count: 1_000 + by }));
+      const asNew = (pks: readonly number[]) => pks.map((pk) => creator(pk, { category: themeOf(pk) }));
+      const [imported, upserted, patched] = [planted.slice(0, 400), planted.slice(400, 700), planted.slice(700)];
+      // Those who will be patched are there already, and match nothing.
+      const waiting = patched.map((pk) => creator(pk, { category: 'Waiting' }));
 
-    const found: number[] = [];
-    for (const { id, key, category } of searches) {
-      const { body } = await call(`${app.url}/v1/saved-searches/${id}/matches?limit=1000`, key());
-      const pks: number[] = body.data.map(({ pk }: { pk: number }) => pk);
-      expect([category, pks.filter((pk) => themeOf(pk) !== category)]).toEqual([category, []]);
-      found.push(...pks);
+      await importRows([...grown(1), ...waiting, ...asNew(imported)]);
+      await lookThrough();
+      await write(upsertCreators, asNew(upserted));
+      const looking = lookThrough();
+      for (const some of [patched.slice(0, 100), patched.slice(100, 200), patched.slice(200)]) {
+        await write(
+          patchCreators,
+          some.map((pk) => ({ pk, category: themeOf(pk) })),
+        );
+      }
+      await looking;
+      await lookThrough();
+      // Everyone changes once more, some leave and come back: none of them is new.
+      await importRows([...grown(2), ...asNew(planted.slice(50))]);
+      await rollback(engines, {});
+      await importRows([...grown(3), ...asNew(planted)]);
+      await lookThrough();
+
+      const found: number[] = [];
+      for (const { id, key, category } of searches) {
+        const { body } = await call(`${app.url}/v1/saved-searches/${id}/matches?limit=1000`, key());
+        const pks: number[] = body.data.map(({ pk }: { pk: number }) => pk);
+        expect([category, pks.filter((pk) => themeOf(pk) !== category)]).toEqual([category, []]);
+        found.push(...pks);
+      }
+      expect(found.toSorted((a, b) => a - b)).toEqual(planted);
+      process.stderr.write(`${kills} kills while searches were looked at\n`);
+      expect(kills).toBeGreaterThan(0);
+    } finally {
+      await Promise.all(running.map((one) => one.kill()));
+      await app.close();
+      await directory.close();
     }
-    expect(found.toSorted((a, b) => a - b)).toEqual(planted);
-    process.stderr.write(`${kills} kills while searches were looked at\n`);
-    expect(kills).toBeGreaterThan(0);
-  } finally {
-    await Promise.all(running.map((one) => one.kill()));
-    await app.close();
-    await directory.close();
-  }
-}, 900_000);
+  },
+  longDeadlineMs,
+);
 
 test('A creator who opts out while searches are looked at is in no matches, whichever comes first', async () => {
   const directory = await makeDirectory();
@@ -151,4 +156,4 @@ test('A creator who opts out while searches are looked at is in no matches, whic
     await app.close();
     await directory.close();
   }
-}, 300_000);
+});

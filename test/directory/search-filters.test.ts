@@ -104,7 +104,7 @@ describe('a search with filters, orders and facets', () => {
   it('answers facet_size above 500 like 500', async () => {
     const { preview } = await cases.ask({ preview: 'true', facet_size: '9000', facets: 'niche' });
     expect(preview.facets.niche.length).toBeGreaterThan(50);
-    expect(preview.facets.category).toEqual([]);
+    expect(Object.keys(preview.facets)).toEqual(['niche']);
   });
 
   it('has a metro in its facets by the start of its name too', async () => {

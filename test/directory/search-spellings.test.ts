@@ -55,6 +55,7 @@ describe('a state', () => {
     [{ state: 'CA', country: 'US' }, [3]],
     [{ state: 'California' }, [2, 3, 4]],
     [{ state: 'CA' }, [1, 3, 4]],
+    [{ state: 'US-CA' }, [3, 4]],
     [{ state: 'Calif.' }, [3, 4]],
     [{ q: 'California' }, [2, 3, 4]],
     [{ q: 'CA' }, [1, 3, 4]],

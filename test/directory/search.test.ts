@@ -229,8 +229,8 @@ describe('the free operations', () => {
     expect(body.data).toEqual([]);
     expect(body.pagination).toEqual({ page: 1, limit: 4, total: 9, has_more: false });
     expect(body.preview).toMatchObject({ pages: 3, credits_to_fetch_all: 30 });
-    expect(body.preview.facets.state[0]).toEqual({ value: 'CA', count: 3 });
-    expect(body.preview.facets.country).toEqual([{ value: 'US', count: 9 }]);
+    expect(body.preview.facets.state[0]).toMatchObject({ value: 'CA', count: 3 });
+    expect(body.preview.facets.country).toMatchObject([{ value: 'US', count: 9, label: 'United States' }]);
   });
 
   it.each(['metros', 'states', 'countries', 'categories', 'niches'])(

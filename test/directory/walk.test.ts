@@ -102,6 +102,28 @@ describe('a walk', () => {
     expect((await ledgerOf(app.context, brand)).charged).toBe(10);
   });
 
+  it.each([
+    ['catagory=Beauty', 'catagory', 'unknown', 'Did you mean category?'],
+    ['minFollowers=1000', 'minFollowers', 'unknown', 'Did you mean follower_min?'],
+    ['in_list=', 'in_list', 'blank', 'is blank'],
+    ['category=%CC%81', 'category', 'blank', 'is blank'],
+    ['max_credits=%20', 'max_credits', 'blank', 'is blank'],
+  ])('never runs past %s, which a page ignores and names, free of charge', async (query, field, code, message) => {
+    const { brand, key } = await payer();
+    const url = `${app.url}/v1/creators/search?${query}`;
+    for (const more of ['walk=true', 'walk=True', 'walk=true&preview=true']) {
+      const { status, body } = await call(`${url}&${more}`, key);
+      expect([status, body.details]).toEqual([422, [{ field, code, message: expect.stringContaining(message) }]]);
+    }
+    expect((await call(`${url}&walk=true`, await brand.key('brand'))).status).toBe(422);
+    expect((await ledgerOf(app.context, brand)).charged).toBe(0);
+    const page = await call(`${url}&limit=1`, key);
+    expect([page.status, page.body.meta.ignored]).toEqual([200, [field]]);
+    expect(page.headers.get('x-ignored-params')).toBe(code === 'unknown' ? field : null);
+    const older = await call(`${app.url}/api/v1/creators/search?${query}`, key);
+    expect([older.status, Object.keys(older.body.meta)]).toEqual([200, ['interpretation']]);
+  });
+
   it('continues from a cursor for the price of what was not paid yet', async () => {
     const { brand, key } = await payer();
     const cut = await walkOnce(app.url, key, {}, { isEnough: (pks) => pks.length >= 1_300 });

@@ -4,6 +4,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
+import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
 import type { KeyKind } from '../../src/kit/access/keys/callers.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
@@ -24,8 +25,9 @@ const CREDITS = 1_000_000_000;
 const CREATORS = 500;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
-const USAGE = `npm run fuzz                                   some minutes, the same tests each time
+const USAGE = `npm run fuzz                                   a quarter of an hour, the same tests each time
 npm run fuzz -- --seed 7 --max-examples 500    other tests, more of them
+npm run fuzz -- --one-in 3 --turn 2            every boundary value for a third of the paths, as CI does in turns
 
 Schemathesis against a server on engines of its own, with keys of each kind: it reads /openapi.json and looks for
 answers that break what the document says. Exits 1 when it finds one.`;
@@ -33,12 +35,9 @@ answers that break what the document says. Exits 1 when it finds one.`;
 const options = readFlags(USAGE, {
   seed: { type: 'string', default: '1' },
   'max-examples': { type: 'string', default: '10' },
+  'one-in': { type: 'string', default: '1' },
+  turn: { type: 'string', default: '0' },
 });
-
-/** Half of the operations: a Schemathesis uses one core, so two share them. */
-const HALF = '^/v1/(affiliates|assets|contracts|creators|lists|payouts|roster|webhooks)(/|$)';
-/** All that Schemathesis does with each operation by itself. */
-const ALONE = ['--phases', 'examples,coverage,fuzzing'];
 
 interface Run {
   what: string;
@@ -46,18 +45,47 @@ interface Run {
   flags: readonly string[];
 }
 
-/** Runs that are made at once. All are of one brand: reading its events waits for the next one, so it needs some. */
-const RUNS: readonly (readonly Run[])[] = [
-  [
-    { what: 'brand keys, half of the operations', kind: 'brand', flags: ['--include-path-regex', HALF, ...ALONE] },
-    { what: 'brand keys, the other half', kind: 'brand', flags: ['--exclude-path-regex', HALF, ...ALONE] },
-  ],
-  [
-    { what: 'brand keys, one call after another', kind: 'brand', flags: ['--phases', 'stateful'] },
-    // A data key is refused everywhere else, which a test holds for each operation.
-    { what: 'data keys', kind: 'data', flags: ['--include-path-regex', '^/v1/creators/(search|\\{pk\\})$'] },
-  ],
-];
+const Paths = z.object({ paths: z.record(z.string(), z.unknown()) });
+
+/** Runs of what Schemathesis does with each operation by itself. It uses one core, so two share the paths. */
+function shareOut(what: string, phases: string, paths: readonly string[]): readonly Run[] {
+  const halves = [paths.filter((_, i) => i % 2 === 0), paths.filter((_, i) => i % 2 === 1)];
+  return halves
+    .filter((half) => half.length > 0)
+    .map((half, i) => ({
+      what: `brand keys, ${what}, half ${i + 1}`,
+      kind: 'brand',
+      flags: ['--phases', phases, ...half.flatMap((one) => ['--include-path', one])],
+    }));
+}
+
+/**
+ * The runs that are made at once, one group after another. All are of one brand: reading its events waits for the next
+ * one, so it needs some. Three quarters of the time goes into the boundary values of every parameter.
+ */
+async function planRuns(url: string): Promise<readonly (readonly Run[])[]> {
+  const answer = await fetch(`${url}/openapi.json`);
+  const paths = Object.keys(Paths.parse(await answer.json()).paths).sort();
+  const [every, turn] = [Number(options['one-in']), Number(options.turn)];
+  const isCovered = (i: number) => i % every === turn % every;
+  return [
+    shareOut(
+      'every boundary value',
+      'examples,coverage,fuzzing',
+      paths.filter((_, i) => isCovered(i)),
+    ),
+    shareOut(
+      'random values',
+      'examples,fuzzing',
+      paths.filter((_, i) => !isCovered(i)),
+    ),
+    [
+      { what: 'brand keys, one call after another', kind: 'brand', flags: ['--phases', 'stateful'] },
+      // A data key is refused everywhere else, which a test holds for each operation.
+      { what: 'data keys', kind: 'data', flags: ['--include-path-regex', '^/v1/creators/(search|\\{pk\\})$'] },
+    ],
+  ];
+}
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -108,7 +136,7 @@ async function fuzzApp(context: Context, program: string): Promise<string[]> {
   const perform = async (run: Run) => {
     if (!(await fuzz(program, url, brand, run))) failed.push(run.what);
   };
-  for (const runs of RUNS) await Promise.all(runs.map(perform));
+  for (const runs of await planRuns(url)) await Promise.all(runs.map(perform));
   await apps.close();
   await context.elastic.client.indices.delete({ index });
   return failed;

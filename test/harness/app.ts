@@ -48,21 +48,17 @@ export const contextOf = (url: string): Context | undefined => contexts.get(url)
 const isSharedRedis = (url: string | undefined) =>
   url === undefined || new URL(url).host === new URL(engineUrls().redis).host;
 
-/**
- * An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. It waits for
- * Redis for longer than a second: without Redis it counts alone and loses clicks, which a busy machine must not cause.
- */
-export async function startApp(
-  options: {
-    alias?: string;
-    urls?: Partial<Engines>;
-    env?: NodeJS.ProcessEnv;
-    clock?: Clock;
-    webApp?: string;
-    bodyLimits?: BodyLimits;
-    redisTimeoutMs?: number;
-  } = {},
-): Promise<TestApp> {
+interface AppOptions {
+  alias?: string;
+  urls?: Partial<Engines>;
+  env?: NodeJS.ProcessEnv;
+  clock?: Clock;
+  webApp?: string;
+  bodyLimits?: BodyLimits;
+  redisTimeoutMs?: number;
+}
+
+async function openApp(options: AppOptions): Promise<TestApp> {
   const config = readConfig({
     LOG_LEVEL: 'silent',
     ROLLCALL_SECRET: SECRET,
@@ -88,6 +84,34 @@ export async function startApp(
       await close();
     },
   };
+}
+
+/** By the proxies that they trust. They end with the worker. */
+const sharedApps = new Map<string, Promise<TestApp>>();
+
+function shareApp(proxies: string): Promise<TestApp> {
+  const shared =
+    sharedApps.get(proxies) ??
+    openApp(proxies === '' ? {} : { env: { TRUSTED_PROXIES: proxies } }).then((app) => ({
+      ...app,
+      close: async () => {},
+    }));
+  sharedApps.set(proxies, shared);
+  return shared;
+}
+
+/**
+ * An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. It waits for
+ * Redis for longer than a second: without Redis it counts alone and loses clicks, which a busy machine must not cause.
+ *
+ * Files of a worker share an app that has no setting but the proxies that it trusts, because an app costs a second of
+ * CPU until its first requests are answered. `isOwn` is for a test of what a process counts, or of its end.
+ */
+export async function startApp({ isOwn = false, ...options }: AppOptions & { isOwn?: boolean } = {}): Promise<TestApp> {
+  const { env = {}, ...rest } = options;
+  const { TRUSTED_PROXIES: proxies = '', ...otherEnv } = env;
+  const isPlain = Object.keys(rest).length === 0 && Object.keys(otherEnv).length === 0;
+  return isPlain && !isOwn ? await shareApp(proxies) : await openApp(options);
 }
 
 export interface TestBrand {

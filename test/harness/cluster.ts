@@ -1,16 +1,10 @@
 import { describe, it } from 'vitest';
 import type { Engine, EngineName } from '../../src/local/engines/engine.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
-import { until as soon, unique } from './app.ts';
+import { unique } from './app.ts';
 import { removeEngineData, startOwnEngines } from './own-engines.ts';
 
 const NEEDED_GB = 6;
-/** On a busy machine nodes take long to notice that one of them is gone, and to take over from it. */
-const PATIENCE_MS = 120_000;
-
-export const until = (what: string, probe: () => Promise<boolean> | boolean): Promise<void> =>
-  soon(what, probe, PATIENCE_MS);
-
 /** Tests on several nodes of an engine, skipped where the machine has too little free memory for them. */
 export function describeCluster(title: string, define: () => void): void {
   const freeGb = process.availableMemory() / 1024 ** 3;

@@ -58,7 +58,23 @@ async function sendOrder(app: TestApp, desk: WorkDesk, store: TestStore): Promis
   return id;
 }
 
-async function idsOf(desk: WorkDesk, store: string): Promise<Record<string, string[]>> {
+const READING = 'reading';
+
+/** An import as a worker leaves it: read, or done. */
+async function makeImport({ context }: TestApp, desk: WorkDesk, status: 'ready' | 'done'): Promise<string> {
+  const text = 'email,name\neve@example.com,Eve\n';
+  const { body } = await desk.post('/v1/imports', { of: 'roster', text });
+  const now = context.clock.now();
+  const ended = status === 'done' ? { confirmedAt: now, endedAt: now } : {};
+  await context.postgres.db
+    .updateTable('imports')
+    .set({ status, readingId: READING, ...ended })
+    .where('id', '=', body.data.id)
+    .execute();
+  return body.data.id;
+}
+
+async function idsOf(app: TestApp, desk: WorkDesk, store: string): Promise<Record<string, string[]>> {
   const made = async (path: string, body: object): Promise<string> => (await desk.post(path, body)).body.data.id;
   const found = async (path: string, field = 'id'): Promise<string[]> =>
     (await desk.read(path)).map((item: Record<string, string>) => item[field]);
@@ -104,6 +120,11 @@ async function idsOf(desk: WorkDesk, store: string): Promise<Record<string, stri
     'whd_…': await found(`/v1/webhooks/${tested}/deliveries`),
     'lst_…': [await made('/v1/lists', { name: 'Contacted' })],
     'ssr_…': [await made('/v1/saved-searches', { name: 'Food', filters: { category: 'Food' }, shared: true })],
+    'imp_…': [await makeImport(app, desk, 'ready')],
+    'confirm_import imp_…': [await makeImport(app, desk, 'ready')],
+    'rdg_…': [READING],
+    'undo_import imp_…': [await makeImport(app, desk, 'done')],
+    'delete_import imp_…': [await makeImport(app, desk, 'ready')],
     'pln_…': await found('/v1/plans'),
   };
 }
@@ -125,7 +146,7 @@ export async function openDemoBrand(): Promise<DemoBrand> {
     await store.close();
     await app.close();
   };
-  return { app, desk, ids: await idsOf(desk, storeId), close };
+  return { app, desk, ids: await idsOf(app, desk, storeId), close };
 }
 
 /** Arguments as they are printed, with the demo brand's own ids. */

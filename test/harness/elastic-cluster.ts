@@ -3,12 +3,11 @@ import type { Elastic } from '../../src/kit/engines/elastic/open.ts';
 import { elasticsearch } from '../../src/local/engines/elasticsearch.ts';
 import { writeForEngine } from '../../src/local/engines/folder.ts';
 import { findFreePort } from '../../src/local/engines/port.ts';
+import { longDeadlineMs } from '../run/deadline.ts';
 import { until } from './app.ts';
 import { type ClusterNodes, startNodes } from './cluster.ts';
 
 const NODES = 3;
-/** Starting three nodes takes 70 s of CPU, and a busy machine much longer. */
-const PATIENCE_MS = 600_000;
 
 /** The embedded Elasticsearch as one node of a cluster. */
 const nodeOf = (name: string, names: string[], port: number, ports: number[]): typeof elasticsearch => ({
@@ -16,7 +15,7 @@ const nodeOf = (name: string, names: string[], port: number, ports: number[]): t
   // A node is ready once it has joined: `untilNodes` waits for the shards.
   isReady: async (port) =>
     (await fetch(`http://127.0.0.1:${port}/_cluster/health?timeout=1s`, { signal: AbortSignal.timeout(5_000) })).ok,
-  readyWithinMs: PATIENCE_MS,
+  readyWithinMs: longDeadlineMs,
   prepare: async (seat) => {
     await elasticsearch.prepare(seat);
     const lines = [
@@ -63,5 +62,5 @@ export async function untilNodes({ client }: Elastic, count: number): Promise<vo
     const health = await client.cluster.health().catch(() => undefined);
     return health?.number_of_nodes === count && (count < NODES || health.status === 'green');
   };
-  await until(`${count} nodes`, isSo, PATIENCE_MS);
+  await until(`${count} nodes`, isSo, longDeadlineMs);
 }

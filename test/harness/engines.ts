@@ -14,6 +14,7 @@ import { engineFolder } from '../../src/local/engines/folder.ts';
 import { postgres } from '../../src/local/engines/postgres.ts';
 import { startEmbedded } from '../../src/local/engines/start.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
+import { describeEnginesCpu } from '../run/cpu.ts';
 import { startContainers } from './containers.ts';
 import { openOffers } from './offers.ts';
 import { ENGINE_PATIENCE } from './own-engines.ts';
@@ -102,6 +103,7 @@ async function startOnThisMachine(): Promise<StartedEngines> {
   return {
     urls: TestUrls.parse(engines.urls),
     stop: async () => {
+      process.stderr.write(`${describeEnginesCpu()}\n`);
       await engines.stop();
       removeData(path.join(base, dataName));
     },

@@ -3,10 +3,11 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parquetReadObjects } from 'hyparquet';
 import { STORED } from '../../src/interfaces/links-host/row.ts';
+import { NO_UTM } from '../../src/interfaces/links-host/utm.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { takeTurn } from '../../src/platform/jobs/turns.ts';
+import { runTurns } from '../../src/platform/jobs/turns.ts';
 import { type Answer, send, type TestApp, unique } from './app.ts';
 import { here } from './uploading.ts';
 
@@ -27,9 +28,10 @@ export async function jobOf({ url }: TestApp, key: string, id: string): Promise<
   }
 }
 
-/** Does everything that is due, as a worker would. Returns the turns. */
-export async function runJobs({ context }: TestApp, most = Number.POSITIVE_INFINITY): Promise<number> {
-  for (let turns = 0; ; turns += 1) if (turns >= most || !(await takeTurn(context))) return turns;
+/** Does everything that is due, as a worker would; or so many turns, one after the other. Returns the turns. */
+export async function runJobs({ context }: TestApp, most?: number): Promise<number> {
+  if (most === undefined) return await runTurns.run(context);
+  for (let turns = 0; ; turns += 1) if (turns >= most || (await runTurns.run(context, 1)) === 0) return turns;
 }
 
 /** So many clicks of a brand, each recorded a second after it happened. */
@@ -40,7 +42,7 @@ export async function storeClicks({ clickhouse }: Context, brandId: string, coun
     );
     const link = `lnk_${brandId.slice(4)}`;
     const facts = [newId('clk', at + i), brandId, link, newId('crt', 1), 'USD', clicked, i + 1];
-    return `${[...facts, 'DE', i % 2 === 0 ? 'mobile' : '', 'photo.example', 'counted', recorded].join('\t')}\n`;
+    return `${[...facts, 'DE', i % 2 === 0 ? 'mobile' : '', 'photo.example', '', NO_UTM, 'counted', recorded].join('\t')}\n`;
   });
   await insertOnce(clickhouse, 'clicks_v1', STORED, rows.join(''), unique('clicks'));
 }

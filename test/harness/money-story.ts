@@ -1,6 +1,9 @@
+import { insertReportedClick } from '../../src/affiliates/orders/order-clicks.ts';
 import { recordDeletion } from '../../src/affiliates/orders/record.ts';
+import { insertReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
 import { createManualCommission } from '../../src/affiliates/reviews/reviews.ts';
 import { openDispute } from '../../src/affiliates/statements/disputes.ts';
+import { ensurePersonToSignIn } from '../../src/platform/people/people.ts';
 import { send, type TestApp, unique } from './app.ts';
 import { sync } from './figures.ts';
 import { approved, makePayer, type Payer, recorded, settle } from './paying.ts';
@@ -93,6 +96,50 @@ export async function makeMoneyStory(app: TestApp): Promise<{ owner: Payer; stor
   const [kept, gone] = [await makeAssignment(context, brand), await makeAssignment(context, brand)];
   await requested(owner, 'POST', `/roster/${gone.creatorId}/merge`, { into: kept.creatorId });
   await requested(owner, 'PATCH', `/roster/${ann.creatorId}`, { creator_email: `${unique('ann')}@mail.example` });
+  await requested(owner, 'PATCH', '/brand', { settings: { default_commission_rate: 10 } });
+  await requested(owner, 'PATCH', '/affiliates/rules', { model: 'first_click' });
+  await requested(owner, 'PATCH', '/fraud-rules', { velocity: { action: 'hold' } });
+  await requested(owner, 'PATCH', '/agent-policy', { money_out: false });
+  const cost = await requested(owner, 'POST', '/costs', {
+    scope: 'brand',
+    kind: 'per_order',
+    amount: 2,
+    currency: 'USD',
+  });
+  const hook = await requested(owner, 'POST', '/webhooks', {
+    url: 'https://hooks.example/a',
+    events: ['payout.created'],
+  });
+  const imported = {
+    creator_email: bo.email,
+    reference: 'P1',
+    amount: 12,
+    currency: 'USD',
+    paid_at: daysAgo(90).toISOString(),
+  };
+  await requested(owner, 'POST', '/past-commissions/batch', { source: 'Old tool', past_commissions: [imported] });
+  const past = await db
+    .selectFrom('pastCommissions')
+    .select('id')
+    .where('brandId', '=', brand.id)
+    .executeTakeFirstOrThrow();
+  const fee = { type: 'fixed', amount: 300, currency: 'USD' };
+  const contract = await requested(owner, 'POST', '/contracts', {
+    creator_email: bo.email,
+    title: 'Reel',
+    compensation: fee,
+  });
+  const { email: person } = await ensurePersonToSignIn({ ...context, db }, brand.id, undefined);
+  const mailed = { name: 'Weekly', operation: 'share', every: 'week', to: [person] };
+  const sent = await requested(owner, 'POST', '/reports', mailed);
+  const items = [{ lineId: '1', sku: 'TEA', title: 'Tea', quantity: 1, amountMinor: 10_000 }];
+  const lines = await makeSale(context, brand, { assignment: bo, occurredAt: daysAgo(55), items });
+  const late = unique('late');
+  const reported = { integrationId: bo.source.id, orderId: late, click: 'clk_1', linkId: bo.linkId };
+  await insertReportedClick(db, 'generic', reported, new Date());
+  await asTest(context, brand, ({ db: trx, now }) =>
+    insertReferrerChecks(trx, [{ id: lines.id, brandId: brand.id, clickId: 'clk_1' }], now),
+  );
   await sync(app, brand.id);
 
   const orderOf = async ({ id }: { id: string }) =>
@@ -107,6 +154,8 @@ export async function makeMoneyStory(app: TestApp): Promise<{ owner: Payer; stor
       wallet: wallet.id,
       settled: settled.id,
     },
+    ...{ cost: cost.id, hook: hook.id, past: past.id, contract: contract.id, report: sent.id },
+    ...{ lines: lines.orderId, checked: lines.id, late },
     ...{ open: open.id, statement: statement.id, dispute, store: bo.source.id },
     ...{ dueOrder: await orderOf(due), paidOrder: await orderOf(paid), cancelledOrder: await orderOf(cancelled) },
   };

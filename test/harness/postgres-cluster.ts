@@ -10,7 +10,8 @@ import type { Seat } from '../../src/local/engines/engine.ts';
 import { engineUser, makeEngineFolder, replaceForEngine } from '../../src/local/engines/folder.ts';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { postgres } from '../../src/local/engines/postgres.ts';
-import { type ClusterNode, type ClusterNodes, startNodes, until } from './cluster.ts';
+import { until } from './app.ts';
+import { type ClusterNode, type ClusterNodes, startNodes } from './cluster.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,8 @@
 import { Redis } from 'ioredis';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
-import { type ClusterNode, startNodes, until } from './cluster.ts';
+import { until } from './app.ts';
+import { type ClusterNode, startNodes } from './cluster.ts';
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;

@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Seat } from '../../src/local/engines/engine.ts';
 import { writeForEngine } from '../../src/local/engines/folder.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
-import { type ClusterNode, type ClusterNodes, startNodes, until } from './cluster.ts';
+import { until } from './app.ts';
+import { type ClusterNode, type ClusterNodes, startNodes } from './cluster.ts';
 import { on } from './redis-cluster.ts';
 
 /** The name under which sentinels know the primary. */

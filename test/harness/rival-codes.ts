@@ -81,13 +81,18 @@ export async function reportAll({ app, creators }: Rivals, history: readonly Rep
   const codeOf = { first: one.assignment.code, second: other.assignment.code, unknown: 'NOBODYS' };
   for (const [place, order] of history.entries()) {
     const occurredAt = daysAgo(order.daysAgo);
-    const clickIds = order.clicks.map(({ of, days }) => {
+    // No two clicks at one moment: their random ids would decide, in each brand otherwise.
+    const clickIds = order.clicks.map(({ of, days }, i) => {
       const { linkId } = of === 0 ? one : other;
-      return mintClick(context.secrets.key('click'), { linkId, atMs: occurredAt.getTime() - days * DAY_MS });
+      return mintClick(context.secrets.key('click'), { linkId, atMs: occurredAt.getTime() - days * DAY_MS - i });
     });
     const facts: OrderFacts = orderFacts(occurredAt, {
       ...{ orderId: `order-${place}`, baseMinor: order.cents, currency: order.currency, isTest: order.isTest },
-      ...{ isRenewal: order.isRenewal, paidAt: order.isPaid ? occurredAt : null, clickIds },
+      ...{
+        kind: order.isRenewal ? ('renewal' as const) : ('once' as const),
+        paidAt: order.isPaid ? occurredAt : null,
+        clickIds,
+      },
       customerEmail: `c${place}@shop.example`,
       codes: order.codes.map((name) => codeOf[name]),
     });

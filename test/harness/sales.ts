@@ -78,7 +78,8 @@ export interface Sale extends Assignment {
 export const orderFacts = (occurredAt: Date, more: Partial<OrderFacts> = {}): OrderFacts => ({
   ...{ orderId: unique('order'), currency: 'USD', baseMinor: 10_000, occurredAt, paidAt: occurredAt },
   ...{ cancelledAt: null, updatedAt: occurredAt, customerEmail: 'jane@example.com', codes: [], clickIds: [] },
-  ...{ refunds: [], hasAllRefunds: false, isTest: false, isRenewal: false, dispute: null, ...more },
+  ...{ refunds: [], hasAllRefunds: false, isTest: false, dispute: null, kind: 'once', customerId: null, country: null },
+  ...{ subscriptionId: null, previousSubscriptionId: null, ...more },
 });
 
 /** A sale with a commission: of `amountMinor`, paid long enough ago to be approvable, unless told otherwise. */

@@ -8,6 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { readConfig } from '../../src/config.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
+import { longDeadlineMs } from '../run/deadline.ts';
 import { until } from './app.ts';
 import { CHILD_ENV } from './child.ts';
 import { linkClient } from './offered.ts';
@@ -82,7 +83,7 @@ function openShell(folder: string, env: NodeJS.ProcessEnv): Shell {
     run: async (commands) => {
       for (const written of [out, said, done]) written.text = '';
       child.stdin?.write(`{\n${commands}\n} </dev/null 3>&-\necho done >&3\n`);
-      await until('the commands', () => done.text !== '' || child.exitCode !== null, 800_000).catch(
+      await until('the commands', () => done.text !== '' || child.exitCode !== null, longDeadlineMs).catch(
         (error: unknown) => {
           throw new Error(`${String(error)}\n${commands}\n${out.text}${said.text}`);
         },
@@ -136,7 +137,7 @@ export async function openSandbox(): Promise<Sandbox> {
           if (started.exitCode !== null) throw new Error(`npm start ended:\n${said.text}`);
           return said.text.includes('Ctrl-C stops everything.');
         },
-        600_000,
+        longDeadlineMs,
       );
     },
     stop,

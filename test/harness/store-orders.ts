@@ -94,7 +94,7 @@ const linesOf = ({ line_items: lines, currency }: Body) =>
     quantity: line.quantity,
     isGiftCard: line.gift_card,
     requiresShipping: line.requires_shipping,
-    product: isTip(line) ? null : { id: 'gid://shopify/Product/1' },
+    product: isTip(line) ? null : {},
     originalUnitPriceSet: bag(line.price, currency),
     discountAllocations: line.discount_allocations.map(({ amount }) => ({ allocatedAmountSet: bag(amount, currency) })),
     taxLines: line.tax_lines.map(({ price }) => ({ priceSet: bag(price, currency) })),
@@ -124,6 +124,7 @@ const tipsOf = ({ line_items: lines }: Body): number =>
 function nodeOf(body: Body, { isWithoutEmails }: StoreListing) {
   return {
     legacyResourceId: String(body.id),
+    name: body.name,
     currencyCode: body.currency,
     createdAt: body.created_at,
     updatedAt: body.updated_at,

@@ -359,5 +359,7 @@ export const requested = (store: TestStore) => ({
   baseUrl: store.url,
   token: store.token,
   currency: store.currency,
+  renewalTags: null,
+  firstTags: null,
   allow: ['127.0.0.1'],
 });

@@ -5,13 +5,15 @@ import pg from 'pg';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 
-const FOLDER = path.resolve('sql/postgres');
+const FOLDERS = ['sql/postgres', 'sql/postgres-indexes'];
 /** Runs on the same PostgreSQL make one template between them. */
 const LOCK = 7_265_001;
 
 function hashOfMigrations(): string {
   const hash = createHash('sha256');
-  for (const file of readdirSync(FOLDER).sort()) hash.update(file).update(readFileSync(path.join(FOLDER, file)));
+  for (const folder of FOLDERS) {
+    for (const file of readdirSync(folder).sort()) hash.update(file).update(readFileSync(path.join(folder, file)));
+  }
   return hash.digest('hex').slice(0, 12);
 }
 

@@ -94,6 +94,11 @@ export async function fillBrand(app: TestApp, desk: WorkDesk, store: TestStore):
     await makeSale(app.context, brand, { assignment, occurredAt: daysAgo(2 + i), amountMinor: 9_900 });
     await post('/v1/payouts', { creator_email: assignment.email, amount: 50, method: 'manual' });
   }
+  const terms = {
+    rate: { percent: 12 },
+    ...{ covers: 'subscription', months: 12, budget: { per: 'month', amount: { USD: 500 } } },
+  };
+  await post('/v1/groups', { name: 'Ambassadors', terms });
   await sync(app, brand.id);
   await connectTestStore(app.context, brand.id, store);
   await post('/v1/assets/folders', { name: 'Summer' });

@@ -83,6 +83,11 @@ describe('a stack', () => {
   let started: EmbeddedEngines | undefined;
   afterEach(() => started?.stop());
 
+  it('starts Elasticsearch in a folder whose name has spaces and letters that are not ASCII', async () => {
+    started = await startEmbedded(options(ownDataName('Mein Prüf Ordner'), { only: ['elasticsearch'] }));
+    expect((await fetch(`${started.urls.elasticsearch}/_cluster/health`)).status).toBe(200);
+  });
+
   it('is the only one on its data folder: a second start names the process that has it', async () => {
     const dataName = ownDataName('twice');
     started = await startEmbedded(options(dataName, { only: ['redis'] }));

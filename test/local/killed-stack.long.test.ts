@@ -14,7 +14,7 @@ import type { TestEngines } from '../harness/engines.ts';
 import { growAcrossRestart } from '../harness/growing-directory.ts';
 import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
 import { startProxy } from '../harness/proxy.ts';
-import { deadlineMs } from '../run/deadline.ts';
+import { deadlineMs, longDeadlineMs } from '../run/deadline.ts';
 
 const { directory, java } = readConfig();
 const dataNames: string[] = [];
@@ -74,25 +74,29 @@ describe('killing the process that owns a stack', () => {
     return StartedStack.parse(message);
   }
 
-  it('leaves no engine behind; the next start has what was acknowledged, and an API that kept running continues with it', async () => {
-    const dataName = ownDataName('killed');
-    const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
-    expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);
-    await write(AllUrls.parse(urls));
-    const proxy = await startProxy(AllUrls.parse(urls).elasticsearch);
-    const alias = unique('killed');
-    const app = await startApp({ alias, urls: { elasticsearch: proxy.url } });
+  it(
+    'leaves no engine behind; the next start has what was acknowledged, and an API that kept running continues with it',
+    async () => {
+      const dataName = ownDataName('killed');
+      const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
+      expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);
+      await write(AllUrls.parse(urls));
+      const proxy = await startProxy(AllUrls.parse(urls).elasticsearch);
+      const alias = unique('killed');
+      const app = await startApp({ alias, urls: { elasticsearch: proxy.url } });
 
-    await growAcrossRestart(app, alias, async () => {
-      parent?.kill('SIGKILL');
-      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: deadlineMs });
-      restarted = await startEmbedded(options(dataName));
-      proxy.leadTo(AllUrls.parse(restarted.urls).elasticsearch);
-    });
-    expect(await read(AllUrls.parse(restarted?.urls))).toEqual(WRITTEN);
-    await app.close();
-    await proxy.close();
-  }, 900_000);
+      await growAcrossRestart(app, alias, async () => {
+        parent?.kill('SIGKILL');
+        await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: deadlineMs });
+        restarted = await startEmbedded(options(dataName));
+        proxy.leadTo(AllUrls.parse(restarted.urls).elasticsearch);
+      });
+      expect(await read(AllUrls.parse(restarted?.urls))).toEqual(WRITTEN);
+      await app.close();
+      await proxy.close();
+    },
+    longDeadlineMs,
+  );
 
   it('does not hinder a start at the same moment', async () => {
     const dataName = ownDataName('killed-at-once');

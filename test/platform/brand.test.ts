@@ -28,7 +28,13 @@ describe('the brand', () => {
       description: null,
       plan: 'scale',
       subscription_status: 'trialing',
-      settings: { auto_approve_commissions: false, default_commission_rate: 0, currency: 'USD', time_zone: 'UTC' },
+      settings: {
+        auto_approve_commissions: false,
+        require_payment_profile: false,
+        default_commission_rate: 0,
+        currency: 'USD',
+        time_zone: 'UTC',
+      },
       has_sample: false,
       created_at: expect.stringMatching(/Z$/),
       updated_at: null,
@@ -64,6 +70,9 @@ describe('the brand', () => {
       expect([zone, status, body.details?.[0]?.field]).toEqual([zone, 422, 'settings.time_zone']);
     }
     expect((await set('Mars/Olympus')).body.error).toContain('must be an IANA time zone such as Europe/Berlin');
+    for (const name of ['Asia/Kolkata', 'Asia/Kathmandu', 'Asia/Calcutta']) {
+      expect((await set(name)).body.data.settings.time_zone).toBe(name);
+    }
     expect((await set('UTC')).body.data.settings.time_zone).toBe('UTC');
   });
 

@@ -1,4 +1,5 @@
 import { mergeMappings } from '../../src/platform/imports/reading/doubts.ts';
+import type { Kind } from '../../src/platform/imports/reading/kinds.ts';
 import { readRecords, readTable } from '../../src/platform/imports/reading/read-table.ts';
 import type {
   ByteSource,
@@ -25,10 +26,34 @@ export function makeSource(name: string, bytes: Uint8Array): ByteSource {
 
 export const BRAND: Request['brand'] = { currency: 'EUR', timeZone: 'UTC', stores: [] };
 
+export interface Read {
+  reading: Reading;
+  /** By their place in the file. */
+  lines: Line[];
+  records: ReadRecord[];
+}
+
+/** A file's reading, and everything that its plan makes of it. */
+export async function readWhole(
+  of: Kind,
+  content: string | Uint8Array,
+  mapping: Mapping = {},
+  brand: Request['brand'] = BRAND,
+): Promise<Read> {
+  const source = makeSource('file.csv', typeof content === 'string' ? Buffer.from(content) : content);
+  const request = { of, mapping, brand, now: new Date('2026-11-27T18:00:00Z') };
+  const { reading, plan } = await readTable(source, request);
+  const lines: Line[] = [];
+  if (plan) for await (const batch of readRecords(source, request, plan)) lines.push(...batch);
+  lines.sort((a, b) => a.line - b.line);
+  return { reading, lines, records: lines.flatMap(({ record }) => record ?? []) };
+}
+
 const show = (record: ReadRecord): string => {
   if (record.kind === 'order') return `/${record.amount}/${record.refunded}/${record.placed_at.slice(0, 10)}`;
   if (record.kind === 'paid') return `${record.email}/${record.amount}/0/${record.paid_at.slice(0, 10)}`;
-  return record.kind === 'person' ? `${record.email}/0/0/` : record.username;
+  if (record.kind === 'person') return `${record.email}/0/0/`;
+  return record.kind === 'directory' ? record.username : `${record.goods?.least}/${record.goods?.refunded}`;
 };
 
 /** All lines of a file by the plan of its reading. Their outcomes must add up as the reading says. */

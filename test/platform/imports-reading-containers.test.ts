@@ -16,16 +16,16 @@ const readBytes = async (bytes: Uint8Array, of: Kind = 'commissions', mapping: M
 const amounts = (records: readonly ReadRecord[]) =>
   records.map((record) => (record.kind === 'order' || record.kind === 'paid' ? record.amount : null));
 
-describe('what contains a table', () => {
+describe('a file', () => {
   test.each([
     ['gzip', new Uint8Array(gzipSync(TABLE))],
     ['zip', zipSync({ 'export/orders.csv': strToU8(TABLE), '__MACOSX/._orders.csv': strToU8('x') })],
     ['stored zip', zipSync({ 'orders.csv': strToU8(TABLE) }, { level: 0 })],
-  ])('%s', async (_, bytes) => {
+  ])('in %s is read as the table that it contains', async (_, bytes) => {
     expect(amounts(await collectRecords(makeSource('file', bytes), request('commissions')))).toEqual([150]);
   });
 
-  test('an archive with several tables, or none', async () => {
+  test('that is an archive with several tables or none is refused, and the refusal names them', async () => {
     const several = await readBytes(zipSync({ 'a.csv': strToU8(TABLE), 'b.csv': strToU8(TABLE) }));
     expect(several.refusals).toMatchObject([
       { kind: 'several_tables', message: expect.stringContaining('a.csv, b.csv') },
@@ -46,19 +46,17 @@ describe('what contains a table', () => {
         }),
       ),
     ],
-  ])('%s is difference what to save instead', async (kind, bytes) => {
+  ])('of the kind %s is refused with advice to save a CSV', async (kind, bytes) => {
     await expect(readBytes(bytes)).rejects.toMatchObject({ kind, message: expect.stringMatching(/CSV/) });
   });
 
-  test('an archive that unpacks to more than a file may have, or is cut short', async () => {
-    const bomb = new Uint8Array(gzipSync(Buffer.alloc(210 * 1024 * 1024, 'a,b\n')));
-    expect((await readBytes(bomb)).refusals).toMatchObject([{ kind: 'too_large' }]);
+  test('that is an archive and was cut short is refused as damaged', async () => {
     const cut = gzipSync(TABLE.repeat(50)).subarray(0, 60);
     expect((await readBytes(cut)).refusals).toMatchObject([{ kind: 'damaged_file' }]);
   });
 });
 
-describe('workbooks', () => {
+describe('a workbook', () => {
   const number = (digits: string): SheetCell => ({ number: digits });
   const header: SheetCell[] = [
     'Name',
@@ -83,7 +81,7 @@ describe('workbooks', () => {
     order('#1003', '5840850000004', '1234.5', '1244.5'),
   ];
 
-  test('ids are whole, dates are days, numbers have their decimals whatever the country', async () => {
+  test('has whole ids, days as dates, and numbers with their decimals whatever the country', async () => {
     const bytes = makeWorkbook({ Notes: [['Exported']], Orders: rows });
     const records = await collectRecords(makeSource('orders.xlsx', bytes), request('orders'));
     expect(
@@ -97,7 +95,7 @@ describe('workbooks', () => {
     expect(reading.refusals).toMatchObject([{ kind: 'too_many_decimals', first_lines: [2] }]);
   });
 
-  test('another sheet, one that is not there, and a file that is none', async () => {
+  test('is read from the sheet that was chosen, which must be there, and refused if it is damaged', async () => {
     const bytes = makeWorkbook({ Old: rows.slice(0, 2), New: rows });
     expect((await readBytes(bytes, 'orders', { sheet: 'New' })).counts.lines).toBe(3);
     await expect(readBytes(bytes, 'orders', { sheet: 'Other' })).rejects.toMatchObject({ field: 'mapping.sheet' });
@@ -105,7 +103,7 @@ describe('workbooks', () => {
     expect((await readBytes(broken, 'orders')).refusals).toMatchObject([{ kind: 'damaged_file' }]);
   });
 
-  test('one that unpacks to more than 70 MB is refused before it is unpacked', async () => {
+  test('that unpacks to more than 70 MB is refused before it is unpacked', async () => {
     const bytes = zipSync({
       'xl/workbook.xml': strToU8('<x/>'),
       'xl/worksheets/sheet1.xml': new Uint8Array(71 * 1024 * 1024),

@@ -1,24 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Kind } from '../../src/platform/imports/reading/kinds.ts';
-import { readRecords, readTable } from '../../src/platform/imports/reading/read-table.ts';
-import type { Brand, Line, Mapping, Reading } from '../../src/platform/imports/reading/shapes.ts';
-import { BRAND, makeSource } from './imports-check.ts';
-
-const NOW = new Date('2026-11-27T18:00:00Z');
-
-async function read(
-  of: Kind,
-  content: string,
-  mapping: Mapping = {},
-  brand: Brand = BRAND,
-): Promise<{ reading: Reading; lines: Line[] }> {
-  const source = makeSource('file.csv', Buffer.from(content));
-  const request = { of, mapping, brand, now: NOW };
-  const { reading, plan } = await readTable(source, request);
-  const lines: Line[] = [];
-  if (plan) for await (const batch of readRecords(source, request, plan)) lines.push(...batch);
-  return { reading, lines: lines.toSorted((a, b) => a.line - b.line) };
-}
+import type { Brand, Line, Reading } from '../../src/platform/imports/reading/shapes.ts';
+import { BRAND, readWhole as read } from './imports-check.ts';
 
 const codes = ({ reading }: { reading: Reading }) => reading.questions.map(({ code }) => code);
 const orders = ({ lines }: { lines: Line[] }) =>
@@ -28,7 +10,7 @@ const orders = ({ lines }: { lines: Line[] }) =>
 const outcomes = ({ lines }: { lines: Line[] }) =>
   lines.map(({ outcome, kind }) => (kind === null ? outcome : `${outcome} ${kind}`));
 
-describe('orders of other tools', () => {
+describe('orders', () => {
   test('WooCommerce Analytics: a refund is a second, negative row; the currency is that of the connected store', async () => {
     const file =
       'Date,Order #,N. Revenue (formatted),Status,Customer,Product(s),Items Sold,Coupon(s),Net Sales\n2026-10-01 10:00:00,17,$90.50,completed,A,S,1,SUMMER,90.50\n2026-10-03 11:00:00,17,-$20.00,refunded,A,S,0,,-20.00\n2026-10-04 11:00:00,18,-$20.00,refunded,A,S,0,,-20.00\n';
@@ -55,7 +37,7 @@ describe('orders of other tools', () => {
     expect(all.lines.map(({ lines }) => lines)).toEqual([[2, 3], [4]]);
   });
 
-  test('WebToffee: statuses with wc-, refunds in one cell', async () => {
+  test('WebToffee: statuses may begin with wc-, and one cell holds all refunds', async () => {
     const all = await read(
       'orders',
       'order_id,order_number,order_date,status,shipping_total,fee_total,tax_total,discount_total,order_total,order_subtotal,order_currency,billing_email,refund_items,wt_import_key\n1,1,2026-10-01 10:00:00,wc-completed,0.00,0.00,0.00,0.00,80.00,80.00,EUR,b@x.example,"amount:30.00|reason:x|date:2026-10-05 10:00:00",1\n2,2,2026-10-01 10:00:00,wc-checkout-draft,0.00,0.00,0.00,0.00,80.00,80.00,EUR,b@x.example,,2\n',
@@ -97,7 +79,7 @@ describe('orders of other tools', () => {
     expect(items.reading).toMatchObject({ status: 'refused', refusals: [{ kind: 'wrong_file' }] });
   });
 
-  test('Easy Digital Downloads: amount less tax, tests left out, times in UTC', async () => {
+  test('Easy Digital Downloads: tax is taken off the amount, tests are left out, and times are in UTC', async () => {
     const file =
       'Order ID,Order Number,Email,Products (Raw),Currency,Amount,Tax,Mode (Live|Test),Status,Date\n1,1,b@x.example,E|1,EUR,119.00,19.00,live,complete,2026-10-01 10:00:00\n2,2,b@x.example,E|1,EUR,119.00,19.00,test,complete,2026-10-01 10:00:00\n';
     const all = await read('orders', file, {}, { ...BRAND, timeZone: 'America/New_York' });
@@ -147,7 +129,7 @@ describe('orders of other tools', () => {
   });
 });
 
-describe('people and payments of other tools', () => {
+describe('people and payments', () => {
   test('AffiliateWP: a rate is a share, a flat one is money; a cell too many; slashes before quotes', async () => {
     const all = await read(
       'roster',
@@ -191,7 +173,7 @@ describe('people and payments of other tools', () => {
     expect(answered.reading.warnings.map(({ code }) => code)).toContain('names_differ');
   });
 
-  test('PayPal: sent money alone, in the zone of the account, in German too', async () => {
+  test('PayPal: only money that was sent counts, at times in the zone of the account, in German too', async () => {
     const english = await read(
       'payouts',
       'Date,Time,TimeZone,Name,Type,Status,Currency,Gross,Fee,Net,From Email Address,To Email Address,Transaction ID\n10/13/2026,10:00:00,PDT,Ana,Mass Pay,Completed,USD,"-1,250.50",-0.25,-1250.75,s@x.example,a@x.example,T1\n10/14/2026,10:00:00,PDT,Ben,Sale,Completed,USD,20.00,-0.25,19.75,b@x.example,s@x.example,T2\n10/14/2026,10:00:00,PDT,Ben,Mass Pay,Unclaimed,USD,-20.00,-0.25,-20.25,s@x.example,b@x.example,T3\n',
@@ -246,7 +228,7 @@ describe('people and payments of other tools', () => {
     });
   });
 
-  test('a currency in the header of the amounts; a dollar there becomes a question', async () => {
+  test('a currency in the header of the amounts is theirs, and a dollar there becomes a question', async () => {
     const euros = await read(
       'commissions',
       'Affiliate email,Commission (EUR),Date\na@x.example,1.50,2026-03-03\n',
@@ -259,7 +241,7 @@ describe('people and payments of other tools', () => {
     ).toEqual(['currency_sign']);
   });
 
-  test('bank details are not kept, and said', async () => {
+  test('bank details are left out, and the reading says so', async () => {
     const all = await read('payment_details', 'Email,PayPal email,IBAN\na@x.example,p@x.example,DE00\n');
     expect(all.lines[0]?.record).toMatchObject({ email: 'a@x.example', payment_email: 'p@x.example' });
     expect(all.reading.warnings.map(({ code }) => code)).toContain('bank_details');

@@ -1,32 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../src/platform/imports/reading/kinds.ts';
-import { readRecords, readTable } from '../../src/platform/imports/reading/read-table.ts';
-import type { Brand, Line, Mapping, Reading, ReadRecord } from '../../src/platform/imports/reading/shapes.ts';
-import { makeSource } from './imports-check.ts';
-
-const NOW = new Date('2026-11-27T18:00:00Z');
-const BRAND: Brand = { currency: 'EUR', timeZone: 'UTC', stores: [] };
-
-interface Read {
-  reading: Reading;
-  lines: Line[];
-  records: ReadRecord[];
-}
-
-async function read(
-  of: Kind,
-  content: string | Uint8Array,
-  mapping: Mapping = {},
-  brand: Brand = BRAND,
-): Promise<Read> {
-  const source = makeSource('file.csv', typeof content === 'string' ? Buffer.from(content) : content);
-  const request = { of, mapping, brand, now: NOW };
-  const { reading, plan } = await readTable(source, request);
-  const lines: Line[] = [];
-  if (plan) for await (const batch of readRecords(source, request, plan)) lines.push(...batch);
-  return { reading, lines, records: lines.flatMap(({ record }) => record ?? []) };
-}
+import type { Mapping } from '../../src/platform/imports/reading/shapes.ts';
+import { type Read, readWhole as read } from './imports-check.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/imports/${name}`, import.meta.url));
 const readFixture = (of: Kind, name: string, mapping: Mapping = {}) => read(of, fixture(name), mapping);
@@ -43,8 +19,8 @@ const paid = ({ records }: Read) =>
   );
 const people = ({ records }: Read) => records.flatMap((record) => (record.kind === 'person' ? [record] : []));
 
-describe('files from the field', () => {
-  test("Shopify's export: spread lines, pending, voided, refunded and partly refunded orders", async () => {
+describe('a file that a user exported', () => {
+  test('from Shopify gives one record for an order of several lines, with its state and refunds', async () => {
     const all = await readFixture('orders', '01-past-orders-shopify.csv');
     expect(all.reading.status).toBe('ready');
     expect(orders(all)).toEqual([
@@ -65,19 +41,19 @@ describe('files from the field', () => {
     expect(all.lines.map(({ lines }) => lines)).toEqual([[2], [6, 7], [8], [9], [10], [11]]);
   });
 
-  test('goods are difference from totals by their identity, whatever the order of columns', async () => {
+  test('has goods and totals that are told apart by their sum, whatever the order of its columns', async () => {
     const all = await readFixture('orders', '02-past-orders-total-first.csv');
     expect(all.reading).toMatchObject({ status: 'ready', readings: { goods: 'subtotal' } });
     expect(orders(all)).toEqual([['W1', 10_000, 0, 'EUR']]);
   });
 
-  test('one date proves the order of day and month for all', async () => {
+  test('has one order of day and month, which a single date can prove', async () => {
     const all = await readFixture('commissions', '03-past-commissions-uk-dates.csv');
     expect(all.reading.readings.dates).toBe('dmy');
     expect(paid(all).map(([day]) => day)).toEqual(['2026-02-13', '2026-04-03', '2026-06-05', '2026-08-07']);
   });
 
-  test('a German spreadsheet', async () => {
+  test('from a German spreadsheet is read with its commas, its days and its words', async () => {
     const all = await readFixture('orders', '04-past-orders-german-excel.csv');
     expect(all.reading).toMatchObject({ status: 'ready', text: { separator: ';' } });
     expect(
@@ -112,14 +88,14 @@ describe('files from the field', () => {
       ],
     ],
     ['12-roster-tabs.csv', [['tab1@creators.example', 'Tab One', null]]],
-  ])('people of %s', async (name, expected) => {
+  ])('with people of %s gives each person', async (name, expected) => {
     const all = await readFixture('roster', name);
     expect(all.reading.status).toBe('ready');
     expect(people(all).map(({ email, name: said, instagram }) => [email, said, instagram])).toEqual(expected);
     expect(all.reading.counts.refused).toBe(0);
   });
 
-  test('codes with rates, and a paused person', async () => {
+  test('with codes gives their rates, and says who is paused', async () => {
     const all = await readFixture('roster', '13-roster-codes.csv');
     expect(people(all).map(({ email, codes, status }) => [email, codes, status])).toEqual([
       ['c1@creators.example', [{ code: 'ANA10', rate_ppm: 100_000 }], 'active'],
@@ -127,7 +103,7 @@ describe('files from the field', () => {
     ]);
   });
 
-  test('rankings for the directory', async () => {
+  test('with rankings gives creators for the directory', async () => {
     const ranking = await readFixture('directory', '08-directory-ranking.csv');
     expect(ranking.records[0]).toMatchObject({
       username: 'creator.one',
@@ -145,14 +121,14 @@ describe('files from the field', () => {
     ]);
   });
 
-  test("Etsy's order: value less discount, month first", async () => {
+  test('from Etsy counts the value less its discount, and has the month first', async () => {
     const all = await readFixture('orders', '10-past-orders-etsy.csv');
     expect(all.reading.status).toBe('ready');
     expect(orders(all)).toEqual([['9001', 6_000, 0, 'CAD']]);
     expect(all.records[0]).toMatchObject({ placed_at: '2026-08-10T12:00:00.000Z' });
   });
 
-  test('amounts in the ways of several countries in one column', async () => {
+  test('may write amounts as several countries do in one column', async () => {
     const all = await readFixture('commissions', '11-past-commissions-symbols.csv');
     expect(paid(all)).toEqual([
       ['2026-05-21', 1_250, 'USD'],
@@ -163,7 +139,7 @@ describe('files from the field', () => {
     expect(all.reading.refusals).toMatchObject([{ kind: 'negative_amount', first_lines: [6] }]);
   });
 
-  test('orders without ids, or with ids that a spreadsheet has rounded, are known by their numbers', async () => {
+  test('whose orders have no ids, or ids that a spreadsheet has rounded, is read by their numbers', async () => {
     expect(
       (await readFixture('reconciliation', '20-reconcile-names-only.csv')).lines.map(({ known_by }) => known_by),
     ).toEqual(['number:1001', 'number:1002']);
@@ -173,11 +149,11 @@ describe('files from the field', () => {
   });
 });
 
-describe('what becomes a question', () => {
+describe('a file that leaves something open', () => {
   const codes = ({ reading }: Read) => reading.questions.map(({ code }) => code);
   const head = 'Affiliate email,Commission,Currency,Date\n';
 
-  test('an order of day and month that no cell proves, with what each would record', async () => {
+  test('asks for the order of day and month that no cell proves, with what each would record', async () => {
     const all = await read('commissions', `${head}a@x.example,1.50,USD,03/04/2026\nb@x.example,2.50,USD,05/06/2026\n`);
     expect(codes(all)).toEqual(['date_order']);
     const answered = await read(
@@ -189,11 +165,11 @@ describe('what becomes a question', () => {
     expect(paid(answered)).toEqual([['2026-03-04', 150, 'USD']]);
   });
 
-  test('nothing, where both orders give the same days', async () => {
+  test('asks nothing where both orders give the same days', async () => {
     expect(codes(await read('commissions', `${head}a@x.example,1.50,USD,03/03/2026\n`))).toEqual([]);
   });
 
-  test('both orders, where each is impossible for a line, naming the lines', async () => {
+  test('names the lines for which each order of day and month is impossible', async () => {
     const all = await read('commissions', `${head}a@x.example,1.50,USD,13/02/2026\nb@x.example,2.50,USD,02/14/2026\n`);
     expect(codes(all)).toEqual(['date_order']);
     expect(all.reading.questions[0]?.options.map(({ label, refused }) => [label, refused])).toEqual([
@@ -202,13 +178,13 @@ describe('what becomes a question', () => {
     ]);
   });
 
-  test('a mark before three digits, whose two readings differ a thousandfold', async () => {
+  test('asks for the mark before three digits, because its two readings differ a thousandfold', async () => {
     const all = await read('commissions', `${head}a@x.example,1.250,USD,2026-03-03\n`);
     expect(codes(all)).toEqual(['decimal_sign']);
     expect(all.reading.questions[0]?.options.map(({ sums }) => sums[0]?.amount)).toEqual([125, 125_000]);
   });
 
-  test('other cells of the column prove the mark', async () => {
+  test('does not ask for the mark where other cells of the column prove it', async () => {
     const all = await read(
       'commissions',
       `${head}a@x.example,1.250,EUR,2026-03-03\nb@x.example,"1,50",EUR,2026-03-03\n`,
@@ -217,14 +193,14 @@ describe('what becomes a question', () => {
     expect(paid(all).map(([, amount]) => amount)).toEqual([125_000, 150]);
   });
 
-  test('whole amounts, which may be cents, but not in a currency without decimals', async () => {
+  test('asks whether whole amounts are cents, but not in a currency without decimals', async () => {
     const all = await read('commissions', `${head}a@x.example,12550,USD,2026-03-03\n`);
     expect(codes(all)).toEqual(['unit']);
     expect(all.reading.questions[0]?.options.map(({ sums }) => sums[0]?.amount)).toEqual([1_255_000, 12_550]);
     expect(codes(await read('commissions', `${head}a@x.example,12550,JPY,2026-03-03\n`))).toEqual([]);
   });
 
-  test('a missing currency, the brand first; a dollar sign', async () => {
+  test("asks for a missing currency and for that of a dollar sign, and offers the brand's first", async () => {
     const bare = await read('commissions', 'Affiliate email,Commission,Date\na@x.example,12.50,2026-03-03\n');
     expect(codes(bare)).toEqual(['currency_missing']);
     expect(bare.reading.questions[0]?.options[0]?.mapping).toEqual({ constants: { currency: 'EUR' } });
@@ -234,7 +210,7 @@ describe('what becomes a question', () => {
     expect(codes(euros)).toEqual([]);
   });
 
-  test('a status that no tool has, and an empty one beside filled ones', async () => {
+  test('asks for a status that no tool has, and for an empty one beside filled ones', async () => {
     const all = await read(
       'commissions',
       'Affiliate email,Commission,Currency,Date,Status\na@x.example,1.50,USD,2026-03-03,Wartet\nb@x.example,2.50,USD,2026-03-03,\nc@x.example,4.00,USD,2026-03-03,paid\n',
@@ -246,7 +222,7 @@ describe('what becomes a question', () => {
     ]);
   });
 
-  test('a commission beside the amount of the sale', async () => {
+  test('asks which of a commission and the amount of its sale is meant', async () => {
     const all = await read(
       'commissions',
       'Affiliate email,Commission,Sale amount,Currency,Date\na@x.example,1.50,15.00,USD,2026-03-03\n',
@@ -254,7 +230,7 @@ describe('what becomes a question', () => {
     expect(codes(all)).toEqual(['column_meaning']);
   });
 
-  test('a commission beside an amount that no word names', async () => {
+  test('asks for an amount that no word names beside a commission', async () => {
     const all = await read(
       'commissions',
       'Affiliate email,Commission,Bonus,Currency,Date\na@x.example,1.50,15.00,USD,2026-03-03\n',
@@ -267,7 +243,7 @@ describe('what becomes a question', () => {
     expect(codes(clicks)).toEqual([]);
   });
 
-  test('a column named Paid is a date or a status by its cells', async () => {
+  test('takes a column named Paid as a date or a status by its cells', async () => {
     const date = await read(
       'commissions',
       'Affiliate email,Commission,Currency,Paid\na@x.example,1.50,USD,2026-03-03\n',
@@ -281,7 +257,7 @@ describe('what becomes a question', () => {
     expect(status.reading.counts).toMatchObject({ read: 1, left_out: 1 });
   });
 
-  test('a totals row that is not the sum', async () => {
+  test('asks about a row of totals that is not the sum', async () => {
     const right = await read(
       'commissions',
       `${head}a@x.example,1.50,USD,2026-03-03\nb@x.example,2.50,USD,2026-03-04\nTotal,4.00,,\n`,
@@ -298,7 +274,7 @@ describe('what becomes a question', () => {
     expect(codes(wrong)).toEqual(['totals_disagree']);
   });
 
-  test('how tax in prices is shared with shipping, and what a partial refund gives back', async () => {
+  test('asks how tax in prices is shared with shipping, and what a partial refund gives back', async () => {
     const file =
       'Name,Financial Status,Currency,Subtotal,Shipping,Taxes,Total,Created at,Lineitem quantity,Refunded Amount\n#1,paid,EUR,119.00,11.90,20.90,130.90,2026-10-05 11:01:12 +0200,1,0.00\n#2,partially_refunded,EUR,119.00,0.00,19.00,119.00,2026-10-05 11:01:12 +0200,1,59.50\n';
     const all = await read('orders', file);
@@ -307,7 +283,7 @@ describe('what becomes a question', () => {
     expect(all.reading.questions[1]?.options.map(({ sums }) => sums[0]?.refunded)).toEqual([5_000, 5_950]);
   });
 
-  test("Stripe's amount, which includes tax and shipping", async () => {
+  test("asks about Stripe's amount, which includes tax and shipping", async () => {
     const all = await read(
       'orders',
       'id,Created (UTC),Amount,Amount Refunded,Currency,Captured,Converted Amount,Customer Email,Status\nch_1,2026-10-05 11:01,"10,25","0,25",usd,true,"99,00",b@x.example,Paid\nch_2,2026-10-05 11:01,"10,25",0,usd,false,"99,00",b@x.example,Paid\n',
@@ -317,7 +293,7 @@ describe('what becomes a question', () => {
     expect(all.reading.counts.left_out).toBe(1);
   });
 
-  test('names without an address, person by person', async () => {
+  test('asks for each person whose name has no address', async () => {
     const all = await read(
       'payouts',
       'ID,Status,Direction,Finished on,Target name,Target amount (after fees),Target currency\nT1,COMPLETED,OUT,2026-10-05 10:00:00,Ana Lopez,10.50,EUR\nT1,COMPLETED,OUT,2026-10-05 10:00:00,Ana Lopez,10.50,EUR\nT2,CANCELLED,OUT,2026-10-05 10:00:00,Ben Kim,3.50,EUR\nT3,COMPLETED,IN,2026-10-05 10:00:00,Us,3.50,EUR\n',
@@ -326,28 +302,28 @@ describe('what becomes a question', () => {
     expect(all.reading.counts).toMatchObject({ lines: 4, records: 3, read: 1, left_out: 2 });
   });
 
-  test('a proof, of a list of what to pay', async () => {
+  test('asks for a proof of a list of what to pay', async () => {
     const all = await read('payouts', 'Email,Amount,Currency\na@x.example,12.50,USD\n');
     expect(codes(all)).toEqual(['proof']);
   });
 });
 
-describe('what is refused', () => {
+describe('a file that cannot be right', () => {
   const refusals = ({ reading }: Read) => reading.refusals.map(({ kind, first_lines }) => [kind, first_lines]);
 
-  test('a file whose quote never ends, with its line', async () => {
+  test('is refused with the line of a quote that never ends', async () => {
     expect(refusals(await read('roster', 'email,name\na@x.example,A\nb@x.example,"B\nc@x.example,C\n'))).toEqual([
       ['quote_not_closed', [3]],
     ]);
   });
 
-  test('a header alone; a file without the columns it needs, naming what was read', async () => {
+  test('is refused if it has a header alone, or lacks a column, and the refusal names what was read', async () => {
     expect(refusals(await read('roster', 'email,name\n'))).toEqual([['no_records', []]]);
     const all = await read('commissions', 'foo;bar\nx;y\n');
     expect(all.reading.refusals[0]).toMatchObject({ kind: 'no_column', message: expect.stringContaining('“;”') });
   });
 
-  test('one order that says different things, with both lines', async () => {
+  test('is refused if two lines of one order differ, with both lines', async () => {
     const all = await read(
       'orders',
       'Order ID,Order Date,Amount,Currency\nA,2026-10-05,10.50,EUR\nB,2026-10-05,1.50,EUR\nA,2026-10-05,12.50,EUR\n',
@@ -359,7 +335,7 @@ describe('what is refused', () => {
     expect(orders(all)).toEqual([['B', 150, 0, 'EUR']]);
   });
 
-  test('more decimals than the currency has, unless zeros', async () => {
+  test('is refused if an amount has more decimals than its currency, unless they are zeros', async () => {
     const all = await read(
       'commissions',
       'Affiliate email,Commission,Currency,Date\na@x.example,12.5000,USD,2026-03-03\nb@x.example,12.5050,USD,2026-03-03\n',
@@ -368,7 +344,7 @@ describe('what is refused', () => {
     expect(refusals(all)).toEqual([['too_many_decimals', [3]]]);
   });
 
-  test('a line whose parts do not make its total, where others do', async () => {
+  test('is refused if the parts of a line do not make its total where those of others do', async () => {
     const all = await read(
       'orders',
       'Order ID,Order Date,Total,Shipping,Tax,Subtotal,Currency\nA,2026-10-05,131.00,10.00,21.00,100.00,EUR\nB,2026-10-05,231.00,10.00,21.00,100.00,EUR\nC,2026-10-05,110.00,10.00,21.00,100.00,EUR\n',
@@ -381,7 +357,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('how a file is written', () => {
+describe('a table', () => {
   const table = 'Affiliate email,Commission,Currency,Date\na@x.example,1.50,USD,2026-03-03\n';
   const names = 'Name;E-Mail\nJörg Größe;j@x.example\n';
 
@@ -395,13 +371,13 @@ describe('how a file is written', () => {
     ['one empty cell too many', table.replaceAll('03\n', '03,\n')],
     ['guards', table.replace('2026-03-03', '="2026-03-03"')],
     ['accents and signs in headers', table.replace('Commission', ' <b>Cómmission</b>: ')],
-  ])('%s', async (_, content) => {
+  ])('is read the same with %s', async (_, content) => {
     const all = await read('commissions', content);
     expect(all.reading.status).toBe('ready');
     expect(paid(all)).toEqual([['2026-03-03', 150, 'USD']]);
   });
 
-  test('encodings, and text that was decoded wrongly once', async () => {
+  test('is read in any encoding, also as text that was decoded wrongly once', async () => {
     const latin = Buffer.from(names, 'latin1');
     const wide = Buffer.from(names, 'utf16le');
     const twice = Buffer.from(new TextDecoder('windows-1252').decode(Buffer.from(names)));
@@ -411,13 +387,13 @@ describe('how a file is written', () => {
     expect(all[3]?.reading.text.repaired).toBe(1);
   });
 
-  test('a row with line breaks in a cell is one line, and the next has its own number', async () => {
+  test('counts a row with line breaks in a cell as one line, and numbers the next by its place in the file', async () => {
     const all = await read('roster', 'Name,Email,Notes\r\nA,a@x.example,"one\r\ntwo\nthree"\r\n\r\nB,b@x.example,\r\n');
     expect(all.lines.map(({ line }) => line)).toEqual([2, 6]);
     expect(all.reading.counts.lines).toBe(2);
   });
 
-  test('the mapping decides: columns, decimals, dates, zone; a column that is not there is named', async () => {
+  test('follows the mapping for columns, decimals, dates and zone, and an unknown column of it is named', async () => {
     const all = await read('commissions', 'Who;What;When\na@x.example;1.250;03/04/2026\n', {
       columns: { email: 'Who', amount: 'What', paid_at: 'When' },
       constants: { currency: 'EUR' },
@@ -432,7 +408,7 @@ describe('how a file is written', () => {
     });
   });
 
-  test('the reading is named by bytes and mapping', async () => {
+  test('has a reading that is named by its bytes and mapping', async () => {
     const [one, same, other] = [
       await read('commissions', table),
       await read('commissions', table),

@@ -110,7 +110,7 @@ describe('.ci/run', () => {
   function runCi({ ci = 0, test = ['5 passed, 0 failed', 0], check = ['ok    types', 0], fuzz = ['', 0] }: Steps) {
     const bin = mkdtempSync(path.join(folder, 'bin-'));
     const answer = ([text, code]: [string, number]) => `cat <<'END'\n${text}\nEND\nexit ${code}`;
-    const npm = `#!/usr/bin/env bash\ncase "$*" in\nci) exit ${ci};;\n*test:all) ${answer(test)};;\n*check) ${answer(check)};;\n*fuzz) ${answer(fuzz)};;\nesac\n`;
+    const npm = `#!/usr/bin/env bash\ncase "$*" in\nci) exit ${ci};;\n*test:all) ${answer(test)};;\n*check) ${answer(check)};;\n*fuzz*) ${answer(fuzz)};;\nesac\n`;
     writeFileSync(path.join(bin, 'npm'), npm, { mode: 0o755 });
     for (const name of ['chromium', 'php']) writeFileSync(path.join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
     return runOf('.ci/run', [], { env: { PATH: `${bin}:/usr/bin:/bin` } });

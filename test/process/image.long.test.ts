@@ -9,7 +9,7 @@ import { findFreePort } from '../../src/local/engines/port.ts';
 import { engineUrls, SECRET, unique, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { type BuiltImage, buildImage } from '../harness/image.ts';
-import { deadlineMs } from '../run/deadline.ts';
+import { deadlineMs, longDeadlineMs } from '../run/deadline.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 let folder: string;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   // Outside of the tree, whose packages would stand in for those that the image lacks.
   folder = await mkdtemp(path.join(tmpdir(), 'rollcall-image-'));
   image = await buildImage(ROOT, folder);
-}, 600_000);
+}, longDeadlineMs);
 afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });

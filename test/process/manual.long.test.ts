@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { blocksOf, unnamedBlocksOf } from '../harness/manual.ts';
 import { openSandbox, type Sandbox, type Shell } from '../harness/sandbox.ts';
+import { longDeadlineMs } from '../run/deadline.ts';
 
 /** A page may stop and start the stack, and import several times. */
-const PATIENCE_MS = 900_000;
 /** In the order in which they are read; what one leaves behind the next one finds. */
 const FIRST = ['README.md', 'docs/attribution.md'];
 const LAST = ['docs/operating.md'];
@@ -22,7 +22,7 @@ let shell: Shell | undefined;
 beforeAll(async () => {
   sandbox = await openSandbox();
   await sandbox.start();
-}, PATIENCE_MS);
+}, longDeadlineMs);
 afterEach(async () => {
   await shell?.close();
   shell = undefined;
@@ -48,7 +48,7 @@ describe('the commands of the manual', () => {
   it.each(pages.filter((page) => !LAST.includes(page)))(
     'in %s work as they are written, one after the other',
     (page) => runPage(page),
-    PATIENCE_MS,
+    longDeadlineMs,
   );
 
   it(
@@ -76,7 +76,7 @@ describe('the commands of the manual', () => {
       });
       expect(seen).toEqual(['lost', 'restored', 'rebuilt']);
     },
-    PATIENCE_MS,
+    longDeadlineMs,
   );
 });
 

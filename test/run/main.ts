@@ -62,5 +62,6 @@ const results = await run(vitest, progress, filter);
 progress.showSlowest();
 await vitest.close();
 const { text, failed } = showResults(results);
-progress.say(`\nCPU time of the run, with its engines: ${(readCpuMs() / 1000).toFixed(0)} s`);
+const [all, tests] = [readCpuMs() / 1000, progress.sumCpuSeconds()].map((seconds) => seconds.toFixed(0));
+progress.say(`\nCPU time of the run, with its engines: ${all} s; of the tests and their processes: ${tests} s`);
 process.stdout.write(`\n${text}`, () => process.exit(failed === 0 ? 0 : 1));

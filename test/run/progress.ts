@@ -104,6 +104,11 @@ export class Progress implements Reporter {
     }
   }
 
+  /** CPU time of all files without the engines. */
+  sumCpuSeconds(): number {
+    return this.ended.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0);
+  }
+
   say(line: string): void {
     this.clearLine();
     this.saidAt = performance.now();

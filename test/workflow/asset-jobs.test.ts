@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayText } from '../../src/kit/html/times.ts';
 import {
   giveUpUploads,
   makeThumbnail,
@@ -144,7 +145,7 @@ describe('rights that end', () => {
       return [days, mails.map(({ subject }) => subject)];
     };
     const on = ends.toISOString().slice(0, 10);
-    const ending = `The rights to clip.bin end on ${on}`;
+    const ending = `The rights to clip.bin end on ${dayText(on)}`;
     expect(await reported()).toEqual([[], []]);
     clock.at += 7 * DAY_MS;
     expect(await reported()).toEqual([[14], [ending]]);

@@ -109,6 +109,22 @@ describe('A campaign', () => {
     });
   });
 
+  it('is announced by an event and a line of the audit log for each change, and by nothing where one is refused', async () => {
+    const brand = await makeBrand(app.context);
+    const caller = await brand.key('brand');
+    const { id } = await made(campaigns, caller, { name: 'Launch' });
+    await patch(id, { name: 'Relaunch' }, caller);
+    expect((await patch(id, { name: ' ' }, caller)).status).toBe(422);
+    const outbox = app.context.postgres.db.selectFrom('outbox').select('event').where('brandId', '=', brand.id);
+    const events = (await outbox.orderBy('seq').execute()).map(({ event }) => event);
+    expect(events).toEqual(['campaign.created', 'campaign.updated']);
+    const { data } = (await call(`${app.url}/v1/audit-log`, caller)).body;
+    expect(data).toMatchObject([
+      { operation: 'update_campaign', old: { title: 'Launch' }, new: { title: 'Relaunch' } },
+      { operation: 'create_campaign', old: null, new: { title: 'Launch' } },
+    ]);
+  });
+
   it('that does not exist is 404', async () => {
     const { status, body } = await patch('cmp_unknown', { name: 'x' });
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);

@@ -148,6 +148,31 @@ describe('a contract', () => {
     expect((await desk.mails()).map(({ kind }) => kind)).toEqual(['contract_sent', 'contract_sent']);
   });
 
+  it('says what became of the mail with its link', async () => {
+    const desk = await openWorkDesk(app);
+    const { id } = await sent(desk);
+    const read = async () => (await desk.read(`/v1/contracts/${id}`)).email_state;
+    expect(await read()).toBe('queued');
+    const { db } = app.context.postgres;
+    const set = (state: 'held' | 'queued' | 'sent', reason: 'brand_limit' | 'imitation' | null) =>
+      db
+        .updateTable('mails')
+        .set({
+          ...{ state, reason, nextAttemptAt: state === 'queued' ? new Date() : null },
+          sentAt: state === 'sent' ? new Date() : null,
+        })
+        .where('kind', '=', 'contract_sent')
+        .where('brandId', '=', desk.brand.id)
+        .execute();
+    await set('queued', 'brand_limit');
+    expect(await read()).toBe('delayed');
+    await set('held', 'imitation');
+    expect(await read()).toBe('held');
+    await set('sent', null);
+    expect(await read()).toBe('sent');
+    expect((await desk.post(`/v1/contracts/${id}/void`, {})).body.data.email_state).toBeNull();
+  });
+
   it('can be sent even if it expires thousands of years from now', async () => {
     const desk = await openWorkDesk(app);
     const input = {

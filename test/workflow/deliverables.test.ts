@@ -181,14 +181,43 @@ describe('a deliverable', () => {
     expect((await work.read()).version).toBe(1);
   });
 
-  it('is late from the day after its due date, and late work is accepted', async () => {
+  it('is late from the day after its due date, submitted or not, and late work is accepted', async () => {
     const desk = await openWorkDesk(app);
-    const today = new Date(nowMs).toISOString().slice(0, 10);
-    const [onTime, late] = [await requested(desk, { due_date: today }), await requested(desk, { due_date: today })];
+    const due_date = new Date(nowMs).toISOString().slice(0, 10);
+    const [onTime, late] = [await requested(desk, { due_date }), await requested(desk, { due_date })];
+    const [owed, cancelled] = [await requested(desk, { due_date }), await requested(desk, { due_date })];
+    const sentBack = await requested(desk, { due_date });
+    const undated = await requested(desk);
     await onTime.submit();
+    await sentBack.submit();
+    await sentBack.patch({ status: 'revision_requested' });
+    await cancelled.patch({ status: 'cancelled' });
+    const all = [onTime, late, owed, cancelled, sentBack, undated];
+    const areLate = () => Promise.all(all.map(async (work) => (await work.read()).is_late));
+    const listed = async (overdue: boolean) =>
+      (await desk.read(`/v1/deliverables?overdue=${overdue}&sort=oldest`)).map(({ id }: { id: string }) => id);
+    expect([await areLate(), await listed(true)]).toEqual([all.map(() => false), []]);
     nowMs += DAY_MS;
     await late.submit();
-    expect([(await onTime.read()).is_late, (await late.read()).is_late]).toEqual([false, true]);
+    expect(await areLate()).toEqual([false, true, true, false, true, false]);
+    expect(await listed(true)).toEqual([owed.id, sentBack.id]);
+    expect((await listed(false)).sort()).toEqual([onTime.id, late.id, cancelled.id, undated.id].sort());
+    const moved = await owed.patch({ due_date: '2199-01-01' });
+    expect([moved.status, (await owed.read()).is_late]).toEqual([200, false]);
+  });
+
+  it("is late by the day of the brand's zone", async () => {
+    const desk = await openWorkDesk(app);
+    const hour = new Date(nowMs).getUTCHours();
+    const today = new Date(nowMs).toISOString().slice(0, 10);
+    const setZone = (time_zone: string) => desk.send('PATCH', '/v1/brand', { settings: { time_zone } });
+    const work = await requested(desk, { due_date: today });
+    const overdue = async () => (await desk.read('/v1/deliverables?overdue=true')).length;
+    // Tomorrow has begun there.
+    await setZone(`Etc/GMT-${24 - hour}`);
+    expect([(await work.read()).is_late, await overdue()]).toEqual([true, 1]);
+    await setZone('UTC');
+    expect([(await work.read()).is_late, await overdue()]).toEqual([false, 0]);
   });
 
   it('is either approved or sent back when both happen at once; the other call is 409', async () => {
@@ -252,7 +281,8 @@ describe('a deliverable', () => {
     expect((await Promise.all(pages)).map(([{ id }]) => id)).toEqual(expected);
     const after = async (at: string, { id }: { id: string }) => {
       const last = { limit: 10, after: { at, id } };
-      const rows = await deliverables.select(app.context.postgres.db, desk.brand.id, { sort: 'due' }, last);
+      const where = { sort: 'due' as const, today: new Date(nowMs).toISOString().slice(0, 10) };
+      const rows = await deliverables.select(app.context.postgres.db, desk.brand.id, where, last);
       return rows.map((row) => row.id);
     };
     expect(await after('2031-05-01', soon)).toEqual(expected.slice(1));

@@ -42,6 +42,7 @@ describe('when added by e-mail address,', () => {
       engagement_rate: null,
       tags: [],
       note: 'met in Berlin',
+      group_id: null,
       updated_at: null,
     });
   });
@@ -255,5 +256,27 @@ describe("the plan's limit", () => {
     expect((await send('POST', '/v1/roster', { creator_email: email() }, mine)).status).toBe(403);
     await send('PATCH', `/v1/roster/${again.body.existing_id}`, { status: 'removed' }, mine);
     expect((await send('POST', '/v1/roster', { creator_email: email() }, mine)).status).toBe(201);
+  });
+});
+
+describe('an e-mail address at a domain in another script', () => {
+  it('is the same person as in ASCII, and shown as people write it', async () => {
+    const mailbox = unique('ana');
+    const address = `${mailbox}@bücher.example`;
+    const made = await send('POST', '/v1/roster', { creator_email: `${mailbox}@BÜCHER.example` });
+    expect([made.status, made.body.data.creator_email]).toEqual([201, address]);
+    const again = await send('POST', '/v1/roster', { creator_email: `${mailbox}@xn--bcher-kva.example` });
+    expect(again.status).toBe(409);
+    const links = await get(`/v1/affiliates/links?creator_email=${encodeURIComponent(address)}`);
+    expect(links.status).toBe(200);
+  });
+
+  it('is 422 with another script before the @, and says so', async () => {
+    const { status, body } = await send('POST', '/v1/roster', { creator_email: 'müller@shop.example' });
+    expect([status, body.details[0].field, body.details[0].message]).toEqual([
+      422,
+      'creator_email',
+      expect.stringContaining('before the @'),
+    ]);
   });
 });

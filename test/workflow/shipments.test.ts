@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { trackDue } from '../../src/workflow/shipments/tracking.ts';
+import { trackParcels } from '../../src/workflow/shipments/tracking.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { email } from '../harness/people.ts';
@@ -133,18 +133,18 @@ describe('the carrier', () => {
     follow('1ZONE', () => tag, said);
     const { id } = await ship({ carrier: 'UPS', tracking_number: '1ZONE' });
     await patch(id, { status: 'shipped' });
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(await read(id)).toMatchObject({ tracking_status: 'in_transit', status: 'shipped' });
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     tag = 'Delivered';
     nowMs += 2 * HOUR_MS;
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(await read(id)).toMatchObject({
       ...{ tracking_status: 'delivered', status: 'delivered', delivered_at: new Date(nowMs).toISOString() },
       tracking_events: [{ status: 'delivered', message: 'seen' }],
     });
     nowMs += 48 * HOUR_MS;
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(said).toEqual(['POST /v2/trackings as-key', 'GET /v2/trackings/trk-1ZONE as-key']);
     const { data } = (await call(`${app.url}/v1/audit-log?resource_id=${id}`, key)).body;
     expect(data[0]).toMatchObject({ operation: 'track_shipment', key_id: null });
@@ -154,7 +154,7 @@ describe('the carrier', () => {
     const { ship, read } = await desk();
     const { id } = await ship({ carrier: 'UPS', tracking_number: unique('1Z') });
     carrier.answer = (_request, response) => void response.writeHead(500).end('no JSON');
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(await read(id)).toMatchObject({ tracking_status: null, status: 'created', updated_at: null });
   });
 
@@ -170,18 +170,18 @@ describe('the carrier', () => {
       response.writeHead(400).end(JSON.stringify({ meta, data: {} }));
     };
     const { id, tracking_error: before } = await ship({ carrier: 'UPS', tracking_number: number });
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(before).toBeNull();
     expect(await read(id)).toMatchObject({
       ...{ tracking_status: null, status: 'created', tracking_error: 'The value of `tracking_number` is invalid.' },
     });
     expect(requests).toBe(1);
     nowMs += 48 * HOUR_MS;
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(requests).toBe(1);
     follow('1ZFOUR', () => 'InTransit');
     expect((await patch(id, { tracking_number: '1ZFOUR' })).body.data.tracking_error).toBeNull();
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(await read(id)).toMatchObject({ tracking_status: 'in_transit', tracking_error: null });
   });
 
@@ -194,7 +194,7 @@ describe('the carrier', () => {
     };
     for (let i = 0; i < 12; i += 1) await ship({ tracking_number: unique('1Z') });
     const from = performance.now();
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect(calls).toBeGreaterThanOrEqual(12);
     // Twelve at five a second take two seconds; at ten a second they would take one.
     expect(performance.now() - from).toBeGreaterThan(1_500);
@@ -204,7 +204,7 @@ describe('the carrier', () => {
     const { ship, patch, read } = await desk();
     follow('1ZTWO', () => 'Exception');
     const { id } = await ship({ tracking_number: '1ZTWO' });
-    await trackDue(app.context);
+    await trackParcels.run(app.context);
     expect((await read(id)).tracking_status).toBe('exception');
     expect((await patch(id, { tracking_number: '1Z3' })).body.data.tracking_status).toBeNull();
   });

@@ -16,6 +16,7 @@ const SHAPES: Readonly<Record<Path, string>> = {
   '/lists': 'M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01',
   '/roster':
     'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7ZM2.5 20c0-3.5 3-5.5 6.5-5.5s6.5 2 6.5 5.5M16 4.5a3.5 3.5 0 0 1 0 6.5M18 15c2 .7 3.5 2.3 3.5 5',
+  '/groups': 'M8 10a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM16 10a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM3 15h18M3 15v5h18v-5',
   '/campaigns': 'M4 10v4h3l9 5V5L7 10H4ZM19.5 9.5a4 4 0 0 1 0 5',
   '/applications': 'M4 13v6h16v-6l-3-8H7l-3 8ZM4 13h5l1.500 3h3l1.500-3h5',
   '/conversations': 'M4 5h16v11H10l-4 4v-4H4V5Z',
@@ -35,6 +36,7 @@ const SHAPES: Readonly<Record<Path, string>> = {
   '/links': 'M10 14a4 4 0 0 0 6 .4l3-3a4 4 0 0 0-5.700-5.700l-1 1M14 10a4 4 0 0 0-6-.4l-3 3a4 4 0 0 0 5.700 5.700l1-1',
   '/stores': 'M4 10v10h16V10M3 10l2-6h14l2 6c0 3-4 3-4.500 0-.5 3-4.500 3-4.500 0 0 3-4 3-4.500 0C7 13 3 13 3 10Z',
   '/webhooks': 'M13 3 5 14h6l-1 7 8-11h-6l1-7Z',
+  '/imports': 'M12 15V4M7.500 8.500 12 4l4.500 4.500M4 17v3h16v-3',
   '/exports': 'M12 4v11M7.500 10.500 12 15l4.500-4.500M4 17v3h16v-3',
   '/keys': 'M8 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 12h9v3M17 12v3',
   '/requests': 'M4 6h16M4 12h16M4 18h10M2 6h.01M2 12h.01M2 18h.01',

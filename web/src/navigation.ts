@@ -39,6 +39,12 @@ export const NAVIGATION = [
       { to: '/directory', label: 'Directory', page: page(() => import('./pages/directory.tsx'), 'Directory') },
       { to: '/lists', label: 'Lists', page: page(() => import('./pages/lists.tsx'), 'Lists') },
       { to: '/roster', label: 'Roster', page: page(() => import('./pages/roster.tsx'), 'Roster') },
+      {
+        to: '/groups',
+        label: 'Groups',
+        hint: 'Creators with one deal',
+        page: page(() => import('./pages/groups.tsx'), 'Groups'),
+      },
       { to: '/campaigns', label: 'Campaigns', page: page(() => import('./pages/campaigns.tsx'), 'Campaigns') },
       {
         to: '/applications',
@@ -116,6 +122,12 @@ export const NAVIGATION = [
     isFolded: true,
     links: [
       { to: '/stores', label: 'Stores', page: page(() => import('./pages/stores.tsx'), 'Stores') },
+      {
+        to: '/imports',
+        label: 'Imports',
+        hint: 'Files of other tools: past orders, creators, payments',
+        page: page(() => import('./pages/imports.tsx'), 'Imports'),
+      },
       { to: '/webhooks', label: 'Webhooks', page: page(() => import('./pages/webhooks.tsx'), 'Webhooks') },
       { to: '/exports', label: 'Exports', page: page(() => import('./pages/exports.tsx'), 'Exports') },
       { to: '/keys', label: 'API keys', page: page(() => import('./pages/keys.tsx'), 'Keys') },
@@ -133,5 +145,8 @@ export const ITEM_PAGES = {
   creator: page(() => import('./pages/creator.tsx'), 'Creator'),
   contract: page(() => import('./pages/contract-document.tsx'), 'ContractDocument'),
   campaign: page(() => import('./pages/campaign.tsx'), 'CampaignPage'),
+  newImport: page(() => import('./pages/import-new.tsx'), 'NewImport'),
+  import: page(() => import('./pages/import.tsx'), 'ImportPage'),
+  openItems: page(() => import('./pages/open-items.tsx'), 'OpenItems'),
   pastCommissions: page(() => import('./pages/past-commissions.tsx'), 'PastCommissions'),
 };

@@ -32,7 +32,7 @@ function useFound(text: string): {
   const options = { limit: SHOWN, isEnabled: settled.length > 1 };
   const creators = useFirst('list_roster', { search: settled }, options);
   const campaigns = useFirst('list_campaigns', { search: settled }, options);
-  const orders = useFirst('list_orders', { order_id: settled.replace(/^#/, '') }, options);
+  const orders = useFirst('list_orders', { order_id: settled }, options);
   const wanted = text.trim().toLowerCase();
   const pages = NAVIGATION.flatMap(({ links }): readonly Page[] => links).filter(
     ({ label }) =>
@@ -77,9 +77,9 @@ function useFound(text: string): {
     ],
     [
       'Orders',
-      (isFound ? (orders.data?.data ?? []) : []).map(({ id, order_id, amount, currency }) => ({
+      (isFound ? (orders.data?.data ?? []) : []).map(({ id, order_id, order_number, amount, currency }) => ({
         key: id,
-        name: `Order ${order_id}`,
+        name: `Order ${order_number ?? order_id}`,
         second: money(amount, currency),
         page: '/orders' as const,
         go: () => navigate({ to: '/orders', search: { open: id } }),

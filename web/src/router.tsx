@@ -26,6 +26,14 @@ const pastCommissions = createRoute({
   path: '/commissions/past',
   component: ITEM_PAGES.pastCommissions,
 });
+const openItems = createRoute({
+  getParentRoute: () => inside,
+  path: '/payouts/open-items',
+  component: ITEM_PAGES.openItems,
+});
+
+const newImport = createRoute({ getParentRoute: () => inside, path: '/imports/new', component: ITEM_PAGES.newImport });
+const oneImport = createRoute({ getParentRoute: () => inside, path: '/imports/$id', component: ITEM_PAGES.import });
 
 const noSuchPage = createRoute({
   getParentRoute: () => inside,
@@ -42,7 +50,17 @@ const noSuchPage = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    inside.addChildren([...pages, creator, campaign, contract, pastCommissions, noSuchPage]),
+    inside.addChildren([
+      ...pages,
+      creator,
+      campaign,
+      contract,
+      pastCommissions,
+      openItems,
+      newImport,
+      oneImport,
+      noSuchPage,
+    ]),
   ]),
   basepath: '/app',
   scrollRestoration: true,

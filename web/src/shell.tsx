@@ -117,6 +117,9 @@ function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => v
         )}
         <div className="row">
           <ThemeButton />
+          <a href="/manual" className="button plain">
+            Manual
+          </a>
           <Button
             onPress={() =>
               void signOut().catch(() => say('You may still be signed in. Check your connection and try again.'))
@@ -174,6 +177,12 @@ export function Shell() {
         <Palette isOpen={isSearching} onClose={() => setSearching(false)} />
       </Suspense>
       <main className="main" id="main" ref={main} tabIndex={-1}>
+        {data.data.is_copy && (
+          <aside className="notice" role="alert">
+            This is a restored copy. Mails, webhooks, exports and calls to stores are off until its operator lets it go
+            live.
+          </aside>
+        )}
         {data.data.brand.has_sample && (
           <Suspense>
             <SampleNotice />

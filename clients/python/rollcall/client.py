@@ -1,8 +1,9 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
+from .errors import RollcallError, refusal_from
 from .generated.client import AuthenticatedClient
-from .generated.models import Error, ErrorCode, Pagination
+from .generated.models import Error, Pagination
 from .retries import Retrying
 
 Answer = TypeVar("Answer")
@@ -35,25 +36,19 @@ class AddedAnswer(Protocol):
 
 
 def open_rollcall(key: str, base_url: str, retries: int = 3) -> AuthenticatedClient:
-    """A client for every operation: `list_campaigns.sync(client=client)`, or `await list_campaigns.asyncio(client=client)`."""
+    """A client for every operation: `list_campaigns.sync(client=client)`, or `await list_campaigns.asyncio(client=client)`.
+
+    A call that fails raises a RollcallError.
+    """
     return AuthenticatedClient(base_url=base_url.rstrip("/"), token=key, httpx_args={"transport": Retrying(retries)})
 
 
-class RollcallError(Exception):
-    """A refusal of the API's: branch on `code`."""
-
-    def __init__(self, refusal: Error) -> None:
-        super().__init__(f"{refusal.code}: {refusal.error}")
-        self.code: ErrorCode = refusal.code
-        self.refusal = refusal
-
-
 def answer_of(answer: Answer | Error | None) -> Answer:
-    """The answer of a call, or its refusal as a RollcallError."""
+    """The answer of a call, typed without what the call itself raises as a RollcallError."""
     if isinstance(answer, Error):
-        raise RollcallError(answer)
+        raise refusal_from(answer.to_dict(), 0)
     if answer is None:
-        raise ValueError("The API's answer could not be read.")
+        raise RollcallError("UNREADABLE", "The API's answer could not be read.")
     return answer
 
 

@@ -1,53 +1,49 @@
-import base64
-import binascii
-import hashlib
-import hmac
-import re
-import time
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
-TOLERANCE_S = 300
-
-
-class WebhookSecretError(ValueError):
-    """The only error of `verify_webhook`: the secret passed to it is not one."""
-
-    def __init__(self) -> None:
-        super().__init__("The secret of a webhook is `whsec_` followed by base64, as POST /v1/webhooks answered it.")
+from .errors import RollcallError
+from .generated.events import EVENTS, RollcallEvent
+from .signatures import WebhookSecretError, verify_digest, verify_webhook
 
 
-def _key_of(secret: str) -> bytes:
+@dataclass(frozen=True)
+class OtherEvent:
+    """An event that is newer than this package."""
+
+    event: str
+    body: Mapping[str, Any]
+
+
+def _read(body: bytes | str) -> Mapping[str, Any]:
     try:
-        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
-    except (AttributeError, TypeError, ValueError, binascii.Error):
-        key = b""
-    if not key:
-        raise WebhookSecretError
-    return key
+        event = json.loads(body)
+    except ValueError:
+        event = None
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        raise RollcallError("UNREADABLE", "The delivery is signed, but is no event.")
+    return event
 
 
-def _headers_of(headers: Mapping[str, str]) -> dict[str, str]:
-    try:
-        return {str(name).lower(): value for name, value in headers.items() if isinstance(value, str)}
-    except (AttributeError, TypeError, ValueError):
-        return {}
+def construct_event(body: bytes | str, header: Mapping[str, str] | str, secret: str) -> RollcallEvent | OtherEvent:
+    """The event of a delivery; a RollcallError for anything that was not signed with the secret.
 
-
-def verify_webhook(secret: str, payload: bytes | str, headers: Mapping[str, str]) -> bool:
-    """Whether a delivery was signed with the webhook's secret and is not older than five minutes.
-
-    False for any other request, however malformed. `payload` is the raw body, before it is parsed. Raises
-    WebhookSecretError for a `secret` that is not one.
+    `body` is raw, before it is parsed. `header` is the delivery's headers: they say when it was sent, and one older than
+    five minutes is refused. The value of `X-Service-Signature` alone does, too, but has no time.
     """
-    key = _key_of(secret)
-    known = _headers_of(headers)
-    at = known.get("webhook-timestamp", "")
-    if re.fullmatch("[0-9]{1,15}", at) is None or abs(time.time() - int(at)) > TOLERANCE_S:
-        return False
-    body = payload.encode(errors="replace") if isinstance(payload, str) else payload
-    if not isinstance(body, (bytes, bytearray, memoryview)):
-        return False
-    signed = f"{known.get('webhook-id', '')}.{at}.".encode(errors="replace") + bytes(body)
-    right = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
-    given = known.get("webhook-signature", "").encode(errors="replace").split(b" ")
-    return any(hmac.compare_digest(right, one) for one in given)
+    try:
+        is_signed = verify_digest(secret, body, header) if isinstance(header, str) else verify_webhook(secret, body, header)
+    except WebhookSecretError as error:
+        raise RollcallError("WEBHOOK_SECRET", str(error)) from error
+    if not is_signed:
+        when = "" if isinstance(header, str) else " in the last five minutes"
+        raise RollcallError("WEBHOOK_SIGNATURE", f"The delivery was not signed with this secret{when}.")
+    event = _read(body)
+    known = EVENTS.get(event["event"])
+    if known is None:
+        return OtherEvent(event["event"], event)
+    try:
+        return known.from_dict(event)
+    except (KeyError, TypeError, ValueError) as error:
+        raise RollcallError("UNREADABLE", f"{event['event']} has another shape than this package knows: {error}") from error

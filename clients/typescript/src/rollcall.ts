@@ -1,17 +1,20 @@
+import { toRollcallError } from './errors.js';
 import { type Client, createClient, createConfig } from './generated/client/index.js';
-import type { ErrorCode } from './generated/types.gen.js';
+
+export { type ClientErrorCode, type Problem, RollcallError } from './errors.js';
 
 export interface RollcallOptions {
   /** An API key, `svk_…`. */
   key: string;
   /** Such as `https://api.example.com`. */
   baseUrl: string;
-  /** How often a call is tried again after 429, 503 or a broken connection; 3 when omitted. */
+  /** How often a call is tried again after 429, 502, 503, 504 or a broken connection; 3 when omitted. */
   retries?: number;
   fetch?: (request: Request) => Promise<Response>;
 }
 
-const RETRIED = [429, 503];
+/** A proxy answers 502 and 504 for an API that it did not reach. */
+const RETRIED = [429, 502, 503, 504];
 const LONGEST_WAIT_MS = 60_000;
 
 /** What the server asks for, in seconds or as a date; else twice as long each time. */
@@ -26,15 +29,29 @@ function waitOf(response: Response | undefined, attempt: number): number {
   return Math.min(Math.max(Number.isFinite(ms) ? ms : 250, 0), LONGEST_WAIT_MS);
 }
 
-/** Tries again what may be tried again: a change carries an Idempotency-Key, so that it is made once. */
+/** Names a call, so that the API makes a change once and is paid once, however often it is sent. */
+function nameCall(request: Request): Request {
+  const { method, headers } = request;
+  if (!headers.has('x-request-id')) headers.set('x-request-id', crypto.randomUUID());
+  if (method !== 'GET' && !headers.has('idempotency-key')) headers.set('idempotency-key', crypto.randomUUID());
+  return request;
+}
+
+const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') === true;
+
+/** Sends once, and reads JSON whole: a connection may break in the middle of an answer. */
+async function sendOnce(send: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
+  const response = await send(request.clone());
+  if (isJson(response)) await response.clone().arrayBuffer();
+  return response;
+}
+
+/** Tries again what may be tried again, under the same names. */
 function retrying(send: (request: Request) => Promise<Response>, retries: number) {
   return async (request: Request): Promise<Response> => {
-    if (request.method !== 'GET' && !request.headers.has('idempotency-key')) {
-      request.headers.set('idempotency-key', crypto.randomUUID());
-    }
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt >= retries;
-      const response = await send(request.clone()).catch((error: unknown) => {
+      const response = await sendOnce(send, request).catch((error: unknown) => {
         if (isLast || request.signal.aborted) throw error;
         return undefined;
       });
@@ -45,31 +62,22 @@ function retrying(send: (request: Request) => Promise<Response>, retries: number
   };
 }
 
-/** A client for every operation of `@rollcall/client/operations`: `listCampaigns({ client })`. */
+/** A client for every operation of `@rollcall/client/operations`: `await answerOf(listCampaigns({ client }))`. */
 export function openRollcall({ key, baseUrl, retries = 3, fetch = globalThis.fetch }: RollcallOptions): Client {
   const send = retrying((request) => fetch(request), retries);
-  return createClient(
+  const client = createClient(
     createConfig({
       baseUrl: baseUrl.replace(/\/$/, ''),
       auth: () => key,
       fetch: (input, init) => send(new Request(input, init)),
     }),
   );
-}
-
-/** A refusal of the API's. `code` is one of a list: branch on it. */
-export class RollcallError extends Error {
-  readonly code: ErrorCode;
-  readonly status: number;
-  /** The whole body: `details` of a VALIDATION_ERROR, `credits_remaining`, `request_id` … */
-  readonly body: Readonly<Record<string, unknown>>;
-
-  constructor(body: { error: string; code: ErrorCode }, status: number) {
-    super(`${body.code}: ${body.error}`);
-    this.code = body.code;
-    this.status = status;
-    this.body = { ...body };
-  }
+  client.interceptors.request.use(nameCall);
+  client.interceptors.error.use((error, response, request) =>
+    // What failed before there was a request is a mistake of the caller's.
+    request === undefined ? error : toRollcallError(error, response?.status, request.headers.get('x-request-id')),
+  );
+  return client;
 }
 
 interface Outcome<Answer> {
@@ -78,15 +86,11 @@ interface Outcome<Answer> {
   response?: Response | undefined;
 }
 
-const isRefusal = (error: unknown): error is { error: string; code: ErrorCode } =>
-  typeof error === 'object' && error !== null && 'code' in error && 'error' in error;
-
-/** The answer of a call, or its refusal as a RollcallError. */
+/** The answer of a call; throws a RollcallError if there is none. */
 export async function answerOf<Answer>(calling: Promise<Outcome<Answer>>): Promise<NonNullable<Answer>> {
   const { data, error, response } = await calling;
   if (data !== undefined && data !== null) return data;
-  if (isRefusal(error)) throw new RollcallError(error, response?.status ?? 0);
-  throw error instanceof Error ? error : new Error(`The API could not be read: ${String(error)}`);
+  throw toRollcallError(error, response?.status);
 }
 
 /** Every item of a list, page after page: `everyItem((page) => listCampaigns({ client, query: { page } }))`. */

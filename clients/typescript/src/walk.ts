@@ -1,6 +1,7 @@
+import { RollcallError, toRollcallError } from './errors.js';
 import type { Client } from './generated/client/index.js';
+import { SEARCH_PARAMETERS } from './generated/search-parameters.js';
 import type { DirectoryCreator, ErrorCode, SearchCreatorsData } from './generated/types.gen.js';
-import { RollcallError } from './rollcall.js';
 
 export interface WalkOptions {
   client: Client;
@@ -13,6 +14,8 @@ export interface WalkOptions {
   maxCredits?: number;
   /** How often it goes on without having read anything new; 5 when omitted. */
   retries?: number;
+  /** With `changed_since`: called with the key of each creator that a copy of the search has to delete. */
+  onLeft?: (pk: number) => void;
 }
 
 interface Ending {
@@ -21,7 +24,7 @@ interface Ending {
   reason?: { code: ErrorCode; error: string };
 }
 
-type Line = DirectoryCreator | { cursor: string } | { walk: Ending };
+type Line = DirectoryCreator | { cursor: string } | { left: number } | { walk: Ending };
 
 /** The lines that came whole; a connection that breaks ends them. */
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Line> {
@@ -41,11 +44,36 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Line
   }
 }
 
-const isRefusal = (error: unknown): error is { error: string; code: ErrorCode } =>
-  typeof error === 'object' && error !== null && 'code' in error && 'error' in error;
+/** The edits that make one word of another. */
+function countEdits(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i);
+  for (const [i, letter] of [...one].entries()) {
+    const next = [i + 1];
+    for (const [j, before] of [...other].entries()) {
+      const [left = 0, above = 0, diagonal = 0] = [next[j], row[j + 1], row[j]];
+      next.push(Math.min(left + 1, above + 1, diagonal + (letter === before ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
+
+/** A walk is paid by its length, so a filter that would be ignored is refused before anything is sent. */
+function assertFilters(query: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    if (!SEARCH_PARAMETERS.includes(name)) {
+      const near = SEARCH_PARAMETERS.find((known) => countEdits(name, known) <= 2);
+      const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+      throw new TypeError(`${name} is not a parameter of search.${meant}`);
+    }
+    const values = Array.isArray(value) ? value : [value];
+    if (values.every((one) => String(one ?? '').trim() === '')) throw new TypeError(`${name} is blank: leave it out.`);
+  }
+}
 
 /** What ended a walk early, and a later call goes on after. */
-const PASSING: ReadonlySet<string> = new Set(['SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
+const PASSING: ReadonlySet<string> = new Set(['NETWORK_ERROR', 'UNREADABLE', 'SERVICE_UNAVAILABLE', 'INTERNAL_ERROR']);
 
 /**
  * Every match of a search, each once: `walk({ client, query: { city: 'NYC' } })`. After a cut it goes on where it was, and
@@ -57,7 +85,9 @@ export async function* walk({
   query = {},
   maxCredits,
   retries = 5,
+  onLeft,
 }: WalkOptions): AsyncGenerator<DirectoryCreator> {
+  assertFilters(query);
   // The same name for each attempt: an attempt that broke before its first line is not paid twice.
   const requestId = crypto.randomUUID();
   let cursor: string | undefined;
@@ -75,8 +105,11 @@ export async function* walk({
       headers: { accept: 'application/x-ndjson', 'x-request-id': requestId },
       parseAs: 'stream',
     });
-    if (isRefusal(error)) throw new RollcallError(error, response?.status ?? 0);
-    if (!(data instanceof ReadableStream)) continue;
+    if (!(data instanceof ReadableStream)) {
+      const failure = toRollcallError(error, response?.status, requestId);
+      if (!PASSING.has(failure.code)) throw failure;
+      continue;
+    }
     let isFirst = true;
     for await (const line of linesOf(data)) {
       if ('pk' in line) {
@@ -90,13 +123,19 @@ export async function* walk({
         if (!isFirst) seen.clear();
         isFirst = false;
         cursor = line.cursor;
+      } else if ('left' in line) {
+        onLeft?.(line.left);
       } else {
         const { complete, next, reason } = line.walk;
         if (complete) return;
-        if (reason && !PASSING.has(reason.code)) throw new RollcallError({ ...reason, ...{ next } }, 200);
+        if (reason && !PASSING.has(reason.code)) {
+          const body = { ...reason, next, request_id: requestId };
+          throw new RollcallError(reason.code, reason.error, { status: 200, body });
+        }
         cursor = next ?? cursor;
       }
     }
   }
-  throw new Error('The walk broke again and again without reading anything new.');
+  const message = 'The walk broke again and again without reading anything new.';
+  throw new RollcallError('NETWORK_ERROR', message, { request_id: requestId });
 }

@@ -1,68 +1,46 @@
-/** The headers of a delivery: `request.headers` of Node, of fetch, or of a framework. */
-export type DeliveryHeaders =
-  | { get(name: string): string | null | undefined }
-  | { readonly [name: string]: string | readonly string[] | undefined };
+import { RollcallError } from './errors.js';
+import type { RollcallEvent } from './generated/types.gen.js';
+import { type DeliveryHeaders, verifyDigest, verifyWebhook, WebhookSecretError } from './signatures.js';
 
-/** The only error of `verifyWebhook`: the secret passed to it is not one. */
-export class WebhookSecretError extends Error {
-  constructor() {
-    super('The secret of a webhook is `whsec_` followed by base64, as POST /v1/webhooks answered it.');
-    this.name = 'WebhookSecretError';
+export type { RollcallEvent } from './generated/types.gen.js';
+export { type DeliveryHeaders, verifyWebhook, WebhookSecretError } from './signatures.js';
+
+const isEvent = (body: unknown): body is RollcallEvent =>
+  typeof body === 'object' && body !== null && 'event' in body && typeof body.event === 'string' && 'data' in body;
+
+function parseEvent(body: string | Uint8Array): RollcallEvent {
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  let event: unknown;
+  try {
+    event = JSON.parse(text);
+  } catch {
+    // It is refused below.
   }
-}
-
-const TOLERANCE_S = 300;
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  if (base64 === '' || !BASE64.test(base64)) return undefined;
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-}
-
-function headerOf(headers: DeliveryHeaders, name: string): string {
-  if (typeof headers !== 'object' || headers === null) return '';
-  const own: unknown =
-    typeof headers.get === 'function'
-      ? headers.get(name)
-      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
-  const value: unknown = Array.isArray(own) && own.length === 1 ? own[0] : own;
-  return typeof value === 'string' ? value : '';
-}
-
-/** The bytes that are signed: `{webhook-id}.{webhook-timestamp}.{body}`. */
-function signedBytes(start: string, payload: string | Uint8Array): Uint8Array<ArrayBuffer> | undefined {
-  const encoder = new TextEncoder();
-  const body = typeof payload === 'string' ? encoder.encode(payload) : payload;
-  if (!(body instanceof Uint8Array)) return undefined;
-  const head = encoder.encode(start);
-  const whole = new Uint8Array(head.length + body.length);
-  whole.set(head);
-  whole.set(body, head.length);
-  return whole;
+  if (!isEvent(event)) throw new RollcallError('UNREADABLE', 'The delivery is signed, but is no event.');
+  return event;
 }
 
 /**
- * Whether a delivery was signed with the webhook's secret and is not older than five minutes; false for any other
- * request, however malformed. `payload` is the raw body, before it is parsed. Throws `WebhookSecretError` for a `secret`
- * that is not one.
+ * The event of a delivery, typed by its `event`; a RollcallError for anything that was not signed with the secret. `body` is
+ * raw, before it is parsed. `header` is the delivery's headers: they say when it was sent, and one older than five minutes is
+ * refused. The value of `X-Service-Signature` alone does, too, but has no time.
+ *
+ * An event that is newer than this package is returned as it came: end a `switch` over `event.event` with a `default`.
  */
-export async function verifyWebhook(
+export async function constructEvent(
+  body: string | Uint8Array,
+  header: DeliveryHeaders | string,
   secret: string,
-  payload: string | Uint8Array,
-  headers: DeliveryHeaders,
-): Promise<boolean> {
-  const key = typeof secret === 'string' ? bytesOf(secret.replace(/^whsec_/, '')) : undefined;
-  if (!key) throw new WebhookSecretError();
-  const at = headerOf(headers, 'webhook-timestamp');
-  if (!/^\d{1,15}$/.test(at) || Math.abs(Date.now() / 1_000 - Number(at)) > TOLERANCE_S) return false;
-  const signed = signedBytes(`${headerOf(headers, 'webhook-id')}.${at}.`, payload);
-  if (!signed) return false;
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const signer = await crypto.subtle.importKey('raw', key, algorithm, false, ['verify']);
-  for (const one of headerOf(headers, 'webhook-signature').split(' ')) {
-    const [version, value = ''] = one.split(',');
-    const signature = bytesOf(value);
-    if (version === 'v1' && signature && (await crypto.subtle.verify('HMAC', signer, signature, signed))) return true;
+): Promise<RollcallEvent> {
+  const isText = typeof header === 'string';
+  const checking = isText ? verifyDigest(secret, body, header) : verifyWebhook(secret, body, header);
+  const isSigned = await checking.catch((error: unknown) => {
+    if (!(error instanceof WebhookSecretError)) throw error;
+    throw new RollcallError('WEBHOOK_SECRET', error.message, { cause: error });
+  });
+  if (!isSigned) {
+    const when = isText ? '' : ' in the last five minutes';
+    throw new RollcallError('WEBHOOK_SIGNATURE', `The delivery was not signed with this secret${when}.`);
   }
-  return false;
+  return parseEvent(body);
 }

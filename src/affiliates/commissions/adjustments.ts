@@ -53,6 +53,9 @@ export async function replaceAdjustments(
     .execute();
 }
 
+export const insertAdjustment = async (db: Db, row: Insertable<CommissionAdjustmentsTable>): Promise<void> =>
+  void (await db.insertInto('commissionAdjustments').values(row).execute());
+
 export async function listAdjustments(db: Db, { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>) {
   return await db
     .selectFrom('commissionAdjustments')

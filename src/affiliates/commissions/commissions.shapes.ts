@@ -5,6 +5,9 @@ import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
+import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
+import { getOrderKind } from '../orders/order-kinds.ts';
+import { orderNumber } from '../orders/order-names.ts';
 import { FRAUD_RULES } from '../rules/fraud-rules.ts';
 
 export const COMMISSION_STATUSES = ['pending', 'approved', 'rejected', 'paid'] as const;
@@ -50,109 +53,147 @@ export const maskedCustomer = z
   .describe("The customer's e-mail address, masked; null when the store did not send one.")
   .meta({ example: 'b***@example.com' });
 
+const fields = {
+  id: commissionId,
+  link_id: z
+    .string()
+    .nullable()
+    .describe('Code or link that the sale is attributed to; null for a manual commission.')
+    .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+  creator_email: creatorEmail,
+  creator_name: assignedCreatorName,
+  campaign_id: campaignId,
+  type: z
+    .enum(['sale', 'manual'])
+    .describe('`sale`: earned by an order of a store. `manual`: recorded by the brand, without an order.'),
+  source: z
+    .string()
+    .describe('Store that sent the order, as `provider:address`; `manual` for a manual commission.')
+    .meta({ example: 'shopify:shop.example' }),
+  integration_id: z
+    .string()
+    .nullable()
+    .describe('Id of that store in `/v1/affiliates/integrations`; null for a manual commission.')
+    .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
+  amount: z
+    .number()
+    .describe(
+      'What the customer paid for goods, in major units of `currency`: after discounts, without tax and shipping, before refunds.',
+    )
+    .meta({ example: 125.5 }),
+  commission: z
+    .number()
+    .describe(
+      'What the creator earns, in major units of `currency`. Refunds reduce it until it is paid; then it is fixed. 0 while rejected.',
+    )
+    .meta({ example: 12.55 }),
+  commission_at_rate: z
+    .number()
+    .describe('What the creator would earn if it were approved: like `commission`, but not 0 while rejected.')
+    .meta({ example: 12.55 }),
+  commission_rate: z
+    .number()
+    .describe('Percent of the sale, as it was when the sale was attributed; 0 for a manual commission.')
+    .meta({ example: 10 }),
+  order_id: storeOrderId,
+  order_paid: z
+    .boolean()
+    .describe('Whether the store reported the order as paid; false for a manual commission.')
+    .meta({ example: true }),
+  order_paid_at: timestamp
+    .nullable()
+    .describe('When the customer paid the order; null until then, and for a manual commission.')
+    .meta({ example: '2026-03-02T09:30:00.000Z' }),
+  approvable_at: timestamp
+    .nullable()
+    .describe(
+      'End of the review period: a review can approve the commission from then on. Null until the order is paid.',
+    )
+    .meta({ example: '2026-03-16T09:30:00.000Z' }),
+  customer_email: maskedCustomer,
+  discount_code: z
+    .string()
+    .nullable()
+    .describe('Discount code as the customer redeemed it; null when a click earned the order.')
+    .meta({ example: 'ANA10' }),
+  affiliate_code: z
+    .string()
+    .nullable()
+    .describe('Code or link name that earned the order; null for a manual commission.')
+    .meta({ example: 'ANA10' }),
+  currency: z
+    .string()
+    .describe("ISO 4217 code of the order's currency, or of the manual commission's.")
+    .meta({ example: 'USD' }),
+  status: CommissionStatus,
+  status_updated_at: timestamp
+    .nullable()
+    .describe('When the status last changed; null while it never did.')
+    .meta({ example: '2026-03-16T09:30:00.000Z' }),
+  status_note: z
+    .string()
+    .nullable()
+    .describe(
+      'Reason for the status: the note of the review, `auto` for an automatic approval, or what the store reported.',
+    )
+    .meta({ example: 'Order checked by hand.' }),
+  rejected_by: z
+    .enum(['review', 'order'])
+    .nullable()
+    .describe(
+      '`review`: you rejected it. `order`: the store cancelled the order or refunded it in full, and the rejection ends when the store reverts that. Null unless rejected.',
+    )
+    .meta({ example: null }),
+  fraud_flags: FraudFlags.describe(
+    'Signs that the order was arranged to earn commission; empty when there are none.',
+  ).meta({
+    example: [],
+  }),
+  occurred_at: timestamp
+    .describe('When the customer placed the order, or the manual commission was recorded.')
+    .meta({ example: '2026-03-02T09:30:00.000Z' }),
+  synced_at: timestamp
+    .describe('When a delivery of the store last changed the commission.')
+    .meta({ example: '2026-03-02T09:30:05.000Z' }),
+};
+
+const clawBack = {
+  clawed_back_at: timestamp
+    .nullable()
+    .describe('When you took the paid commission back; null otherwise. The next payout nets it.')
+    .meta({ example: null }),
+  claw_back_reason: z
+    .string()
+    .nullable()
+    .describe('Why you took it back; null otherwise. The creator sees it on statements.')
+    .meta({ example: null }),
+};
+
+const deal = {
+  kind: OrderKind.nullable().describe('Kind of the order; null for a manual commission.').meta({ example: 'once' }),
+  subscription_id: z
+    .string()
+    .nullable()
+    .describe('Subscription that the order belongs to, by its id at the store; null if the store names none.')
+    .meta({ example: null }),
+  customer_id: z
+    .string()
+    .nullable()
+    .describe('The customer whom a creator brought and to whom the order belongs; null for none.')
+    .meta({ example: null }),
+  terms_id: z
+    .string()
+    .nullable()
+    .describe('Version of the terms that decided it; null for a percentage alone.')
+    .meta({ example: null }),
+};
+
 export const CommissionEvent = z
   .object({
-    id: commissionId,
-    link_id: z
-      .string()
-      .nullable()
-      .describe('Code or link that the sale is attributed to; null for a manual commission.')
-      .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
-    creator_email: creatorEmail,
-    creator_name: assignedCreatorName,
-    campaign_id: campaignId,
-    type: z
-      .enum(['sale', 'manual'])
-      .describe('`sale`: earned by an order of a store. `manual`: recorded by the brand, without an order.'),
-    source: z
-      .string()
-      .describe('Store that sent the order, as `provider:address`; `manual` for a manual commission.')
-      .meta({ example: 'shopify:shop.example' }),
-    integration_id: z
-      .string()
-      .nullable()
-      .describe('Id of that store in `/v1/affiliates/integrations`; null for a manual commission.')
-      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
-    amount: z
-      .number()
-      .describe(
-        'What the customer paid for goods, in major units of `currency`: after discounts, without tax and shipping, before refunds.',
-      )
-      .meta({ example: 125.5 }),
-    commission: z
-      .number()
-      .describe(
-        'What the creator earns, in major units of `currency`. Refunds reduce it until it is paid; then it is fixed. 0 while rejected.',
-      )
-      .meta({ example: 12.55 }),
-    commission_at_rate: z
-      .number()
-      .describe('What the creator would earn if it were approved: like `commission`, but not 0 while rejected.')
-      .meta({ example: 12.55 }),
-    commission_rate: z
-      .number()
-      .describe('Percent of the sale, as it was when the sale was attributed; 0 for a manual commission.')
-      .meta({ example: 10 }),
-    order_id: storeOrderId,
-    order_paid: z
-      .boolean()
-      .describe('Whether the store reported the order as paid; false for a manual commission.')
-      .meta({ example: true }),
-    order_paid_at: timestamp
-      .nullable()
-      .describe('When the customer paid the order; null until then, and for a manual commission.')
-      .meta({ example: '2026-03-02T09:30:00.000Z' }),
-    approvable_at: timestamp
-      .nullable()
-      .describe(
-        'End of the review period: a review can approve the commission from then on. Null until the order is paid.',
-      )
-      .meta({ example: '2026-03-16T09:30:00.000Z' }),
-    customer_email: maskedCustomer,
-    discount_code: z
-      .string()
-      .nullable()
-      .describe('Discount code as the customer redeemed it; null when a click earned the order.')
-      .meta({ example: 'ANA10' }),
-    affiliate_code: z
-      .string()
-      .nullable()
-      .describe('Code or link name that earned the order; null for a manual commission.')
-      .meta({ example: 'ANA10' }),
-    currency: z
-      .string()
-      .describe("ISO 4217 code of the order's currency; of a manual commission, the brand's.")
-      .meta({ example: 'USD' }),
-    status: CommissionStatus,
-    status_updated_at: timestamp
-      .nullable()
-      .describe('When the status last changed; null while it never did.')
-      .meta({ example: '2026-03-16T09:30:00.000Z' }),
-    status_note: z
-      .string()
-      .nullable()
-      .describe(
-        'Reason for the status: the note of the review, `auto` for an automatic approval, or what the store reported.',
-      )
-      .meta({ example: 'Order checked by hand.' }),
-    rejected_by: z
-      .enum(['review', 'order'])
-      .nullable()
-      .describe(
-        '`review`: you rejected it. `order`: the store cancelled the order or refunded it in full, and the rejection ends when the store reverts that. Null unless rejected.',
-      )
-      .meta({ example: null }),
-    fraud_flags: FraudFlags.describe(
-      'Signs that the order was arranged to earn commission; empty when there are none.',
-    ).meta({
-      example: [],
-    }),
-    occurred_at: timestamp
-      .describe('When the customer placed the order, or the manual commission was recorded.')
-      .meta({ example: '2026-03-02T09:30:00.000Z' }),
-    synced_at: timestamp
-      .describe('When a delivery of the store last changed the commission.')
-      .meta({ example: '2026-03-02T09:30:05.000Z' }),
+    ...fields,
+    ...clawBack,
+    order_number: orderNumber,
+    ...deal,
   })
   .meta({ id: 'CommissionEvent' });
 export type CommissionEvent = z.infer<typeof CommissionEvent>;
@@ -175,8 +216,11 @@ interface CommissionColumns {
   holdEndsAt: Date | null;
   /** The order's id at its store; null for a manual commission. */
   storeOrderId: string | null;
+  orderNumber: string | null;
   storefrontUrl: string | null;
   fraudFlags: unknown;
+  kind: Parameters<typeof getOrderKind>[0]['kind'];
+  isRenewal: boolean | null;
 }
 
 /** Maps a row to every field that any shape of a commission has. */
@@ -192,6 +236,7 @@ export function toCommission<Row extends CommissionColumns>(row: Row) {
     type: storeOrderId === null ? ('manual' as const) : ('sale' as const),
     source: address === undefined ? row.source : `${row.source}:${address}`,
     order_id: storeOrderId,
+    kind: storeOrderId === null ? null : getOrderKind(row),
     order_paid: storeOrderId !== null && row.paidAt !== null,
     order_paid_at: storeOrderId === null ? null : (row.paidAt?.toISOString() ?? null),
     approvable_at: row.holdEndsAt?.toISOString() ?? null,
@@ -205,14 +250,20 @@ export function toCommission<Row extends CommissionColumns>(row: Row) {
 }
 
 /** The alias under /v1/affiliates shows two more fields. */
-export const AffiliateCommission = CommissionEvent.extend({
-  click_id: z
-    .string()
-    .nullable()
-    .describe('Click that earned the order; null when a discount code earned it, and for a manual commission.')
-    .meta({ example: null }),
-  created_at: createdAt,
-}).meta({ id: 'AffiliateCommission' });
+export const AffiliateCommission = z
+  .object({
+    ...fields,
+    click_id: z
+      .string()
+      .nullable()
+      .describe('Click that earned the order; null when a discount code earned it, and for a manual commission.')
+      .meta({ example: null }),
+    created_at: createdAt,
+    ...clawBack,
+    order_number: orderNumber,
+    ...deal,
+  })
+  .meta({ id: 'AffiliateCommission' });
 
 export const PlainCommissionFilter = z.object({
   status: CommissionStatus.optional().describe('Only commissions of this status.'),
@@ -245,7 +296,13 @@ export const PlainCommissionFilter = z.object({
 
 /** Filters of `/v1` that the older interface lacks. */
 export const LaterCommissionFilter = {
-  order_id: z.string().max(200).optional().describe('Only the commission of the order with this id at its store.'),
+  order_id: z
+    .string()
+    .max(200)
+    .optional()
+    .describe(
+      'Only commissions of orders with this id at their store, or with this number: case and a leading # do not matter.',
+    ),
   currency: Currency.optional().describe('Only commissions in this currency.'),
   flagged: booleanParameter()
     .optional()
@@ -262,6 +319,14 @@ export const LaterCommissionFilter = {
       'Only commissions of orders from this kind of store (`generic`) or this store (`generic:shop.example`, as rows show it), or those recorded by hand (`manual`).',
     )
     .meta({ example: 'shopify' }),
+  integration_id: z.string().max(100).optional().describe('Only commissions of orders from this store.'),
+  kind: OrderKind.optional().describe('Only commissions of orders of this kind.').meta({ example: 'renewal' }),
+  customer_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Only commissions of orders of this customer, as in `/v1/customers`.'),
+  group_id: z.string().max(100).optional().describe('Only commissions of creators who are in this group now.'),
   sort: z
     .enum(['newest', 'oldest', 'amount'])
     .default('newest')
@@ -284,7 +349,7 @@ const commissionEvents = events({
   },
   'commission.rejected': {
     data: CommissionAnnounced,
-    when: 'A commission was rejected.',
+    when: 'A commission was rejected, or clawed back after it was paid.',
     shownTo: ['legacy'],
   },
   'commission.paid': {

@@ -9,6 +9,9 @@ import type { Account, LedgerKind, NewEntry, Posting } from '../../kit/outbox/le
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
+import { matchesGroup } from '../groups/present-groups.ts';
+import { isNamed } from '../orders/order-names.ts';
+import { orderKind } from '../orders/orders.ts';
 import { CommissionAnnounced, type CommissionFilter, FraudFlags, toCommission } from './commissions.shapes.ts';
 
 /** A commission as the ledger records it; `status` is the one before the change. */
@@ -167,9 +170,14 @@ const withFacts = (db: Pick<Db, 'selectFrom'>) =>
     .selectAll('commissions')
     .select([
       'orders.orderId as storeOrderId',
+      'orders.orderNumber',
       'orders.integrationId',
       'integrations.storefrontUrl',
       'orders.customerEmail',
+      'orders.kind',
+      'orders.isRenewal',
+      'orders.subscriptionId',
+      'orders.customerId',
       'creators.email as creatorEmail',
       shownName,
     ]);
@@ -199,13 +207,19 @@ export const commissions = listing({
       .$if(order_id !== undefined, (query) =>
         query.where(
           sql<boolean>`commissions.order_id in
-            (select id from orders where brand_id = ${brandId} and order_id = ${order_id ?? ''})`,
+            (select id from orders where brand_id = ${brandId} and ${isNamed(order_id ?? '')})`,
         ),
       )
       .$if(where.source?.includes(':') === true, (query) =>
         query.where(
           sql<boolean>`exists (select from orders join integrations on integrations.id = orders.integration_id
             where orders.id = commissions.order_id and ${storeSource} = ${where.source})`,
+        ),
+      )
+      .$if(where.integration_id !== undefined, (query) =>
+        query.where(
+          sql<boolean>`exists (select from orders
+            where orders.id = commissions.order_id and orders.integration_id = ${where.integration_id ?? ''})`,
         ),
       )
       .$if(flagged !== undefined, (query) =>
@@ -215,6 +229,18 @@ export const commissions = listing({
       .$if(approvable !== undefined, (query) =>
         query.where(sql<boolean>`${isApprovable(now)} is ${sql.lit(approvable)}`),
       )
+      .$if(where.kind !== undefined, (query) =>
+        query.where(
+          sql<boolean>`exists (select from orders where orders.id = commissions.order_id and ${orderKind} = ${where.kind})`,
+        ),
+      )
+      .$if(where.customer_id !== undefined, (query) =>
+        query.where(
+          sql<boolean>`commissions.order_id in
+            (select id from orders where brand_id = ${brandId} and customer_id = ${where.customer_id ?? ''})`,
+        ),
+      )
+      .where(matchesGroup('commissions.creatorId', brandId, where.group_id))
       .where(matchesCreator('commissions.creatorId', brandId, creator_email)),
   rows: withFacts,
 });
@@ -320,8 +346,13 @@ export async function lockOrderCommission(db: Db, { brandId, id }: OwnOrder): Pr
     .executeTakeFirst();
 }
 
-/** A row to insert, with its flags as a value instead of JSON text. */
-export type NewCommission = Omit<Insertable<CommissionsTable>, 'fraudFlags'> & { fraudFlags: unknown };
+/** Columns that hold JSON. */
+type JsonColumn = 'fraudFlags' | 'decidedFacts' | 'room';
+
+/** A row to insert, with JSON as values instead of text. */
+export type NewCommission = Omit<Insertable<CommissionsTable>, JsonColumn> &
+  Record<'fraudFlags', unknown> &
+  Partial<Record<JsonColumn, unknown>>;
 
 /** Inserts and reads with the facts in one statement, in which `commissions` means the inserted rows. */
 function insertWithFacts(db: Db, rows: readonly NewCommission[]) {

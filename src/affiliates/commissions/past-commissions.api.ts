@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { act, list, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { Email } from '../../workflow/creators/creators.shapes.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
 import { type PastCommissionFacts, pastCommissions, recordPast } from './past-commissions.ts';

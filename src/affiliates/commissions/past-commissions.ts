@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { PastCommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
@@ -35,17 +36,45 @@ export async function recordPast(work: Work, { source, past_commissions: reports
     if (problem !== undefined) refuse('amount', 'invalid', `${problem}; got ${amount}.`);
     if (creatorId === undefined || amountMinor === undefined) continue;
     const id = newId('pcm', now.getTime());
-    rows.push({ id, brandId, creatorId, source, reference, amountMinor, currency, paidAt, createdAt: now });
+    const paid = { amountMinor, currency, paidAt, createdAt: now };
+    rows.push({ id, brandId, creatorId, source, reference, knownBy: null, ...paid });
   }
   if (problems.length > 0) throw validationError(problems);
-  const { rows: inserted } = await sql<{ id: string }>`${toInsert('past_commissions', rows)}
-    on conflict (brand_id, source, reference) do nothing returning id`.execute(db);
-  const recordedIds = new Set(inserted.map(({ id }) => id));
+  const known = await listKnownReferences(
+    db,
+    brandId,
+    source,
+    reports.map(({ reference }) => reference),
+  );
+  const recordedIds = await insertPast(
+    work,
+    rows.filter(({ reference }) => !known.has(reference)),
+  );
   for (const row of rows) if (recordedIds.has(row.id)) audit({ resourceId: row.id, old: null, new: row });
   return { recorded: recordedIds.size, known: reports.length - recordedIds.size };
 }
 
-type PastCommissionRow = Selectable<PastCommissionsTable>;
+export type PastCommissionRow = Selectable<PastCommissionsTable>;
+
+/** References of a source that are recorded, by a report or by a file. */
+async function listKnownReferences(db: Db, brandId: string, source: string, references: readonly string[]) {
+  const rows = await db
+    .selectFrom('pastCommissions')
+    .select('reference')
+    .where('brandId', '=', brandId)
+    .where('source', '=', source)
+    .where(sql<boolean>`reference = any(${[...references]}::text[])`)
+    .execute();
+  return new Set(rows.map(({ reference }) => reference));
+}
+
+/** Inserts those that are not known, and returns their ids. */
+export async function insertPast({ db }: Work, rows: readonly PastCommissionRow[]): Promise<Set<string>> {
+  if (rows.length === 0) return new Set();
+  const { rows: inserted } = await sql<{ id: string }>`${toInsert('past_commissions', rows)}
+    on conflict do nothing returning id`.execute(db);
+  return new Set(inserted.map(({ id }) => id));
+}
 
 export const pastCommissions = listing({
   noun: 'past commission',

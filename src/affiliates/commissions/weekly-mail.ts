@@ -11,6 +11,7 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { formatMoney } from '../../kit/values/money.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { getCreator } from '../../workflow/creators/creators.ts';
 
 const BATCH = 100;
@@ -55,15 +56,14 @@ async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable):
     const sums = await sumApproved(work.db, due, { from, until });
     const { email: to } = await getCreator(work.db, brandId, creatorId);
     if (to === null || sums.length === 0) return;
-    const day = (at: Date) => at.toISOString().slice(0, 10);
     await queueMail(work, {
       kind: 'commissions_approved',
       to,
-      subjectRow: `${creatorId}:${day(until)}`,
+      subjectRow: `${creatorId}:${toDay(until)}`,
       creatorId,
       params: {
-        from: day(from),
-        to: day(new Date(until.getTime() - DAY_MS)),
+        from: toDay(from),
+        to: toDay(new Date(until.getTime() - DAY_MS)),
         sums: sums.map(({ amountMinor: amount_minor, ...sum }) => ({ ...sum, amount_minor })),
       },
     });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { figuresHandlers } from '../../analytics/figures/freshness.ts';
 import { FRESHNESS } from '../../analytics/figures/sums.ts';
-import { PeriodQuery, ShownPeriod } from '../../analytics/summary/summary.shapes.ts';
+import { PeriodQuery, ShownPeriod, shownTimeZone } from '../../analytics/summary/summary.shapes.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { creatorEmail } from '../../kit/values/fields.ts';
@@ -54,7 +54,7 @@ export const LeakRow = z
     busiest_day: z
       .string()
       .nullable()
-      .describe('UTC day with the most orders without a click.')
+      .describe('Day with the most orders without a click.')
       .meta({ example: '2026-03-14' }),
     busiest_day_orders: count.describe('Orders without a click on that day.').meta({ example: 19 }),
     coupon_site_visits: count
@@ -75,7 +75,8 @@ const Leaks = z.object({
   pagination: Pagination.describe('This page, and the number of codes on all pages.'),
   meta: z
     .object({
-      period: ShownPeriod.describe('When the orders by these codes were placed, in UTC.'),
+      period: ShownPeriod.describe('When the orders by these codes were placed.'),
+      time_zone: shownTimeZone,
       flagged_from: z
         .number()
         .int()

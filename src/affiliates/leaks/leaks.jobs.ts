@@ -1,33 +1,31 @@
-import { resolvePeriod } from '../../analytics/periods.ts';
+import { findPeriod } from '../../analytics/periods.ts';
 import { transact } from '../../kit/engines/postgres/transaction.ts';
+import type { DueRow } from '../../kit/engines/postgres/work-claims.ts';
+import { claimedWork, type Turn } from '../../kit/operation/claimed-work.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Job } from '../../kit/operation/job.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
-import { claimSearches, findLeaks, replaceLeaks } from './leaks.ts';
+import { findLeaks, replaceLeaks, selectDueSearches, updateSearchedAt } from './leaks.ts';
 
 const EVERY_MS = 6 * HOUR_MS;
-const AT_ONCE = 20;
 
-/** Scores the codes of brands that flag leaked ones; later orders are flagged by these scores. */
-export async function searchDue(context: Context): Promise<void> {
-  const { postgres, clock } = context;
-  const now = clock.now();
-  for (const brandId of await claimSearches(postgres.db, now, new Date(now.getTime() - EVERY_MS), AT_ONCE)) {
-    try {
-      const codes = await findLeaks(context, brandId, resolvePeriod({}, now));
-      const leaks = codes.filter(({ score }) => score > 0).map(({ linkId, score }) => ({ linkId, score }));
-      await transact(postgres.db, (trx) => replaceLeaks(trx, brandId, leaks, now));
-    } catch (error) {
-      context.failures.failed('searching a brand for leaked codes', error, { brandId });
-      // A failed search is due again.
-      await postgres.db.updateTable('fraudRules').set({ searchedAt: null }).where('brandId', '=', brandId).execute();
-    }
-  }
+/** Scores the codes of a brand; later orders are flagged by these scores. */
+async function searchBrand(context: Context, { id: brandId }: DueRow, turn: Turn): Promise<void> {
+  const now = context.clock.now();
+  const codes = await findLeaks(context, brandId, await findPeriod(context.postgres.db, brandId, {}, now));
+  const leaks = codes.filter(({ score }) => score > 0).map(({ linkId, score }) => ({ linkId, score }));
+  await transact(context.postgres.db, async (trx) => {
+    await turn.hold(trx);
+    await replaceLeaks(trx, brandId, leaks, now);
+    await updateSearchedAt(trx, brandId, now);
+  });
 }
 
-export const searchLeaks: Job = {
+export const searchLeaks = claimedWork({
   name: 'search-leaks',
   everyMs: 60_000,
   asksFor: 'brands that flag leaked codes and were not searched for six hours',
-  run: searchDue,
-};
+  places: 2,
+  due: (_db, now) => selectDueSearches(new Date(now.getTime() - EVERY_MS)),
+  doing: 'searching a brand for leaked codes',
+  run: searchBrand,
+});

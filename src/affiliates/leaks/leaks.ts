@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import { listCouponVisits } from '../../analytics/figures/clicks.ts';
-import { type Period, resolvePeriod } from '../../analytics/periods.ts';
+import { toLocalTimestamp } from '../../analytics/figures/local-time.ts';
+import { findPeriod, type Period } from '../../analytics/periods.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { DueRow } from '../../kit/engines/postgres/work-claims.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { DAY_MS } from '../../kit/values/duration.ts';
+import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { getFraudRules } from '../rules/fraud-rules.ts';
@@ -44,7 +46,7 @@ export async function findLeaks(engines: Engines, brandId: string, period: Perio
   const days = Math.max(1, Math.round((until.getTime() - from.getTime()) / DAY_MS));
   const since = new Date(from.getTime() - DAYS_BEFORE * DAY_MS);
   const [all, visits] = await Promise.all([
-    listCodeDays(engines.postgres.db, brandId, { since, from, until }),
+    listCodeDays(engines.postgres.db, brandId, { since, from, until, timeZone: period.timeZone }),
     countCouponVisits(engines, brandId, period),
   ]);
   const before = all.filter(({ isNow }) => !isNow);
@@ -70,9 +72,10 @@ export async function findLeaks(engines: Engines, brandId: string, period: Perio
   return leaks.sort((a, b) => b.score - a.score || b.orders - a.orders || (a.linkId < b.linkId ? -1 : 1));
 }
 
-function checkPeriod(query: LeaksQuery, now: Date): Period {
-  const period = resolvePeriod(query, now);
-  if (period.until.getTime() - period.from.getTime() <= MOST_DAYS * DAY_MS) return period;
+async function checkPeriod({ postgres, clock }: Engines, brandId: string, query: LeaksQuery): Promise<Period> {
+  const period = await findPeriod(postgres.db, brandId, query, clock.now());
+  const isLong = Math.round((period.until.getTime() - period.from.getTime()) / HOUR_MS) > MOST_DAYS * 24 + 1;
+  if (!isLong) return period;
   const message = `must be at most ${MOST_DAYS} days before \`to\`.`;
   throw validationError([{ field: 'from', code: 'invalid', message }]);
 }
@@ -116,19 +119,19 @@ async function toLeakRows({ postgres }: Engines, brandId: string, leaks: readonl
 }
 
 export async function pageOfLeaks(engines: Engines, brandId: string, query: LeaksQuery) {
-  const period = checkPeriod(query, engines.clock.now());
+  const period = await checkPeriod(engines, brandId, query);
   const leaks = (await findLeaks(engines, brandId, period)).filter(({ score }) => score >= query.min_score);
   const page = pageThrough(leaks, query);
   const { rules } = await getFraudRules(engines.postgres.db, brandId);
   return {
     data: await toLeakRows(engines, brandId, page.data),
     pagination: page.pagination,
-    meta: { period: period.shown, flagged_from: rules.code_leak.score },
+    meta: { period: period.shown, time_zone: period.timeZone, flagged_from: rules.code_leak.score },
   };
 }
 
 export async function* eachLeak(engines: Engines, brandId: string, query: LeaksQuery): AsyncGenerator<LeakRow> {
-  const period = checkPeriod(query, engines.clock.now());
+  const period = await checkPeriod(engines, brandId, query);
   const leaks = (await findLeaks(engines, brandId, period)).filter(({ score }) => score >= query.min_score);
   yield* await toLeakRows(engines, brandId, leaks);
 }
@@ -144,16 +147,19 @@ interface Windows {
   since: Date;
   from: Date;
   until: Date;
+  timeZone: string;
 }
 
-/** Counts the paid orders that codes earned, by code and UTC day, within the period and before it. */
-async function listCodeDays(db: Db, brandId: string, { since, from, until }: Windows): Promise<CodeDay[]> {
+/** Counts the paid orders that codes earned, by code and day, within the period and before it. */
+async function listCodeDays(db: Db, brandId: string, windows: Windows): Promise<CodeDay[]> {
+  const { since, from, until, timeZone } = windows;
+  const localTime = sql.raw(toLocalTimestamp({ from: since, until, timeZone }, 'orders.occurred_at'));
   const { rows } = await sql<CodeDay>`
     select link_id, creator_id, is_now, day::text, count(*) as orders, count(*) filter (where is_clickless) as clickless,
       count(*) filter (where is_known) as known, count(*) filter (where is_first) as firsts
     from (
       select commissions.link_id, commissions.creator_id, orders.occurred_at >= ${from} as is_now,
-        (orders.occurred_at at time zone 'UTC')::date as day, orders.customer_hash is not null as is_known,
+        ${localTime}::date as day, orders.customer_hash is not null as is_known,
         not exists (
           select from jsonb_array_elements(orders.attribution -> 'candidates') as candidate
           join links on links.brand_id = ${brandId} and links.id = candidate ->> 'link_id'
@@ -166,23 +172,21 @@ async function listCodeDays(db: Db, brandId: string, { since, from, until }: Win
             and (earlier.occurred_at, earlier.id) < (orders.occurred_at, orders.id)) as is_first
       from orders join commissions on commissions.order_id = orders.id
       where orders.brand_id = ${brandId} and orders.occurred_at >= ${since} and orders.occurred_at < ${until}
-        and orders.paid_at is not null and orders.is_test is not true and orders.is_renewal is not true
+        and orders.paid_at is not null and orders.is_test is not true and orders.is_renewal is not true and orders.kind is distinct from 'renewal'
         and commissions.discount_code is not null
     ) as won
     group by link_id, creator_id, is_now, day order by day`.execute(db);
   return rows;
 }
 
-/** Claims brands that flag leaked codes and were last searched before `since`, and marks them as searched now. */
-export async function claimSearches(db: Db, now: Date, since: Date, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ brandId: string }>`
-    with due as (
-      select brand_id from fraud_rules
-      where rules -> 'code_leak' ->> 'action' <> 'off' and (searched_at is null or searched_at <= ${since})
-      order by searched_at nulls first limit ${limit} for update skip locked)
-    update fraud_rules set searched_at = ${now} from due where fraud_rules.brand_id = due.brand_id
-    returning fraud_rules.brand_id`.execute(db);
-  return rows.map(({ brandId }) => brandId);
+/** Brands that flag leaked codes and were last searched before `since`. */
+export const selectDueSearches = (since: Date) => sql<DueRow>`
+  select brand_id as id, brand_id from fraud_rules
+  where rules -> 'code_leak' ->> 'action' <> 'off' and (searched_at is null or searched_at <= ${since})
+  order by searched_at nulls first`;
+
+export async function updateSearchedAt(db: Db, brandId: string, searchedAt: Date): Promise<void> {
+  await db.updateTable('fraudRules').set({ searchedAt }).where('brandId', '=', brandId).execute();
 }
 
 /** Replaces the brand's stored scores. */

@@ -7,7 +7,7 @@ import type { Page } from '../../kit/values/page.ts';
 import type { JournalFilter } from './ledger.api.ts';
 
 /** The filter of a request with its window resolved; `until` is exclusive. */
-type JournalSelection = Omit<JournalFilter, 'from' | 'to' | keyof Page> & { from: Date; until: Date };
+type JournalSelection = Omit<JournalFilter, 'from' | 'to' | 'time_zone' | keyof Page> & { from: Date; until: Date };
 
 const JournalRow = z.object({
   at: z.string(),
@@ -21,6 +21,7 @@ const JournalRow = z.object({
   amountMinor: z.number().int(),
   creatorEmail: z.string().nullable(),
   orderId: z.string().nullable(),
+  orderNumber: z.string().nullable(),
   commissionId: z.string().nullable(),
   payoutId: z.string().nullable(),
   linkId: z.string().nullable(),
@@ -64,7 +65,7 @@ export async function listJournal(
     ? sql`(posting.at collate "C", entry.seq, posting.line) > (${after.at}, ${after.seq}, ${after.line})`
     : sql`true`;
   const { rows } = await sql`
-    select posting.*, creator.email as creator_email, orders.order_id, payout.reference
+    select posting.*, creator.email as creator_email, orders.order_id, orders.order_number, payout.reference
     from (
       select posting.at, entry.seq, posting.line, entry.id as entry_id, entry.kind, entry.recorded_at, posting.account,
         entry.currency, posting.amount_minor, entry.creator_id, entry.order_id as own_order_id, entry.commission_id,

@@ -1,20 +1,22 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { Boundary, toEnd, toStart } from '../../analytics/figures/sums.ts';
+import { Boundary, checkOrder, toEnd, toStart } from '../../analytics/figures/sums.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { type Account, type LedgerKind, StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { awaitNumbers } from '../../kit/outbox/outbox.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
-import { listSchema, PageQuery, toPage, toPagination } from '../../kit/values/page.ts';
-import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { listSchema, PageQuery, timeZoneInput, toPage, toPagination } from '../../kit/values/page.ts';
+import { besideOthers } from '../../kit/values/problems.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { mapRows, toWire } from '../../kit/values/wire.ts';
+import { awaitFilter } from './as-of.ts';
 import { eachJournalRow, type JournalRow, listJournal, sumJournal } from './journal.ts';
 import { reconcileJob } from './ledger.jobs.ts';
 import { account, kind, LedgerEntry, LedgerFilter, LedgerList } from './ledger.shapes.ts';
-import { eachEntry, type LedgerSelection, type ListedEntry, listAccountBalances, listEntries } from './ledger.ts';
+import { eachEntry, type ListedEntry, listAccountBalances, listEntries } from './ledger.ts';
+import { listOpenItemsOperation } from './open-items.api.ts';
 
 const toEntry = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry) => ({
   ...toWire(row),
@@ -23,22 +25,6 @@ const toEntry = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry)
   postings: StoredPostings.parse(postings),
   hash: hash.toString('hex'),
 });
-
-/** Outlasts the current millisecond even if the timer fires early. */
-const PAUSE_MS = 3;
-
-/** Resolves once no more entries can be recorded before the filter's time, which is at most now. */
-async function awaitFilter(
-  { postgres, clock }: Pick<Context, 'postgres' | 'clock'>,
-  brandId: string,
-  { as_of, creator_email, currency }: LedgerFilter,
-): Promise<LedgerSelection> {
-  const now = clock.now();
-  const until = new Date(Math.min(toEnd(as_of ?? now.toISOString()).getTime(), now.getTime() + 1));
-  if (until > now) await pause(PAUSE_MS);
-  await awaitNumbers(postgres.db, brandId);
-  return { until, creator_email, currency };
-}
 
 const ledgerOperations = [
   read({
@@ -105,6 +91,9 @@ const BOOKING_TEXTS: Readonly<Record<LedgerKind, string>> = {
   adjustment: 'Order changed',
   payout: 'Payout',
   manual: 'Commission recorded by hand',
+  void: 'Payout voided',
+  return: 'Payout returned',
+  claw_back: 'Commission clawed back',
 };
 
 const accountName = z
@@ -116,7 +105,7 @@ const JournalLine = z
   .object({
     date: z.iso
       .date()
-      .describe('UTC day to book the line on. A sale and its commission have the day of the order.')
+      .describe('Day to book the line on. A sale and its commission have the day of the order.')
       .meta({ example: '2026-03-02' }),
     entry: z.number().int().describe('`seq` of the ledger entry. Its lines balance together.').meta({ example: 412 }),
     kind,
@@ -145,17 +134,17 @@ const JournalLine = z
     payout_id: LedgerEntry.shape.payout_id,
     recorded_at: LedgerEntry.shape.recorded_at,
     entry_id: idField('led', 'Id of the ledger entry in `/v1/affiliates/ledger`.'),
+    order_number: LedgerEntry.shape.order_number,
   })
   .meta({ id: 'JournalLine' });
 
 const JournalFilter = z
   .object({
     from: Boundary.optional()
-      .describe('Start of the window: a UTC day or a time. Omitted: the first of this month.')
+      .describe('Start of the window: a day or a time. Omitted: the first of this month.')
       .meta({ example: '2026-03-01' }),
-    to: Boundary.optional().describe(
-      'End of the window: a UTC day, which is included whole, or a time. Omitted: today.',
-    ),
+    to: Boundary.optional().describe('End of the window: a day, which is included whole, or a time. Omitted: today.'),
+    time_zone: timeZoneInput,
     by: z
       .enum(['date', 'recorded'])
       .default('date')
@@ -166,10 +155,7 @@ const JournalFilter = z
     currency: Currency.optional().describe('Only lines in this currency.'),
     ...PageQuery,
   })
-  .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
-    if (typeof from !== 'string' || typeof to !== 'string' || toStart(from) < toEnd(to)) return;
-    context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from });
-  }, besideOthers);
+  .superRefine(checkOrder, besideOthers);
 export type JournalFilter = z.output<typeof JournalFilter>;
 
 const Turnover = z.object({
@@ -182,26 +168,38 @@ const Turnover = z.object({
 
 const JournalList = listSchema(JournalLine).extend({
   summary: z
-    .object({ by_account: z.array(Turnover).describe('Turnover of each account and currency.') })
+    .object({
+      by_account: z.array(Turnover).describe('Turnover of each account and currency.'),
+      time_zone: z.string().describe('Time zone of the days.').meta({ example: 'Europe/Berlin' }),
+    })
     .describe('Sums over all matching lines, not just this page.'),
 });
 
 /** The requested window, by default this month so far. A window that ends before it begins is empty. */
-function toWindow({ from, to, ...query }: JournalFilter, now: Date) {
-  const today = now.toISOString().slice(0, 10);
-  return { ...query, from: toStart(from ?? `${today.slice(0, 8)}01`), until: toEnd(to ?? today) };
+async function resolveWindow({ postgres, clock }: Context, brandId: string, query: JournalFilter) {
+  const { from, to, time_zone, ...where } = query;
+  const timeZone = time_zone ?? (await getTimeZone(postgres.db, brandId));
+  const today = dayIn(timeZone, clock.now());
+  return {
+    ...where,
+    timeZone,
+    from: toStart(from ?? `${today.slice(0, 8)}01`, timeZone),
+    until: toEnd(to ?? today, timeZone),
+  };
 }
 
-function toLine(row: JournalRow): z.output<typeof JournalLine> {
+function toLine(row: JournalRow, timeZone: string): z.output<typeof JournalLine> {
   const { at, amountMinor, currency, orderId, payoutId, reference, kind } = row;
   return {
-    date: at.slice(0, 10),
+    date: dayIn(timeZone, new Date(at)),
     entry: row.seq,
     kind,
     account: row.account,
     account_name: ACCOUNT_NAMES[row.account],
-    text: [BOOKING_TEXTS[kind], orderId === null ? null : `order ${orderId}`].filter(Boolean).join(', '),
-    debit: amountMinor > 0 ? fromMinor(amountMinor, currency) : null,
+    text: [BOOKING_TEXTS[kind], orderId === null ? null : `order ${row.orderNumber ?? orderId}`]
+      .filter(Boolean)
+      .join(', '),
+    debit: amountMinor >= 0 ? fromMinor(amountMinor, currency) : null,
     credit: amountMinor < 0 ? fromMinor(-amountMinor, currency) : null,
     currency,
     document: payoutId === null ? orderId : (reference ?? payoutId),
@@ -211,6 +209,7 @@ function toLine(row: JournalRow): z.output<typeof JournalLine> {
     payout_id: payoutId,
     recorded_at: row.recordedAt.toISOString(),
     entry_id: row.entryId,
+    order_number: row.orderNumber,
   };
 }
 
@@ -226,9 +225,10 @@ const journalOperations = [
     forAgents: { example: { from: '2026-01-01', to: '2026-03-31' } },
     query: JournalFilter,
     response: JournalList,
-    handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {
+    handler: async (context, { caller: { brandId }, query }) => {
+      const { db } = context.postgres;
       const page = toPage(query);
-      const where = toWindow(query, clock.now());
+      const { timeZone, ...where } = await resolveWindow(context, brandId, query);
       const [rows, sums] = await Promise.all([listJournal(db, brandId, where, page), sumJournal(db, brandId, where)]);
       const total = sums.reduce((sum, { postings }) => sum + postings, 0);
       const by_account = sums.map(({ account, currency, debitMinor, creditMinor }) => ({
@@ -238,12 +238,18 @@ const journalOperations = [
         debit: fromMinor(debitMinor, currency),
         credit: fromMinor(creditMinor, currency),
       }));
-      return { data: rows.map(toLine), pagination: toPagination(page, total), summary: { by_account } };
+      return {
+        data: rows.map((row) => toLine(row, timeZone)),
+        pagination: toPagination(page, total),
+        summary: { by_account, time_zone: timeZone },
+      };
     },
     csv: {
       item: JournalLine,
-      rows: ({ postgres, clock }, { caller, query }) =>
-        mapRows(eachJournalRow(postgres.exports, caller.brandId, toWindow(query, clock.now())), toLine),
+      rows: async (context, { caller: { brandId }, query }) => {
+        const { timeZone, ...where } = await resolveWindow(context, brandId, query);
+        return mapRows(eachJournalRow(context.postgres.exports, brandId, where), (row) => toLine(row, timeZone));
+      },
     },
   }),
 ] as const;
@@ -251,6 +257,6 @@ const journalOperations = [
 export const ledger = noun({
   name: 'ledger',
   ids: { ledger: 'led' },
-  operations: [...ledgerOperations, ...journalOperations],
+  operations: [...ledgerOperations, ...journalOperations, listOpenItemsOperation],
   jobs: [reconcileJob],
 });

@@ -3,7 +3,8 @@ import { Boundary, toStart } from '../../analytics/figures/sums.ts';
 import { ACCOUNTS, LEDGER_KINDS } from '../../kit/outbox/ledger-entry.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
-import { PageQuery, Pagination, timestamp } from '../../kit/values/page.ts';
+import { PageQuery, Pagination, timestamp, timeZoneInput } from '../../kit/values/page.ts';
+import { orderNumber } from '../orders/order-names.ts';
 
 export const account = z
   .enum(ACCOUNTS)
@@ -77,6 +78,7 @@ export const LedgerEntry = z
       .string()
       .describe("SHA-256, in hex, over the previous entry's hash and the facts of this one.")
       .meta({ example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }),
+    order_number: orderNumber,
   })
   .meta({ id: 'LedgerEntry' });
 
@@ -88,8 +90,9 @@ const Moment = Boundary.refine(
 
 export const LedgerFilter = z.object({
   as_of: Moment.optional().describe(
-    'Only entries recorded by then: a UTC day, which is included whole, or a time. Omitted, or in the future: now.',
+    'Only entries recorded by then: a day, which is included whole, or a time. Omitted, or in the future: now.',
   ),
+  time_zone: timeZoneInput,
   creator_email: z
     .email()
     .max(254)

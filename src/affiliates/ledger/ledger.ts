@@ -28,7 +28,7 @@ const selectEntries = (db: Db, brandId: string, where: LedgerSelection) =>
     .innerJoin('creators', 'creators.id', 'entry.creatorId')
     .leftJoin('orders', 'orders.id', 'entry.orderId')
     .selectAll('entry')
-    .select(['creators.email as creatorEmail', 'orders.orderId as storeOrderId'])
+    .select(['creators.email as creatorEmail', 'orders.orderId as storeOrderId', 'orders.orderNumber'])
     .orderBy('entry.seq', 'desc');
 
 export type ListedEntry = Awaited<ReturnType<typeof listEntries>>['rows'][number];

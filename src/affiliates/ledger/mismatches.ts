@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { isPaidOut } from '../payouts/payouts.ts';
 
 /** Most mismatches that are reported of a kind. */
 const MOST = 100;
@@ -22,7 +23,7 @@ export async function listWrongCommissions(db: Db, brandId: string): Promise<str
       from ledger_entries as entry cross join lateral ${POSTINGS}
       where entry.brand_id = ${brandId} and entry.commission_id is not null group by entry.commission_id
     ), rows as (
-      select id, status, order_id, paid_at, amount_minor, refunded_minor, commission_minor, commission_rate_ppm,
+      select id, status, order_id, paid_at, amount_minor, refunded_minor, commission_minor, commission_rate_ppm, decided_facts,
         coalesce((select sum(amount_minor) from commission_adjustments as one
           where one.brand_id = ${brandId} and one.commission_id = commissions.id), 0) as adjusted,
         coalesce((select sum(amount_minor) from payout_allocations as one
@@ -43,7 +44,7 @@ export async function listWrongCommissions(db: Db, brandId: string): Promise<str
       or rows.base_minor <> rows.amount_minor
       or case when rows.paid_at is null then
           rows.status not in ('pending', 'rejected') or sums.id is not null
-          or abs(rows.commission_minor * 1000000::numeric
+          or rows.decided_facts is null and abs(rows.commission_minor * 1000000::numeric
             - (rows.amount_minor - rows.refunded_minor) * rows.commission_rate_ppm::numeric) > 500000
         else
           coalesce(sums.sales, 0) <> rows.amount_minor or coalesce(sums.refunds, 0) <> rows.refunded_minor
@@ -67,7 +68,7 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
       group by entry.payout_id
     ), rows as (
       select id, is_fee, unallocated_minor, allocated_minor, netted_minor, amount_minor,
-        case when status = 'paid' or method = 'wallet' then amount_minor else 0 end as paid_minor,
+        case when ${isPaidOut} then amount_minor else 0 end as paid_minor,
         coalesce((select sum(amount_minor) from payout_allocations as one
           where one.brand_id = ${brandId} and one.payout_id = payouts.id), 0) as allocations
       from payouts where brand_id = ${brandId}
@@ -109,7 +110,7 @@ export async function listMisposted(db: Db, brandId: string): Promise<string[]> 
       select at from jsonb_to_recordset(entry.postings) as posting (account text, at timestamptz)
       where account = 'cash') as cash on true
     where entry.brand_id = ${brandId} and (row.creator_id <> entry.creator_id or row.currency <> entry.currency
-      or cash.at <> coalesce(row.paid_at, row.created_at))
+      or cash.at <> coalesce(case entry.kind when 'return' then row.corrected_at else row.paid_at end, row.created_at))
     order by seq limit ${MOST}`.execute(db);
   return rows.map(({ problem }) => problem);
 }

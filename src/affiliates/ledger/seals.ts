@@ -12,6 +12,8 @@ interface SealedTable {
   table: string;
   noun: string;
   key: readonly string[];
+  /** Rows from before the table was sealed have no seal until they are written again. */
+  isPartial?: boolean;
 }
 
 const SEALED: readonly SealedTable[] = [
@@ -21,6 +23,12 @@ const SEALED: readonly SealedTable[] = [
   { table: 'link_states', noun: 'state of assignment', key: ['link_id', 'at'] },
   { table: 'link_past_codes', noun: 'earlier code of assignment', key: ['link_id', 'code', 'until'] },
   { table: 'orders', noun: 'order', key: ['id'] },
+  { table: 'terms', noun: 'version of terms', key: ['id'] },
+  { table: 'creator_groups', noun: 'group', key: ['id'] },
+  { table: 'group_memberships', noun: 'membership of group', key: ['id'] },
+  { table: 'commission_parts', noun: 'part of commission', key: ['commission_id', 'rule'] },
+  { table: 'customers', noun: 'customer', key: ['id'] },
+  { table: 'customer_keys', noun: 'key of customer', key: ['customer_id', 'kind', 'key'] },
   { table: 'order_heads', noun: 'head of order', key: ['integration_id', 'order_id'] },
   { table: 'order_refunds', noun: 'refund of order', key: ['integration_id', 'order_id', 'refund_id'] },
   { table: 'order_disputes', noun: 'dispute of order', key: ['integration_id', 'order_id', 'dispute_id'] },
@@ -30,7 +38,40 @@ const SEALED: readonly SealedTable[] = [
   { table: 'payout_allocations', noun: 'allocation of commission', key: ['commission_id', 'payout_id'] },
   { table: 'statements', noun: 'statement', key: ['id'] },
   { table: 'disputes', noun: 'dispute', key: ['id'] },
+  { table: 'payment_profiles', noun: 'payment profile of creator', key: ['creator_id'] },
+  { table: 'brands', noun: 'settings of brand', key: ['id'] },
+  { table: 'attribution_rules', noun: 'attribution rules of brand', key: ['brand_id'] },
+  { table: 'fraud_rules', noun: 'fraud rules of brand', key: ['brand_id'] },
+  { table: 'referrer_checks', noun: 'check of the referrer of commission', key: ['commission_id'] },
+  { table: 'agent_policies', noun: 'agent policy of brand', key: ['brand_id'] },
+  { table: 'integrations', noun: 'store', key: ['id'] },
+  { table: 'api_keys', noun: 'API key', key: ['id'] },
+  { table: 'webhook_subscriptions', noun: 'webhook', key: ['id'] },
+  { table: 'reports', noun: 'report', key: ['id'] },
+  { table: 'costs', noun: 'cost', key: ['id'] },
+  { table: 'contracts', noun: 'contract', key: ['id'] },
+  { table: 'data_requests', noun: 'request of a person', key: ['id'] },
+  { table: 'seal_conversions', noun: 'conversion of seals of brand', key: ['brand_id'] },
+  { table: 'past_commissions', noun: 'past commission', key: ['id'] },
+  { table: 'order_items', noun: 'lines of order', key: ['integration_id', 'order_id', 'refund_id'], isPartial: true },
+  {
+    table: 'order_clicks',
+    noun: 'click of order',
+    key: ['integration_id', 'order_id', 'click'],
+    isPartial: true,
+  },
+  { table: 'audit_log', noun: 'audit entry', key: ['id'], isPartial: true },
 ];
+
+/** A brand's own row has its id instead of a brand's. */
+const ownsRow = (table: string, brandId: string) =>
+  sql`present.${sql.ref(table === 'brands' ? 'id' : 'brand_id')} = ${brandId}`;
+
+/** The number and hash of a seal; 0 and null before the first. */
+export interface SealHead {
+  seq: number;
+  hash: Buffer | null;
+}
 
 const ChainedSeals = z.array(
   z.object({
@@ -43,7 +84,7 @@ const ChainedSeals = z.array(
 );
 
 /** Lists the next seals of the brand's chain, each compared with the stored hash of the one before it. */
-async function listSeals(db: Db, brandId: string, after: { seq: number; hash: Buffer | null }, limit: number) {
+async function listSeals(db: Db, brandId: string, after: SealHead, limit: number) {
   const { rows } = await sql`
     with batch as (select * from seals where brand_id = ${brandId} and seq > ${after.seq} order by seq limit ${limit})
     select batch.seq, batch.hash,
@@ -65,6 +106,8 @@ const ComparedRows = z.array(
     /** The row as last sealed; null if it was sealed as deleted. */
     sealed: Facts,
     actual: Facts,
+    /** The actual values themselves, which `actual` has as commitments under the salt of the seal. */
+    present: Facts,
     /** The first seal whose writer found the row different from what the previous seal had left. */
     brokenAt: z.number().int().nullable(),
   }),
@@ -89,30 +132,35 @@ function matchesKey(columns: readonly string[]): RawBuilder<unknown> {
 async function compareSealed(
   db: Db,
   brandId: string,
-  { table, key: columns }: SealedTable,
+  { table, key: columns, isPartial = false }: SealedTable,
+  since: number,
   after: readonly string[],
   limit: number,
 ): Promise<ComparedRow[]> {
+  const isNew = sql`exists (select from seals where seals.seal_id = sealed_rows.seal_id and seals.seq > ${since})
+    or not exists (select from seals where seals.seal_id = sealed_rows.seal_id)`;
   const { rows } = await sql`
     with keys as materialized (
       select distinct key from sealed_rows
-      where brand_id = ${brandId} and table_name = ${table} and key > ${[...after]}::text[] order by key limit ${limit}
+      where brand_id = ${brandId} and table_name = ${table} and key > ${[...after]}::text[]
+        and (${since === 0 ? sql`true` : isNew}) order by key limit ${limit}
     ), writes as (
-      select written.key, written.id, written.facts, seals.seq, written.found_hash is distinct from
-        lag(sealed_digest(written.facts)) over (partition by written.key order by written.id) as is_broken
+      select written.key, written.id, written.facts, written.salt, seals.seq, written.found_hash is distinct from
+        lag(sealed_digest(written.facts)) over (partition by written.key order by written.id)
+        and not (${isPartial} and row_number() over (partition by written.key order by written.id) = 1) as is_broken
       from keys
       join sealed_rows as written on written.key = keys.key and written.brand_id = ${brandId} and written.table_name = ${table}
       join seals on seals.seal_id = written.seal_id and seals.brand_id = ${brandId}
     ), last as (
-      select distinct on (key) key, facts from writes order by key, id desc
+      select distinct on (key) key, facts, salt from writes order by key, id desc
     ), compared as (
-      select one.key, last.facts as sealed, actual.facts as actual,
+      select one.key, last.facts as sealed, commit_facts(${table}, actual.facts, last.salt) as actual, actual.facts as present,
         (select min(seq) from writes where writes.key = one.key and is_broken) as broken_at
       from keys as one
       left join last on last.key = one.key
       left join lateral (
         select sealed_facts(${table}, to_jsonb(present)) as facts from ${sql.table(table)} as present
-        where present.brand_id = ${brandId} and ${matchesKey(columns)}) as actual on true
+        where ${ownsRow(table, brandId)} and ${matchesKey(columns)}) as actual on true
     )
     select * from compared
     where sealed is distinct from actual or broken_at is not null or key = (select max(key) from keys)
@@ -125,7 +173,7 @@ async function listUnnoted(db: Db, brandId: string, { table, key: columns }: Sea
   const { rows } = await sql<{ key: string[] }>`
     select key from (
       select sealed_key(to_jsonb(present), ${[...columns]}::text[]) as key from ${sql.table(table)} as present
-      where present.brand_id = ${brandId}) as one
+      where ${ownsRow(table, brandId)} and sealed_facts(${table}, to_jsonb(present)) is not null) as one
     where not exists (
       select from sealed_rows as written
       where written.brand_id = ${brandId} and written.table_name = ${table} and written.key = one.key)
@@ -134,7 +182,7 @@ async function listUnnoted(db: Db, brandId: string, { table, key: columns }: Sea
 }
 
 /** Finds the problem of a row, if it has one. */
-function findRowProblem({ sealed, actual, brokenAt }: ComparedRow): string | undefined {
+function findRowProblem({ sealed, actual, present, brokenAt }: ComparedRow): string | undefined {
   if (sealed === null && actual !== null) return 'it was not written by Rollcall';
   if (sealed !== null && actual === null) return 'it was sealed and is gone';
   const print = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
@@ -144,22 +192,47 @@ function findRowProblem({ sealed, actual, brokenAt }: ComparedRow): string | und
       const values = [actual?.[name], sealed?.[name]];
       const [actualText, sealedText] = values.map(print);
       if (actualText === sealedText) return [];
-      const isDigest = values.some((value) => typeof value === 'string' && value.startsWith('sha256:'));
-      return isDigest ? `${name} is not what was sealed` : `${name} is ${actualText}, sealed as ${sealedText}`;
+      const isSealedAs = (form: string) => values.some((value) => typeof value === 'string' && value.startsWith(form));
+      if (isSealedAs('sha256:') || print(present?.[name]).startsWith('"sha256:'))
+        return `${name} is not what was sealed`;
+      if (isSealedAs('hmac:')) return `${name} is ${print(present?.[name])}, which is not what was sealed`;
+      return `${name} is ${actualText}, sealed as ${sealedText}`;
     });
   if (differences.length > 0) return differences.join('; ');
   return brokenAt === null ? undefined : `it was edited before seal ${brokenAt} was written`;
 }
 
-const nameRow = ({ noun }: SealedTable, key: readonly string[]) => `${noun} ${key.join(' ')}`;
+const nameRow = ({ noun }: SealedTable, key: readonly string[]) =>
+  [noun, ...key.filter((part) => part !== '')].join(' ');
 
-async function verifyTable(db: Db, brandId: string, table: SealedTable): Promise<string[]> {
-  const problems = (await listUnnoted(db, brandId, table)).map(
-    (key) => `${nameRow(table, key)}: it was not written by Rollcall`,
-  );
+/** Lists rows that somebody else wrote: nothing sealed what their triggers noted. */
+async function listUnsealed(db: Db, brandId: string): Promise<{ table: string; key: string[] }[]> {
+  const { rows } = await sql<{ table: string; key: string[] }>`
+    select distinct table_name as table, key from sealed_rows as written
+    where brand_id = ${brandId} and not exists (select from seals where seals.seal_id = written.seal_id)
+    order by table_name, key limit ${MOST_UNSEALED * SEALED.length}`.execute(db);
+  return rows;
+}
+
+/** Compares the rows that were written after the seal `since`, or all. */
+async function verifyTable(
+  db: Db,
+  brandId: string,
+  table: SealedTable,
+  since: number,
+  unsealed: Awaited<ReturnType<typeof listUnsealed>>,
+): Promise<string[]> {
+  const unnoted = since > 0 || table.isPartial ? [] : await listUnnoted(db, brandId, table);
+  const problems = [
+    ...unnoted.map((key) => `${nameRow(table, key)}: it was not written by Rollcall`),
+    ...unsealed
+      .filter((one) => one.table === table.table)
+      .slice(0, MOST_UNSEALED)
+      .map(({ key }) => `${nameRow(table, key)}: it was edited, or edited and set back`),
+  ];
   let after: string[] = [];
   for (;;) {
-    const rows = await compareSealed(db, brandId, table, after, BATCH);
+    const rows = await compareSealed(db, brandId, table, since, after, BATCH);
     for (const row of rows) {
       const problem = findRowProblem(row);
       if (problem !== undefined) problems.push(`${nameRow(table, row.key)}: ${problem}`);
@@ -170,12 +243,16 @@ async function verifyTable(db: Db, brandId: string, table: SealedTable): Promise
   }
 }
 
-/** Walks the brand's seals, and compares every sealed row with its last sealed state. */
-export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buffer | null; problems: string[] }> {
+/** Walks the brand's seals after `since`, and compares the rows that they cover with their last sealed state. */
+export async function verifySeals(
+  db: Db,
+  brandId: string,
+  since: SealHead,
+): Promise<{ head: SealHead; problems: string[] }> {
   // Rows are sealed with times as text in UTC.
   await sql`set local time zone 'UTC'`.execute(db);
   const problems: string[] = [];
-  let last: { seq: number; hash: Buffer | null } = { seq: 0, hash: null };
+  let last = since;
   for (;;) {
     const seals = await listSeals(db, brandId, last, BATCH);
     for (const { seq, hash, isRight, isInLedger } of seals) {
@@ -191,6 +268,7 @@ export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buff
   if (head.seq !== last.seq || !(head.hash ?? Buffer.alloc(0)).equals(last.hash ?? Buffer.alloc(0))) {
     problems.push(`the head says ${head.seq} seals, the last one is ${last.seq}, or has another hash`);
   }
-  for (const table of SEALED) problems.push(...(await verifyTable(db, brandId, table)));
-  return { hash: last.hash, problems };
+  const unsealed = await listUnsealed(db, brandId);
+  for (const table of SEALED) problems.push(...(await verifyTable(db, brandId, table, since.seq, unsealed)));
+  return { head: last, problems };
 }

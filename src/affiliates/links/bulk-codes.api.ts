@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { act } from '../../kit/operation/kit.ts';
+import { Email } from '../../kit/values/email.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
-import { assignedCreatorName, Email } from '../../workflow/creators/creators.shapes.ts';
+import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
+import { TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { createCodes } from './bulk-codes.ts';
-import { Destination, LINK_TYPES, Rate, shortUrlField } from './links.shapes.ts';
+import { checkDeal, Destination, ForwardParameters, LINK_TYPES, Notify, Rate, shortUrlField } from './links.shapes.ts';
 
 /** Most assignments that one request creates, and most creators that it may name. */
 export const MAX_CREATED = 500;
@@ -36,8 +38,9 @@ export const BulkCreate = z
       .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' })
       .optional(),
     commission_rate: Rate.optional().describe(
-      "Percent of each sale that the creators earn; the brand's `default_commission_rate` when omitted.",
+      "Percent of each sale that the creators earn. When omitted, the terms of each creator's group, the campaign or the brand apply; without any, the brand's `default_commission_rate`.",
     ),
+    terms: TermsInput.optional().describe('What each pays and for how long, instead of `commission_rate`.'),
     type: z
       .enum([...LINK_TYPES, 'referral_link'])
       .default('discount_code')
@@ -47,7 +50,12 @@ export const BulkCreate = z
     destination_url: Destination.nullable()
       .describe('Page that the new links redirect to. Required for links.')
       .optional(),
-    notify: z.boolean().default(false).describe('`true`: mails each creator theirs at once.'),
+    forward_parameters: ForwardParameters.default(true).describe(
+      'Whether the new links take the parameters that they are opened with along to the destination.',
+    ),
+    notify: Notify.describe(
+      '`true`: mails each creator theirs at once. `false`: a code when the first order brings it.',
+    ),
   })
   .superRefine((input: Unchecked<(typeof SELECTORS)[number] | 'type' | 'destination_url'>, context) => {
     const selectors = SELECTORS.filter((name) => input[name] !== undefined && input[name] !== false);
@@ -65,6 +73,7 @@ export const BulkCreate = z
       context.addIssue({ code: 'custom', path: ['destination_url'], params: { code: 'required' }, message });
     }
   }, besideOthers)
+  .superRefine(checkDeal, besideOthers)
   .meta({ id: 'BulkCodes', examples: [{ all_missing: true, commission_rate: 10 }] });
 export type BulkCreate = z.output<typeof BulkCreate>;
 
@@ -145,12 +154,12 @@ export const bulkCodeOperations = [
       description:
         'For every creator on the roster without one, or for those you name: up to 500 in a call. A creator who has one of the same campaign and type keeps it.',
       example: { all_missing: true, commission_rate: 10 },
-      omits: ['roster_ids'],
+      omits: ['roster_ids', 'terms'],
     },
     body: BulkCreate,
     item: BulkCreated,
     errors: ['INVALID_SELECTION'],
-    hints: { idempotent: true },
+    hints: { idempotent: true, planned: ['terms'] },
     weighs: { rate: 'commissionRatePpm' },
     lookUp: async ({ config }) => config.linksUrl,
     apply: async (work, { body }, linksUrl) => await createCodes(work, body, linksUrl),

@@ -7,14 +7,18 @@ import { newId } from '../../kit/values/ids.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+
+import { insertVersions } from '../../workflow/terms/versions.ts';
+import { listLinkStarts, toOwnColumns } from '../terms/effective.ts';
+import { makePlainTerms } from '../terms/plain.ts';
 import { type BulkCreate, type BulkCreated, MAX_CREATED } from './bulk-codes.api.ts';
-import { findDestinationProblems, getRatePpm, listGeneratedFields } from './create-link.ts';
-import { mailLinks } from './links.mails.ts';
+import { DEFAULT_DAYS, findDestinationProblems, listGeneratedFields } from './create-link.ts';
+import { tellCreators } from './links.mails.ts';
 import { shortUrl } from './links.shapes.ts';
 import { insertLinks, insertStates, type LinkRow, type LinkType } from './links.ts';
 import { assignSlugs, drawCode, firstSlug } from './slugs.ts';
 
-const DEFAULT_DAYS = 30;
 const MAX_ATTEMPTS = 8;
 
 const listNames = ({ name, igHandle, ttHandle }: Member) => [name, igHandle, ttHandle];
@@ -79,37 +83,64 @@ interface Assignment {
 }
 
 /** Creates the links in batches and retries taken codes with a longer suffix. */
-async function insertAssignments(work: Work, members: readonly Member[], terms: Terms): Promise<Assignment[]> {
+async function insertAssignments(
+  work: Work,
+  members: readonly Member[],
+  facts: SharedFacts,
+  deal: { percent: number | undefined; terms: Terms | undefined },
+): Promise<Assignment[]> {
+  const { db, brandId } = work;
+  const own = deal.terms ?? (deal.percent === undefined ? undefined : makePlainTerms(deal.percent, 'order'));
+  const creatorIds = members.map(({ creatorId }) => creatorId);
+  const starts = await listLinkStarts(db, brandId, creatorIds, facts.campaignId);
   const assignments: Assignment[] = [];
   let remaining = [...members];
   for (let attempt = 0; attempt < MAX_ATTEMPTS && remaining.length > 0; attempt += 1) {
     const pending = new Map(remaining.map((member) => [newId('lnk', work.now.getTime()), member]));
-    const rows = [...pending].map(([id, member]) => toRow(id, member, drawCode(listNames(member), attempt), terms));
-    for (const row of await insertLinks(work.db, rows)) {
+    const rows = [...pending].map(([id, member]) => {
+      const { columns = {}, holdDays, attributionDays } = starts.get(member.creatorId) ?? {};
+      const row = toRow(id, member, drawCode(listNames(member), attempt), facts);
+      const days = { holdDays: holdDays ?? DEFAULT_DAYS, attributionDays: attributionDays ?? DEFAULT_DAYS };
+      return { ...row, ...days, ...(own ? toOwnColumns(own, null) : columns) };
+    });
+    for (const row of await insertLinks(db, rows)) {
       const member = pending.get(row.id);
       if (member) assignments.push({ member, row });
       pending.delete(row.id);
     }
     remaining = [...pending.values()];
   }
-  return await completeAssignments(work, assignments);
+  const termed = deal.terms ? await setVersions(work, assignments, deal.terms) : assignments;
+  return await completeAssignments(work, termed);
 }
 
-type Terms = Pick<
+/** Gives each new link a version of the same terms. */
+async function setVersions(work: Work, assignments: readonly Assignment[], terms: Terms): Promise<Assignment[]> {
+  const { db, brandId } = work;
+  const ids = assignments.map(({ row }) => row.id);
+  const versions = await insertVersions(work, 'link', ids, terms);
+  await sql`
+    update links set terms_id = version.id from terms as version
+    where links.brand_id = ${brandId} and links.id = any(${ids}::text[]) and version.brand_id = ${brandId}
+      and version.place = 'link' and version.place_id = links.id and version.replaced_at is null`.execute(db);
+  return assignments.map(({ member, row }) => ({ member, row: { ...row, termsId: versions.get(row.id) ?? null } }));
+}
+
+type SharedFacts = Pick<
   LinkRow,
-  'brandId' | 'campaignId' | 'type' | 'destinationUrl' | 'commissionRatePpm' | 'currency' | 'createdAt'
+  'brandId' | 'campaignId' | 'type' | 'destinationUrl' | 'currency' | 'createdAt' | 'forwardParameters'
 >;
 
-function toRow(id: string, member: Member, code: string, terms: Terms): LinkRow {
-  const value = terms.type === 'link' ? code.toLowerCase() : code;
+function toRow(id: string, member: Member, code: string, facts: SharedFacts): LinkRow {
+  const value = facts.type === 'link' ? code.toLowerCase() : code;
   return {
-    ...terms,
+    ...facts,
     id,
     value,
     creatorId: member.creatorId,
     creatorName: null,
     integrationId: null,
-    slug: terms.type === 'link' ? firstSlug(value, listNames(member)) : null,
+    slug: facts.type === 'link' ? firstSlug(value, listNames(member)) : null,
     holdDays: DEFAULT_DAYS,
     attributionDays: DEFAULT_DAYS,
     platform: null,
@@ -118,7 +149,10 @@ function toRow(id: string, member: Member, code: string, terms: Terms): LinkRow 
     discountPpm: null,
     expiresAt: null,
     updatedAt: null,
+    commissionRatePpm: 0,
     paysRenewals: null,
+    termsId: null,
+    inheritsTerms: null,
   };
 }
 
@@ -152,21 +186,24 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
   const kind = { type: input.type, campaignId: input.campaign_id ?? null };
   const members = await selectMembers(work, kind, input, linksUrl);
   const candidates = members.filter(({ email, linkId }) => email !== null && linkId === null);
-  const assignments = await insertAssignments(work, candidates, {
+  const facts = {
     ...kind,
     brandId,
     destinationUrl: input.destination_url ?? null,
-    commissionRatePpm: await getRatePpm(work, input.commission_rate),
+    forwardParameters: input.forward_parameters && null,
     currency: await getBrandCurrency(db, brandId),
     createdAt: now,
+  };
+  const assignments = await insertAssignments(work, candidates, facts, {
+    percent: input.commission_rate,
+    terms: input.terms,
   });
-  if (input.notify) {
-    await mailLinks(
-      work,
-      linksUrl,
-      assignments.map(({ member, row }) => ({ row, email: member.email })),
-    );
-  }
+  await tellCreators(
+    work,
+    linksUrl,
+    assignments.map(({ member, row }) => ({ row, email: member.email })),
+    input.notify,
+  );
   return toBulkCreated(members, assignments, {
     remaining: input.all_missing
       ? await countRows(

@@ -5,11 +5,11 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { toPpm } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { verifyCoupon } from '../stores/connections/connect.ts';
 import { getIntegration } from '../stores/connections/connections.ts';
+import { changeLinkTerms } from '../terms/effective.ts';
 import {
   createDuplicateError,
   findDestinationProblems,
@@ -19,7 +19,7 @@ import {
   type Store,
   toCouponColumns,
 } from './create-link.ts';
-import { mailLinks } from './links.mails.ts';
+import { tellCreators } from './links.mails.ts';
 import { isAddress, type LinkPatch, type LinkRotation } from './links.shapes.ts';
 import { getLink, insertPastCode, insertStates, type LinkRow, listHeldCodes, lockLink, updateLink } from './links.ts';
 import { assignSlugs, drawCode, firstSlug } from './slugs.ts';
@@ -64,21 +64,25 @@ async function toColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: s
   }
   if (problems.length > 0) throw validationError(problems);
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
-  const paysRenewals = patch.pays_renewals === undefined ? undefined : patch.pays_renewals || null;
-  const commissionRatePpm = patch.commission_rate === undefined ? undefined : toPpm(patch.commission_rate);
-  const terms = omitUndefined({
+  const forwardParameters = patch.forward_parameters === undefined ? undefined : patch.forward_parameters && null;
+  const { terms, commission_rate: percent, pays_renewals: paysRenewals } = patch;
+  const isDealSame = terms === undefined && percent === undefined && paysRenewals === undefined;
+  const change = isDealSame
+    ? {}
+    : await changeLinkTerms(work, await getLink(work.db, work.brandId, old.id), { terms, percent, paysRenewals });
+  const columns = omitUndefined({
     value,
     active,
     platform,
     creatorName,
     campaignId,
     destinationUrl,
-    commissionRatePpm,
-    paysRenewals,
+    ...change,
+    forwardParameters,
     holdDays: patch.hold_days,
     attributionDays: patch.attribution_days,
   });
-  return { ...terms, ...toCouponColumns(store) };
+  return { ...columns, ...toCouponColumns(store) };
 }
 
 /** Returns undefined if the value is taken. It works within a savepoint, so that the transaction can continue. */
@@ -135,9 +139,11 @@ export async function patchLink(
   if (active !== old.active) await insertStates(db, [{ brandId, linkId: id, at: now, active }]);
   const link = { ...row, slug: slugs?.get(id) ?? slug };
   work.audit({ resourceId: id, old, new: link, generated: listGeneratedFields(link, true) });
-  if (!isOther) return;
+  const { notify = false } = patch;
+  if (!isOther && !notify) return;
   const { creatorEmail: email } = await getLink(db, brandId, id);
-  await mailLinks(work, linksUrl, [{ row: link, email }]);
+  const isAtOnce = notify || old.type === 'link' || store?.coupon !== undefined;
+  await tellCreators(work, linksUrl, [{ row: link, email }], isAtOnce);
 }
 
 const DEFAULT_GRACE_DAYS = 14;
@@ -178,7 +184,7 @@ async function replaceCode(work: Work, old: LinkRow, value: string | undefined, 
 export async function rotateLink(
   work: Work,
   id: string,
-  { value, old_pays_until }: LinkRotation,
+  { value, old_pays_until, notify }: LinkRotation,
   { linksUrl, store }: { linksUrl: string; store: Store | undefined },
 ): Promise<{ oldCode: string; until: Date }> {
   const { db, now, brandId } = work;
@@ -197,7 +203,7 @@ export async function rotateLink(
   await insertPastCode(db, { brandId, linkId: id, code: old.value, until, replacedAt: now });
   work.audit({ resourceId: id, old, new: row, generated: listGeneratedFields(row, value !== undefined) });
   const { creatorEmail: email } = await getLink(db, brandId, id);
-  await mailLinks(work, linksUrl, [{ row, email }]);
+  await tellCreators(work, linksUrl, [{ row, email }], notify || store?.coupon !== undefined);
   return { oldCode: old.value, until };
 }
 

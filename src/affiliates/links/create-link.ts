@@ -4,12 +4,16 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { toPpm } from '../../kit/values/money.ts';
+import { fromPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
+
+import { setTerms } from '../../workflow/terms/versions.ts';
 import { verifyCoupon } from '../stores/connections/connect.ts';
 import { getConnectedIntegration } from '../stores/connections/connections.ts';
-import { mailLinks } from './links.mails.ts';
+import { listLinkStarts, toOwnColumns } from '../terms/effective.ts';
+import { makePlainTerms } from '../terms/plain.ts';
+import { tellCreators } from './links.mails.ts';
 import { isAddress, type LinkCreate } from './links.shapes.ts';
 import {
   findByValue,
@@ -21,6 +25,9 @@ import {
   lockOnRoster,
 } from './links.ts';
 import { assignSlugs, drawCode, firstSlug, toSlug } from './slugs.ts';
+
+/** Days of review and of attribution where nobody says others. */
+export const DEFAULT_DAYS = 30;
 
 type Names = readonly (string | null)[];
 
@@ -133,10 +140,22 @@ async function checkReferences(scope: Scope, input: LinkCreate, problems: Proble
   return creator;
 }
 
-/** The percentage in millionths; without one, the brand's default. */
-export async function getRatePpm({ db, brandId }: Scope, percent: number | undefined): Promise<number> {
-  const ppm = percent === undefined ? undefined : toPpm(percent);
-  return ppm ?? (await getDefaultRatePpm(db, brandId));
+/** The columns of a new link that say its terms: those of the body, or those that its creator's links start with. */
+async function toStartColumns(work: Work, id: string, creatorId: string, input: LinkCreate) {
+  const { db, brandId } = work;
+  const { terms, commission_rate: percent, pays_renewals: paysRenewals, campaign_id: campaignId = null } = input;
+  const start = (await listLinkStarts(db, brandId, [creatorId], campaignId)).get(creatorId);
+  const days = {
+    holdDays: input.hold_days ?? start?.holdDays ?? DEFAULT_DAYS,
+    attributionDays: input.attribution_days ?? start?.attributionDays ?? DEFAULT_DAYS,
+  };
+  if (terms) return { ...days, ...toOwnColumns(terms, await setTerms(work, { place: 'link', placeId: id }, terms)) };
+  if (start && percent === undefined && paysRenewals === undefined) return { ...days, ...start.columns };
+  const own = makePlainTerms(
+    percent ?? fromPpm(await getDefaultRatePpm(db, brandId)),
+    paysRenewals ? 'subscription' : 'order',
+  );
+  return { ...days, ...toOwnColumns(own, null) };
 }
 
 export async function createLink(
@@ -150,8 +169,9 @@ export async function createLink(
   const chosen = leadsToValue(input) ? undefined : value;
   const destinationUrl = getDestination(input);
   const creator = await checkReferences(work, input, findDestinationProblems(linksUrl, destinationUrl, store));
+  const id = newId('lnk', now.getTime());
   const facts = {
-    id: newId('lnk', now.getTime()),
+    id,
     brandId,
     creatorId: creator.id,
     creatorName,
@@ -159,10 +179,8 @@ export async function createLink(
     destinationUrl,
     campaignId: input.campaign_id ?? null,
     integrationId: input.integration_id ?? null,
-    commissionRatePpm: await getRatePpm(work, input.commission_rate),
-    holdDays: input.hold_days,
-    attributionDays: input.attribution_days,
-    paysRenewals: input.pays_renewals || null,
+    ...(await toStartColumns(work, id, creator.id, input)),
+    forwardParameters: input.forward_parameters && null,
     currency: store?.currency ?? input.currency ?? (await getBrandCurrency(db, brandId)),
     platform: input.platform ?? null,
     ...toCouponColumns(store),
@@ -174,7 +192,8 @@ export async function createLink(
   const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
   const row = await insertLink(work, facts, { value: chosen, names });
   work.audit({ resourceId: row.id, old: null, new: row, generated: listGeneratedFields(row, chosen !== undefined) });
-  await mailLinks(work, linksUrl, [{ row, email: creator.email }]);
+  const isAtOnce = input.notify || type === 'link' || store?.coupon !== undefined;
+  await tellCreators(work, linksUrl, [{ row, email: creator.email }], isAtOnce);
   return row;
 }
 

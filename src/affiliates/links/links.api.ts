@@ -1,17 +1,22 @@
 import { z } from 'zod';
 import { withFreshness, withFreshRows } from '../../analytics/figures/freshness.ts';
-import { FRESHNESS } from '../../analytics/figures/sums.ts';
+import { FRESHNESS, type LinkFigures } from '../../analytics/figures/sums.ts';
 import { listLinkFigures, sumBrand, sumLinkSpan, sumLinks } from '../../analytics/figures/totals.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { act, create, patch, read, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import type { Call } from '../../kit/operation/operation.ts';
+import type { Work } from '../../kit/operation/work.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { mapInBatches } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import { listBudgets } from '../../workflow/terms/budgets.ts';
+import { getLinkTerms } from '../terms/effective.ts';
 import { bulkCodeOperations } from './bulk-codes.api.ts';
 import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
 import { createLink, loadStore } from './create-link.ts';
+import { sumFigures, toSummary } from './link-sums.ts';
 import { linkMails } from './links.mails.ts';
 import {
   Affiliate,
@@ -24,20 +29,39 @@ import {
   LinkPatch,
   LinkRotation,
   RotatedLink,
-  sumFigures,
   toLink,
-  toSummary,
 } from './links.shapes.ts';
 import { findSpan, getLink, type ListedLink, links } from './links.ts';
 
 const tag = 'Affiliates';
 
 const withFigures =
-  ({ clickhouse, config }: Context, brandId: string) =>
+  ({ clickhouse, config, postgres, clock }: Context, brandId: string) =>
   async (rows: readonly ListedLink[]) => {
     const figures = await listLinkFigures(clickhouse, brandId, rows);
-    return rows.map((row) => toLink(config.linksUrl, row, figures.get(row.id)));
+    const budgets = await listLinkBudgets(postgres.db, brandId, clock.now(), rows);
+    return rows.map((row) =>
+      toLink(config.linksUrl, row, { figures: figures.get(row.id), budget: budgets.get(row.id) }),
+    );
   };
+
+/** Budgets of the links' own terms. */
+const listLinkBudgets = (db: Db, brandId: string, now: Date, rows: readonly ListedLink[]) =>
+  listBudgets(
+    db,
+    brandId,
+    now,
+    rows.map((row) => {
+      const { terms, source } = getLinkTerms(row);
+      return { place: 'link', placeId: row.id, terms: source === 'link' ? terms : null };
+    }),
+  );
+
+/** A link after a change, with the figures that were read before it. */
+async function showChanged({ db, brandId, now }: Work, id: string, linksUrl: string, figures?: LinkFigures) {
+  const row = await getLink(db, brandId, id);
+  return toLink(linksUrl, row, { figures, budget: (await listLinkBudgets(db, brandId, now, [row])).get(id) });
+}
 
 /** Sums the figures of all links that the filter matches, by currency, with the cheapest statement for the filter. */
 async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkFilter) {
@@ -104,7 +128,7 @@ const linkOperations = [
     query: LinkFilter,
     response: LinkList,
     handler: (context, call) => withFreshness(context, call, () => listPage(context, call.caller.brandId, call.query)),
-    csv: csvAs(Link),
+    csv: csvAs(Link.omit({ terms: true, effective_terms: true, budget: true })),
   }),
   create({
     id: 'create_affiliate_link',
@@ -118,11 +142,12 @@ const linkOperations = [
       description:
         'Creates no discount at the store; with `integration_id` it checks that the coupon exists there. For a link whose `value` is an https address, a name is generated.',
       example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
-      omits: ['currency', 'creator_name', 'platform'],
+      omits: ['currency', 'creator_name', 'platform', 'terms'],
     },
     body: LinkCreate,
     item: Link,
     errors: ['DUPLICATE_CODE', 'CONFLICT'],
+    hints: { planned: ['terms'] },
     weighs: { rate: 'commissionRatePpm' },
     lookUp: async (context, { caller, body }) => ({
       linksUrl: context.config.linksUrl,
@@ -130,7 +155,7 @@ const linkOperations = [
     }),
     apply: async (work, { body }, { linksUrl, store }) => {
       const { id } = await createLink(work, body, linksUrl, store);
-      return toLink(linksUrl, await getLink(work.db, work.brandId, id));
+      return await showChanged(work, id, linksUrl);
     },
   }),
   read({
@@ -146,8 +171,9 @@ const linkOperations = [
       withFreshness(context, call, async () => {
         const { caller, params } = call;
         const row = await getLink(context.postgres.db, caller.brandId, params.id);
-        const figures = await listLinkFigures(context.clickhouse, caller.brandId, [row]);
-        return { data: toLink(context.config.linksUrl, row, figures.get(row.id)) };
+        const [link] = await withFigures(context, caller.brandId)([row]);
+        if (!link) throw new Error('A link that was read is not shown.');
+        return { data: link };
       }),
   }),
   patch({
@@ -162,11 +188,12 @@ const linkOperations = [
       description:
         'A new `value` of a link creates a new short URL, and the old one keeps redirecting. Existing commissions keep their rate.',
       example: { id: 'lnk_…', commission_rate: 12 },
-      omits: ['url', 'hold_days', 'attribution_days'],
+      omits: ['url', 'hold_days', 'attribution_days', 'terms'],
     },
     body: LinkPatch,
     item: Link,
     errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
+    hints: { planned: ['terms'] },
     weighs: { rate: 'commissionRatePpm' },
     lookUp: async (context, { caller, params, body }) => ({
       linksUrl: context.config.linksUrl,
@@ -174,7 +201,7 @@ const linkOperations = [
     }),
     apply: async (work, { params, body }, { linksUrl, store, figures }) => {
       await patchLink(work, params.id, body, linksUrl, store);
-      return toLink(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+      return await showChanged(work, params.id, linksUrl, figures);
     },
   }),
   remove({
@@ -200,7 +227,7 @@ const linkOperations = [
     tag,
     summary: 'Replace a leaked code',
     description:
-      'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
+      'Gives the assignment a new code; history and terms stay. The old code pays for a while, and ' +
       'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
     forAgents: { isListed: false },
     body: LinkRotation,
@@ -212,7 +239,7 @@ const linkOperations = [
     }),
     apply: async (work, { params, body }, { linksUrl, store, figures }) => {
       const { oldCode, until } = await rotateLink(work, params.id, body, { linksUrl, store });
-      const link = toLink(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+      const link = await showChanged(work, params.id, linksUrl, figures);
       return { ...link, old_code: oldCode, old_pays_until: until.toISOString() };
     },
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { CurrencyFigures, LinkFigures } from '../../analytics/figures/sums.ts';
+import type { LinkFigures } from '../../analytics/figures/sums.ts';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../kit/values/money.ts';
 import {
@@ -13,11 +14,17 @@ import {
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { MAX_ADDRESS, WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { assignedCreatorName, CreatorName, Email } from '../../workflow/creators/creators.shapes.ts';
+import { assignedCreatorName, CreatorName } from '../../workflow/creators/creators.shapes.ts';
+import { Budgets } from '../../workflow/terms/budgets.ts';
+import { TERMS_PLACES } from '../../workflow/terms/places.ts';
+import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
+import { getLinkTerms } from '../terms/effective.ts';
+import { toPlainFields } from '../terms/plain.ts';
+import { summarizeTerms } from '../terms/summary.ts';
 import type { ListedLink } from './links.ts';
 
 /** Figures of a new link. */
-const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
+export const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
 const NO_FIGURES: LinkFigures = { ...NOTHING, others: [] };
 
 export const LINK_TYPES = ['discount_code', 'link'] as const;
@@ -114,6 +121,23 @@ export const Link = Affiliate.extend({
     .boolean()
     .describe('Whether it also earns on orders that renew a subscription; otherwise only the first order pays.')
     .meta({ example: false }),
+  forward_parameters: z
+    .boolean()
+    .describe('Whether the short URL takes the parameters that it is opened with along to the destination.')
+    .meta({ example: true }),
+  terms: Terms.nullable().describe(
+    "Its own terms; null if it takes those of its creator's group, its campaign or the brand.",
+  ),
+  effective_terms: Terms.describe('The terms that later orders are decided by.'),
+  terms_source: z
+    .enum(TERMS_PLACES)
+    .describe('Where these terms are from: the first of these places that has terms.')
+    .meta({ example: 'link' }),
+  terms_summary: z
+    .string()
+    .describe('These terms in a sentence.')
+    .meta({ example: '10% of each order; also on renewals of the subscription.' }),
+  budget: Budgets,
 }).meta({ id: 'AffiliateLink' });
 
 const totals = {
@@ -154,7 +178,7 @@ export const AffiliateList = z.object({
     })
     .describe("Lifetime totals of all matching rows, not just this page. Money is in the brand's currency."),
 });
-type Summary = z.input<typeof AffiliateList>['summary'];
+export type LinkSummary = z.input<typeof AffiliateList>['summary'];
 
 export const LinkList = listSchema(Link);
 export const LinkDeactivated = z.object({
@@ -181,6 +205,7 @@ export const LinkFilter = z.object({
     .describe('Part of the code or link name. Case does not matter.')
     .meta({ example: 'ana' })
     .optional(),
+  group_id: z.string().max(100).optional().describe('Only codes and links of creators who are in this group now.'),
   ...ListQuery,
 });
 export type LinkFilter = z.output<typeof LinkFilter>;
@@ -194,6 +219,20 @@ export const Rate = z
   .refine((percent) => toPpm(percent) !== undefined, 'must have at most 4 decimals')
   .describe('Percent of each sale that the creator earns, with at most 4 decimals.')
   .meta({ example: 12.5 });
+
+export const ForwardParameters = z
+  .boolean()
+  .describe(
+    'Parameters that the short URL is opened with, up to 1,000 bytes, reach the destination and replace its own of the same ' +
+      'name; `false`: they do not.',
+  )
+  .meta({ example: true });
+
+export const Notify = z
+  .boolean()
+  .default(false)
+  .describe('`true`: mails the creator at once. `false`: so is a link; a manual code waits for its first order.')
+  .meta({ example: true });
 
 const MAX_VALUE = 255;
 const anyValue = z
@@ -246,6 +285,20 @@ function checkValue(value: string, type: unknown, context: z.RefinementCtx): voi
   if (message !== undefined) context.addIssue({ code: 'custom', path: ['value'], message, input: value });
 }
 
+/** Terms say the whole deal, so that a rate beside them would contradict them. */
+export function checkDeal(
+  given: Unchecked<'terms' | 'commission_rate' | 'pays_renewals'>,
+  context: z.RefinementCtx,
+): void {
+  if (given.terms === undefined) return;
+  for (const field of ['commission_rate', 'pays_renewals'] as const) {
+    const input = given[field];
+    if (input === undefined) continue;
+    const message = 'cannot stand beside `terms`, which say it';
+    context.addIssue({ code: 'custom', path: [field], input, params: { code: 'conflict' }, message });
+  }
+}
+
 export const LinkCreate = z
   .object({
     creator_email: Email.describe('A creator on the roster.'),
@@ -254,7 +307,7 @@ export const LinkCreate = z
       .meta({ example: 'ANNA10' }),
     type: type.default('discount_code').describe('A code for the checkout, or a link with a short URL.'),
     commission_rate: Rate.optional().describe(
-      "Percent of each sale that the creator earns; the brand's `default_commission_rate` when omitted.",
+      "Percent of each sale that the creator earns. When omitted, the terms of the creator's group, the campaign or the brand apply; without any, the brand's `default_commission_rate`.",
     ),
     campaign_id: reference
       .nullable()
@@ -273,20 +326,30 @@ export const LinkCreate = z
       .int()
       .min(0)
       .max(90)
-      .default(30)
-      .describe('Review period in days. It runs from the payment of the order until its commission can be approved.'),
+      .optional()
+      .describe(
+        "Review period in days, 30 by default or as the creator's group says. It runs from the payment of the order until its commission can be approved.",
+      )
+      .meta({ example: 30 }),
     attribution_days: z
       .number()
       .int()
       .min(1)
       .max(90)
-      .default(30)
-      .describe('Days after a click in which an order is attributed to it.'),
+      .optional()
+      .describe(
+        "Days after a click in which an order is attributed to it, 30 by default or as the creator's group says.",
+      )
+      .meta({ example: 30 }),
     pays_renewals: z
       .boolean()
-      .default(false)
-      .describe('Whether orders that renew a subscription pay, too.')
+      .optional()
+      .describe('Whether orders that renew a subscription pay, too. By default they do not.')
       .meta({ example: false }),
+    forward_parameters: ForwardParameters.default(true),
+    terms: TermsInput.optional().describe(
+      'What it pays and for how long, instead of `commission_rate` and `pays_renewals`.',
+    ),
     destination_url: Destination.nullable()
       .describe(
         'Page that the link redirects to. Required for a link, unless `value` is an https address. With `integration_id` it must be a page of that store.',
@@ -295,6 +358,7 @@ export const LinkCreate = z
     currency: Currency.describe(
       "Currency of the figures; the brand's when omitted. With `integration_id` it is always the store's.",
     ).optional(),
+    notify: Notify,
   })
   .superRefine(({ type, value, destination_url }: Unchecked<'type' | 'value' | 'destination_url'>, context) => {
     const { data: usable } = valueOrAddress.safeParse(value);
@@ -304,6 +368,7 @@ export const LinkCreate = z
     const message = 'is required for a link, unless `value` is an https address';
     context.addIssue({ code: 'custom', path: ['destination_url'], params: { code: 'required' }, message });
   }, besideOthers)
+  .superRefine(checkDeal, besideOthers)
   .meta({ id: 'AffiliateLinkCreate' });
 export type LinkCreate = z.output<typeof LinkCreate>;
 
@@ -322,6 +387,12 @@ export const LinkPatch = z
       .optional()
       .describe('Whether later orders that renew a subscription pay the creator.')
       .meta({ example: true }),
+    forward_parameters: ForwardParameters.optional(),
+    terms: TermsInput.nullable()
+      .optional()
+      .describe(
+        "What later orders pay and for how long; null for the terms of its creator's group, its campaign or the brand.",
+      ),
     hold_days: z
       .number()
       .int()
@@ -352,7 +423,13 @@ export const LinkPatch = z
       .describe('Page that the short URL redirects to from now on. A link must have one.')
       .optional(),
     url: Destination.nullable().describe('Alias of `destination_url`, which wins when both are given.').optional(),
+    notify: z
+      .boolean()
+      .optional()
+      .describe('`true`: mails the creator the code or link at once, if they were not told yet.')
+      .meta({ example: true }),
   })
+  .superRefine(checkDeal, besideOthers)
   .meta({ id: 'AffiliateLinkPatch' });
 export type LinkPatch = z.output<typeof LinkPatch>;
 
@@ -369,6 +446,9 @@ export const LinkRotation = z
         'End of the time in which orders with the old code pay: at most 90 days from now, 14 days when omitted. The present time ends it at once.',
       )
       .optional(),
+    notify: Notify.describe(
+      '`true`: mails the new code at once. `false`: once the connected store or an order has it.',
+    ),
   })
   .meta({ id: 'AffiliateLinkRotation' });
 export type LinkRotation = z.output<typeof LinkRotation>;
@@ -383,8 +463,17 @@ export const RotatedLink = Link.extend({
 /** `linksUrl` is the base URL of the links host. */
 export const shortUrl = (linksUrl: string, slug: string | null) => (slug === null ? null : `${linksUrl}/r/${slug}`);
 
-export function toLink(linksUrl: string, row: ListedLink, figures: LinkFigures = NO_FIGURES) {
-  const { commissionRatePpm, slug, currency } = row;
+export function toLink(
+  linksUrl: string,
+  row: ListedLink,
+  {
+    figures = NO_FIGURES,
+    budget = [],
+  }: { figures?: LinkFigures | undefined; budget?: z.output<typeof Budgets> | undefined } = {},
+) {
+  const { slug, currency } = row;
+  const { terms, source } = getLinkTerms(row);
+  const { percent, paysRenewals } = toPlainFields(terms);
   return {
     ...toWire(row),
     clicks: figures.clicks,
@@ -396,52 +485,15 @@ export function toLink(linksUrl: string, row: ListedLink, figures: LinkFigures =
       revenue: fromMinor(one.revenueMinor, one.currency),
       commission: fromMinor(one.commissionMinor, one.currency),
     })),
-    commission_rate: fromPpm(commissionRatePpm),
+    commission_rate: percent,
     discount_percent: row.discountPpm === null ? null : fromPpm(row.discountPpm),
     url: shortUrl(linksUrl, slug),
-    pays_renewals: row.paysRenewals ?? false,
-  };
-}
-
-const toTotals = ({ currency, clicks, conversions, revenueMinor, commissionMinor }: CurrencyFigures) => ({
-  total_revenue: fromMinor(revenueMinor, currency),
-  total_commissions: fromMinor(commissionMinor, currency),
-  total_clicks: clicks,
-  total_conversions: conversions,
-});
-
-/** Clicks and conversions are counted across currencies; money never is. */
-export function toSummary(currency: string, { others, ...figures }: LinkFigures): Summary {
-  return {
-    ...toTotals({ currency, ...figures }),
-    by_currency: others.map((one) => ({ currency: one.currency, ...toTotals(one) })),
-  };
-}
-
-/** Adds up figures of several currencies: money in the brand's currency, other currencies with any figures apart. */
-export function sumFigures(brandCurrency: string, figures: readonly CurrencyFigures[]): LinkFigures {
-  const sums = new Map<string, CurrencyFigures>();
-  for (const one of figures) {
-    const sum = sums.get(one.currency) ?? { ...NOTHING, currency: one.currency };
-    sums.set(one.currency, {
-      currency: one.currency,
-      clicks: sum.clicks + one.clicks,
-      conversions: sum.conversions + one.conversions,
-      revenueMinor: sum.revenueMinor + one.revenueMinor,
-      commissionMinor: sum.commissionMinor + one.commissionMinor,
-    });
-  }
-  const own = sums.get(brandCurrency) ?? NOTHING;
-  const all = [...sums.values()];
-  return {
-    clicks: all.reduce((sum, one) => sum + one.clicks, 0),
-    conversions: all.reduce((sum, one) => sum + one.conversions, 0),
-    revenueMinor: own.revenueMinor,
-    commissionMinor: own.commissionMinor,
-    others: all.filter(
-      ({ currency, clicks, conversions, revenueMinor, commissionMinor }) =>
-        currency !== brandCurrency &&
-        [clicks, conversions, revenueMinor, commissionMinor].some((figure) => figure !== 0),
-    ),
+    pays_renewals: paysRenewals,
+    forward_parameters: row.forwardParameters ?? true,
+    terms: source === 'link' ? terms : null,
+    effective_terms: terms,
+    terms_source: source,
+    terms_summary: summarizeTerms(terms),
+    budget,
   };
 }

@@ -7,6 +7,8 @@ import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
+import { matchesGroup } from '../groups/present-groups.ts';
+import { INHERITED } from '../terms/effective.ts';
 import type { LinkFilter } from './links.shapes.ts';
 
 export type LinkType = LinksTable['type'];
@@ -19,12 +21,19 @@ const withCreator = (db: Db) =>
   db
     .selectFrom('links')
     .innerJoin('creators', 'creators.id', 'links.creatorId')
+    .leftJoin('terms', 'terms.id', 'links.termsId')
     .selectAll('links')
-    .select(['creators.email as creatorEmail', shownName]);
+    .select(['creators.email as creatorEmail', 'terms.terms', INHERITED.as('inherited'), shownName]);
 
 /** Matches the filter except for its window of time. */
-function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkSelection) {
-  const conditions = [matchesCreator('links.creatorId', brandId, email)];
+function matches(
+  brandId: string,
+  { creator_email: email, campaign_id, type, active, search, group_id }: LinkSelection,
+) {
+  const conditions = [
+    matchesCreator('links.creatorId', brandId, email),
+    matchesGroup('links.creatorId', brandId, group_id),
+  ];
   if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
   if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
   if (active !== undefined) conditions.push(sql<boolean>`links.active = ${active}`);
@@ -163,6 +172,7 @@ export async function listNamedLinks(db: Db, brandId: string, orders: readonly O
     .leftJoin('codeLeaks', 'codeLeaks.linkId', 'links.id')
     .select(['named.place', 'named.code', wasActive.as('wasActive')])
     .select(['rules.model', 'rules.couponPolicy', 'rules.minOrderMinor', 'rules.minOrderCurrency'])
+    .select('rules.customerPolicy')
     .select(['fraudRules.rules as fraudRules', 'codeLeaks.score as leakScore'])
     .execute();
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { LinkType } from '../links/links.ts';
 import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
-import type { Attribution } from './orders.shapes.ts';
+import type { Attribution } from './attribution.shapes.ts';
 
 /** The facts of a code or link that the decision needs. */
 export interface Assignment {
@@ -44,7 +44,8 @@ interface OrderToAttribute<A extends Assignment> {
   clicks: readonly CarriedClick<A>[];
 }
 
-type Candidate = Attribution['candidates'][number];
+/** What an order carries. */
+type Candidate = Exclude<Attribution['candidates'][number], { type: 'customer' }>;
 type CodeCandidate = Extract<Candidate, { type: 'code' }>;
 type ClickCandidate = Extract<Candidate, { type: 'click' }>;
 
@@ -54,7 +55,7 @@ export interface Decision<A> {
   winner: A | undefined;
   code: string | null;
   clickId: string | null;
-  candidates: Candidate[];
+  candidates: Attribution['candidates'];
 }
 
 /** Length at which codes and click ids of a store are cut; enough to find them there. */

@@ -51,6 +51,10 @@ export function hashEmail(salt: Buffer, email: string): Buffer {
   return keyedHash(salt, mailbox);
 }
 
+/** An id says something at one store only, so that the same one of another store has another hash. */
+export const hashCustomerId = (salt: Buffer, integrationId: string, id: string): Buffer =>
+  keyedHash(salt, `${integrationId} ${id}`);
+
 /** Shows the first character of the local part and of the domain, and the last label: `j***@e***.com`. */
 export function maskEmail(email: string): string {
   const match = /^(.).*@(.).*?(\.[^.@]*)?$/su.exec(email.replaceAll('\0', '').toWellFormed().trim());

@@ -1,35 +1,55 @@
 import type { Work } from '../../kit/operation/work.ts';
-import { readOwnClick } from '../../kit/values/click-token.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { fromPpm } from '../../kit/values/money.ts';
+import { toPpm } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+
 import {
   announceCommission,
+  findOrderCommission,
   insertCommissions,
   type NewCommission,
   toLedgerEntry,
 } from '../commissions/commissions.ts';
+import { replaceParts } from '../commissions/parts.ts';
+import { insertCustomers } from '../customers/customers.ts';
+import { tellOfSales } from '../links/links.mails.ts';
 import { listNamedLinks, type NamedLink } from '../links/links.ts';
 import { DEFAULT_RULES, type Rules, toRecordedRules, toRules } from '../rules/attribution-rules.ts';
 import { parseFraudRules } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
+import { isPlain } from '../terms/plain.ts';
+import { attributeOrder, type CarriedClick, getLatestClickMs, type RedeemedCode } from './attribute.ts';
+import { Attribution, type Cause } from './attribution.shapes.ts';
+import { getSalt, hashCustomerId, hashEmail, maskEmail } from './customers.ts';
 import {
-  attributeOrder,
-  type CarriedClick,
-  type Decision,
-  getLatestClickMs,
-  type RedeemedCode,
-  toClickId,
-  truncate,
-} from './attribute.ts';
-import { getSalt, hashEmail, maskEmail } from './customers.ts';
+  type CustomerOutcome,
+  decideForCustomer,
+  listOwningLinks,
+  loadKnownCustomers,
+  type OrderOfCustomer,
+} from './decide-customers.ts';
+import { dependsOnOthers, type FactsOrder, fixRoom, loadPricing, mayReconsider, readFacts } from './decision-facts.ts';
 import { detectFlags } from './fraud.ts';
+import { findItems } from './items.ts';
 import { deleteJourney, insertJourneys } from './journeys.ts';
-import { Attribution, type Cause, type OrderSource } from './orders.shapes.ts';
-import { insertOrders, type NewOrder, type OrderRow, updateDecision } from './orders.ts';
-import { type KnownRefund, NEW_COMMISSION, type OrderSnapshot, recompute, toSnapshot } from './recompute.ts';
+import { NO_CANDIDATES, type OrderCandidates, readCandidates, selectUnseen } from './order-candidates.ts';
+import { listProducts, listUnpaidOrdersOfCustomer, toHex } from './order-history.ts';
+import { getOrderKind, toTraitColumns } from './order-kinds.ts';
+import type { OrderSource } from './orders.shapes.ts';
+import { insertOrders, lockKnownOrder, type NewOrder, type OrderRow, updateDecision } from './orders.ts';
+import { type Pricing, toRatePpm } from './pricing.ts';
+import {
+  computePayable,
+  type KnownRefund,
+  NEW_COMMISSION,
+  type OrderSnapshot,
+  recompute,
+  toSnapshot,
+} from './recompute.ts';
 import { insertReferrerChecks } from './referrers.ts';
+import { listRefunds } from './refunds.ts';
 
 /** A new order, with the refunds that came before or with it. */
 export interface Sale {
@@ -49,100 +69,114 @@ export async function recordNewOrders(
   if (sales.length === 0) return;
   const { db, now } = work;
   const salt = await getSalt(db, secrets);
-  const undecided = sales.map(({ facts }) => ({
-    occurredAt: facts.occurredAt,
-    baseMinor: facts.baseMinor,
-    currency: facts.currency,
-    isTest: facts.isTest,
-    isRenewal: facts.isRenewal,
-    candidates: readCandidates(secrets, facts),
+  const orders = sales.map(({ facts }) => toUndecided(work, source, facts, salt));
+  const undecided = orders.map((order, place) => ({
+    order,
+    products: listProducts(sales[place]?.facts.items ?? []),
+    candidates: readCandidates(secrets, sales[place]?.facts ?? NO_CANDIDATES),
   }));
-  const decisions = source.isHistory ? sales.map(() => HISTORY_DECISION) : await decideOrders(work, source, undecided);
-  const decided = decisions.flatMap((decision, place) => {
-    const sale = sales[place];
-    return sale ? [{ decision, sale, order: toNewOrder(work, source, sale.facts, decision, salt) }] : [];
+  const outcomes = source.isHistory ? sales.map(() => HISTORY_OUTCOME) : await decideOrders(work, source, undecided);
+  const decided = outcomes.flatMap((outcome, place) => {
+    const [sale, order] = [sales[place], orders[place]];
+    return sale && order ? [{ ...outcome, sale, order: toNewOrder(order, outcome, now) }] : [];
   });
+  const newCustomers = decided.flatMap(({ newCustomer }) => newCustomer ?? []);
+  await insertCustomers(db, work, newCustomers);
   await insertOrders(
     db,
     decided.map(({ order }) => order),
   );
-  const earned = decided.flatMap(({ decision, sale, order }) =>
-    toEarnedOrders(decision, order, { refunds: sale.refunds, reportedEmail: sale.facts.customerEmail }),
+  const earned = decided.flatMap(({ sale, order, ...outcome }) =>
+    toEarnedOrders(outcome, order, { refunds: sale.refunds, reportedEmail: sale.facts.customerEmail }),
   );
   await createCommissions(work, secrets, source, earned);
+  for (const { id } of newCustomers) await decideOrdersOfCustomer(work, secrets, id);
   if (source.provider !== 'shopify') return;
   // Shopify knows the visits that led to an order some minutes later. Tests and renewals have none.
   const withoutWinner = decided.flatMap(({ decision, order }) =>
-    decision.winner || order.isTest || order.isRenewal || !mayReconsider(order, now) ? [] : [order],
+    decision.winner || order.isTest || order.kind === 'renewal' || !mayReconsider(order, now) ? [] : [order],
   );
   await insertJourneys(db, withoutWinner, new Date(now.getTime() + MINUTE_MS));
 }
 
-/** Codes and clicks that came with an order. */
-interface OrderCandidates {
-  codes: readonly string[];
-  /** Click ids as they were sent, each with its click if we signed it. */
-  clicks: { token: string; click: ReturnType<typeof readOwnClick> }[];
-}
+type UndecidedRow = Omit<NewOrder, 'attribution' | 'customerId' | 'erasedBy'>;
 
-/** Removes what PostgreSQL cannot store, NUL and half surrogate pairs; no code or click id of ours has either. */
-const toStorable = (text: string) => text.replaceAll('\0', '').toWellFormed();
-
-const readCandidates = (
-  secrets: Secrets,
-  { codes, clickIds }: { codes: readonly string[]; clickIds: readonly string[] },
-): OrderCandidates => ({
-  codes: codes.map(toStorable),
-  clicks: clickIds.map(toStorable).map((token) => ({ token, click: readOwnClick(secrets, token) })),
-});
-
-/** The facts of an order that decide who earns it. */
-interface UndecidedOrder extends Pick<OrderSnapshot, 'occurredAt' | 'baseMinor' | 'isTest' | 'isRenewal'> {
+/** An order with everything that decides who earns it. */
+interface UndecidedOrder {
+  order: UndecidedRow;
+  products: readonly string[];
   candidates: OrderCandidates;
-  currency: string;
 }
 
 /** A decision with the rules that led to it. */
-interface RuledDecision extends Decision<NamedLink> {
+interface OrderOutcome extends CustomerOutcome {
   rules: Rules;
 }
 
 /** Orders from before the store was connected pay nobody. */
-const HISTORY_DECISION: RuledDecision = {
-  rule: null,
-  reason: 'history',
-  winner: undefined,
-  code: null,
-  clickId: null,
-  candidates: [],
+const HISTORY_OUTCOME: OrderOutcome = {
+  decision: { rule: null, reason: 'history', winner: undefined, code: null, clickId: null, candidates: [] },
+  customerId: null,
+  newCustomer: null,
+  terms: null,
+  termsId: null,
+  payment: 1,
+  isByCustomer: false,
   rules: DEFAULT_RULES,
 };
 
-/** Decides who earns each order, by its codes and clicks and their state when it was placed. */
+function toOrderOfCustomer({ order, products }: UndecidedOrder): OrderOfCustomer {
+  return {
+    id: order.id,
+    integrationId: order.integrationId,
+    placedAt: order.occurredAt,
+    amountMinor: order.baseMinor,
+    currency: order.currency,
+    kind: getOrderKind(order),
+    subscriptionId: order.subscriptionId,
+    previousSubscriptionId: order.previousSubscriptionId,
+    customerId: toHex(order.customerIdHash),
+    email: toHex(order.customerHash),
+    customerEmail: order.customerEmail,
+    products,
+    isTest: order.isTest ?? false,
+    isCancelledUnpaid: order.cancelledAt !== null && order.paidAt === null,
+  };
+}
+
+/** Decides who earns each order: by its codes and clicks and their state when it was placed, and by its customer. */
 async function decideOrders(
-  { db, brandId }: Work,
+  work: Work,
   source: OrderSource,
-  orders: readonly UndecidedOrder[],
-): Promise<RuledDecision[]> {
-  const named = await listNamedLinks(
-    db,
-    brandId,
-    orders.map(({ candidates: { codes, clicks }, occurredAt }) => ({
-      codes,
-      linkIds: [...new Set(clicks.flatMap(({ click }) => (click ? [click.linkId] : [])))],
-      first: occurredAt,
-      last: new Date(getLatestClickMs(occurredAt)),
-    })),
+  undecided: readonly UndecidedOrder[],
+): Promise<OrderOutcome[]> {
+  const { db, now, brandId } = work;
+  const ofCustomers = undecided.map(toOrderOfCustomer);
+  const known = await loadKnownCustomers(work, ofCustomers);
+  const references = undecided.map(({ candidates: { codes, clicks }, order: { occurredAt } }) => ({
+    codes,
+    linkIds: [...new Set(clicks.flatMap(({ click }) => (click ? [click.linkId] : [])))],
+    first: occurredAt,
+    last: new Date(getLatestClickMs(occurredAt)),
+  }));
+  const owning = { codes: [], linkIds: listOwningLinks(known), first: now, last: now };
+  const named = await listNamedLinks(db, brandId, [...references, owning]);
+  const owningLinks = new Map(
+    named.flatMap((link) => (link.place === undecided.length ? [[link.id, link] as const] : [])),
   );
   const byOrder = Map.groupBy(named, ({ place }) => place);
   // Every row has the brand's rules; without any, nobody can win.
   const rules = named[0] ? toRules(named[0]) : DEFAULT_RULES;
-  return orders.map(({ candidates, ...order }, place) => {
+  return undecided.map(({ candidates, order }, place) => {
     const links = byOrder.get(place) ?? [];
     const byId = new Map(links.map((link) => [link.id, link]));
     const byCode = new Map(links.map((link) => [link.code, link]));
-    const decision = attributeOrder({
-      ...order,
+    const carried = attributeOrder({
+      occurredAt: order.occurredAt,
+      baseMinor: order.baseMinor,
+      currency: order.currency,
+      isTest: order.isTest ?? false,
+      isRenewal: getOrderKind(order) === 'renewal',
       rules,
       integrationId: source.id,
       codes: candidates.codes.map((code): RedeemedCode<NamedLink> => {
@@ -153,23 +187,20 @@ async function decideOrders(
         (one): CarriedClick<NamedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
       ),
     });
-    return { ...decision, rules };
+    const ofCustomer = ofCustomers[place];
+    if (!ofCustomer) throw new Error('An order has no customer to decide by.');
+    return { ...decideForCustomer(ofCustomer, carried, known, { rules, links: owningLinks, now }), rules };
   });
 }
 
-function toNewOrder(
-  { now, brandId }: Work,
-  source: OrderSource,
-  facts: Sale['facts'],
-  decision: RuledDecision,
-  salt: Buffer,
-): NewOrder {
+function toUndecided({ now, brandId }: Work, source: OrderSource, facts: Sale['facts'], salt: Buffer): UndecidedRow {
   const { customerEmail, cancelledAt, currency } = facts;
   return {
     id: newId('ord', now.getTime()),
     brandId,
     integrationId: source.id,
     orderId: facts.orderId,
+    orderNumber: facts.orderNumber ?? null,
     currency,
     baseMinor: facts.baseMinor,
     occurredAt: facts.occurredAt,
@@ -179,18 +210,26 @@ function toNewOrder(
     firstCancelledAt: cancelledAt,
     disputeLostAt: facts.disputeLostAt,
     isTest: facts.isTest || null,
-    isRenewal: facts.isRenewal || null,
+    isRenewal: null,
+    ...toTraitColumns(facts),
     customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
     customerHash: customerEmail === null ? null : hashEmail(salt, customerEmail),
-    attribution: toAttribution(decision, { currency, at: now, cause: 'first_report' }),
+    customerIdHash: facts.customerId === null ? null : hashCustomerId(salt, source.id, facts.customerId),
     createdAt: now,
   };
 }
 
+function toNewOrder(order: UndecidedRow, outcome: OrderOutcome, now: Date): NewOrder {
+  const { currency } = order;
+  const attribution = toAttribution(outcome, { currency, at: now, cause: 'first_report' });
+  return { ...order, customerId: outcome.customerId, attribution, erasedBy: null };
+}
+
 function toAttribution(
-  { rule, reason, winner, candidates, rules }: RuledDecision,
+  { decision, terms, rules }: OrderOutcome,
   { currency, at, cause }: { currency: string; at: Date; cause: Cause },
 ): Attribution {
+  const { rule, reason, winner, candidates } = decision;
   return {
     rule,
     reason,
@@ -201,10 +240,11 @@ function toAttribution(
     decided_at: at.toISOString(),
     terms: winner
       ? {
-          commission_rate: fromPpm(winner.commissionRatePpm),
+          commission_rate: terms?.rate.percent ?? 0,
           hold_days: winner.holdDays,
           attribution_days: winner.attributionDays,
           currency,
+          ...(terms && terms.covers !== 'order' ? { covers: terms.covers } : {}),
         }
       : null,
     ...(rules === DEFAULT_RULES ? {} : { rules: toRecordedRules(rules) }),
@@ -213,8 +253,13 @@ function toAttribution(
 
 /** An order with the code or link that earned it. */
 interface EarnedOrder {
-  order: Pick<OrderRow, 'id' | 'currency' | 'customerHash'> & Parameters<typeof toSnapshot>[0];
+  order: FactsOrder & Pick<OrderRow, 'kind' | 'isRenewal' | 'country'> & Parameters<typeof toSnapshot>[0];
   link: NamedLink;
+  terms: Terms;
+  termsId: string | null;
+  payment: number;
+  /** A customer's row earned it, not what it carries. */
+  isByCustomer: boolean;
   code: string | null;
   clickId: string | null;
   /** Refunds that arrived before or with the order. */
@@ -223,28 +268,69 @@ interface EarnedOrder {
   reportedEmail: string | null;
 }
 
-const toEarnedOrders = (
-  { winner: link, code, clickId }: Decision<NamedLink>,
+function toEarnedOrders(
+  { decision: { winner: link, code, clickId }, terms, termsId, payment, isByCustomer }: CustomerOutcome,
   order: EarnedOrder['order'],
   reported: Pick<EarnedOrder, 'refunds' | 'reportedEmail'>,
-): EarnedOrder[] => (link ? [{ order, link, code, clickId, ...reported }] : []);
+): EarnedOrder[] {
+  if (!link || !terms) return [];
+  return [{ order, link, terms, termsId, payment, isByCustomer, code, clickId, ...reported }];
+}
+
+/** Creates the commissions of orders. Those that depend on others come one after another, in the order of their times. */
+async function createCommissions(
+  work: Work,
+  secrets: Secrets,
+  source: OrderSource,
+  earned: readonly EarnedOrder[],
+): Promise<void> {
+  const free = earned.filter((one) => !dependsOnOthers(one.terms, one.order.currency));
+  await createTogether(work, secrets, source, free);
+  const dependent = earned
+    .filter((one) => dependsOnOthers(one.terms, one.order.currency))
+    .toSorted((a, b) => a.order.occurredAt.getTime() - b.order.occurredAt.getTime());
+  for (const one of dependent) await createTogether(work, secrets, source, [one]);
+}
+
+/** Fixes what prices an order beside its refunds; undefined if its terms are a percentage alone. */
+async function fixPricing(work: Work, earned: EarnedOrder): Promise<Pricing | undefined> {
+  const { db } = work;
+  const { order, link, terms, termsId, payment, isByCustomer, code, refunds } = earned;
+  if (isPlain(terms)) return undefined;
+  const { creatorId } = link;
+  const known = {
+    country: order.country,
+    kind: getOrderKind(order),
+    by: isByCustomer ? ('customer' as const) : code === null ? ('click' as const) : ('code' as const),
+    payment,
+  };
+  const facts = await readFacts(db, order, { terms, creatorId }, known);
+  const pricing = await loadPricing(db, order, { terms, facts, room: null });
+  if (order.paidAt === null) return pricing;
+  const payable = computePayable(toSnapshot(order), refunds, pricing);
+  return { ...pricing, room: await fixRoom(work, order, { creatorId, termsId, terms }, payable) };
+}
 
 /** Creates the commissions of orders, with their fraud flags, ledger entries and events. */
-async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, earned: readonly EarnedOrder[]) {
+async function createTogether(work: Work, secrets: Secrets, source: OrderSource, earned: readonly EarnedOrder[]) {
   const { db, now, brandId } = work;
   if (!earned[0]) return;
   const fraudRules = parseFraudRules(earned[0].link.fraudRules);
-  const suspects = earned.map(({ order, link, code, reportedEmail }) => ({
+  const suspects = earned.map(({ order, link, code, reportedEmail, isByCustomer }) => ({
     ...order,
+    isByCustomer,
     linkId: link.id,
-    creatorEmail: link.creatorEmail,
+    creatorId: link.creatorId,
     reportedEmail,
     leakScore: code === null ? null : link.leakScore,
   }));
   const flags = await detectFlags(work, secrets, fraudRules, suspects);
-  const commissions = earned.map(({ order, link, code, clickId, refunds }, place) => {
-    const state = { ...NEW_COMMISSION, ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
-    const { columns, entries } = recompute(toSnapshot(order), refunds, state, []);
+  const pricings: (Pricing | undefined)[] = [];
+  for (const one of earned) pricings.push(await fixPricing(work, one));
+  const commissions = earned.map(({ order, link, terms, termsId, code, clickId, refunds }, place) => {
+    const pricing = pricings[place];
+    const state = { ...NEW_COMMISSION, ratePpm: toPpm(terms.rate.percent ?? 0) ?? 0, holdDays: link.holdDays, pricing };
+    const { columns, entries, price } = recompute(toSnapshot(order), refunds, state, []);
     const row: NewCommission = {
       ...columns,
       id: newId('com', now.getTime()),
@@ -259,29 +345,30 @@ async function createCommissions(work: Work, secrets: Secrets, source: OrderSour
       discountCode: code,
       currency: order.currency,
       occurredAt: order.occurredAt,
-      commissionRatePpm: link.commissionRatePpm,
+      commissionRatePpm: price ? toRatePpm(price) : state.ratePpm,
+      termsId,
+      decidedFacts: pricing?.facts ?? null,
+      room: pricing?.room ?? null,
       holdDays: link.holdDays,
       fraudFlags: flags[place],
       statusUpdatedAt: columns.status === 'pending' ? null : now,
       syncedAt: now,
       createdAt: now,
     };
-    return { row, entries };
+    return { row, entries, price };
   });
   const rows = commissions.map(({ row }) => row);
   const inserted = new Map((await insertCommissions(db, rows)).map((row) => [row.id, row]));
-  for (const { row, entries } of commissions) {
+  for (const { row, entries, price } of commissions) {
+    if (price) await replaceParts(db, row, price.parts);
     const commission = inserted.get(row.id);
     if (!commission) throw new Error(`The commission ${row.id} was not inserted.`);
     for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));
     announceCommission(work, 'commission.created', commission);
   }
   if (fraudRules.forbidden_referrer.action !== 'off') await insertReferrerChecks(db, rows, now);
+  await tellOfSales(work, earned);
 }
-
-/** True while an order that paid nobody may be decided again: for 24 hours. */
-export const mayReconsider = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
-  at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** Codes and clicks that became known after the decision, and their origin. */
 interface LateCandidates {
@@ -289,6 +376,8 @@ interface LateCandidates {
   clickIds: readonly string[];
   cause: Cause;
   customerEmail: string | null;
+  /** What is known of the customer or the subscription has changed, so that they may decide now. */
+  isCustomerChanged?: boolean;
   refunds: () => Promise<readonly KnownRefund[]>;
 }
 
@@ -308,42 +397,79 @@ export async function reconsiderOrder(
 ): Promise<boolean> {
   const earlier = Attribution.parse(order.attribution);
   const candidates = selectUnseen(earlier, readCandidates(secrets, late));
-  const { isTest, isRenewal, occurredAt, baseMinor } = toSnapshot(order);
+  const { db, now } = work;
   const { currency } = order;
-  const isSettled = isTest || earlier.reason === 'history';
-  if (isSettled || candidates.codes.length + candidates.clicks.length === 0) return false;
-  const undecided = { candidates, occurredAt, baseMinor, currency, isTest, isRenewal };
-  const [decision] = await decideOrders(work, source, [undecided]);
-  if (!decision) return false;
-  if (!decision.winner && earlier.earlier.length + 1 >= MAX_DECISIONS) return false;
-  const later = appendDecision(earlier, toAttribution(decision, { currency, at: work.now, cause: late.cause }));
-  const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
-  if (!decided || !decision.winner) return false;
+  const isSettled = order.isTest || earlier.reason === 'history';
+  const isNothingNew = candidates.codes.length + candidates.clicks.length === 0;
+  if (isSettled || (isNothingNew && !late.isCustomerChanged)) return false;
+  const { items } = await findItems(db, order);
+  const [outcome] = await decideOrders(work, source, [{ order, products: listProducts(items), candidates }]);
+  if (!outcome) return false;
+  const { winner } = outcome.decision;
+  if (!winner && (isNothingNew || earlier.earlier.length + 1 >= MAX_DECISIONS)) return false;
+  const later = appendDecision(earlier, toAttribution(outcome, { currency, at: now, cause: late.cause }));
+  const newCustomers = outcome.newCustomer ? [outcome.newCustomer] : [];
+  await insertCustomers(db, work, newCustomers);
+  const { customerId } = outcome;
+  const decided = await updateDecision(db, order, JSON.stringify(later), { now, customerId });
+  if (!decided) throw new Error(`The order ${order.id} pays a creator already.`);
+  if (!winner) return false;
   const reported = { refunds: await late.refunds(), reportedEmail: late.customerEmail };
-  await createCommissions(work, secrets, source, toEarnedOrders(decision, decided, reported));
+  await createCommissions(work, secrets, source, toEarnedOrders(outcome, decided, reported));
+  for (const { id } of newCustomers) await decideOrdersOfCustomer(work, secrets, id);
   if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }
 
-/** Selects the candidates that no earlier decision has seen. */
-function selectUnseen({ candidates }: Attribution, { codes, clicks }: OrderCandidates): OrderCandidates {
-  const toCodeKey = (code: string) => `code ${truncate(code).toLowerCase()}`;
-  const seen = new Set(candidates.map((one) => (one.type === 'code' ? toCodeKey(one.code) : `click ${one.click_id}`)));
-  return {
-    codes: codes.filter((code) => !seen.has(toCodeKey(code))),
-    clicks: clicks.filter((one) => !seen.has(`click ${toClickId(one)}`)),
-  };
+/** The span of orders to decide again, and why. */
+interface Again {
+  from: Date;
+  to: Date | null;
+  cause: Cause;
+}
+
+/** Orders from before their customer was known are decided again until then. */
+const AGAIN_MS = 90 * DAY_MS;
+
+/**
+ * Decides the orders again that paid nobody although they are of a customer who only now is known, oldest first. What they
+ * carried stays lost. Returns the ids of those that pay now.
+ */
+export async function decideOrdersOfCustomer(
+  work: Work,
+  secrets: Secrets,
+  customerId: string,
+  again: Again = { from: new Date(work.now.getTime() - AGAIN_MS), to: null, cause: 'first_order_known' },
+): Promise<string[]> {
+  const paying: string[] = [];
+  for (const { provider, ...key } of await listUnpaidOrdersOfCustomer(work.db, work.brandId, customerId, again)) {
+    const order = await lockKnownOrder(work.db, key);
+    if (!order || (await findOrderCommission(work.db, order))) continue;
+    const source = { id: key.integrationId, brandId: key.brandId, provider };
+    const isPaying = await reconsiderOrder(work, secrets, source, order, {
+      ...NO_CANDIDATES,
+      cause: again.cause,
+      customerEmail: null,
+      isCustomerChanged: true,
+      refunds: () => listRefunds(work.db, key, order.currency),
+    });
+    if (isPaying) paying.push(order.id);
+  }
+  return paying;
 }
 
 /** Appends a decision to the history, with the candidates of all decisions. */
 function appendDecision(earlier: Attribution, later: Attribution): Attribution {
   const { decided_at, cause, reason } = earlier;
   const candidates = [...earlier.candidates, ...later.candidates];
+  // The last claim says all that is known of the customer.
+  const claim = candidates.findLast(({ type }) => type === 'customer');
   return {
     ...later,
     candidates: [
       ...candidates.filter(({ type }) => type === 'code'),
       ...candidates.filter(({ type }) => type === 'click'),
+      ...(claim ? [claim] : []),
     ],
     earlier: [...earlier.earlier, { decided_at, cause, reason: reason ?? 'no_candidate_qualified' }],
   };

@@ -1,7 +1,9 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { notFound, validationError } from '../../kit/values/errors.ts';
-import { formatMoney, fromMinor } from '../../kit/values/money.ts';
+import { ApiError, notFound } from '../../kit/values/errors.ts';
+import { formatMoney, fromMinor, fromPpm } from '../../kit/values/money.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
+
 import { listAdjustments } from '../commissions/adjustments.ts';
 import { toCommission } from '../commissions/commissions.shapes.ts';
 import {
@@ -12,16 +14,25 @@ import {
   type OrderEnd,
 } from '../commissions/commissions.ts';
 import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
+import { explainCustomer } from '../terms/customer-sentences.ts';
+import { makePlainTerms } from '../terms/plain.ts';
+import type { DecisionFacts } from '../terms/rules.ts';
+import { Attribution } from './attribution.shapes.ts';
+import { loadCommissionPricing, loadPricing } from './decision-facts.ts';
 import { listDisputes } from './disputes.ts';
 import { findItems } from './items.ts';
-import { Attribution, type ExplainQuery, Explanation } from './orders.shapes.ts';
-import { getOrderStore, listOrders, type OrderRow } from './orders.ts';
-import { countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { getOrderKind } from './order-kinds.ts';
+import { type ExplainQuery, Explanation } from './orders.shapes.ts';
+import { getOrderStore, listOrders, listOrdersByIds, type OrderRow } from './orders.ts';
+import { priceOrder } from './pricing.ts';
+import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
 import { listRefunds } from './refunds.ts';
 
 type Candidate = Attribution['candidates'][number];
 type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
 type ClickReason = Extract<Candidate, { type: 'click' }>['reason'];
+type CarriedCandidate = Exclude<Candidate, { type: 'customer' }>;
+type ClaimingCustomer = Extract<Candidate, { type: 'customer' }>;
 
 const REASONS: Record<NonNullable<CodeReason | ClickReason>, string> = {
   unknown_code: 'No assignment of the brand has this code.',
@@ -39,6 +50,7 @@ const REASONS: Record<NonNullable<CodeReason | ClickReason>, string> = {
   test_order: 'The order is a test order, which pays nobody.',
   renewal: 'The order renews a subscription, and this assignment does not pay renewals.',
   below_minimum: 'The order is below the smallest one that pays, by your rules.',
+  customer_wins: 'The subscription or customer that the order belongs to decides it.',
 };
 
 type DecisionRule = Pick<Attribution, 'rule' | 'rules'>;
@@ -47,10 +59,12 @@ const RULE_PHRASES = {
   code: 'a redeemed code',
   last_click: 'the last click within its window',
   first_click: 'the first click within its window',
+  subscription: 'a subscription that they sold',
+  customer: 'a customer whom they brought',
 } as const;
 
 /** Explains in a sentence why a candidate won or lost. */
-export function explainCandidate({ type, reason }: Candidate, { rule, rules }: DecisionRule): string {
+export function explainCandidate({ type, reason }: CarriedCandidate, { rule, rules }: DecisionRule): string {
   if (reason !== null) return REASONS[reason];
   const isClickFirst = rules?.coupon_policy === 'click_wins';
   if (type === 'code' || rule === null || rule === 'code') {
@@ -74,11 +88,18 @@ const NOBODY: Record<NonNullable<Attribution['reason']>, string> = {
   history: 'It paid nobody: it is a past order, which was read in as history.',
 };
 
+const CUSTOMER_PAYS_NOBODY =
+  'It paid nobody: it came without a code and without a click, and its customer or subscription pays nobody.';
+
 /** Explains in a sentence why a decision paid nobody. */
 const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?? 'no_candidate_qualified'];
 
+const hasOnlyCustomer = ({ candidates }: Attribution): boolean => candidates.every(({ type }) => type === 'customer');
+
 /** Explains the whole decision in a sentence. */
-function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
+function explainDecision(attribution: Attribution, commission: Payable | undefined): string {
+  const { rule, reason } = attribution;
+  if (reason === 'no_candidate_qualified' && hasOnlyCustomer(attribution)) return CUSTOMER_PAYS_NOBODY;
   if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
   const owed = `${formatMoney(commissionMinor, currency)} for ${RULE_PHRASES[rule]}`;
@@ -86,21 +107,34 @@ function explainDecision({ rule, reason }: Attribution, commission: Payable | un
   return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
 }
 
-/** Finds the order of a query, which must name the store if several have an order with this id. */
-export async function getOrderToExplain(
-  db: Db,
-  brandId: string,
-  { order_id, integration_id }: ExplainQuery,
-): Promise<OrderRow> {
-  const candidates = (await listOrders(db, brandId, order_id)).filter(
-    ({ integrationId }) => integration_id === undefined || integrationId === integration_id,
-  );
+const MOST_CANDIDATES = 20;
+
+/** Finds the order of a query, which must say more if several orders have this id or number. */
+export async function getOrderToExplain(db: Db, brandId: string, query: ExplainQuery): Promise<OrderRow> {
+  const candidates = await listOrders(db, brandId, query, MOST_CANDIDATES);
   const [order, another] = candidates;
   if (!order) throw notFound('order');
   if (!another) return order;
-  const stores = candidates.map(({ integrationId }) => integrationId).join(', ');
-  const message = `is required: several stores have an order ${order_id} (${stores}).`;
-  throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
+  const stores = [...new Set(candidates.map(({ integrationId }) => integrationId))];
+  const field = stores.length > 1 ? 'integration_id' : query.match === undefined ? 'match' : 'order_id';
+  const message =
+    field === 'integration_id'
+      ? `is required: several stores have an order ${query.order_id} (${stores.join(', ')}).`
+      : `is the id or number of several orders: ${candidates.map(({ orderId }) => orderId).join(', ')}.`;
+  throw new ApiError('VALIDATION_ERROR', `${field}: ${message}`, {
+    details: [{ field, code: 'ambiguous', message }],
+    facts: {
+      candidates: candidates.map((one) => ({
+        id: one.id,
+        order_id: one.orderId,
+        order_number: one.orderNumber,
+        integration_id: one.integrationId,
+        occurred_at: one.occurredAt.toISOString(),
+        amount: fromMinor(one.baseMinor, one.currency),
+        currency: one.currency,
+      })),
+    },
+  });
 }
 
 function listBlockers(row: CommissionRow, order: OrderRow, now: Date) {
@@ -119,10 +153,32 @@ interface CommissionContext {
   storefrontUrl: string;
   row: CommissionRow;
   link: ListedLink | undefined;
+  refunds: readonly CountedRefund[];
 }
 
-async function explainCommission(db: Db, { order, storefrontUrl, row, link }: CommissionContext, now: Date) {
-  const { orderId: storeOrderId, customerEmail } = order;
+/** Prices the order again: by rule and by line, and what a cap cut off. A rejected commission is shown at its rate. */
+async function explainPrice(db: Db, order: OrderRow, row: CommissionRow, refunds: readonly CountedRefund[]) {
+  const plain = { terms: makePlainTerms(fromPpm(row.commissionRatePpm), 'order'), facts: null, room: null };
+  const pricing = (await loadCommissionPricing(db, order, row)) ?? (await loadPricing(db, order, plain));
+  const { parts, lines, capped } = priceOrder(toSnapshot(order), refunds, pricing);
+  return {
+    parts: parts.map(toWire),
+    lines: lines.map(toWire),
+    capped: capped && toWire(capped),
+    facts: pricing.facts && {
+      ...toWire(pricing.facts),
+      volume: pricing.facts.volume && toVolume(pricing.facts.volume),
+    },
+  };
+}
+
+const toVolume = ({ month, ever }: NonNullable<DecisionFacts['volume']>) => ({
+  month: toWire(month),
+  ever: toWire(ever),
+});
+
+async function explainCommission(db: Db, { order, storefrontUrl, row, link, refunds }: CommissionContext, now: Date) {
+  const { orderId: storeOrderId, orderNumber, customerEmail, kind, isRenewal, subscriptionId, customerId } = order;
   const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
   const adjustments = await listAdjustments(db, row);
   return {
@@ -130,10 +186,16 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Co
       ...row,
       ...named,
       storeOrderId,
+      orderNumber,
       customerEmail,
       integrationId: order.integrationId,
       storefrontUrl,
+      kind,
+      isRenewal,
+      subscriptionId,
+      customerId,
     }),
+    ...(await explainPrice(db, order, row, refunds)),
     hold_over: row.holdEndsAt !== null && row.holdEndsAt <= now,
     blocked_by: listBlockers(row, order, now),
     adjustments: adjustments.map(({ cause, amountMinor, at }) => ({
@@ -146,10 +208,8 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Co
 
 type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
 
-const toDay = (at: Date) => at.toISOString().slice(0, 10);
-
 /** Explains that the order came with a replaced code that still pays. */
-function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date): string {
+function explainOldCode(candidate: CarriedCandidate, past: PastCodes, orderedAt: Date): string {
   if (candidate.type === 'click') return '';
   const old = past.find(
     ({ linkId, code, replacedAt, until }) =>
@@ -164,13 +224,37 @@ function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date):
     : '';
 }
 
+/** Explains the customer's claim: "Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March." */
+function explainClaim(
+  candidate: ClaimingCustomer,
+  { occurredAt, subscriptionId }: OrderRow,
+  link: ListedLink | undefined,
+  firstOrderId: string | null,
+): string {
+  const { since, until, duration, ...claim } = candidate;
+  const toDate = (text: string | null) => (text === null ? null : new Date(text));
+  return explainCustomer(
+    { ...claim, since: toDate(since), until: toDate(until), terms: duration },
+    {
+      creatorName: link?.creatorName ?? link?.creatorEmail ?? null,
+      linkValue: link?.value ?? null,
+      subscriptionId,
+      firstOrderId,
+      orderPlacedAt: occurredAt,
+    },
+  );
+}
+
 async function explainCandidates(
   db: Db,
-  { brandId, occurredAt }: OrderRow,
+  order: OrderRow,
   attribution: Attribution,
   links: ReadonlyMap<string, ListedLink>,
 ) {
+  const { brandId, occurredAt } = order;
   const past = await listPastCodes(db, brandId, [...links.keys()]);
+  const firstIds = attribution.candidates.flatMap((one) => (one.type === 'customer' ? (one.first_order_id ?? []) : []));
+  const firstOrders = new Map((await listOrdersByIds(db, brandId, firstIds)).map(({ id, orderId }) => [id, orderId]));
   return attribution.candidates.map((candidate) => {
     const link = candidate.link_id === null ? undefined : links.get(candidate.link_id);
     return {
@@ -178,7 +262,10 @@ async function explainCandidates(
       link_value: link?.value ?? null,
       creator_email: link?.creatorEmail ?? null,
       creator_name: link?.creatorName ?? null,
-      explanation: `${explainCandidate(candidate, attribution)}${explainOldCode(candidate, past, occurredAt)}`,
+      explanation:
+        candidate.type === 'customer'
+          ? explainClaim(candidate, order, link, firstOrders.get(candidate.first_order_id ?? '') ?? null)
+          : `${explainCandidate(candidate, attribution)}${explainOldCode(candidate, past, occurredAt)}`,
     };
   });
 }
@@ -205,7 +292,8 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
     attributed: commission !== undefined,
     explanation,
     is_test: order.isTest ?? false,
-    is_renewal: order.isRenewal ?? false,
+    kind: getOrderKind(order),
+    is_renewal: getOrderKind(order) === 'renewal',
     // Only the last decision may have paid a creator.
     decisions: [
       ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
@@ -213,7 +301,11 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
     ],
     candidates: await explainCandidates(db, order, attribution, links),
     commission: commission
-      ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
+      ? await explainCommission(
+          db,
+          { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner, refunds },
+          now,
+        )
       : null,
     items: items.map((item) => ({
       sku: item.sku,

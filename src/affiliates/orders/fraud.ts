@@ -3,20 +3,44 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { openDisposable } from '../../kit/mail/imitation.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
+import { toMailbox } from '../../kit/values/email.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { getCreator } from '../../workflow/creators/creators.ts';
 import { type FraudFlag, FraudFlags } from '../commissions/commissions.shapes.ts';
 import { type CommissionRow, updateCommission } from '../commissions/commissions.ts';
 import { type FraudRule, type FraudRules, getFraudRules } from '../rules/fraud-rules.ts';
+import { Attribution } from './attribution.shapes.ts';
 import { getSalt, hashEmail } from './customers.ts';
 import type { OrderRow } from './orders.ts';
 
 interface Suspect extends AttributedOrder {
-  creatorEmail: string | null;
+  /** Decided by the customer: that they bought before, and how often, is no reason to suspect anything. */
+  isByCustomer: boolean;
+  creatorId: string;
   /** The customer's address as reported now; it is not stored. */
   reportedEmail: string | null;
   /** Leak score of the winning code. */
   leakScore: number | null;
+}
+
+/** Lists the addresses of creators: for mail and payment, now and before. */
+async function listAddresses(db: Db, brandId: string, creatorIds: readonly string[]): Promise<Map<string, string[]>> {
+  if (creatorIds.length === 0) return new Map();
+  const ids = [...new Set(creatorIds)];
+  const { rows } = await sql<{ id: string; email: string }>`
+    select id, email from creators where brand_id = ${brandId} and id = any(${ids}) and email is not null
+    union select creator_id, wallet_email from payment_profiles
+      where brand_id = ${brandId} and creator_id = any(${ids}) and wallet_email is not null
+    union select creator_id, email from creator_addresses where brand_id = ${brandId} and creator_id = any(${ids})`.execute(
+    db,
+  );
+  const byId = Map.groupBy(rows, ({ id }) => id);
+  return new Map([...byId].map(([id, own]) => [id, own.map(({ email }) => email)]));
+}
+
+/** Compares mailboxes if the address was just reported, and hashes of addresses otherwise. */
+function isOwnAddress({ reportedEmail, customerHash }: Suspect, own: readonly string[], salt: Buffer): boolean {
+  if (reportedEmail !== null) return own.some((email) => toMailbox(email) === toMailbox(reportedEmail));
+  return customerHash !== null && own.some((email) => hashEmail(salt, email).equals(customerHash));
 }
 
 /** Detects fraud in new attributed orders. Each is compared with stored orders and with those before it in the list. */
@@ -34,17 +58,24 @@ export async function detectFlags(
     refundsOf: rules.refund_rate.action === 'off' ? 0 : rules.refund_rate.orders,
   });
   const salt = await getSalt(db, secrets);
+  const addresses = await listAddresses(
+    db,
+    brandId,
+    rules.self_referral.action === 'off' ? [] : orders.map(({ creatorId }) => creatorId),
+  );
   const isDisposable = rules.disposable_address.action === 'off' ? () => false : await openDisposable();
   return orders.map((order, place) => {
-    const { linkId, occurredAt, customerHash, creatorEmail, reportedEmail, leakScore } = order;
-    const { ofCustomer = 0, ofLink = 0, isReturning = false, paid = 0, refunded = 0 } = around[place] ?? {};
+    const { linkId, occurredAt, reportedEmail, leakScore } = order;
+    const signals = around[place];
+    const { ofLink = 0 } = signals ?? {};
+    const ofCustomers = order.isByCustomer ? undefined : signals;
+    const { ofCustomer = 0, isReturning = false, paid = 0, refunded = 0 } = ofCustomers ?? {};
     const earliestMs = occurredAt.getTime() - withinMs;
     const before = orders
       .slice(0, place)
       .filter((one) => one.linkId === linkId && one.occurredAt <= occurredAt && one.occurredAt.getTime() > earliestMs);
     const suspicion = {
-      customerHash,
-      creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail),
+      isCreator: isOwnAddress(order, addresses.get(order.creatorId) ?? [], salt),
       ordersOfCustomer: ofCustomer,
       ordersOfLink: 1 + ofLink + before.length,
       isReturning,
@@ -56,6 +87,11 @@ export async function detectFlags(
     };
     return checkRules(suspicion, rules);
   });
+}
+
+function isDecidedByCustomer({ attribution }: OrderRow): boolean {
+  const { rule } = Attribution.parse(attribution);
+  return rule === 'subscription' || rule === 'customer';
 }
 
 /** Adds flags once the store names the customer, which may come after the attribution. None is removed. */
@@ -71,8 +107,8 @@ export async function addCustomerFlags(
   const { rules: all } = await getFraudRules(work.db, work.brandId);
   // Refunds of other orders do not depend on the customer.
   const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
-  const creator = await getCreator(work.db, work.brandId, creatorId);
-  const suspect = { ...order, linkId, creatorEmail: creator.email, reportedEmail, leakScore: null };
+  const isByCustomer = isDecidedByCustomer(order);
+  const suspect = { ...order, linkId, isByCustomer, creatorId, reportedEmail, leakScore: null };
   const [detected = []] = await detectFlags(work, secrets, rules, [suspect]);
   const existing = FraudFlags.parse(fraudFlags);
   const added = detected.filter(({ code }) => existing.every((flag) => flag.code !== code));
@@ -81,8 +117,8 @@ export async function addCustomerFlags(
 }
 
 export interface FraudCase {
-  customerHash: Buffer | null;
-  creatorHash: Buffer | null;
+  /** The customer has an address of the creator. */
+  isCreator: boolean;
   /** Orders of the customer and of the winning link within the velocity window, including this one. */
   ordersOfCustomer: number;
   ordersOfLink: number;
@@ -101,8 +137,7 @@ export interface FraudCase {
 type FraudCheck = (suspicion: FraudCase, rules: FraudRules) => string[];
 
 const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudCheck>> = {
-  self_referral: ({ customerHash, creatorHash }) =>
-    customerHash && creatorHash?.equals(customerHash) ? ["The customer's e-mail address is the creator's."] : [],
+  self_referral: ({ isCreator }) => (isCreator ? ["The customer's e-mail address is the creator's."] : []),
   velocity: ({ ordersOfCustomer, ordersOfLink }, { velocity: { customer_orders, link_orders, minutes } }) =>
     [
       { who: 'One customer', count: ordersOfCustomer, most: customer_orders },

@@ -11,6 +11,10 @@ const Item = z.object({
   title: z.string().nullable(),
   quantity: z.number(),
   amountMinor: z.number(),
+  productId: z.string().optional(),
+  variantId: z.string().optional(),
+  categories: z.array(z.string()).optional(),
+  onSale: z.boolean().optional(),
 });
 const RefundedLine = z.object({ lineId: z.string(), amountMinor: z.number() });
 

@@ -4,14 +4,19 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import type { NewOrder } from './orders.ts';
 
+/** A store with journeys to request. */
+export interface JourneyStore {
+  id: string;
+  brandId: string;
+  provider: Provider;
+  baseUrl: string;
+}
+
 /** An order with a journey to request from the store. */
 export interface DueJourney {
   /** Id of the order in Rollcall. */
   orderId: string;
   brandId: string;
-  integrationId: string;
-  provider: Provider;
-  baseUrl: string;
   storeOrderId: string;
   answers: number;
   /** Time of the first report. */
@@ -34,26 +39,54 @@ export async function insertJourneys(
   await db.insertInto('orderJourneys').values(rows).execute();
 }
 
-/**
- * Claims due journeys until `until`, so that no other worker requests them. Those that no store answered for a day
- * are deleted, because their orders are not decided again.
- */
-export async function claimJourneys(db: Db, now: Date, until: Date, limit: number): Promise<DueJourney[]> {
-  const { rows } = await sql<DueJourney>`
-    with old as (delete from order_journeys where due_at <= ${new Date(now.getTime() - DAY_MS)}),
-    due as (
-      select journey.order_id from order_journeys as journey
-      join integrations as store on store.id = journey.integration_id
-      where journey.due_at <= ${now} and journey.due_at > ${new Date(now.getTime() - DAY_MS)}
-        and store.status = 'connected'
-      order by journey.due_at limit ${limit} for update of journey skip locked
-    )
-    update order_journeys as journey set due_at = ${until}
-    from due, orders, integrations as store
-    where journey.order_id = due.order_id and orders.id = journey.order_id and store.id = journey.integration_id
-    returning journey.order_id, journey.brand_id, journey.integration_id, store.provider, store.base_url,
-      journey.store_order_id, journey.answers, orders.created_at as seen_at`.execute(db);
-  return rows;
+/** No store has answered these for a day; their orders are not decided again. */
+const getGiveUpTime = (now: Date) => new Date(now.getTime() - DAY_MS);
+
+/** Connected stores with due journeys. */
+export const selectJourneyStores = (now: Date) => sql<JourneyStore>`
+  select store.id, store.brand_id, store.provider, store.base_url from (
+    select integration_id, min(due_at) as due_at from order_journeys
+    where due_at <= ${now} and due_at > ${getGiveUpTime(now)} group by integration_id) as journey
+  join integrations as store on store.id = journey.integration_id
+  where store.status = 'connected' order by journey.due_at`;
+
+export async function listDueJourneys(
+  db: Db,
+  { id, brandId }: JourneyStore,
+  now: Date,
+  limit: number,
+): Promise<DueJourney[]> {
+  return await db
+    .selectFrom('orderJourneys as journey')
+    .innerJoin('orders', 'orders.id', 'journey.orderId')
+    .select(['journey.orderId', 'journey.brandId', 'journey.storeOrderId', 'journey.answers'])
+    .select('orders.createdAt as seenAt')
+    .where('journey.brandId', '=', brandId)
+    .where('journey.integrationId', '=', id)
+    .where('journey.dueAt', '<=', now)
+    .where('journey.dueAt', '>', getGiveUpTime(now))
+    .orderBy('journey.dueAt')
+    .limit(limit)
+    .execute();
+}
+
+/** Postpones the due journeys of a store that does not answer. */
+export async function postponeJourneys(
+  db: Db,
+  { id, brandId }: JourneyStore,
+  { now, dueAt }: { now: Date; dueAt: Date },
+): Promise<void> {
+  await db
+    .updateTable('orderJourneys')
+    .set({ dueAt })
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', id)
+    .where('dueAt', '<=', now)
+    .execute();
+}
+
+export async function deleteOldJourneys(db: Db, now: Date): Promise<void> {
+  await db.deleteFrom('orderJourneys').where('dueAt', '<=', getGiveUpTime(now)).execute();
 }
 
 export async function updateJourney(

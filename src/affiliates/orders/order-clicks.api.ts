@@ -5,6 +5,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { getIntegration } from '../stores/connections/connections.ts';
 import { applyOrderClicks, findLastClick, findLastOrder, forgetOrderClicks } from './order-clicks.ts';
+import { orderNumber } from './order-names.ts';
 
 const StoreTracking = z
   .object({
@@ -24,6 +25,7 @@ const StoreTracking = z
           .string()
           .describe('Id of the tracked order, as the store names it.')
           .meta({ example: '5551231233' }),
+        order_number: orderNumber,
         ordered_at: timestamp
           .describe('When the tracked order was placed.')
           .meta({ example: '2026-03-02T09:41:00.000Z' }),
@@ -58,7 +60,9 @@ const orderClickOperations = [
       ]);
       return {
         last_click: click ? { link_id: click.id, link_value: click.value, at: click.at.toISOString() } : null,
-        last_order: order ? { order_id: order.orderId, ordered_at: order.occurredAt.toISOString() } : null,
+        last_order: order
+          ? { order_id: order.orderId, order_number: order.orderNumber, ordered_at: order.occurredAt.toISOString() }
+          : null,
         checked_at: now.toISOString(),
       };
     },

@@ -6,6 +6,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
+import { sealNoted } from '../../kit/outbox/outbox.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { HAS_CLICK } from '../stores/connections/connections.ts';
 import type { Provider } from '../stores/formats/provider.ts';
@@ -33,18 +34,21 @@ export async function insertReportedClick(
   { integrationId, orderId, click, linkId }: ReportedClick,
   now: Date,
 ): Promise<void> {
-  await sql`
-    insert into order_clicks (integration_id, order_id, brand_id, click, received_at)
-    select store.id, ${orderId}, store.brand_id, ${click}, ${now}
-    from integrations store
-    join links on links.brand_id = store.brand_id and links.id = ${linkId}
-    where store.id = ${integrationId} and store.provider = ${provider} and store.status <> 'disconnected'
-      and (
-        select count(*) from order_clicks other
-        where other.integration_id = store.id and other.received_at > ${new Date(now.getTime() - MINUTE_MS)}
-      ) < ${PER_MINUTE}
-    on conflict do nothing
-  `.execute(db);
+  await db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ brandId: string }>`
+      insert into order_clicks (integration_id, order_id, brand_id, click, received_at)
+      select store.id, ${orderId}, store.brand_id, ${click}, ${now}
+      from integrations store
+      join links on links.brand_id = store.brand_id and links.id = ${linkId}
+      where store.id = ${integrationId} and store.provider = ${provider} and store.status <> 'disconnected'
+        and (
+          select count(*) from order_clicks other
+          where other.integration_id = store.id and other.received_at > ${new Date(now.getTime() - MINUTE_MS)}
+        ) < ${PER_MINUTE}
+      on conflict do nothing returning brand_id`.execute(trx);
+    const [row] = rows;
+    if (row !== undefined) await sealNoted(trx, row.brandId);
+  });
 }
 
 interface DueOrder {
@@ -130,7 +134,7 @@ export async function findLastClick(
 export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey) {
   return await db
     .selectFrom('orders')
-    .select(['orderId', 'occurredAt'])
+    .select(['orderId', 'orderNumber', 'occurredAt'])
     .where('brandId', '=', brandId)
     .where('integrationId', '=', integrationId)
     .where(HAS_CLICK)
@@ -174,6 +178,12 @@ export const forgetOrderClicks: Job = {
   asksFor: 'reported clicks that no order can use any more',
   run: async ({ postgres, clock }) => {
     const before = new Date(clock.now().getTime() - 2 * WAITS_MS);
-    await postgres.db.deleteFrom('orderClicks').where('receivedAt', '<', before).execute();
+    const brands = postgres.db.selectFrom('orderClicks').select('brandId').distinct().where('receivedAt', '<', before);
+    for (const { brandId } of await brands.execute()) {
+      await postgres.db.transaction().execute(async (trx) => {
+        await trx.deleteFrom('orderClicks').where('brandId', '=', brandId).where('receivedAt', '<', before).execute();
+        await sealNoted(trx, brandId);
+      });
+    }
   },
 };

@@ -6,9 +6,11 @@ import { fromMinor } from '../../kit/values/money.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { registerKind } from '../../platform/jobs/jobs.ts';
 import { FraudFlags } from '../commissions/commissions.shapes.ts';
+import { Attribution } from './attribution.shapes.ts';
 import { explainOrder, getOrderToExplain } from './explain.ts';
-import { requestCustomerJourneys } from './journeys.jobs.ts';
-import { Attribution, ExplainQuery, Explanation, Order, OrderFilter } from './orders.shapes.ts';
+import { forgetJourneys, requestCustomerJourneys } from './journeys.jobs.ts';
+import { getOrderKind } from './order-kinds.ts';
+import { ExplainQuery, Explanation, Order, OrderFilter } from './orders.shapes.ts';
 import { type ListedOrder, orders } from './orders.ts';
 import { checkReferrers } from './referrers.ts';
 import { RecordedOrders, ReportedOrder, ReportedOrders, ReportedRefund } from './reports.shapes.ts';
@@ -50,7 +52,8 @@ function toOrder({ attribution, baseMinor, commissionMinor, fraudFlags, ...row }
     source: row.provider,
     amount: fromMinor(baseMinor, currency),
     is_test: row.isTest ?? false,
-    is_renewal: row.isRenewal ?? false,
+    kind: getOrderKind(row),
+    is_renewal: getOrderKind(row) === 'renewal',
     attributed: row.commissionId !== null,
     rule,
     reason,
@@ -69,7 +72,17 @@ const orderOperations = [
     forAgents: {
       description: 'Whether or not they paid a creator.',
       example: { attributed: false },
-      omits: ['updated_after', 'flag', 'min_amount', 'reason', 'integration_id', 'link_id', 'offset'],
+      omits: [
+        'updated_after',
+        'flag',
+        'min_amount',
+        'reason',
+        'integration_id',
+        'link_id',
+        'offset',
+        'customer_id',
+        'group_id',
+      ],
     },
     query: OrderFilter,
     item: Order,
@@ -182,5 +195,5 @@ export const ordersNoun = noun({
   tag: { name: 'Orders', about: 'What customers bought in your stores, and which creators it paid.' },
   ids: { orders: 'ord' },
   operations: [...orderOperations, ...reportingOperations, ...simulationOperations],
-  jobs: [requestCustomerJourneys, checkReferrers],
+  jobs: [requestCustomerJourneys, forgetJourneys, checkReferrers],
 });

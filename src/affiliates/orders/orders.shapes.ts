@@ -8,10 +8,12 @@ import {
   throughInput,
   timestamp,
   timestampInput,
+  timeZoneInput,
 } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
+import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import {
   AffiliateCommission,
   CommissionEvent,
@@ -19,8 +21,18 @@ import {
   FraudFlags,
   maskedCustomer,
 } from '../commissions/commissions.shapes.ts';
-import { couponPolicy, model } from '../rules/attribution-rules.ts';
 import { DISPUTE_STATUSES } from '../stores/formats/facts.ts';
+import { PricedLine, PricedPart } from '../terms/preview.shapes.ts';
+import {
+  Attribution,
+  Cause,
+  ClickCandidate,
+  CodeCandidate,
+  NOBODY,
+  RecordedTerms,
+  ShownCustomerCandidate,
+} from './attribution.shapes.ts';
+import { NAMED_BY, orderNumber } from './order-names.ts';
 
 /** The store that sent an order. */
 export interface OrderSource {
@@ -31,167 +43,14 @@ export interface OrderSource {
   isHistory?: boolean;
 }
 
-const NOBODY = ['no_candidates', 'no_candidate_qualified', 'test_order', 'history'] as const;
-const CODE_REASONS = [
-  'unknown_code',
-  'other_store',
-  'code_inactive',
-  'later_code',
-  'click_wins',
-  'test_order',
-  'renewal',
-  'below_minimum',
-] as const;
-const CLICK_REASONS = [
-  'invalid_signature',
-  'foreign_brand',
-  'other_store',
-  'click_after_order',
-  'click_outside_window',
-  'older_click',
-  'later_click',
-  'code_wins',
-  'test_order',
-  'renewal',
-  'below_minimum',
-] as const;
-
-const outcome = z.enum(['won', 'lost']).describe('Whether it earned the order. At most one candidate wins.');
-const linkOfCandidate = z
-  .string()
-  .nullable()
-  .describe('Code or link that the candidate belongs to; null when the brand has no such code or link.')
-  .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' });
-const attributionDays = z
-  .number()
-  .int()
-  .describe('Days after a click in which an order is attributed to it.')
-  .meta({ example: 30 });
-
-const CodeCandidate = z.object({
-  type: z.literal('code').describe('`code`: a discount code redeemed with the order.'),
-  code: z.string().describe('The code as the customer redeemed it.').meta({ example: 'ANA10' }),
-  link_id: linkOfCandidate,
-  active_at_order: z
-    .boolean()
-    .nullable()
-    .describe('Whether the code was active when the order was placed; null when the brand has no such code.'),
-  outcome,
-  reason: z
-    .enum(CODE_REASONS)
-    .nullable()
-    .describe(
-      'Why the code lost; null when it won. `unknown_code`: the brand has no such code. `other_store`: it belongs to another store. ' +
-        '`code_inactive`: it was not active when the order was placed. `later_code`: an earlier code of the order won. ' +
-        '`click_wins`: a click won, and clicks precede codes by your rules. `test_order`: the order is a test. `renewal`: the order ' +
-        'renews a subscription, and the code does not pay renewals. `below_minimum`: the order is below your `min_order`.',
-    ),
-});
-
-const ClickWindow = z.object({
-  clicked_at: timestamp.describe('When the link was clicked.').meta({ example: '2026-03-01T18:05:00.000Z' }),
-  attribution_days: attributionDays,
-  window_ends_at: timestamp
-    .describe('`clicked_at` plus `attribution_days`: the last moment at which an order is attributed to the click.')
-    .meta({ example: '2026-03-31T18:05:00.000Z' }),
-  ordered_at: timestamp.describe('When the customer ordered.').meta({ example: '2026-03-02T09:30:00.000Z' }),
-  inside: z.boolean().describe('Whether clicked_at <= ordered_at <= window_ends_at.'),
-});
-
-const ClickCandidate = z.object({
-  type: z.literal('click').describe('`click`: a click whose id came with the order.'),
-  click_id: z.string().describe('Id of the click, as the store sent it.'),
-  link_id: linkOfCandidate,
-  window: ClickWindow.nullable().describe(
-    "The test of the attribution window; null when it is not a click on the brand's links.",
-  ),
-  outcome,
-  reason: z
-    .enum(CLICK_REASONS)
-    .nullable()
-    .describe(
-      'Why the click lost; null when it won. `invalid_signature`: Rollcall did not issue the id. `foreign_brand`: the link is not yours. ' +
-        '`other_store`: the link belongs to another store. `click_after_order`, `click_outside_window`: the order was placed before the ' +
-        'click, or after its window. `older_click`: a later click won. `later_click`: an earlier click won, by your rules. ' +
-        '`code_wins`: a code won, and codes precede clicks. `test_order`: the order is a test. `renewal`: the order renews a ' +
-        'subscription, and the link does not pay renewals. `below_minimum`: the order is below your `min_order`.',
-    ),
-});
-
-const Terms = z.object({
-  commission_rate: z.number().describe('Percent of the sale that the creator earns.').meta({ example: 10 }),
-  hold_days: z
-    .number()
-    .int()
-    .describe('Review period in days, from the payment of the order until its commission can be approved.')
-    .meta({ example: 14 }),
-  attribution_days: attributionDays,
-  currency: z
-    .string()
-    .describe("Currency of the commission: the order's. Nothing is converted to the currency of the code or link.")
-    .meta({ example: 'USD' }),
-});
-
-const CAUSES = ['first_report', 'later_report', 'checkout_pixel', 'customer_journey'] as const;
-
-/** Cause of a decision. */
-const Cause = z
-  .enum(CAUSES)
-  .describe(
-    'What led to the decision. `first_report`: the order arrived. `later_report`: a later report of the store named another ' +
-      'code or click. `checkout_pixel`: the store’s checkout page reported a click. `customer_journey`: the store reported ' +
-      'the page on which the customer’s visit began.',
-  );
-export type Cause = z.infer<typeof Cause>;
-
-const EarlierDecision = z.object({
-  decided_at: timestamp,
-  cause: Cause,
-  reason: z.enum(NOBODY),
-});
-
-/** The decision as `orders.attribution` stores it: facts only, no e-mail addresses. */
-export const Attribution = z.object({
-  rule: z
-    .enum(['code', 'last_click', 'first_click'])
-    .nullable()
-    .describe(
-      'Rule that decided: `code` for a redeemed code, `last_click` or `first_click` for a click; null when nothing won.',
-    ),
-  reason: z
-    .enum(NOBODY)
-    .nullable()
-    .describe(
-      'Why the order earned no commission: it came without a code or click, none qualified, it is a test, or it is history ' +
-        'of its store. Null when a code or click won.',
-    ),
-  link_id: z.string().nullable(),
-  decided_at: timestamp,
-  cause: Cause.default('first_report'),
-  terms: Terms.nullable(),
-  /** Rules of the brand, if they differed from the defaults. */
-  rules: z
-    .object({
-      model,
-      coupon_policy: couponPolicy,
-      min_order: z.object({ minor: z.number(), currency: z.string() }).nullable(),
-    })
-    .optional(),
-  candidates: z.array(z.discriminatedUnion('type', [CodeCandidate, ClickCandidate])),
-  /** Earlier decisions, which paid nobody, oldest first. */
-  earlier: z.array(EarlierDecision).default([]),
-});
-export type Attribution = z.infer<typeof Attribution>;
-
 export const orderId = idField('ord', 'Id of the order in Rollcall.');
 
 export const OrderFilter = z
   .object({
     ...PageQuery,
-    from: timestampInput
-      .describe('Only orders placed at or after this time; a date means its start in UTC.')
-      .optional(),
+    from: timestampInput.describe('Only orders placed at or after this time; a date means its start.').optional(),
     to: throughInput.describe('Only orders placed at or before this time; a date includes the whole day.').optional(),
+    time_zone: timeZoneInput,
     sort: z
       .enum(['newest', 'oldest', 'amount'])
       .default('newest')
@@ -203,7 +62,11 @@ export const OrderFilter = z
       .describe('`true`: only orders that a code or link earned. `false`: only those that paid nobody.')
       .optional(),
     reason: z.enum(NOBODY).describe('Only orders that paid nobody for this reason.').optional(),
-    order_id: z.string().max(200).describe('Only orders with this id at their store.').optional(),
+    order_id: z
+      .string()
+      .max(200)
+      .describe('Only orders with this id at their store, or with this number: case and a leading # do not matter.')
+      .optional(),
     creator_email: z
       .email()
       .max(254)
@@ -218,10 +81,17 @@ export const OrderFilter = z
         "`new`: only first orders of their customers. `returning`: only later ones. An order's `customer` says which counts as first.",
       )
       .optional(),
+    kind: OrderKind.optional().describe('Only orders of this kind.').meta({ example: 'renewal' }),
     min_amount: decimalParameter({ min: 0, max: 1_000_000_000 })
       .describe('Only orders of at least this amount, in major units. Needs `currency`.')
       .optional(),
     currency: Currency.describe('Only orders in this currency.').optional(),
+    customer_id: z
+      .string()
+      .max(100)
+      .describe('Only orders of this customer whom a creator brought, as in `/v1/customers`.')
+      .optional(),
+    group_id: z.string().max(100).describe('Only orders that creators earned who are in this group now.').optional(),
   })
   .superRefine(({ min_amount, currency }: Unchecked<'min_amount' | 'currency'>, context) => {
     if (min_amount === undefined || currency !== undefined) return;
@@ -234,13 +104,21 @@ export const OrderFilter = z
 export type OrderFilter = z.output<typeof OrderFilter>;
 
 export const ExplainQuery = z.object({
-  order_id: z.string().max(200).describe("The order's id at its store.").meta({ example: '1001' }),
+  order_id: z
+    .string()
+    .max(200)
+    .describe("The order's id at its store, or its number: case and a leading # do not matter.")
+    .meta({ example: '1001' }),
   integration_id: z
     .string()
     .max(100)
     .optional()
-    .describe('Store of the order. Required when two stores have an order with this id.')
+    .describe('Store of the order. Required when two stores have an order with this id or number.')
     .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
+  match: z
+    .enum(NAMED_BY)
+    .optional()
+    .describe('`id`: `order_id` is the id alone. `number`: it is the number alone. Omitted: either.'),
 });
 
 const named = {
@@ -257,7 +135,43 @@ const named = {
     .meta({ example: 'It is the first redeemed code of the order that qualifies.' }),
 };
 
+const Volume = z.object({
+  orders: z.number().int().describe('Paid orders of the creator before this one.').meta({ example: 12 }),
+  revenue_minor: z
+    .number()
+    .int()
+    .describe("Their revenue in the order's currency, net of refunds, in minor units.")
+    .meta({ example: 120_000 }),
+});
+
 const ExplainedCommission = CommissionEvent.extend({
+  parts: z.array(PricedPart).describe('What each rule of the terms decided, in the order of the first lines.'),
+  lines: z.array(PricedLine).describe('What each line earns, and last what no line accounts for.'),
+  capped: z
+    .object({
+      by: z
+        .enum(['order', 'customer', 'month', 'budget'])
+        .describe('The limit: of the order, the customer, the month, or the budget of all orders.')
+        .meta({ example: 'order' }),
+      limit_minor: z.number().int().describe('The limit, in minor units.').meta({ example: 5_000 }),
+      cut_minor: z.number().int().describe('What it took off, in minor units.').meta({ example: 1_000 }),
+    })
+    .nullable()
+    .describe('The cap or budget that reduced it; null if none did.'),
+  facts: z
+    .object({
+      customer: z.enum(['new', 'returning']).nullable().describe('The customer; null if no rule asks for it.'),
+      country: z.string().nullable().describe('Country of the order, as known then.').meta({ example: 'DE' }),
+      kind: OrderKind.nullable().describe('Kind of the order; null if no terms ask for it.'),
+      by: z.enum(['code', 'click', 'customer']).nullable().describe('What decided it.').meta({ example: 'code' }),
+      payment: z.number().int().nullable().describe('The number of the payment of its customer.').meta({ example: 1 }),
+      volume: z
+        .object({ month: Volume.describe('In the same month.'), ever: Volume.describe('In all.') })
+        .nullable()
+        .describe("The creator's earlier orders; null if no rule asks for them."),
+    })
+    .nullable()
+    .describe('What conditions of the rules were compared with, as it was then; null for a percentage alone.'),
   creator_name: assignedCreatorName,
   click_id: AffiliateCommission.shape.click_id,
   paid_at: timestamp.nullable().describe('When the customer paid the order; the same as `order_paid_at`.'),
@@ -328,6 +242,22 @@ export const Explanation = z
       .boolean()
       .describe('Whether it renews a subscription: it pays only codes and links with `pays_renewals`.')
       .meta({ example: false }),
+    kind: OrderKind,
+    subscription_id: z
+      .string()
+      .nullable()
+      .describe('Subscription that the order belongs to, by its id at the store; null if the store names none.')
+      .meta({ example: '8999' }),
+    customer_id: z
+      .string()
+      .nullable()
+      .describe('The customer whom a creator brought and to whom the order belongs, in `/v1/customers`; null for none.')
+      .meta({ example: null }),
+    country: z
+      .string()
+      .nullable()
+      .describe('Country that the order is shipped to, else billed to; null if the store does not say.')
+      .meta({ example: 'DE' }),
     attributed: z.boolean().describe('Whether a code or link earned the order.').meta({ example: true }),
     explanation: z.string().describe('The decision in a sentence.').meta({
       example: 'Attributed to Ana Ortiz: 12.55 USD for a redeemed code; the commission is pending.',
@@ -354,12 +284,21 @@ export const Explanation = z
         'Every decision, oldest first. An order that paid nobody is decided again when, within 24 hours of being placed, a code ' +
           'or click from before it becomes known; one that paid a creator is not.',
       ),
-    terms: Terms.nullable().describe(
+    terms: RecordedTerms.nullable().describe(
       'Terms of the winning code or link, as copied when it was decided; null when nothing won.',
     ),
     candidates: z
-      .array(z.discriminatedUnion('type', [CodeCandidate.extend(named), ClickCandidate.extend(named)]))
-      .describe('Every code and click that came with the order: codes first, each kind as the store sent it.'),
+      .array(
+        z.discriminatedUnion('type', [
+          CodeCandidate.extend(named),
+          ClickCandidate.extend(named),
+          ShownCustomerCandidate.extend(named),
+        ]),
+      )
+      .describe(
+        'Every code and click that came with the order: codes first, each kind as the store sent it. Last, the customer whom a ' +
+          'creator brought before.',
+      ),
     commission: ExplainedCommission.nullable().describe('Commission that the order earned; null when nothing won.'),
     items: z
       .array(
@@ -425,6 +364,7 @@ export const Explanation = z
         }),
       )
       .describe("Disputes of the customer's bank over the payment."),
+    order_number: orderNumber,
   })
   .meta({ id: 'Explanation' });
 export type Explanation = z.infer<typeof Explanation>;
@@ -481,5 +421,11 @@ export const Order = z
     creator_name: assignedCreatorName.describe(
       "Name of the order's creator; null when it paid nobody, or the name is unknown.",
     ),
+    kind: shown.kind,
+    subscription_id: shown.subscription_id,
+    country: shown.country,
+    customer_id: shown.customer_id,
+    order_number: orderNumber,
+    terms_id: CommissionEvent.shape.terms_id,
   })
   .meta({ id: 'Order' });

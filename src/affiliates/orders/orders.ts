@@ -7,8 +7,12 @@ import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import { toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import type { OrderKind } from '../../workflow/terms/terms.shapes.ts';
+import { matchesGroup } from '../groups/present-groups.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
-import type { Attribution, OrderFilter, OrderSource } from './orders.shapes.ts';
+import type { Attribution } from './attribution.shapes.ts';
+import { isNamed } from './order-names.ts';
+import type { ExplainQuery, OrderFilter, OrderSource } from './orders.shapes.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
 
@@ -97,15 +101,43 @@ export async function findOrder(db: Db, key: OrderKey): Promise<OrderRow | undef
     .executeTakeFirst();
 }
 
-/** Lists the orders with this id at any store of the brand. */
-export async function listOrders(db: Db, brandId: string, orderId: string): Promise<OrderRow[]> {
+/** Finds an order by our own id. */
+export async function findOrderById(db: Db, brandId: string, id: string): Promise<OrderRow | undefined> {
   return await db
     .selectFrom('orders')
     .selectAll()
     .where('brandId', '=', brandId)
-    .where('orderId', '=', orderId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+/** Lists the orders with this id or number at any store of the brand, or at one. */
+export async function listOrders(
+  db: Db,
+  brandId: string,
+  { order_id, integration_id, match }: ExplainQuery,
+  limit: number,
+): Promise<OrderRow[]> {
+  return await db
+    .selectFrom('orders')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where(isNamed(order_id, match))
+    .$if(integration_id !== undefined, (query) => query.where('integrationId', '=', integration_id ?? ''))
     .orderBy('createdAt')
     .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** Lists the ids at their stores of orders by our ids, unordered. */
+export async function listOrdersByIds(db: Db, brandId: string, ids: readonly string[]) {
+  if (ids.length === 0) return [];
+  return await db
+    .selectFrom('orders')
+    .select(['id', 'orderId'])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`id = any(${[...ids]}::text[])`)
     .execute();
 }
 
@@ -127,11 +159,11 @@ export async function updateDecision(
   db: Db,
   { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>,
   attribution: string,
-  now: Date,
+  { now, customerId }: { now: Date; customerId: string | null },
 ): Promise<OrderRow | undefined> {
   return await db
     .updateTable('orders')
-    .set({ attribution, updatedAt: now })
+    .set({ attribution, customerId, updatedAt: now })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where(({ not, exists, selectFrom }) =>
@@ -160,6 +192,9 @@ const customerKind = sql<'new' | 'returning' | null>`case
       and (earlier.occurred_at, earlier.id) < (orders.occurred_at, orders.id)) then 'returning'
   else 'new' end`;
 
+/** The kind of an order, also of one from before there were kinds. */
+export const orderKind = sql<OrderKind>`coalesce(orders.kind, case when orders.is_renewal then 'renewal' else 'once' end)`;
+
 const matchesFilter = ({
   from,
   to,
@@ -168,7 +203,8 @@ const matchesFilter = ({
   flag,
   min_amount,
   currency,
-  customer: kind,
+  customer,
+  kind,
 }: OrderFilter) => sql<boolean>`(
   ${from === undefined ? sql`true` : sql`orders.occurred_at >= ${from}`}
   and ${to === undefined ? sql`true` : sql`orders.occurred_at <= ${to}`}
@@ -176,7 +212,8 @@ const matchesFilter = ({
   and ${reason === undefined ? sql`true` : sql`commissions.id is null and orders.attribution ->> 'reason' = ${reason}`}
   and ${flag === undefined ? sql`true` : sql`commissions.fraud_flags @> ${JSON.stringify([{ code: flag }])}::jsonb`}
   and ${min_amount === undefined || currency === undefined ? sql`true` : sql`orders.base_minor >= ${toMinor(min_amount, currency)}`}
-  and ${kind === undefined ? sql`true` : sql`${customerKind} = ${kind}`})`;
+  and ${kind === undefined ? sql`true` : sql`${orderKind} = ${kind}`}
+  and ${customer === undefined ? sql`true` : sql`${customerKind} = ${customer}`})`;
 
 /** Lists orders of every store, attributed or not. */
 export const orders = listing({
@@ -192,14 +229,16 @@ export const orders = listing({
       .where((eb) =>
         eb.and(
           omitUndefined({
-            'orders.orderId': where.order_id,
             'orders.integrationId': where.integration_id,
             'orders.currency': where.currency,
             'commissions.linkId': where.link_id,
+            'orders.customerId': where.customer_id,
           }),
         ),
       )
+      .$if(where.order_id !== undefined, (query) => query.where(isNamed(where.order_id ?? '')))
       .where(matchesCreator('commissions.creatorId', brandId, where.creator_email))
+      .where(matchesGroup('commissions.creatorId', brandId, where.group_id))
       .where(matchesFilter(where)),
   rows: (db) =>
     db
@@ -211,7 +250,7 @@ export const orders = listing({
       .select(['integrations.provider', customerKind.as('customer')])
       .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
       .select(['commissions.id as commissionId', 'commissions.linkId', 'commissions.commissionMinor'])
-      .select(['commissions.status', 'commissions.fraudFlags']),
+      .select(['commissions.status', 'commissions.fraudFlags', 'commissions.termsId']),
 });
 
 export type ListedOrder = Awaited<ReturnType<typeof orders.get>>;

@@ -5,6 +5,8 @@ import { multiplyPpm } from '../../kit/values/money.ts';
 import type { Posted } from '../commissions/adjustments.ts';
 import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
+import type { Price } from '../terms/price.ts';
+import { listPricedTakeBacks, type Pricing, priceOrder } from './pricing.ts';
 
 export interface KnownRefund extends RefundFacts {
   /** Part that was known before the commission was paid; it reduces the commission instead of being taken back. */
@@ -64,9 +66,8 @@ export interface OrderSnapshot {
   firstCancelledAt: Date | null;
   /** The store's own time of the newest delivery. */
   updatedAt: Date;
-  /** True once any delivery said so, like `isRenewal`. */
+  /** True once any delivery said so. */
   isTest: boolean;
-  isRenewal: boolean;
   /** Comes from disputes, not from deliveries of the order. */
   disputeLostAt: Date | null;
 }
@@ -94,22 +95,20 @@ export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapsho
     firstCancelledAt,
     cancelledAt: isCancelled ? firstCancelledAt : null,
     isTest: a.isTest || b.isTest,
-    isRenewal: a.isRenewal || b.isRenewal,
     disputeLostAt: a.disputeLostAt,
   };
 }
 
 export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
-  const facts = ({ baseMinor, isTest, isRenewal, paidAt, cancelledAt, firstCancelledAt, updatedAt }: OrderSnapshot) =>
-    [baseMinor, isTest, isRenewal, ...[paidAt, cancelledAt, firstCancelledAt, updatedAt].map(Number)].join();
+  const facts = ({ baseMinor, isTest, paidAt, cancelledAt, firstCancelledAt, updatedAt }: OrderSnapshot) =>
+    [baseMinor, isTest, ...[paidAt, cancelledAt, firstCancelledAt, updatedAt].map(Number)].join();
   return facts(a) === facts(b);
 }
 
 /** Columns of an order's row that hold its snapshot. */
-type SnapshotColumns = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
+type SnapshotColumns = Omit<OrderSnapshot, 'updatedAt' | 'isTest'> & {
   storeUpdatedAt: Date;
   isTest: boolean | null;
-  isRenewal: boolean | null;
 };
 
 export function toSnapshot(row: SnapshotColumns): OrderSnapshot {
@@ -123,13 +122,15 @@ export function toSnapshot(row: SnapshotColumns): OrderSnapshot {
     disputeLostAt: row.disputeLostAt,
     updatedAt: row.storeUpdatedAt,
     isTest: row.isTest ?? false,
-    isRenewal: row.isRenewal ?? false,
   };
 }
 
 /** The copied terms and the results of reviews and payouts; the facts of the order decide the rest. */
 export interface CommissionState {
+  /** Ignored beside `pricing`. */
   ratePpm: number;
+  /** Absent where a percentage is all that the terms say. */
+  pricing?: Pricing | undefined;
   holdDays: number;
   status: CommissionStatus;
   statusNote: string | null;
@@ -139,6 +140,8 @@ export interface CommissionState {
   noteBeforeRejection: string | null;
   /** Fixed once the commission is paid. */
   commissionMinor: number;
+  /** When the brand took back a paid commission, as much as refunds leave of it. */
+  clawedBackAt: Date | null;
 }
 
 /** State of a commission that was just created, apart from its terms. */
@@ -148,6 +151,7 @@ export const NEW_COMMISSION: Omit<CommissionState, 'ratePpm' | 'holdDays'> = {
   rejectedFrom: null,
   noteBeforeRejection: null,
   commissionMinor: 0,
+  clawedBackAt: null,
 };
 
 /** Amount that a refund or a newer snapshot takes back from a paid commission. */
@@ -158,6 +162,8 @@ export interface Adjustment {
 }
 
 export interface RecomputedCommission {
+  /** Of terms that are not a percentage alone. */
+  price: Price | null;
   /** Columns of the commission. */
   columns: {
     amountMinor: number;
@@ -202,12 +208,31 @@ function applyRefusal(state: CommissionState, refusal: string | null): ReviewSta
   return { status: open, statusNote: note, ...none };
 }
 
-/** Computes what is taken back from a paid commission, by cause: first a lowered order, then each refund. */
+/** The cause of what the brand took back itself. */
+export const CLAWED_BACK = 'clawed_back';
+
+function computePricedAdjustments(
+  order: OrderSnapshot,
+  refunds: readonly CountedRefund[],
+  { commissionMinor, clawedBackAt }: CommissionState,
+  pricing: Pricing,
+): Adjustment[] {
+  const takeBacks = listPricedTakeBacks(order, refunds, pricing, commissionMinor);
+  const owedMinor = takeBacks.reduce((owed, { amountMinor }) => owed - amountMinor, commissionMinor);
+  if (clawedBackAt === null || owedMinor === 0) return takeBacks;
+  return [...takeBacks, { cause: CLAWED_BACK, amountMinor: owedMinor, at: clawedBackAt }];
+}
+
+/**
+ * Computes what is taken back from a paid commission, by cause: first a lowered order, then each refund, and last what the
+ * brand clawed back.
+ */
 function computeAdjustments(
   order: OrderSnapshot,
   refunds: readonly CountedRefund[],
   state: CommissionState,
 ): Adjustment[] {
+  if (state.pricing) return computePricedAdjustments(order, refunds, state, state.pricing);
   const getProrated = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
   let saleMinor = order.baseMinor - refunds.reduce((sum, refund) => sum + getProrated(refund), 0);
   let owedMinor = state.commissionMinor;
@@ -222,6 +247,10 @@ function computeAdjustments(
   for (const refund of refunds) {
     saleMinor -= refund.countedMinor - getProrated(refund);
     takeBack(refund.refundId, refund.at);
+  }
+  if (state.clawedBackAt !== null) {
+    saleMinor = 0;
+    takeBack(CLAWED_BACK, state.clawedBackAt);
   }
   return adjustments;
 }
@@ -266,10 +295,14 @@ function subtractPostings(target: readonly Posting[], posted: readonly Posting[]
 }
 
 /** Creates the entry of the whole sale before any refund: each paid order has exactly one. */
-function toSalePostings(order: OrderSnapshot, { columns }: RecomputedCommission, ratePpm: number): Posting[] {
+function toSalePostings(
+  order: OrderSnapshot,
+  { columns }: RecomputedCommission,
+  { ratePpm, pricing }: CommissionState,
+): Posting[] {
   const sale = toPostings('sales', 'customers', order.baseMinor, order.occurredAt);
   const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
-  const due = multiplyPpm(order.baseMinor, ratePpm);
+  const due = pricing ? priceOrder(order, [], pricing).commissionMinor : multiplyPpm(order.baseMinor, ratePpm);
   if (open === null || due === 0) return sale;
   return [...sale, ...toPostings(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
 }
@@ -291,6 +324,10 @@ function toEntries(
   return entries;
 }
 
+/** What the order pays now if no other order used up a limit. */
+export const computePayable = (order: OrderSnapshot, refunds: readonly KnownRefund[], pricing: Pricing): number =>
+  priceOrder(order, countRefunds(order, refunds), { ...pricing, room: null }).commissionMinor;
+
 /**
  * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result
  * does not depend on the order in which the facts arrived.
@@ -307,11 +344,14 @@ export function recompute(
   const refundedMinor = counted.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
   const isPaid = state.status === 'paid';
   const { paidAt } = order;
+  const price = state.pricing ? priceOrder(order, counted, state.pricing) : null;
+  const due = price?.commissionMinor ?? multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm);
   const recomputed: RecomputedCommission = {
+    price,
     columns: {
       ...applyRefusal(state, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
-      commissionMinor: isPaid ? state.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
+      commissionMinor: isPaid ? state.commissionMinor : due,
       refundedMinor,
       paidAt,
       holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
@@ -321,5 +361,5 @@ export function recompute(
   };
   if (!paidAt) return recomputed;
   const target = computeTarget(order, counted, recomputed);
-  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state.ratePpm), posted) };
+  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state), posted) };
 }

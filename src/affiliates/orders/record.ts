@@ -11,16 +11,21 @@ import {
   toLedgerEntry,
   updateCommission,
 } from '../commissions/commissions.ts';
+import { replaceParts } from '../commissions/parts.ts';
+import { recordWish } from '../data-requests/data-requests.ts';
 import { lockPayees } from '../payouts/payouts.ts';
 import { allocateUnallocatedFunds } from '../payouts/settle.ts';
 import type { OrderFacts, ReceivedRefunds, ReportedDispute, ReportedRefunds } from '../stores/formats/facts.ts';
 import { getOrderId, type OrderReading, type Reading } from '../stores/formats/provider.ts';
-import { getSalt, hashEmail, maskEmail } from './customers.ts';
-import { mayReconsider, reconsiderOrder, recordNewOrders } from './decide.ts';
+import type { Cause } from './attribution.shapes.ts';
+import { getSalt, hashCustomerId, hashEmail, maskEmail } from './customers.ts';
+import { reconsiderOrder, recordNewOrders } from './decide.ts';
+import { fixRoom, loadCommissionPricing, mayReconsider } from './decision-facts.ts';
 import { findDisputeLostAt, insertDispute } from './disputes.ts';
 import { addCustomerFlags } from './fraud.ts';
 import { insertItems } from './items.ts';
-import type { Cause, OrderSource } from './orders.shapes.ts';
+import { areSameTraits, mergeTraits, type OrderTraits, toTraitColumns, toTraits } from './order-kinds.ts';
+import type { OrderSource } from './orders.shapes.ts';
 import {
   findOrder,
   type HeadFacts,
@@ -33,8 +38,11 @@ import {
   toOrderKey,
   updateOrder,
 } from './orders.ts';
+import { type Pricing, toRatePpm } from './pricing.ts';
 import {
+  computePayable,
   isSameSnapshot,
+  type KnownRefund,
   mergeSnapshots,
   type OrderSnapshot,
   type RecomputedCommission,
@@ -109,34 +117,60 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
     return await recordNewOrders(work, secrets, source, [sale]);
   }
 
-  const email = order.customerHash === null ? facts.customerEmail : null;
-  const customer =
-    email === null
-      ? {}
-      : { customerEmail: maskEmail(email), customerHash: hashEmail(await getSalt(db, secrets), email) };
-  const snapshot = await mergeOrder(work, { order, head }, facts, customer);
+  if (facts.isErased && order.erasedBy === null && order.customerHash !== null) {
+    const wish = { kind: 'erasure' as const, email: null, orderIds: [order.id], isWholeStore: false };
+    await recordWish(work, secrets, source, wish);
+  }
+  const { customerEmail } = withoutErased(order, facts);
+  const email = order.customerHash === null ? customerEmail : null;
+  const customer = await toCustomerColumns(work, secrets, order, withoutErased(order, facts));
+  const named = { ...customer, ...changeNumber(order, facts), traits: facts };
+  const snapshot = await mergeOrder(work, { order, head }, facts, named);
   const merged = facts.dispute ? await updateDisputeLost(work, key, snapshot) : snapshot;
 
   if (commission) {
-    await recomputeCommission(work, key, merged, commission);
+    await recomputeCommission(work, merged, commission);
     if (email !== null) await addCustomerFlags(work, secrets, merged, commission, email);
   } else if (mayReconsider(merged, facts.updatedAt)) {
-    const { codes, clickIds, customerEmail } = facts;
+    const { codes, clickIds } = facts;
+    const isCustomerChanged = Object.keys(customer).length > 0 || !areSameTraits(toTraits(order), toTraits(merged));
     await reconsiderOrder(work, secrets, source, merged, {
       codes,
       clickIds,
       customerEmail,
+      isCustomerChanged,
       cause: 'later_report',
       refunds,
     });
   }
 }
 
+/** Ignores the customer in a report of an order whose customer was erased. */
+const withoutErased = ({ erasedBy }: OrderRow, facts: OrderFacts): OrderFacts =>
+  erasedBy === null ? facts : { ...facts, customerEmail: null, customerId: null };
+
+/** The customer's columns that a report is the first to tell. */
+async function toCustomerColumns(
+  { db }: Work,
+  secrets: Secrets,
+  order: OrderRow,
+  { customerEmail, customerId }: OrderFacts,
+): Promise<Partial<NamedColumns>> {
+  const email = order.customerHash === null ? customerEmail : null;
+  const id = order.customerIdHash === null ? customerId : null;
+  if (email === null && id === null) return {};
+  const salt = await getSalt(db, secrets);
+  return {
+    ...(email === null ? {} : { customerEmail: maskEmail(email), customerHash: hashEmail(salt, email) }),
+    ...(id === null ? {} : { customerIdHash: hashCustomerId(salt, order.integrationId, id) }),
+  };
+}
+
 /** Records refunds of an order, which may be unknown yet. */
 export async function recordRefunds(work: Work, source: OrderSource, received: ReportedRefunds): Promise<void> {
   const key = toOrderKey(source, received.orderId);
   const { order, commission } = await lockAndAddRefunds(work, key, received, false);
-  if (order && commission) await recomputeCommission(work, key, order, commission);
+  if (order && commission) await recomputeCommission(work, order, commission);
 }
 
 /** Records the outcome of a dispute over an order, which may be unknown yet. */
@@ -146,7 +180,7 @@ export async function recordDispute(work: Work, source: OrderSource, dispute: Re
   await insertDispute(work.db, key, dispute, work.now);
   if (!order) return;
   const merged = await updateDisputeLost(work, key, order);
-  if (commission && merged !== order) await recomputeCommission(work, key, merged, commission);
+  if (commission && merged !== order) await recomputeCommission(work, merged, commission);
 }
 
 /** Records that a store deleted an order, whether or not the order was reported before. */
@@ -156,7 +190,7 @@ export async function recordDeletion(work: Work, source: OrderSource, orderId: s
   const { head, order, commission } = await lockOrderAndCommission(work.db, key, received);
   if (!order) return;
   const merged = await mergeOrder(work, { order, head }, toSnapshot(order));
-  if (commission) await recomputeCommission(work, key, merged, commission);
+  if (commission) await recomputeCommission(work, merged, commission);
 }
 
 /** `stands`: the order already pays a creator. `too_late`: it was placed more than 24 hours ago. */
@@ -238,22 +272,37 @@ const applyDeletion = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { de
   cancelledAt: cancelledAt ?? deletedAt,
 });
 
+/** The newest report decides the number; of two with the same time, the greater one, whichever came first. */
+function changeNumber(
+  { orderNumber: known, storeUpdatedAt }: OrderRow,
+  { orderNumber, updatedAt }: OrderFacts,
+): { orderNumber?: string } {
+  if (typeof orderNumber !== 'string' || orderNumber === known) return {};
+  const isLater = updatedAt > storeUpdatedAt || (updatedAt >= storeUpdatedAt && orderNumber > (known ?? ''));
+  return known === null || isLater ? { orderNumber } : {};
+}
+
+type NamedColumns = Pick<OrderRow, 'customerEmail' | 'customerHash' | 'customerIdHash' | 'orderNumber'>;
+
 /** Merges a report into a known order. Returns the same row if nothing changes. */
 async function mergeOrder(
   work: Work,
   { order, head }: { order: OrderRow; head: OrderHead },
   received: Omit<OrderSnapshot, 'firstCancelledAt' | 'disputeLostAt'>,
-  customer: Partial<Pick<OrderRow, 'customerEmail' | 'customerHash'>> = {},
+  { traits, ...named }: Partial<NamedColumns> & { traits?: OrderTraits } = {},
 ): Promise<OrderRow> {
   const old = toSnapshot(order);
   const { disputeLostAt } = old;
   const all = mergeSnapshots(old, { ...received, firstCancelledAt: received.cancelledAt, disputeLostAt });
   const merged = { ...all, ...applyDeletion(all, head) };
-  if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
+  const known = toTraits(order);
+  const mergedTraits = traits ? mergeTraits(known, traits) : known;
+  const isSame = isSameSnapshot(old, merged) && areSameTraits(known, mergedTraits);
+  if (isSame && Object.keys(named).length === 0) return order;
   return await updateOrder(work.db, order, {
-    ...customer,
+    ...named,
+    ...(areSameTraits(known, mergedTraits) ? {} : toTraitColumns(mergedTraits)),
     isTest: merged.isTest || null,
-    isRenewal: merged.isRenewal || null,
     baseMinor: merged.baseMinor,
     paidAt: merged.paidAt,
     cancelledAt: merged.cancelledAt,
@@ -270,18 +319,40 @@ async function updateDisputeLost(work: Work, key: OrderKey, order: OrderRow): Pr
   return await updateOrder(work.db, order, { disputeLostAt, updatedAt: work.now });
 }
 
-/** Brings the commission, its adjustments and the ledger in line with all known facts of the order. */
-async function recomputeCommission(
+/** Loads what prices the commission, and fixes its room when the order is first known as paid. */
+async function loadPricingWithRoom(
   work: Work,
-  key: OrderKey,
   order: OrderRow,
   commission: CommissionRow,
-): Promise<void> {
+  refunds: readonly KnownRefund[],
+): Promise<Pricing | undefined> {
+  const { db } = work;
+  const pricing = await loadCommissionPricing(db, order, commission);
+  const isFirstPaid = order.paidAt !== null && commission.paidAt === null;
+  if (!pricing || !isFirstPaid || pricing.room) return pricing;
+  const payable = computePayable(toSnapshot(order), refunds, pricing);
+  const room = await fixRoom(work, order, { ...commission, terms: pricing.terms }, payable);
+  if (room) await updateCommission(db, commission, { room: JSON.stringify(room) });
+  return { ...pricing, room };
+}
+
+/** Brings the commission in line with its order, and pays what fits now. */
+async function recomputeCommission(work: Work, order: OrderRow, commission: CommissionRow): Promise<void> {
+  if (await alignCommission(work, order, commission)) await allocateUnallocatedFunds(work, [commission]);
+}
+
+/**
+ * Brings the commission, its adjustments and the ledger in line with all known facts of the order. Returns true if the
+ * amount that is due to the creator changed.
+ */
+export async function alignCommission(work: Work, order: OrderRow, commission: CommissionRow): Promise<boolean> {
   const { db, now, brandId } = work;
-  const state = { ...commission, ratePpm: commission.commissionRatePpm };
+  const refunds = await listRefunds(db, order, order.currency);
+  const pricing = await loadPricingWithRoom(work, order, commission, refunds);
+  const state = { ...commission, ratePpm: commission.commissionRatePpm, pricing };
   const posted = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
-  const recomputed = recompute(toSnapshot(order), await listRefunds(db, key, order.currency), state, posted);
-  const { columns, adjustments, entries } = recomputed;
+  const recomputed = recompute(toSnapshot(order), refunds, state, posted);
+  const { columns, adjustments, entries, price } = recomputed;
 
   const payable = entries
     .flatMap(({ postings }) => postings)
@@ -289,10 +360,12 @@ async function recomputeCommission(
     .reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   if (payable !== 0) await lockPayees(db, brandId, [commission.creatorId]);
 
-  if (isCommissionChanged(commission, recomputed)) {
+  if (price) await replaceParts(db, commission, price.parts);
+  const rate = price ? { commissionRatePpm: toRatePpm(price) } : {};
+  if (isCommissionChanged(commission, { ...columns, ...rate })) {
     const isStatusChanged = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
     const statusChange = isStatusChanged ? { statusUpdatedAt: now } : {};
-    await updateCommission(db, commission, { ...columns, ...statusChange, syncedAt: now });
+    await updateCommission(db, commission, { ...columns, ...rate, ...statusChange, syncedAt: now });
     const isRejected = columns.status === 'rejected' && commission.status !== 'rejected';
     if (isRejected) await announceCommissions(work, 'commission.rejected', [commission.id]);
   }
@@ -302,10 +375,13 @@ async function recomputeCommission(
     await replaceAdjustments(db, commission, rows);
   }
   for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));
-  if (payable !== 0) await allocateUnallocatedFunds(work, [commission]);
+  return payable !== 0;
 }
 
-function isCommissionChanged(old: CommissionRow, { columns }: RecomputedCommission): boolean {
+/** What a report may change of a commission. */
+type ReportedColumns = RecomputedCommission['columns'] & Partial<Pick<CommissionRow, 'commissionRatePpm'>>;
+
+function isCommissionChanged(old: CommissionRow, columns: ReportedColumns): boolean {
   const toText = ({
     amountMinor,
     commissionMinor,
@@ -314,7 +390,11 @@ function isCommissionChanged(old: CommissionRow, { columns }: RecomputedCommissi
     statusNote,
     paidAt,
     holdEndsAt,
-  }: RecomputedCommission['columns']) =>
-    JSON.stringify([amountMinor, commissionMinor, refundedMinor, status, statusNote, paidAt, holdEndsAt]);
+    commissionRatePpm = old.commissionRatePpm,
+  }: ReportedColumns) =>
+    JSON.stringify([
+      ...[amountMinor, commissionMinor, refundedMinor, commissionRatePpm],
+      ...[status, statusNote, paidAt, holdEndsAt],
+    ]);
   return toText(old) !== toText(columns);
 }

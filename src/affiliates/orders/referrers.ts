@@ -10,7 +10,11 @@ import { getFraudRules, matchesHost } from '../rules/fraud-rules.ts';
 import { toFlag } from './fraud.ts';
 
 /** Schedules the look-up of where the clicks came from. The commissions are not approved automatically before it. */
-export async function insertReferrerChecks(db: Db, commissions: readonly NewCommission[], now: Date): Promise<void> {
+export async function insertReferrerChecks(
+  db: Db,
+  commissions: readonly Pick<NewCommission, 'id' | 'brandId' | 'clickId'>[],
+  now: Date,
+): Promise<void> {
   const rows = commissions
     .filter(({ clickId }) => clickId !== null && clickId !== undefined)
     .map(({ id: commissionId, brandId }) => ({ commissionId, brandId, createdAt: now, dueAt: now }));

@@ -33,6 +33,7 @@ const ReportedFields = z.object({
   order_id: idAtShop
     .describe('Id of the order in that shop. A later report with the same id updates it.')
     .meta({ example: 'A-1001' }),
+  order_number: orderFields.order_number.meta({ example: '#1001' }),
   currency: Currency.describe('Currency of the order and its refunds.').meta({ example: 'EUR' }),
   amount: Decimal.describe(
     'What was paid for goods, in major units: after discounts, without tax and shipping, before refunds.',

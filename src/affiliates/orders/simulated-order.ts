@@ -8,7 +8,8 @@ import {
   pickWinner,
   testWindow,
 } from './attribute.ts';
-import type { Attribution } from './orders.shapes.ts';
+import type { Attribution } from './attribution.shapes.ts';
+import { toRatePpm } from './pricing.ts';
 import { type CommissionState, type KnownRefund, NEW_COMMISSION, type OrderSnapshot, recompute } from './recompute.ts';
 
 /** Rules of a simulation. Undefined ones stay as each order was decided. */
@@ -25,6 +26,7 @@ export interface SimulatedRules {
 type Candidate = Attribution['candidates'][number];
 type CodeCandidate = Extract<Candidate, { type: 'code' }>;
 type ClickCandidate = Extract<Candidate, { type: 'click' }>;
+type CustomerCandidate = Extract<Candidate, { type: 'customer' }>;
 
 /** An order with its recorded decision. */
 interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
@@ -71,6 +73,30 @@ function rejudgeClick(
     : { ...judged, window };
 }
 
+/** Lets the customer decide as recorded, unless something that the order carries wins now. */
+function addCustomer(
+  carried: Decision<string>,
+  claim: CustomerCandidate,
+  order: Order,
+  { minOrder }: SimulatedRules,
+): Decision<string> {
+  const own = applyMinimum(claim.reason === 'own_code_or_click' ? null : claim.reason, order, minOrder);
+  const isWinner = carried.winner === undefined && own === null && claim.link_id !== null;
+  if (!isWinner) {
+    const lost = { ...claim, outcome: 'lost' as const, reason: own ?? ('own_code_or_click' as const) };
+    return { ...carried, candidates: [...carried.candidates, lost] };
+  }
+  const won = { ...claim, outcome: 'won' as const, reason: null };
+  return {
+    rule: claim.by === 'subscription' || claim.by === 'product' ? 'subscription' : 'customer',
+    reason: null,
+    winner: claim.link_id ?? undefined,
+    code: null,
+    clickId: null,
+    candidates: [...carried.candidates, won],
+  };
+}
+
 export interface SimulatedDecision extends Decision<string> {
   rules: Rules;
 }
@@ -90,16 +116,20 @@ export function simulateDecision(
     model: simulated.model ?? recorded?.model ?? DEFAULT_RULES.model,
     couponPolicy: simulated.couponPolicy ?? recorded?.coupon_policy ?? DEFAULT_RULES.couponPolicy,
     minOrder: simulated.minOrder === undefined ? (recorded?.min_order ?? null) : simulated.minOrder,
+    customerPolicy: recorded?.customer_policy ?? DEFAULT_RULES.customerPolicy,
   };
-  const judged = attribution.candidates.map((one): JudgedCandidate<string> => {
+  const judged = attribution.candidates.flatMap((one): JudgedCandidate<string>[] => {
     const { link_id: linkId } = one;
+    if (one.type === 'customer') return [];
     const candidate =
       one.type === 'code'
         ? rejudgeCode(one, order, simulated)
         : rejudgeClick(one, { ...order, rules }, simulated, linkId === null ? null : paysRenewals(linkId));
-    return { candidate, assignment: linkId ?? undefined, code: one.type === 'code' ? one.code : null };
+    return [{ candidate, assignment: linkId ?? undefined, code: one.type === 'code' ? one.code : null }];
   });
-  return { ...pickWinner(judged, rules, { isTest: attribution.reason === 'test_order' }), rules };
+  const carried = pickWinner(judged, rules, { isTest: attribution.reason === 'test_order' });
+  const claim = attribution.candidates.find((one) => one.type === 'customer');
+  return { ...(claim ? addCustomer(carried, claim, order, simulated) : carried), rules };
 }
 
 /** Amount that an order owes a creator, and the end of its review period. */
@@ -138,9 +168,14 @@ interface CurrentTerms {
 }
 
 /** Applies simulated terms. A paid commission is fixed at its rate, so another rate treats it as approved. */
-function applyTerms(row: RecordedCommission, { ratePpm, holdDays }: SimulatedRules): CommissionState {
-  const terms = { ratePpm: ratePpm ?? row.ratePpm, holdDays: holdDays ?? row.holdDays };
-  const isRepriced = row.status === 'paid' && terms.ratePpm !== row.ratePpm;
+function applyTerms(
+  row: RecordedCommission,
+  { ratePpm, holdDays }: SimulatedRules,
+  tried: CommissionState['pricing'],
+): CommissionState {
+  const pricing = tried ?? (ratePpm === undefined ? row.pricing : undefined);
+  const terms = { ratePpm: ratePpm ?? row.ratePpm, holdDays: holdDays ?? row.holdDays, pricing };
+  const isRepriced = row.status === 'paid' && (tried !== undefined || terms.ratePpm !== row.ratePpm);
   return { ...row, ...terms, ...(isRepriced ? { status: 'approved' as const } : {}) };
 }
 
@@ -153,23 +188,25 @@ export function simulateEarning(
   winner: CurrentTerms,
   recorded: RecordedCommission | undefined,
   simulated: SimulatedRules,
+  tried?: CommissionState['pricing'],
 ): Earning {
   const isSame = recorded?.linkId === winner.id;
   const state =
     recorded && isSame
-      ? applyTerms(recorded, simulated)
+      ? applyTerms(recorded, simulated, tried)
       : {
           ...NEW_COMMISSION,
           ratePpm: simulated.ratePpm ?? winner.commissionRatePpm,
           holdDays: simulated.holdDays ?? winner.holdDays,
+          pricing: tried,
         };
-  const { columns, adjustments } = recompute(order.snapshot, order.refunds, state, []);
+  const { columns, adjustments, price } = recompute(order.snapshot, order.refunds, state, []);
   const takenBackMinor = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   const { paidAt } = order.snapshot;
   return {
     linkId: winner.id,
     creatorId: recorded && isSame ? recorded.creatorId : winner.creatorId,
-    ratePpm: state.ratePpm,
+    ratePpm: tried && price ? toRatePpm(price) : state.ratePpm,
     minor: columns.status === 'rejected' ? 0 : columns.commissionMinor - takenBackMinor,
     holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
   };

@@ -1,28 +1,50 @@
 import { z } from 'zod';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { throughInput, timestamp, timestampInput, timeZoneInput } from '../../kit/values/page.ts';
+import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
+import { TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { Rate } from '../links/links.shapes.ts';
 import { couponPolicy, minOrder, model } from '../rules/attribution-rules.ts';
-import { Attribution, Explanation } from './orders.shapes.ts';
+import { Attribution } from './attribution.shapes.ts';
+import { orderNumber } from './order-names.ts';
+import { Explanation } from './orders.shapes.ts';
 
 export const MOST_CHANGED = 100;
 
 const days = (least: number) => z.number().int().min(least).max(90);
 
+const placeId = z.string().max(100).optional();
+const Of = z
+  .object({
+    link_id: placeId.describe('This code or link.').meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+    group_id: placeId
+      .describe('Codes and links of creators in this group that have no terms of their own.')
+      .meta({ example: 'grp_0Uo3xK2mVdT2aXs7LpRb' }),
+    campaign_id: placeId
+      .describe('Codes and links of this campaign that take no terms from nearer places.')
+      .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+  })
+  .describe('Where `rules.terms` would stand: one of these; the brand when omitted.')
+  .meta({ example: { group_id: 'grp_0Uo3xK2mVdT2aXs7LpRb' } });
+/** Rules that try terms. */
+const Tried = z.looseObject({
+  terms: z.unknown().refine((terms) => terms !== undefined),
+  rate: z.unknown().optional(),
+});
+
 export const SimulationRequest = z
   .object({
     from: timestampInput
       .optional()
-      .describe(
-        'Only orders placed at or after this time; a date means its start in UTC. By default 30 days before `to`.',
-      )
+      .describe('Only orders placed at or after this time; a date means its start. By default 30 days before `to`.')
       .meta({ example: '2026-02-01' }),
     to: throughInput
       .optional()
       .describe('Only orders placed at or before this time; a date includes the whole day. By default now.')
       .meta({ example: '2026-02-28' }),
+    time_zone: timeZoneInput,
     rules: z
       .object({
         attribution_days: days(1)
@@ -50,10 +72,25 @@ export const SimulationRequest = z
             "Smallest order that pays, in major units of the brand's currency; 0 for none, null: as each order was decided.",
           )
           .meta({ example: 25 }),
+        terms: TermsInput.optional().describe(
+          'Terms to try on the codes and links that `of` would decide by them; not beside `rate`. Who earns an order stays as ' +
+            'the other rules say. Caps and budgets begin with the period.',
+        ),
       })
       .describe('The rules to try. Those that are omitted stay as each order was decided.')
       .meta({ example: { attribution_days: 7, rate: 12.5 } }),
+    of: Of.optional(),
   })
+  .superRefine(({ rules, of }: Unchecked<'rules' | 'of'>, context) => {
+    const { data: tried } = Tried.safeParse(rules);
+    const complain = (path: string[], message: string) =>
+      context.addIssue({ code: 'custom', path, params: { code: 'conflict' }, message });
+    if (tried && (tried.rate ?? null) !== null)
+      complain(['rules', 'rate'], 'cannot stand beside `terms`, which say it');
+    if (of !== undefined && !tried) complain(['of'], 'needs `rules.terms`');
+    const [, second] = Object.keys(Of.safeParse(of).data ?? {});
+    if (second !== undefined) complain(['of', second], 'give only one place');
+  }, besideOthers)
   .meta({ id: 'SimulationRequest' });
 export type SimulationRequest = z.output<typeof SimulationRequest>;
 
@@ -112,6 +149,7 @@ const ChangedOrder = z
         .describe('Why the rules change it, in sentences.')
         .meta({ example: 'LINK ana-shop: The order was placed after its attribution window had ended.' }),
     ),
+    order_number: orderNumber,
   })
   .meta({ id: 'SimulatedOrder' });
 
@@ -143,6 +181,12 @@ export const Simulation = z.object({
           'Number of these orders that came without a code or click. If a click led to one, the shop no longer knew it, so no rule can find it.',
         )
         .meta({ example: 172 }),
+      without_lines: count
+        .describe('Number of orders that the terms price by lines, and that nobody reported lines of.')
+        .meta({ example: 0 }),
+      without_categories: count
+        .describe('Number of orders that the terms price by category or sale, and whose lines do not say them.')
+        .meta({ example: 0 }),
     })
     .describe('What the simulation covers, and what it cannot know.'),
 });
@@ -156,6 +200,7 @@ export const SimulationJob = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   rules: SimulationRequest.shape.rules,
+  of: SimulationRequest.shape.of,
   /** Currency of `min_order`: the brand's at the time of the request. */
   currency: z.string(),
   as_of: z.iso.datetime(),
@@ -170,6 +215,14 @@ export const SimulationProgress = z.object({
   after: z.object({ occurredAt: z.coerce.date(), id: z.string() }).nullable(),
   sums: z.array(z.object({ creatorId: z.string(), currency: z.string(), ...sums })),
   changed: z.array(ChangedOrder),
-  counts: z.object({ orders: count, changed: count, without_candidates: count }),
+  counts: z.object({
+    orders: count,
+    changed: count,
+    without_candidates: count,
+    without_lines: count.default(0),
+    without_categories: count.default(0),
+  }),
+  /** Sums by shared limit of tried terms. */
+  used: z.array(z.tuple([z.string(), minor])).default([]),
 });
 export type SimulationProgress = z.output<typeof SimulationProgress>;

@@ -11,10 +11,16 @@ import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import type { Job } from '../../platform/jobs/jobs.api.ts';
 import { assertBelowLimit, createJob, toJob } from '../../platform/jobs/jobs.ts';
-import { type LinkRow, listLinksByIds } from '../links/links.ts';
+
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+import { listLinksByIds } from '../links/links.ts';
 import { parseMinOrder, toRecordedRules } from '../rules/attribution-rules.ts';
+import { getLinkTerms } from '../terms/effective.ts';
+import { toPlainFields } from '../terms/plain.ts';
+import { Attribution } from './attribution.shapes.ts';
+import { loadCommissionPricing } from './decision-facts.ts';
 import { explainCandidate } from './explain.ts';
-import { Attribution } from './orders.shapes.ts';
+import { getOrderKind } from './order-kinds.ts';
 import type { OrderRow } from './orders.ts';
 import { type CommissionState, type KnownRefund, toSnapshot } from './recompute.ts';
 import { listRefundsByOrder } from './refunds.ts';
@@ -27,6 +33,17 @@ import {
   simulateDecision,
   simulateEarning,
 } from './simulated-order.ts';
+import { sumByCurrency, Tally } from './simulated-sums.ts';
+import {
+  assertPlace,
+  findGap,
+  listTriedLinks,
+  loadTriedPricing,
+  noteUsed,
+  type TriedPlace,
+  type UsedOfLimits,
+  withRoom,
+} from './simulated-terms.ts';
 import {
   MOST_CHANGED,
   type Simulation,
@@ -64,7 +81,11 @@ export const countPaidOrders = (db: Db, brandId: string, period: Period): Promis
 type Facts = Pick<
   OrderRow,
   | 'id'
+  | 'brandId'
+  | 'customerHash'
+  | 'customerIdHash'
   | 'orderId'
+  | 'orderNumber'
   | 'integrationId'
   | 'currency'
   | 'baseMinor'
@@ -74,9 +95,11 @@ type Facts = Pick<
   | 'firstCancelledAt'
   | 'storeUpdatedAt'
   | 'isTest'
+  | 'kind'
   | 'isRenewal'
   | 'disputeLostAt'
   | 'attribution'
+  | 'country'
 >;
 
 /** A paid order with its commission, whose columns are null if it has none. */
@@ -85,43 +108,46 @@ export interface SimulatedOrder extends Facts, CommissionState {
   creatorId: string;
   holdEndsAt: Date | null;
   takenBackMinor: number;
+  termsId: string | null;
+  decidedFacts: unknown;
+  room: unknown;
 }
 
-/** Lists paid orders of a period without tests, newest first. */
+/** Lists paid orders of a period without tests, newest first; where they use up limits, in the order of time. */
 async function listPaidOrders(
   db: Db,
   brandId: string,
-  period: Period,
+  { period, isOldestFirst }: { period: Period; isOldestFirst: boolean },
   after: Pick<SimulatedOrder, 'occurredAt' | 'id'> | undefined,
   limit: number,
 ): Promise<SimulatedOrder[]> {
-  const isAfter = after ? sql`(orders.occurred_at, orders.id) < (${after.occurredAt}, ${after.id})` : sql`true`;
+  const [sign, direction] = isOldestFirst ? [sql`>`, sql`asc`] : [sql`<`, sql`desc`];
+  const isAfter = after ? sql`(orders.occurred_at, orders.id) ${sign} (${after.occurredAt}, ${after.id})` : sql`true`;
   const { rows } = await sql<SimulatedOrder>`
-    select orders.id, orders.order_id, orders.integration_id, orders.currency, orders.base_minor, orders.occurred_at,
+    select orders.id, orders.order_id, orders.order_number, orders.integration_id, orders.currency, orders.base_minor, orders.occurred_at,
       orders.paid_at, orders.cancelled_at, orders.first_cancelled_at, orders.store_updated_at, orders.is_test,
-      orders.is_renewal, orders.dispute_lost_at, orders.attribution,
+      orders.kind, orders.is_renewal, orders.dispute_lost_at, orders.attribution,
       commission.link_id, commission.creator_id, commission.commission_rate_ppm as rate_ppm, commission.hold_days,
-      commission.status, commission.status_note, commission.rejected_from, commission.note_before_rejection,
-      commission.commission_minor, commission.hold_ends_at,
+      commission.status, commission.status_note, commission.rejected_from, commission.note_before_rejection, commission.clawed_back_at,
+      commission.commission_minor, commission.hold_ends_at, commission.terms_id, commission.decided_facts, commission.room,
+      orders.brand_id, orders.customer_hash, orders.customer_id_hash, orders.country,
       coalesce((select sum(back.amount_minor) from commission_adjustments as back
         where back.brand_id = orders.brand_id and back.commission_id = commission.id), 0)::bigint as taken_back_minor
     from orders left join commissions as commission on commission.order_id = orders.id
     where ${isInPeriod(brandId, period)} and ${isAfter}
-    order by orders.occurred_at desc, orders.id desc limit ${limit}`.execute(db);
+    order by orders.occurred_at ${direction}, orders.id ${direction} limit ${limit}`.execute(db);
   return rows;
 }
 
 /** Lists the present terms of codes and links. */
 async function listTerms(db: Db, brandId: string, ids: readonly string[]) {
-  if (ids.length === 0) return [];
-  return await db
-    .selectFrom('links')
-    .select(['id', 'creatorId', 'commissionRatePpm', 'holdDays', 'paysRenewals'])
-    .where('brandId', '=', brandId)
-    .where(sql<boolean>`id = any(${[...ids]}::text[])`)
-    .execute();
+  const rows = await listLinksByIds(db, brandId, ids);
+  return rows.map(({ id, creatorId, holdDays, ...link }) => {
+    const { percent, paysRenewals } = toPlainFields(getLinkTerms(link).terms);
+    return { id, creatorId, holdDays, commissionRatePpm: toPpm(percent) ?? 0, paysRenewals };
+  });
 }
-type LinkTerms = Pick<LinkRow, 'id' | 'creatorId' | 'commissionRatePpm' | 'holdDays' | 'paysRenewals'>;
+type LinkTerms = Awaited<ReturnType<typeof listTerms>>[number];
 
 async function listPeople(db: Db, brandId: string, ids: readonly string[]) {
   return await db
@@ -142,6 +168,8 @@ interface SimulationPlan {
   rules: SimulatedRules;
   /** Time at which review periods count as ended or not. */
   asOf: Date;
+  /** Terms to try, and where they would stand; null without any. */
+  tried: { terms: Terms; of: TriedPlace } | null;
 }
 
 function toSimulatedRules(rules: SimulationRequest['rules'], currency: string): SimulatedRules {
@@ -157,10 +185,11 @@ function toSimulatedRules(rules: SimulationRequest['rules'], currency: string): 
   };
 }
 
-export const toSimulationPlan = ({ from, to, rules, currency, as_of }: SimulationJob): SimulationPlan => ({
+export const toSimulationPlan = ({ from, to, rules, of = {}, currency, as_of }: SimulationJob): SimulationPlan => ({
   period: { from: new Date(from), to: new Date(to) },
   rules: toSimulatedRules(rules, currency),
   asOf: new Date(as_of),
+  tried: rules.terms ? { terms: rules.terms, of } : null,
 });
 
 type Engines = Pick<Context, 'postgres' | 'clock'>;
@@ -171,10 +200,12 @@ async function resolveRequest({ postgres, clock }: Engines, brandId: string, req
   const to = request.to ?? now;
   const from = request.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
   if (from > to) throw validationError([{ field: 'from', code: 'invalid', message: 'must not be after `to`.' }]);
+  if (request.of) await assertPlace(postgres.db, brandId, request.of);
   const job: SimulationJob = {
     from: from.toISOString(),
     to: to.toISOString(),
     rules: request.rules,
+    of: request.of,
     currency: await getBrandCurrency(postgres.db, brandId),
     as_of: now.toISOString(),
   };
@@ -194,31 +225,65 @@ interface OrderComparison extends DecidedOrder {
   after: Earning | undefined;
 }
 
-function compareOrder(
+/** A comparison without its other side, as limits make that depend on the orders before. */
+interface OpenComparison extends Omit<OrderComparison, 'after'> {
+  gap: ReturnType<typeof findGap>;
+  earn: (used: UsedOfLimits) => Earning | undefined;
+}
+
+/** Tried terms, with their codes and links. */
+interface TriedTerms {
+  terms: Terms;
+  linkIds: ReadonlySet<string>;
+}
+
+async function compareOrder(
+  db: Db,
   { row, attribution }: DecidedOrder,
   refunds: readonly KnownRefund[],
   terms: ReadonlyMap<string, LinkTerms>,
-  simulated: SimulatedRules,
-): OrderComparison {
+  { simulated, tried }: { simulated: SimulatedRules; tried: TriedTerms | null },
+): Promise<OpenComparison> {
   const snapshot = toSnapshot(row);
   const decision = simulateDecision(
-    { ...snapshot, currency: row.currency, attribution },
+    { ...snapshot, isRenewal: getOrderKind(row) === 'renewal', currency: row.currency, attribution },
     simulated,
     (id) => terms.get(id)?.paysRenewals ?? null,
   );
   const { linkId } = row;
   const commission: RecordedCommission | undefined = linkId === null ? undefined : { ...row, linkId };
   const winner = decision.winner === undefined ? undefined : terms.get(decision.winner);
+  const order = { snapshot, refunds };
+  const compared = { row, attribution, decision, now: commission && computeEarning(commission) };
+  if (!winner || !tried?.linkIds.has(winner.id)) {
+    return { ...compared, gap: null, earn: () => winner && simulateEarning(order, winner, commission, simulated) };
+  }
+  const recorded = { creatorId: winner.creatorId, pricing: row.pricing };
+  const priced = await loadTriedPricing(db, { ...row, attribution }, tried.terms, recorded);
+  if (!('pricing' in priced)) {
+    const rules = 'ratePpm' in priced ? { ...simulated, ratePpm: priced.ratePpm } : simulated;
+    return { ...compared, gap: null, earn: () => simulateEarning(order, winner, commission, rules) };
+  }
+  const { pricing } = priced;
+  const { creatorId } = winner;
   return {
-    row,
-    attribution,
-    decision,
-    now: commission && computeEarning(commission),
-    after: winner && simulateEarning({ snapshot, refunds }, winner, commission, simulated),
+    ...compared,
+    gap: findGap(tried.terms, pricing),
+    earn: (used) => {
+      const fixed = withRoom(row, order, { creatorId, pricing }, used);
+      const earning = simulateEarning(order, winner, commission, simulated, fixed);
+      noteUsed(row, creatorId, tried.terms, earning.minor, used);
+      return earning;
+    },
   };
 }
 
-async function compareOrders(db: Db, brandId: string, rows: readonly SimulatedOrder[], simulated: SimulatedRules) {
+async function compareOrders(
+  db: Db,
+  brandId: string,
+  rows: readonly SimulatedOrder[],
+  given: { simulated: SimulatedRules; tried: TriedTerms | null },
+) {
   const refunds = await listRefundsByOrder(db, brandId, rows);
   const toOrderKey = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
@@ -226,72 +291,18 @@ async function compareOrders(db: Db, brandId: string, rows: readonly SimulatedOr
   const decided = rows.map((row): DecidedOrder => ({ row, attribution: Attribution.parse(row.attribution) }));
   const linkIds = decided.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
   const terms = new Map((await listTerms(db, brandId, [...new Set(linkIds)])).map((one) => [one.id, one]));
-  return decided.map((one) => compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], terms, simulated));
-}
-
-type Sums = SimulationProgress['sums'][number];
-
-const NO_SUMS = {
-  orders_now: 0,
-  orders_simulated: 0,
-  commission_now_minor: 0,
-  commission_simulated_minor: 0,
-  in_review_now_minor: 0,
-  in_review_simulated_minor: 0,
-};
-
-const toKey = ({ creatorId, currency }: Pick<Sums, 'creatorId' | 'currency'>) => `${currency} ${creatorId}`;
-
-/** Sums by creator and currency. */
-class Tally {
-  readonly #sums = new Map<string, Sums>();
-  readonly #at: Date;
-
-  constructor(at: Date, before: readonly Sums[]) {
-    this.#at = at;
-    for (const sums of before) this.#sums.set(toKey(sums), { ...sums });
+  const comparisons: OpenComparison[] = [];
+  for (const { row, attribution } of decided) {
+    const pricing = await loadCommissionPricing(db, row, row);
+    const one = { row: { ...row, pricing }, attribution };
+    comparisons.push(await compareOrder(db, one, byOrder.get(toOrderKey(row)) ?? [], terms, given));
   }
-
-  add({ row: { currency }, now, after }: OrderComparison): void {
-    if (now) this.#addTo(now, currency, 'now');
-    if (after) this.#addTo(after, currency, 'simulated');
-  }
-
-  #addTo({ creatorId, minor, holdEndsAt }: Earning, currency: string, side: 'now' | 'simulated'): void {
-    const key = toKey({ creatorId, currency });
-    const sums = this.#sums.get(key) ?? { ...NO_SUMS, creatorId, currency };
-    sums[`orders_${side}` as const] += 1;
-    sums[`commission_${side}_minor` as const] += minor;
-    if (holdEndsAt && holdEndsAt > this.#at) sums[`in_review_${side}_minor` as const] += minor;
-    this.#sums.set(key, sums);
-  }
-
-  /** Sorted by the change of the commission, largest first. */
-  get rows(): Sums[] {
-    const change = (sums: Sums) => Math.abs(sums.commission_simulated_minor - sums.commission_now_minor);
-    return [...this.#sums.values()].sort(
-      (a, b) => change(b) - change(a) || (`${a.creatorId}${a.currency}` < `${b.creatorId}${b.currency}` ? -1 : 1),
-    );
-  }
-}
-
-function sumByCurrency(rows: readonly Sums[]) {
-  const totals = new Map<string, typeof NO_SUMS>();
-  for (const { creatorId: _creator, currency, ...sums } of rows) {
-    const total = totals.get(currency) ?? NO_SUMS;
-    totals.set(currency, {
-      orders_now: total.orders_now + sums.orders_now,
-      orders_simulated: total.orders_simulated + sums.orders_simulated,
-      commission_now_minor: total.commission_now_minor + sums.commission_now_minor,
-      commission_simulated_minor: total.commission_simulated_minor + sums.commission_simulated_minor,
-      in_review_now_minor: total.in_review_now_minor + sums.in_review_now_minor,
-      in_review_simulated_minor: total.in_review_simulated_minor + sums.in_review_simulated_minor,
-    });
-  }
-  return [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([currency, sums]) => ({ currency, ...sums }));
+  return comparisons;
 }
 
 type Names = ReadonlyMap<string, { value: string }>;
+
+const CLAIM = 'The order belongs to a customer whom its creator brought.';
 
 /** Explains why the rules change an order: its current winner loses, and another wins. */
 function explainChange({ now, after, attribution, decision }: OrderComparison, names: Names): string {
@@ -308,7 +319,8 @@ function explainChange({ now, after, attribution, decision }: OrderComparison, n
     .flatMap((candidate) => {
       if (!candidate) return [];
       const name = candidate.link_id === null ? undefined : names.get(candidate.link_id)?.value;
-      return [`${name ?? 'Another one'}: ${explainCandidate(candidate, { rule: decision.rule, rules })}`];
+      const why = candidate.type === 'customer' ? CLAIM : explainCandidate(candidate, { rule: decision.rule, rules });
+      return [`${name ?? 'Another one'}: ${why}`];
     })
     .join(' ');
 }
@@ -347,6 +359,7 @@ async function toChangedOrders(db: Db, brandId: string, changed: readonly OrderC
       now: toSide(now, attribution.rule, emails),
       simulated: toSide(after, decision.rule, emails),
       reason: explainChange(one, names),
+      order_number: row.orderNumber,
     };
   });
 }
@@ -355,7 +368,8 @@ export const NOTHING_YET: SimulationProgress = {
   after: null,
   sums: [],
   changed: [],
-  counts: { orders: 0, changed: 0, without_candidates: 0 },
+  counts: { orders: 0, changed: 0, without_candidates: 0, without_lines: 0, without_categories: 0 },
+  used: [],
 };
 
 const ORDERS_A_NOTE = 1_000;
@@ -367,7 +381,7 @@ const ORDERS_A_NOTE = 1_000;
 export async function simulateNextOrders(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
-  { period, rules, asOf }: SimulationPlan,
+  { period, rules: simulated, asOf, tried: given }: SimulationPlan,
   before: SimulationProgress,
   { most, seen }: { most: number; seen?: (orders: number) => void },
 ): Promise<{ progress: SimulationProgress; isLast: boolean }> {
@@ -377,11 +391,20 @@ export async function simulateNextOrders(
   const begin = before.after ?? undefined;
   let { after } = before;
   let orders = 0;
-  const batches = inBatches<OrderComparison>(postgres.exports, brandId, async (db, last, limit) =>
-    compareOrders(db, brandId, await listPaidOrders(db, brandId, period, last?.row ?? begin, limit), rules),
-  );
-  for await (const one of batches) {
+  const used: UsedOfLimits = new Map(before.used);
+  const tried = given && {
+    terms: given.terms,
+    linkIds: await listTriedLinks(postgres.db, brandId, given.of),
+  };
+  const span = { period, isOldestFirst: tried !== null };
+  const batches = inBatches<OpenComparison>(postgres.exports, brandId, async (db, last, limit) => {
+    const rows = await listPaidOrders(db, brandId, span, last?.row ?? begin, limit);
+    return await compareOrders(db, brandId, rows, { simulated, tried });
+  });
+  for await (const { earn, gap, ...open } of batches) {
+    const one = { ...open, after: earn(used) };
     tally.add(one);
+    if (gap !== null) counts[gap] += 1;
     after = { occurredAt: one.row.occurredAt, id: one.row.id };
     orders += 1;
     counts.orders += 1;
@@ -394,7 +417,10 @@ export async function simulateNextOrders(
     if (orders === most) break;
   }
   const changedOrders = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
-  return { progress: { after, sums: tally.rows, changed: changedOrders, counts }, isLast: orders < most };
+  return {
+    progress: { after, sums: tally.rows, changed: changedOrders, counts, used: [...used] },
+    isLast: orders < most,
+  };
 }
 
 /** Converts the sums of a simulation to the response. */

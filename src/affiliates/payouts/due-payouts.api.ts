@@ -4,23 +4,27 @@ import { create, get, read } from '../../kit/operation/kit.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { fromMinor, toMinor } from '../../kit/values/money.ts';
 import { pageThrough } from '../../kit/values/page.ts';
+import { registerKind } from '../../platform/jobs/jobs.ts';
 import { getRecord } from '../../workflow/roster/roster.ts';
 import { listBalances, toBalance } from './balances.ts';
 import {
   CreatorBalance,
   PayoutBatch,
   PayoutBatchMade,
+  PayoutBatchStarted,
   PayoutStatement,
   PreviewFilter,
   PreviewList,
   PreviewRow,
   StatementLine,
 } from './due-payouts.shapes.ts';
+import { PAYOUT_BATCH, payoutBatchKind, startPayoutBatch } from './payout-batch.jobs.ts';
 import { payBatch } from './payout-batch.ts';
-import { previewPayouts, sumPreviews, toPaypalRows } from './payout-preview.ts';
+import { listPayees, previewPayouts, sumPreviews } from './payout-preview.ts';
 import { listStatementLines, toStatementLines } from './payout-statement.ts';
 import { toPayout, WEIGHED_PAYOUT } from './payouts.shapes.ts';
 import { getPayout, listAllocated } from './payouts.ts';
+import { toPaypalRows, toWiseRows } from './rails.ts';
 
 const tag = 'Payouts';
 const RosterParams = z.object({ id: idField('rst', 'Roster id of the creator, as `list_roster` gives it.').max(100) });
@@ -54,11 +58,12 @@ export const payoutDueOperations = [
     description:
       'One row for each creator and currency with something due: the approved commissions, the deductions for ' +
       'refunds and earlier payouts, and the amount to transfer. It follows the same rules as a payout, and changes nothing. ' +
-      "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency.",
+      "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency, and `profile=wise` Wise's batch file, which pays by e-mail.",
     forAgents: {
       description:
         'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',
       example: { creator_email: 'ana@example.com' },
+      omits: ['source_currency', 'header'],
     },
     query: PreviewFilter,
     response: PreviewList,
@@ -71,7 +76,9 @@ export const payoutDueOperations = [
       rows: async (context, { caller, query }) => each(await previewPayouts(context, caller.brandId, query)),
       profiles: {
         paypal: async (context, { caller, query }) =>
-          toPaypalRows(await previewPayouts(context, caller.brandId, query)),
+          toPaypalRows(listPayees('paypal', await previewPayouts(context, caller.brandId, query))),
+        wise: async (context, { caller, query }) =>
+          toWiseRows(listPayees('wise', await previewPayouts(context, caller.brandId, query)), query),
       },
     },
   }),
@@ -83,18 +90,22 @@ export const payoutDueOperations = [
     description:
       'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
       'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
-      'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`.',
+      'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`. If very much is due, the ' +
+      'response is 202 with a job, whose file lists the payouts.',
     forAgents: {
       description:
         'Records one paid payout for each creator and currency, of all that preview_payouts shows as payable, in one transaction. Rollcall moves no money: transfer what the preview shows, then call this. Calling it again pays nothing twice.',
       example: { method: 'bank_transfer' },
-      omits: ['cutoff'],
+      omits: ['cutoff', 'rail', 'expected'],
     },
     body: PayoutBatch,
     item: PayoutBatchMade,
+    errors: ['CONFLICT'],
     hints: { idempotent: true, moneyOut: true },
     weighs: WEIGHED_PAYOUT,
-    apply: async (work, { body }) => await payBatch(work, body),
+    lookUp: async ({ config }) => config.commissionsAtOnce,
+    later: { response: PayoutBatchStarted, begin: startPayoutBatch },
+    apply: async (work, { body }, most) => await payBatch(work, body, most),
   }),
   read({
     id: 'get_payout_statement',
@@ -137,3 +148,5 @@ export const payoutDueOperations = [
     },
   }),
 ] as const;
+
+registerKind(PAYOUT_BATCH, payoutBatchKind);

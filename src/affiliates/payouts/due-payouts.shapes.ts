@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import {
@@ -8,11 +9,14 @@ import {
   throughInput,
   timestamp,
   timestampInput,
+  timeZoneInput,
 } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
-import { Email } from '../../workflow/creators/creators.shapes.ts';
+import { Job } from '../../platform/jobs/jobs.api.ts';
 import { maskedCustomer, storeOrderId } from '../commissions/commissions.shapes.ts';
+import { orderNumber } from '../orders/order-names.ts';
 import { note, Payout, PayoutDetail, payeeName, reference } from './payouts.shapes.ts';
+import { RAILS } from './rails.ts';
 
 /** An amount in major units of the adjacent `currency`. */
 const money = z.number();
@@ -88,6 +92,16 @@ export const PreviewFilter = z
       .optional()
       .describe('Leaves out creators who would be paid less than this, in major units of their currency.'),
     cutoff,
+    time_zone: timeZoneInput,
+    source_currency: Currency.optional().describe(
+      "For Wise's file: the currency that you pay from; each payee's when omitted.",
+    ),
+    header: z
+      .string()
+      .max(1_000)
+      .optional()
+      .describe("For Wise's file: the first line of your own template, if its columns are others.")
+      .meta({ example: 'name,recipientEmail,sourceCurrency,targetCurrency,amountCurrency,amount,paymentReference' }),
     ...PageQuery,
   })
   .superRefine(({ creator_email, amount }: Unchecked<'creator_email' | 'amount'>, context) => {
@@ -130,6 +144,29 @@ const PayoutPreview = z
         'Payouts to this creator that are recorded and not paid. Check them first: they may pay the same money.',
       )
       .meta({ example: 0 }),
+    pay_to: z
+      .string()
+      .nullable()
+      .describe('Address to which a wallet payment goes; null without any.')
+      .meta({ example: 'ana@example.com' }),
+    pay_to_source: z
+      .enum(['mail', 'brand', 'creator'])
+      .describe('Who gave that address; `mail`: it is the mail address, because nobody gave another.'),
+    blocked: z
+      .object({
+        reason: z
+          .enum(['payment_change_pending', 'no_payment_address'])
+          .describe(
+            '`payment_change_pending`: the payment address was changed and waits, so a batch skips the creator. `no_payment_address`: a wallet payment has no address.',
+          ),
+        until: timestamp
+          .nullable()
+          .describe('When it ends by itself; null if it does not.')
+          .meta({ example: '2026-03-23T12:00:00.000Z' }),
+      })
+      .nullable()
+      .describe('What keeps the creator from being paid; null if nothing does.')
+      .meta({ example: null }),
     payable: z
       .array(PreviewedCommission)
       .optional()
@@ -184,11 +221,31 @@ export const PayoutBatch = z
     cutoff: throughInput
       .optional()
       .describe('Pays only commissions of orders placed at or before this time; a date alone includes that day.'),
+    time_zone: timeZoneInput,
     paid_at: timestampInput
       .optional()
       .describe("When the money was sent; now when omitted. Not in the future, nor before the brand's first sale."),
     reference: reference.optional().describe('Number of the transfer, stored with every payout. Creators see it.'),
     note: note.optional().describe('Your own note, stored with every payout. Creators never see it.'),
+    rail: z
+      .enum(RAILS)
+      .optional()
+      .describe(
+        'How the file was sent: amounts are rounded down to what the rail pays, and what is left is due again. A currency that it lacks is skipped.',
+      )
+      .meta({ example: 'paypal' }),
+    expected: z
+      .array(
+        z.object({
+          currency: Currency.describe('Currency of the preview.'),
+          total: money.describe('Sum to transfer, as the preview showed it.').meta({ example: 1260.4 }),
+          payees: z.number().int().min(0).describe('Creators to whom something is transferred.').meta({ example: 12 }),
+        }),
+      )
+      .optional()
+      .describe(
+        "The preview's `summary.by_currency`. If it no longer holds, nothing is paid: 409 `CONFLICT` with both.",
+      ),
   })
   .meta({ id: 'PayoutBatch', examples: [{ method: 'bank_transfer', minimum: 25, cutoff: '2026-03-31' }] });
 export type PayoutBatch = z.output<typeof PayoutBatch>;
@@ -206,9 +263,16 @@ export const PayoutBatchMade = z
             .describe('Currency in which nothing was paid; null when nothing is due in any currency.')
             .meta({ example: 'USD' }),
           reason: z
-            .enum(['below_minimum', 'nothing_due', 'not_found'])
+            .enum([
+              'below_minimum',
+              'nothing_due',
+              'not_found',
+              'payment_change_pending',
+              'no_payment_address',
+              'currency_unsupported',
+            ])
             .describe(
-              '`below_minimum`: less than `minimum` is due. `nothing_due`: nothing is approved, or earlier payouts and refunds cover all of it. `not_found`: no creator of the roster has this address.',
+              '`below_minimum`: less than `minimum` is due. `nothing_due`: nothing is approved, or earlier payouts and refunds cover all of it. `not_found`: no creator of the roster has this address. `payment_change_pending`: the payment address was changed and waits. `no_payment_address`: a wallet payment has no address. `currency_unsupported`: the rail does not pay in this currency, or not to this country.',
             ),
           total: money
             .nullable()
@@ -234,12 +298,15 @@ export const PayoutBatchMade = z
   })
   .meta({ id: 'PayoutBatchMade' });
 
+/** Response if more is due than a call pays. */
+export const PayoutBatchStarted = z.object({ data: Job }).meta({ id: 'PayoutBatchStarted' });
+
 export const StatementLine = z
   .object({
     type: z
-      .enum(['commission', 'refunds', 'unallocated', 'fee', 'not_paid'])
+      .enum(['commission', 'refunds', 'unallocated', 'fee', 'not_paid', 'voided', 'returned'])
       .describe(
-        '`commission`: a commission that the payout paid. `refunds`: withheld for refunds of commissions paid earlier. `unallocated`: remains for commissions approved later. `fee`: paid for something other than commissions. `not_paid`: the payout is not settled yet.',
+        '`commission`: a commission that the payout paid. `refunds`: withheld for refunds of commissions paid earlier. `unallocated`: remains for commissions approved later. `fee`: paid for something other than commissions. `not_paid`: the payout is not settled yet. `voided`: it was withdrawn before it was paid. `returned`: the money came back, as a negative line.',
       ),
     commission_id: z
       .string()
@@ -274,8 +341,11 @@ export const StatementLine = z
       .describe('When the payout paid it; null while the payout is unpaid.')
       .meta({ example: '2026-03-20T12:00:00.000Z' }),
     amount: money
-      .describe("The line's part of the payout, in major units. All lines add up to the payout's amount.")
+      .describe(
+        "The line's part of the payout, in major units. All lines add up to the payout's amount; those of a returned payout to 0.",
+      )
       .meta({ example: 12.55 }),
+    order_number: orderNumber,
   })
   .meta({ id: 'StatementLine' });
 
@@ -283,7 +353,7 @@ export const PayoutStatement = z
   .object({
     payout: PayoutDetail.describe('The payout that the statement explains.'),
     lines: z.array(StatementLine).describe('One line for each commission, oldest sale first, then the other types.'),
-    total: money.describe("Sum of the lines: the payout's amount.").meta({ example: 125.5 }),
+    total: money.describe("Sum of the lines: the payout's amount; 0 for a returned payout.").meta({ example: 125.5 }),
     page_url: z
       .string()
       .describe('Link to a printable page of the statement. Anyone with the link can open it, for 30 days.')

@@ -1,19 +1,29 @@
 import type { z } from 'zod';
 import type { Work } from '../../kit/operation/work.ts';
+import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromMinor } from '../../kit/values/money.ts';
+import { listPayTo, type PayTo } from '../../workflow/payments/payments.ts';
 import { lockCommissions } from '../commissions/commissions.ts';
 import { computeTransfer, oldestFirst } from './allocate.ts';
-import { isDue, listApproved, listBalances, type PayeeBalance } from './balances.ts';
+import { computeTotalDue, isDue, listApproved, listBalances, type PayeeBalance } from './balances.ts';
 import type { PayoutBatch, PayoutBatchMade } from './due-payouts.shapes.ts';
 import { toPayout } from './payouts.shapes.ts';
 import { findPayee, listAllocated, listFunds, lockPayees, type PayoutFacts, sumOutstanding } from './payouts.ts';
-import { checkPaidAt, insertPaidPayout } from './settle.ts';
+import { isPayable, toRailMinor } from './rails.ts';
+import { allocateUnallocatedFunds, checkPaidAt, insertPaidPayout } from './settle.ts';
 
 const MOST_PAYOUTS = 500;
 
+/** Paying takes about a millisecond for each commission, and ten for each creator. */
+const COMMISSIONS_OF_A_PAYEE = 10;
+
+/** True if paying what is due takes longer than a call. */
+export const isLarge = (balances: readonly PayeeBalance[], most: number): boolean =>
+  balances.reduce((sum, { dueCount }) => sum + dueCount + COMMISSIONS_OF_A_PAYEE, 0) > most;
+
 /** Maps the ids of the named creators to their addresses, and lists the addresses that the brand does not know. */
-async function findPayees({ db, brandId }: Work, emails: readonly string[]) {
+export async function findPayees({ db, brandId }: Pick<Work, 'db' | 'brandId'>, emails: readonly string[]) {
   const payeeEmails = new Map<string, string>();
   const unknownEmails: string[] = [];
   for (const email of new Set(emails)) {
@@ -35,54 +45,150 @@ async function lockDue({ db, brandId }: Work, { creatorId, currency }: PayeeBala
   return { payee, ids: rows.map(({ id }) => id), amountMinor };
 }
 
+type SkipReason = Skipped['reason'];
+
+/** Finds what keeps a payee from being paid by this batch. */
+function findObstacle(
+  { method, rail }: PayoutBatch,
+  currency: string,
+  payee: PayTo | undefined,
+): SkipReason | undefined {
+  const reason = payee?.blocked?.reason;
+  if (reason === 'payment_change_pending') return reason;
+  if (reason !== undefined && (method === 'wallet' || rail !== undefined)) return reason;
+  return isPayable(rail, currency, payee?.country ?? null) ? undefined : 'currency_unsupported';
+}
+
+/** The address of a profile; null if the mail address is paid. */
+const findWallet = (payee: PayTo | undefined): string | null =>
+  payee === undefined || payee.payToSource === 'mail' ? null : payee.payTo;
+
+/** Refuses to pay if the preview that the caller saw no longer holds. */
+export function assertExpected(
+  expected: NonNullable<PayoutBatch['expected']>,
+  balances: readonly PayeeBalance[],
+  batch: PayoutBatch,
+): void {
+  const due = balances.filter((one) => fromMinor(computeTotalDue(one), one.currency) >= (batch.minimum ?? 0));
+  const payable = due.filter((one) => computeTotalDue(one) > 0);
+  const actual = [...Map.groupBy(payable, (one) => one.currency)].map(([currency, rows]) => ({
+    currency,
+    total: fromMinor(
+      rows.reduce((sum, one) => sum + computeTotalDue(one), 0),
+      currency,
+    ),
+    payees: rows.length,
+  }));
+  const print = (sums: typeof actual) =>
+    sums
+      .filter(({ payees }) => payees > 0)
+      .map(({ currency, total, payees }) => `${currency} ${total} ${payees}`)
+      .sort()
+      .join();
+  if (print(expected) === print(actual)) return;
+  const message = 'What is due is no longer what you expected; nothing was paid. Look at the preview again.';
+  throw new ApiError('CONFLICT', message, { facts: { expected, actual } });
+}
+
+/** What a payee is due, locked, and what a rail sends of it. */
+interface DuePayout extends Awaited<ReturnType<typeof lockDue>> {
+  sentMinor: number;
+}
+
+type Skipped = z.input<typeof PayoutBatchMade>['skipped'][number];
+
+/** Locks what is due to a payee, and finds whether the batch pays it. Lock the creator first. */
+export async function weighPayee(
+  work: Work,
+  batch: PayoutBatch,
+  balance: PayeeBalance,
+  payTo: PayTo | undefined,
+): Promise<{ due: DuePayout; skipped: Skipped | undefined }> {
+  const locked = await lockDue(work, balance, batch.cutoff);
+  const { currency } = locked.payee;
+  const due = { ...locked, sentMinor: toRailMinor(batch.rail, locked.amountMinor, currency) };
+  const facts = { creator_email: balance.creatorEmail, currency, total: fromMinor(due.sentMinor, currency) };
+  if (due.sentMinor === 0) {
+    await allocateUnallocatedFunds(work, [due.payee]);
+    return { due, skipped: { ...facts, reason: 'nothing_due' } };
+  }
+  const isSmall = fromMinor(due.amountMinor, currency) < (batch.minimum ?? 0);
+  const reason = isSmall ? 'below_minimum' : findObstacle(batch, currency, payTo);
+  return { due, skipped: reason && { ...facts, reason } };
+}
+
+/** Pays a payee what was weighed. */
+export async function payPayee(
+  work: Work,
+  batch: PayoutBatch,
+  { payee, ids, amountMinor, sentMinor }: DuePayout,
+  payTo: PayTo | undefined,
+  paidAt: Date,
+): Promise<PayoutFacts> {
+  const row = {
+    ...payee,
+    id: newId('pay', work.now.getTime()),
+    amountMinor: sentMinor,
+    method: batch.method,
+    walletEmail: batch.method === 'wallet' ? findWallet(payTo) : null,
+    note: batch.note ?? null,
+    reference: batch.reference ?? null,
+    createdAt: work.now,
+  };
+  return await insertPaidPayout(work, row, { ids, withheldMinor: amountMinor - sentMinor }, paidAt);
+}
+
+/** Refuses what is due to so many that it would hold a call for minutes. A direct call of that size is a job. */
+function assertIsSmall(balances: readonly PayeeBalance[], most: number): void {
+  if (!isLarge(balances, most)) return;
+  const commissions = balances.reduce((sum, { dueCount }) => sum + dueCount, 0);
+  const message =
+    `${commissions} commissions of ${balances.length} creators and currencies are due, more than can be planned or paid at once. ` +
+    'Name creators in creator_emails, or have a person pay them: over REST, without mode=plan, they are paid by a job.';
+  throw new ApiError('CONFLICT', message);
+}
+
 /** Pays everything due to many creators with one payout per creator and currency, all or none. */
-export async function payBatch(work: Work, batch: PayoutBatch) {
+export async function payBatch(work: Work, batch: PayoutBatch, most: number) {
   const { db, now, brandId } = work;
-  const { creator_emails: emails, currency, cutoff, minimum = 0 } = batch;
+  const { creator_emails: emails, currency, cutoff, expected } = batch;
   const paidAt = await checkPaidAt(work, batch);
   const { payeeEmails, unknownEmails } = await findPayees(work, emails ?? []);
   const filter = { creatorIds: emails && [...payeeEmails.keys()], currency, cutoff };
   const payees = (await listBalances(db, brandId, filter, now)).filter(isDue);
+  assertIsSmall(payees, most);
   const creatorIds = [...new Set(payees.map(({ creatorId }) => creatorId))];
   await lockPayees(db, brandId, creatorIds);
   // Read again with the creators locked, to include other payments and refunds made in the meantime.
   const balances = (await listBalances(db, brandId, { ...filter, creatorIds }, now)).filter(isDue);
   const nothing = { currency: null, total: null };
-  const skipped: z.input<typeof PayoutBatchMade>['skipped'] = [
+  const skipped: Skipped[] = [
     ...unknownEmails.map((email) => ({ ...nothing, creator_email: email, reason: 'not_found' as const })),
     ...[...payeeEmails]
       .filter(([id]) => !balances.some(({ creatorId }) => creatorId === id))
       .map(([, email]) => ({ ...nothing, creator_email: email, reason: 'nothing_due' as const })),
   ];
+  const addresses = await listPayTo(db, brandId, creatorIds, now);
+  if (expected !== undefined) assertExpected(expected, balances, batch);
   const rows: PayoutFacts[] = [];
   let remaining = 0;
   for (const balance of balances) {
-    const { payee, ids, amountMinor } = await lockDue(work, balance, cutoff);
-    const total = fromMinor(amountMinor, payee.currency);
-    const facts = { creator_email: balance.creatorEmail, currency: payee.currency, total };
-    if (amountMinor === 0) skipped.push({ ...facts, reason: 'nothing_due' });
-    else if (total < minimum) skipped.push({ ...facts, reason: 'below_minimum' });
+    const payTo = addresses.get(balance.creatorId);
+    const { due, skipped: obstacle } = await weighPayee(work, batch, balance, payTo);
+    if (obstacle) skipped.push(obstacle);
     else if (rows.length === MOST_PAYOUTS) remaining += 1;
-    else {
-      const row = {
-        ...payee,
-        id: newId('pay', now.getTime()),
-        amountMinor,
-        method: batch.method,
-        note: batch.note ?? null,
-        reference: batch.reference ?? null,
-        createdAt: now,
-      };
-      rows.push(await insertPaidPayout(work, row, ids, paidAt));
-    }
+    else rows.push(await payPayee(work, batch, due, payTo, paidAt));
   }
   const payouts = [];
   for (const row of rows) {
     payouts.push({ ...toPayout(row), commission_ids: await listAllocated(db, brandId, row.id) });
   }
-  const by_currency = [...Map.groupBy(rows, (row) => row.currency)].map(([code, own]) => {
-    const minor = own.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
-    return { currency: code, total: fromMinor(minor, code), payouts: own.length };
-  });
-  return { payouts, skipped, remaining, by_currency };
+  return { payouts, skipped, remaining, by_currency: sumByCurrency(rows) };
 }
+
+/** Sums payouts, one row per currency. */
+export const sumByCurrency = (rows: readonly Pick<PayoutFacts, 'currency' | 'amountMinor'>[]) =>
+  [...Map.groupBy(rows, (row) => row.currency)].map(([currency, own]) => {
+    const minor = own.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+    return { currency, total: fromMinor(minor, currency), payouts: own.length };
+  });

@@ -1,12 +1,13 @@
 import type { Context } from '../../kit/operation/context.ts';
-import type { Cells } from '../../kit/operation/csv.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { amountProblem, fromMinor, getDecimals, toMinor } from '../../kit/values/money.ts';
+import { amountProblem, fromMinor, toMinor } from '../../kit/values/money.ts';
+import { listPayTo, type PayTo } from '../../workflow/payments/payments.ts';
 import type { CommissionRow } from '../commissions/commissions.ts';
 import { computeTransfer, oldestFirst, planPayment } from './allocate.ts';
 import { computeTotalDue, isDue, listApproved, listBalances, type PayeeBalance } from './balances.ts';
 import type { PreviewFilter } from './due-payouts.shapes.ts';
 import { listFunds } from './payouts.ts';
+import { type Rail, toRailMinor } from './rails.ts';
 
 const toPayee = ({ creatorId, creatorEmail, creatorName, currency, recordedMinor }: PayeeBalance) => ({
   creator_id: creatorId,
@@ -81,13 +82,32 @@ function assertAmount({ amount }: PreviewFilter, balances: readonly PayeeBalance
 /** One row per creator and currency with something due; lists the commissions if only one creator is requested. */
 export async function previewPayouts(context: Context, brandId: string, query: PreviewFilter) {
   const { creator_email, minimum = 0 } = query;
-  const all = await listBalances(context.postgres.db, brandId, query, context.clock.now());
+  const { db } = context.postgres;
+  const now = context.clock.now();
+  const all = await listBalances(db, brandId, query, now);
   const due = all.filter(isDue);
   assertAmount(query, due);
   const balances = due.filter((balance) => fromMinor(computeTotalDue(balance), balance.currency) >= minimum);
-  if (creator_email === undefined) return balances.map(previewTotals);
-  return await Promise.all(balances.map((balance) => previewPayment(context, brandId, balance, query)));
+  const ids = [...new Set(balances.map(({ creatorId }) => creatorId))];
+  const payees = await listPayTo(db, brandId, ids, now);
+  const addPayTo = <Row extends { creator_id: string }>(row: Row) => ({
+    ...row,
+    ...toAddress(payees.get(row.creator_id)),
+  });
+  if (creator_email === undefined) return balances.map((balance) => addPayTo(previewTotals(balance)));
+  return await Promise.all(
+    balances.map(async (balance) => addPayTo(await previewPayment(context, brandId, balance, query))),
+  );
 }
+
+/** The fields of a preview that say where the money goes. */
+const toAddress = (payee: PayTo | undefined) => ({
+  pay_to: payee?.payTo ?? null,
+  pay_to_source: payee?.payToSource ?? ('mail' as const),
+  blocked: payee?.blocked ? { ...payee.blocked, until: payee.blocked.until?.toISOString() ?? null } : null,
+  country: payee?.country ?? null,
+  legal_name: payee?.legalName ?? null,
+});
 
 type Previews = Awaited<ReturnType<typeof previewPayouts>>;
 
@@ -98,25 +118,9 @@ export function sumPreviews(previews: Previews) {
   });
 }
 
-/** Most rows that PayPal accepts in a file. */
-const PAYPAL_ROWS = 5_000;
-
-/** Rows of PayPal's mass payment file: recipient, amount, currency, the recipient's id, note, wallet. */
-export function toPaypalRows(previews: Previews): Cells[] {
-  const createError = (code: string, message: string) => validationError([{ field: 'currency', code, message }]);
-  const due = previews.filter(({ total }) => total > 0);
-  const currencies = [...new Set(due.map(({ currency }) => currency))];
-  if (currencies.length > 1) {
-    const message = `is required: something is due in ${currencies.join(', ')}, and PayPal accepts one currency per file.`;
-    throw createError('ambiguous', message);
-  }
-  if (due.length > PAYPAL_ROWS) {
-    const message = `has ${due.length} creators to pay, but PayPal accepts ${PAYPAL_ROWS} per file: set \`minimum\` or \`cutoff\`, pay these, and try again.`;
-    throw createError('too_many', message);
-  }
-  return due.map(({ creator_id, creator_email, total, currency }) => {
-    if (creator_email === null)
-      throw createError('no_email', `has a creator without an e-mail address: ${creator_id}.`);
-    return [creator_email, total.toFixed(getDecimals(currency)), currency, creator_id, '', 'PAYPAL'];
-  });
-}
+/** The payees of a rail's file: one whose address just changed is left out, as a batch skips them. */
+export const listPayees = (rail: Rail, previews: Previews): Previews[number][] =>
+  [...previews].filter(
+    ({ total, currency, blocked }) =>
+      toRailMinor(rail, toMinor(total, currency) ?? 0, currency) > 0 && blocked?.reason !== 'payment_change_pending',
+  );

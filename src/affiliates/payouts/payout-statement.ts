@@ -1,8 +1,10 @@
+import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
+import type { PayoutAllocationsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { fromMinor } from '../../kit/values/money.ts';
 import type { StatementLine } from './due-payouts.shapes.ts';
-import type { PayoutFacts } from './payouts.ts';
+import { isPaid, type PayoutFacts } from './payouts.ts';
 
 type Line = z.input<typeof StatementLine>;
 
@@ -15,6 +17,7 @@ const NO_COMMISSION = {
   sale_amount: null,
   refunded_amount: null,
   commission: null,
+  order_number: null,
 };
 
 function toCommissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): Line {
@@ -31,28 +34,48 @@ function toCommissionLine({ currency, ...row }: StatementLineRow, payout: Payout
     commission: fromMinor(row.commissionMinor, currency),
     paid_at: (row.paidAt ?? payout.paidAt)?.toISOString() ?? null,
     amount: fromMinor(row.amountMinor, currency),
+    order_number: row.orderNumber,
   };
 }
 
-/** Lists the lines of a payout, which add up to its amount. */
+function findRestType(payout: PayoutFacts): Line['type'] {
+  if (payout.status === 'voided') return 'voided';
+  if (payout.isFee) return 'fee';
+  return isPaid(payout) || payout.undone !== null ? 'unallocated' : 'not_paid';
+}
+
+/** Lists the lines of a payout, which add up to its amount, or to nothing if it came back. */
 export function toStatementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
-  const { currency, amountMinor, allocatedMinor, nettedMinor, paidAt } = payout;
+  const { currency, amountMinor, paidAt, undone } = payout;
   const lines = rows.map((row) => toCommissionLine(row, payout));
-  const at = paidAt?.toISOString() ?? null;
-  const rest = amountMinor - (allocatedMinor - nettedMinor);
-  const more = (type: Line['type'], minor: number): Line[] =>
-    minor === 0 ? [] : [{ ...NO_COMMISSION, type, paid_at: at, amount: fromMinor(minor, currency) }];
-  const isPaid = payout.status === 'paid' || payout.method === 'wallet';
-  const kind = payout.isFee ? 'fee' : isPaid ? 'unallocated' : 'not_paid';
-  return [...lines, ...more('refunds', -nettedMinor), ...more(kind, rest)];
+  const nettedMinor = undone?.nettedMinor ?? payout.nettedMinor;
+  const rest = amountMinor - rows.reduce((sum, row) => sum + row.amountMinor, 0) + nettedMinor;
+  const more = (type: Line['type'], minor: number, at = paidAt): Line[] =>
+    minor === 0
+      ? []
+      : [{ ...NO_COMMISSION, type, paid_at: at?.toISOString() ?? null, amount: fromMinor(minor, currency) }];
+  return [
+    ...lines,
+    ...more('refunds', -nettedMinor),
+    ...more(findRestType(payout), rest),
+    ...more('returned', undone === null ? 0 : -amountMinor, payout.correctedAt),
+  ];
 }
 
 export type StatementLineRow = Awaited<ReturnType<typeof listStatementLines>>[number];
 
-/** Lists the commissions that a payout paid, with their orders, oldest sale first. */
+/** Lists the commissions that a payout paid, or had paid before it came back, with their orders, oldest sale first. */
 export async function listStatementLines(db: Db, brandId: string, payoutId: string) {
   return await db
-    .selectFrom('payoutAllocations as allocation')
+    .selectFrom(
+      sql<Pick<Selectable<PayoutAllocationsTable>, 'commissionId' | 'amountMinor'> & { at: Date | null }>`(
+        select commission_id, amount_minor, at from payout_allocations
+        where brand_id = ${brandId} and payout_id = ${payoutId}
+        union all
+        select part."commissionId", part."amountMinor", paid_at from payouts
+        cross join jsonb_to_recordset(undone -> 'allocations') as part ("commissionId" text, "amountMinor" bigint)
+        where brand_id = ${brandId} and id = ${payoutId})`.as('allocation'),
+    )
     .innerJoin('commissions as commission', 'commission.id', 'allocation.commissionId')
     .leftJoin('orders', 'orders.id', 'commission.orderId')
     .select([
@@ -66,12 +89,12 @@ export async function listStatementLines(db: Db, brandId: string, payoutId: stri
       'commission.discountCode',
       'commission.statusNote',
       'orders.orderId as storeOrderId',
+      'orders.orderNumber',
       'orders.customerEmail',
       'allocation.amountMinor',
       'allocation.at as paidAt',
     ])
-    .where('allocation.brandId', '=', brandId)
-    .where('allocation.payoutId', '=', payoutId)
+    .where('commission.brandId', '=', brandId)
     .orderBy('commission.occurredAt')
     .orderBy('commission.id')
     .execute();

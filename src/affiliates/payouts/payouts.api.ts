@@ -1,16 +1,22 @@
 import type { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { create, get, list, patch } from '../../kit/operation/kit.ts';
+import { act, create, get, list, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { CommissionEvent, toCommission } from '../commissions/commissions.shapes.ts';
+import { getCommission } from '../commissions/commissions.ts';
+import { clawBackCommission, returnPayout, voidPayout } from './corrections.ts';
 import { payoutDueOperations } from './due-payouts.api.ts';
 import { payoutMails } from './payouts.mails.ts';
 import {
+  ClawBack,
   Payout,
   PayoutCreate,
   PayoutDetail,
   PayoutFilter,
   PayoutPatch,
   PayoutPatchById,
+  PayoutReturn,
+  PayoutVoid,
   toPayout,
   WEIGHED_PAYOUT,
 } from './payouts.shapes.ts';
@@ -104,6 +110,67 @@ const payoutOperations = [
     apply: async (work, { body: { id, ...patch } }) => {
       await settlePayout(work, id, patch);
       return await getDetail(work.db, work.brandId, id);
+    },
+  }),
+  act({
+    id: 'void_payout',
+    path: '/v1/payouts/{id}/void',
+    tag,
+    summary: 'Void an unpaid payout',
+    description:
+      'Withdraws a payout that was recorded by mistake and not paid. It stays in the list. Repeating it changes nothing.',
+    forAgents: { description: 'Withdraws a payout that was recorded by mistake and not paid.', isListed: false },
+    body: PayoutVoid,
+    item: PayoutDetail,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+    hints: { idempotent: true, planned: true },
+    apply: async (work, { params: { id }, body: { reason } }) => {
+      await voidPayout(work, id, reason);
+      return await getDetail(work.db, work.brandId, id);
+    },
+  }),
+  act({
+    id: 'return_payout',
+    path: '/v1/payouts/{id}/return',
+    tag,
+    summary: 'Record that a paid payout came back',
+    description:
+      'The commissions that it paid are due again, and what it withheld for refunds is owed back again. A commission that ' +
+      'other payouts paid too leaves their part with them, for commissions that fit. Repeating it changes nothing.',
+    forAgents: {
+      description:
+        'The money of a paid payout came back: what it paid is due again, and what it withheld for refunds is owed back again.',
+      isListed: false,
+    },
+    body: PayoutReturn,
+    item: PayoutDetail,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+    hints: { idempotent: true, planned: true },
+    apply: async (work, { params: { id }, body }) => {
+      await returnPayout(work, id, body);
+      return await getDetail(work.db, work.brandId, id);
+    },
+  }),
+  act({
+    id: 'claw_back_commission',
+    path: '/v1/commissions/{id}/claw-back',
+    tag: 'Commissions',
+    summary: 'Take back a paid commission',
+    description:
+      'For a commission that turns out to be wrong after it was paid. It stays paid; what refunds left of it is deducted from the ' +
+      "creator's next payout, as a refund is. Repeating it changes nothing.",
+    forAgents: {
+      description:
+        "Takes back a commission that turned out to be wrong after it was paid: it is deducted from the creator's next payout.",
+      isListed: false,
+    },
+    body: ClawBack,
+    item: CommissionEvent,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+    hints: { idempotent: true, planned: true },
+    apply: async (work, { params: { id }, body: { reason } }) => {
+      await clawBackCommission(work, id, reason);
+      return toCommission(await getCommission(work.db, work.brandId, id));
     },
   }),
 ] as const;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { Email } from '../../workflow/creators/creators.shapes.ts';
 import type { PayoutFacts } from './payouts.ts';
 
 const method = z
@@ -62,9 +62,9 @@ export const Payout = z
       .describe("E-mail address of the creator's wallet; null when not given.")
       .meta({ example: 'ana@example.com' }),
     status: z
-      .enum(['completed', 'paid'])
+      .enum(['completed', 'paid', 'voided', 'returned'])
       .describe(
-        '`completed`: recorded; a `wallet` payout stays so, since it is paid at once. `paid`: you settled a `bank_transfer` or `manual` payout.',
+        '`completed`: recorded; a `wallet` payout stays so, since it is paid at once. `paid`: you settled a `bank_transfer` or `manual` payout. `voided`: withdrawn before it was paid. `returned`: it was paid, and the money came back.',
       ),
     note: z
       .string()
@@ -105,6 +105,15 @@ export const Payout = z
       .boolean()
       .describe('Whether it is a fee rather than a payment of commissions: settled with an empty `commission_ids`.')
       .meta({ example: false }),
+    corrected_at: timestamp
+      .nullable()
+      .describe('When the payout was voided, or when its money came back; null otherwise.')
+      .meta({ example: null }),
+    correction_reason: z
+      .string()
+      .nullable()
+      .describe('Why it was voided or returned. The creator sees it on statements; null otherwise.')
+      .meta({ example: null }),
   })
   .meta({ id: 'Payout' });
 
@@ -163,6 +172,29 @@ const settlement = {
 export const PayoutPatch = z.object(settlement).meta({ id: 'PayoutPatch' });
 export type PayoutPatch = z.output<typeof PayoutPatch>;
 
+/** Why the brand corrects what it recorded. */
+const correctionReason = z
+  .string()
+  .trim()
+  .min(1)
+  .max(1_000)
+  .describe('Why. The creator sees it on statements.')
+  .meta({ example: 'The bank sent the transfer back: account closed.' });
+
+export const PayoutVoid = z.object({ reason: correctionReason }).meta({ id: 'PayoutVoid' });
+
+export const ClawBack = z.object({ reason: correctionReason }).meta({ id: 'ClawBack' });
+
+export const PayoutReturn = z
+  .object({
+    reason: correctionReason,
+    returned_at: timestampInput
+      .optional()
+      .describe('When the money came back; now when omitted. Not in the future, nor before the payment.'),
+  })
+  .meta({ id: 'PayoutReturn' });
+export type PayoutReturn = z.output<typeof PayoutReturn>;
+
 export const PayoutPatchById = z
   .object({
     id: id.describe('Id of the payout to settle.').meta({ example: 'pay_0Uo3xK2mVdT2aXs7LpRb' }),
@@ -179,9 +211,12 @@ export const PayoutFilter = z
       .describe("Only this creator's payouts. Case does not matter.")
       .meta({ example: 'ana@example.com' }),
     method: method.optional().describe('Only payouts sent this way.'),
+    status: Payout.shape.status.optional().describe('Only payouts of this status.'),
     settled: booleanParameter()
       .optional()
-      .describe('`true`: only paid payouts, including every `wallet` payout. `false`: only unpaid ones.'),
+      .describe(
+        '`true`: only paid payouts, including every `wallet` payout. `false`: only unpaid ones. Voided and returned ones are in neither.',
+      ),
     from: timestampInput.optional().describe('Only payouts created at or after this time.'),
     to: throughInput
       .optional()
@@ -209,7 +244,7 @@ export function toPayout({ amountMinor, allocatedMinor, nettedMinor, unallocated
 const payoutEvents = events({
   'payout.created': {
     data: Payout,
-    when: 'A payout was recorded.',
+    when: 'A payout was recorded. It is sent again, with the new `status`, when the payout is voided or returned.',
     shownTo: ['current', 'legacy'],
   },
 });

@@ -11,6 +11,25 @@ import type { PayoutFilter } from './payouts.shapes.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
 
+/** The money was sent and has not come back. A wallet payout is paid as soon as it is recorded. */
+export const isPaidOut = sql<boolean>`(payouts.status = 'paid' or payouts.method = 'wallet' and payouts.status = 'completed')`;
+const isUnpaid = sql<boolean>`(payouts.status = 'completed' and payouts.method <> 'wallet')`;
+
+export const isPaid = ({ status, method }: Pick<PayoutRow, 'status' | 'method'>): boolean =>
+  status === 'paid' || (method === 'wallet' && status === 'completed');
+
+/** What a payout had paid before its money came back. */
+interface UndonePayment {
+  nettedMinor: number;
+  allocations: { commissionId: string; amountMinor: number }[];
+}
+
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'payouts.undone': UndonePayment;
+  }
+}
+
 /** A creator and the currency they are paid in. */
 export interface Payee {
   brandId: string;
@@ -32,12 +51,12 @@ export const payouts = listing({
   table: 'payouts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, { creator_email, method, settled, from, to }: Omit<PayoutFilter, keyof Page>) => {
+  matching: (db, brandId, { creator_email, method, status, settled, from, to }: Omit<PayoutFilter, keyof Page>) => {
     let query = db
       .selectFrom('payouts')
-      .where((eb) => eb.and(omitUndefined({ method })))
+      .where((eb) => eb.and(omitUndefined({ method, status })))
       .where(matchesCreator('payouts.creatorId', brandId, creator_email));
-    if (settled !== undefined) query = query.where(sql<boolean>`(status = 'paid' or method = 'wallet')`, '=', settled);
+    if (settled !== undefined) query = query.where(settled ? isPaidOut : isUnpaid);
     if (from !== undefined) query = query.where('createdAt', '>=', from);
     if (to !== undefined) query = query.where('createdAt', '<=', to);
     return query;
@@ -140,15 +159,37 @@ export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee)
   return rows.toSorted((a, b) => (a.paidAt?.getTime() ?? 0) - (b.paidAt?.getTime() ?? 0) || (a.id < b.id ? -1 : 1));
 }
 
-/** Selects the creators who have a payout with unspent money. */
+/** The newest payout that paid commissions, as a fund that has nothing left but can net what is owed back. */
+export async function findNettingFund(db: Db, { brandId, creatorId, currency }: Payee): Promise<Fund[]> {
+  return await db
+    .selectFrom('payouts')
+    .select(['id', 'unallocatedMinor as leftMinor'])
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creatorId)
+    .where('currency', '=', currency)
+    .where(isPaidOut)
+    .where('isFee', '=', false)
+    .orderBy('paidAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .execute();
+}
+
+/** Selects the creators who have a payout with unspent money, or from whose paid commissions something was taken back. */
 export async function listFunded(db: Db, brandId: string, creatorIds: readonly string[]): Promise<Set<string>> {
   const rows = await db
     .selectFrom('payouts')
     .select('creatorId')
-    .distinct()
     .where('brandId', '=', brandId)
     .where('creatorId', 'in', creatorIds)
     .where('unallocatedMinor', '>', 0)
+    .union(
+      db
+        .selectFrom('commissionAdjustments')
+        .select('creatorId')
+        .where('brandId', '=', brandId)
+        .where('creatorId', 'in', creatorIds),
+    )
     .execute();
   return new Set(rows.map(({ creatorId }) => creatorId));
 }
@@ -168,13 +209,17 @@ export async function updateShare(db: Db, brandId: string, share: Share, at: Dat
     .execute();
 }
 
+const FUNDINGS_AT_ONCE = 5_000;
+
 /** The primary key prevents a payout from paying a commission twice. */
 export async function insertFundings(db: Db, brandId: string, fundings: readonly Funding[], at: Date): Promise<void> {
-  if (fundings.length === 0) return;
-  await db
-    .insertInto('payoutAllocations')
-    .values(fundings.map((funding) => ({ ...funding, brandId, at })))
-    .execute();
+  // A statement has at most 65,535 parameters.
+  for (let i = 0; i < fundings.length; i += FUNDINGS_AT_ONCE) {
+    await db
+      .insertInto('payoutAllocations')
+      .values(fundings.slice(i, i + FUNDINGS_AT_ONCE).map((funding) => ({ ...funding, brandId, at })))
+      .execute();
+  }
 }
 
 /** True if the brand has sales and all are later. Both statements stop at the first row. */

@@ -6,6 +6,7 @@ import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import { listPayTo, setFirstAddress } from '../../workflow/payments/payments.ts';
 import {
   announceCommissions,
   type CommissionRow,
@@ -18,6 +19,7 @@ import { assertFits, assertPayable, oldestFirst, type Plan, planPayment, type Sh
 import { mailPaid } from './payouts.mails.ts';
 import { Payout, type PayoutCreate, type PayoutPatch, toPayout } from './payouts.shapes.ts';
 import {
+  findNettingFund,
   findPayee,
   getPayout,
   insertFundings,
@@ -54,6 +56,7 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
   if (creatorId === undefined || amountMinor === undefined) throw validationError(problems);
   const isWallet = method === 'wallet';
   if (isWallet) await lockPayees(db, brandId, [creatorId]);
+  const walletEmail = isWallet ? await takeWallet(work, creatorId, wallet_email) : wallet_email;
   const payout = await insertPayout(db, {
     id: newId('pay', now.getTime()),
     brandId,
@@ -61,7 +64,7 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
     amountMinor,
     currency,
     method,
-    walletEmail: wallet_email,
+    walletEmail,
     status: 'completed',
     note: input.note ?? input.description ?? null,
     paidAt: isWallet ? now : null,
@@ -70,6 +73,27 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
   // A wallet payout is paid as soon as it is recorded.
   if (isWallet) await payOut(work, payout, toSelection(input), now);
   return await announcePayout(work, payout.id);
+}
+
+/**
+ * Returns the address of a wallet payout. One that is given becomes the creator's payment address if there is none;
+ * afterwards only the profile changes it, so that the old address hears of it.
+ */
+async function takeWallet(work: Work, creatorId: string, given: string | null): Promise<string | null> {
+  const { db, brandId, now } = work;
+  const payee = (await listPayTo(db, brandId, [creatorId], now)).get(creatorId);
+  const refuse = (code: string, message: string) => validationError([{ field: 'wallet_email', code, message }]);
+  if (payee?.blocked?.reason === 'payment_change_pending') {
+    const until = payee.blocked.until?.toISOString();
+    throw refuse('payment_change_pending', `is being changed: nothing is paid to this creator until ${until}.`);
+  }
+  if (given !== null) {
+    if (await setFirstAddress(work, creatorId, given)) return given;
+    const message = `is not the address that this creator is paid at, ${payee?.payTo}; change it with PUT /v1/roster/{id}/payment first.`;
+    throw refuse('not_the_payment_address', message);
+  }
+  if (payee?.payTo === null) throw refuse('no_payment_address', 'is required: the creator has no address.');
+  return payee === undefined || payee.payToSource === 'mail' ? null : payee.payTo;
 }
 
 async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
@@ -90,14 +114,19 @@ type NewPayout = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
  * Records a payout that is already paid and pays these commissions. Lock their creator first. Without commissions it
  * only returns netted refunds that are due again.
  */
-export async function insertPaidPayout(work: Work, row: NewPayout, ids: string[], paidAt: Date): Promise<PayoutFacts> {
+export async function insertPaidPayout(
+  work: Work,
+  row: NewPayout,
+  { ids, withheldMinor }: { ids: string[]; withheldMinor: number },
+  paidAt: Date,
+): Promise<PayoutFacts> {
   const status = row.method === 'wallet' ? ('completed' as const) : ('paid' as const);
   const payout = await insertPayout(work.db, { ...row, status, paidAt });
-  await payOut(work, payout, { ids, isFee: false }, paidAt);
+  await payOut(work, payout, { ids, isFee: false, withheldMinor }, paidAt);
   return await announcePayout(work, payout.id);
 }
 
-function createStateError({ status }: PayoutRow, message: string): ApiError {
+export function createStateError({ status }: PayoutRow, message: string): ApiError {
   return new ApiError('INVALID_STATE_TRANSITION', message, { facts: { current_status: status, allowed: [] } });
 }
 
@@ -137,6 +166,8 @@ export async function checkPaidAt(
 interface Selection {
   ids: string[] | undefined;
   isFee: boolean;
+  /** What the rail cannot pay of what is due. The payout withholds it like a refund, so it is due again. */
+  withheldMinor?: number;
 }
 
 const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'>): Selection => ({
@@ -145,7 +176,12 @@ const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'
 });
 
 /** Pays commissions with the sent money and the rest of earlier payouts, and keeps the remainder for later. */
-async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, paidAt: Date): Promise<PayoutRow> {
+async function payOut(
+  work: Work,
+  payout: PayoutRow,
+  { ids, isFee, withheldMinor = 0 }: Selection,
+  paidAt: Date,
+): Promise<PayoutRow> {
   const { db, brandId } = work;
   const { id, amountMinor } = payout;
   postPaidOut(work, payout, paidAt, isFee);
@@ -156,7 +192,7 @@ async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, 
     ? assertPayable(ids, await lockCommissions(db, brandId, ids), payout)
     : (await lockApproved(db, payout)).sort(oldestFirst);
   const funds = [...(await listFunds(db, payout)), { id, leftMinor: amountMinor }];
-  const plan = planPayment(payable, funds, await sumOutstanding(db, payout));
+  const plan = planPayment(payable, funds, (await sumOutstanding(db, payout)) + withheldMinor);
   if (ids) assertFits(ids, plan, payout);
   await payByPlan(work, payout, plan, paidAt);
   const settledIds = plan.chosen.map((commission) => commission.id);
@@ -170,6 +206,7 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   if (old.method === 'wallet')
     throw createStateError(old, 'Only manual payouts and bank transfers are settled like this.');
   if (old.status === 'paid') return await assertSamePayment(work, old, patch);
+  if (old.status !== 'completed') throw createStateError(old, `The payout was ${old.status}; record a new one.`);
   const paidAt = await checkPaidAt(work, patch);
   const { reference, note } = patch;
   const change = { ...omitUndefined({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
@@ -238,7 +275,7 @@ async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at
 
 /**
  * Pays the payees' approved commissions from the rest of earlier payouts, oldest first, and gives back netted refunds
- * that are due again. Call it after an approval, a refund or a reverted refund, with the creators locked.
+ * that are due again. If what is owed back covers all of them, they are netted without a payment. Call it after an approval, a refund or a reverted refund, with the creators locked.
  */
 export async function allocateUnallocatedFunds(work: Work, payees: readonly Payee[]): Promise<void> {
   const { db, now, brandId } = work;
@@ -249,9 +286,14 @@ export async function allocateUnallocatedFunds(work: Work, payees: readonly Paye
   for (const payee of distinct.values()) {
     if (!funded.has(payee.creatorId)) continue;
     const funds = await listFunds(db, payee);
-    if (funds.length === 0) continue;
+    const outstandingMinor = await sumOutstanding(db, payee);
+    if (funds.length === 0 && outstandingMinor <= 0) continue;
     const approved = (await lockApproved(db, payee)).sort(oldestFirst);
-    const plan = planPayment(approved, funds, await sumOutstanding(db, payee));
+    // If what is owed back covers everything, no payment will come that could net it.
+    const dueMinor = approved.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
+    if (funds.length === 0 && dueMinor <= outstandingMinor) funds.push(...(await findNettingFund(db, payee)));
+    if (funds.length === 0) continue;
+    const plan = planPayment(approved, funds, outstandingMinor);
     if (plan.chosen.length > 0 || plan.nettedMinor !== 0) await payByPlan(work, payee, plan, now);
   }
 }

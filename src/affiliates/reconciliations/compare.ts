@@ -1,12 +1,15 @@
 import { getDecimals } from '../../kit/values/money.ts';
+import type { Plan } from '../../platform/imports/reading/plan.ts';
+import type { ComparedRecord } from '../../platform/imports/reading/shapes.ts';
 import type { CommissionStatus } from '../commissions/commissions.ts';
-import { readDecimal, toMinorUnits } from '../stores/formats/money.ts';
 
 /** Meanings that a column of a file can have. */
 export const ROLES = [
   'order_id',
+  'order_number',
   'currency',
   'amount',
+  'discount',
   'total',
   'shipping',
   'taxes',
@@ -18,39 +21,27 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Columns = Partial<Record<Role, string>>;
 
-/**
- * Column names in exports of Shopify, WooCommerce and their usual plugins, without blanks and signs, likeliest first.
- * A column that is called like a role has it, unless one of these is there.
- */
-const USUAL: Readonly<Record<Role, readonly string[]>> = {
-  order_id: ['orderid', 'id', 'ordernumber', 'order'],
-  currency: ['currency', 'ordercurrency', 'currencycode'],
-  amount: ['subtotal', 'pricesubtotal', 'netsales', 'netrevenue', 'nrevenue'],
-  total: ['total', 'ordertotal', 'pricetotal', 'ordertotalamount'],
-  shipping: ['shipping', 'shippingtotal', 'ordershipping', 'ordershippingamount'],
-  taxes: ['taxes', 'taxtotal', 'totaltax', 'ordertotaltax', 'ordertotaltaxamount'],
-  fees: ['feetotal', 'fees', 'orderfees', 'orderfeeamount'],
-  refunded: ['refundedamount', 'orderrefundamount', 'refundtotal', 'totalrefunded', 'refunds'],
-  cancelled_at: ['cancelledat', 'canceledat'],
-  status: ['financialstatus', 'orderstatus', 'status'],
-};
-
-const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-
-/** Finds the columns of a file by its headers, unless the caller names them. */
-export function guessColumns(headers: readonly string[], requested: Columns): Columns {
-  const byName = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
-  const guessed = ROLES.flatMap((role) => {
-    const usual = [...USUAL[role], normalizeHeader(role)].find((name) => byName.has(name));
-    const header = requested[role] ?? (usual === undefined ? undefined : byName.get(usual));
+/** The headers of a file by what they were read as. Goods are `amount`, whatever column they stand in. */
+export function listColumns({ headers, columns }: Plan): Columns {
+  const listed = ROLES.flatMap((role) => {
+    const position = columns[role] ?? (role === 'amount' ? columns.subtotal : undefined);
+    const header = position === undefined ? undefined : headers[position];
     return header === undefined ? [] : [[role, header] as const];
   });
-  return Object.fromEntries(guessed);
+  return Object.fromEntries(listed);
+}
+
+/** The headers that were not read, so that nobody believes that they agree. */
+export function listUnread({ headers, columns, flags }: Plan): string[] {
+  const read = new Set([...Object.values(columns), ...flags.map(({ position }) => position)]);
+  return headers.filter((header, position) => header !== '' && !read.has(position));
 }
 
 /** An order as the store has it. */
 export interface TheirOrder {
   orderId: string;
+  /** Set if the store does not list the id: another order may have this number, or this number as its id. */
+  orderNumber: string | null;
   currency: string;
   /** Null, like `mostMinor`, if the order is unreadable. */
   leastMinor: number | null;
@@ -61,8 +52,11 @@ export interface TheirOrder {
   isCancelled: boolean;
 }
 
-export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder => ({
+type Names = Pick<TheirOrder, 'orderId' | 'orderNumber'>;
+
+export const toUnreadableOrder = ({ orderId, orderNumber }: Names, currency: string): TheirOrder => ({
   orderId,
+  orderNumber,
   currency,
   leastMinor: null,
   mostMinor: null,
@@ -72,75 +66,22 @@ export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder
   isCancelled: false,
 });
 
-/** Reads a cell such as `1,250.50`, `1.250,50 €` or `$1250.5`: 0 if it is empty, undefined if it is no amount. */
-function readMinor(cell: string | undefined, currency: string): number | undefined {
-  if (cell === undefined || cell.trim() === '') return 0;
-  const digits = cell.replace(/[^\d.,-]/g, '');
-  const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
-  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
-  const decimal = readDecimal(isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', ''));
-  if (decimal === undefined) return undefined;
-  try {
-    return toMinorUnits(decimal < 0n ? -decimal : decimal, currency);
-  } catch {
-    return undefined;
-  }
-}
-
-const CANCELLED = new Set(['cancelled', 'canceled', 'wccancelled', 'trash']);
-const REFUNDED = new Set(['refunded', 'wcrefunded']);
-
-type Amounts = Record<'amount' | 'total' | 'shipping' | 'taxes' | 'fees', number>;
-
-/**
- * Computes the range of what the goods cost without tax. If prices include tax, a file has one tax for goods and
- * shipping, so the result is a range.
- */
-function computeGoods(
-  { amount, total, shipping, taxes, fees }: Amounts,
-  has: (role: Role) => boolean,
-): [number, number] {
-  if (!has('amount')) {
-    const goods = Math.max(total - shipping - taxes - fees, 0);
-    return [goods, goods];
-  }
-  const isTaxIncluded = has('total') && taxes > 0 && amount + shipping === total;
-  if (!isTaxIncluded) return [amount, amount];
-  const least = Math.max(amount - taxes, 0);
-  return shipping === 0 ? [least, least] : [least, amount - Math.floor((taxes * amount) / total) + 1];
-}
-
-/** Reads a row of a file; undefined for a further line of an order, which has no id. */
-export function readRow(
-  cells: readonly string[],
-  places: ReadonlyMap<Role, number>,
-  storeCurrency: string,
-): TheirOrder | undefined {
-  const cell = (role: Role) => cells[places.get(role) ?? -1];
-  const orderId = (cell('order_id') ?? '').trim().replace(/^#/, '').slice(0, 200);
+/** Converts an order of a file; undefined if it has neither id nor number that can be stored. */
+export function toTheirOrder(record: ComparedRecord, storeCurrency: string): TheirOrder | undefined {
+  const { order_id, order_number, goods } = record;
+  const orderId = (order_id ?? order_number ?? '').replace(/^#/, '');
   if (orderId === '' || orderId.includes('\0')) return undefined;
-  const currency = (cell('currency') ?? '').trim().toUpperCase().slice(0, 10) || storeCurrency;
-  const amounts = (['amount', 'total', 'shipping', 'taxes', 'fees'] as const).map(
-    (role) => [role, readMinor(cell(role), currency)] as const,
-  );
-  const refundedMinor = readMinor(cell('refunded'), currency);
-  const main = places.has('amount') ? 'amount' : 'total';
-  const isComplete = amounts.every(([, minor]) => minor !== undefined) && (cell(main) ?? '').trim() !== '';
-  if (!isComplete || refundedMinor === undefined) return toUnreadableOrder(orderId, currency);
-  const parsedAmounts: Amounts = { amount: 0, total: 0, shipping: 0, taxes: 0, fees: 0 };
-  for (const [role, minor = 0] of amounts) parsedAmounts[role] = minor;
-  const [leastMinor, mostMinor] = computeGoods(parsedAmounts, (role) => places.has(role));
-  const status = normalizeHeader(cell('status') ?? '');
-  const all = places.has('total') ? parsedAmounts.total : mostMinor;
+  const names = { orderId, orderNumber: order_id === null ? order_number : null };
+  if (!goods) return toUnreadableOrder(names, storeCurrency);
   return {
-    orderId,
-    currency,
-    leastMinor,
-    mostMinor,
-    refundedMinor,
+    ...names,
+    currency: goods.currency,
+    leastMinor: goods.least,
+    mostMinor: goods.most,
+    refundedMinor: goods.refunded,
     isRefundExact: false,
-    isRefunded: REFUNDED.has(status) || (refundedMinor > 0 && refundedMinor >= all),
-    isCancelled: CANCELLED.has(status) || (cell('cancelled_at') ?? '').trim() !== '',
+    isRefunded: record.is_refunded,
+    isCancelled: record.is_cancelled,
   };
 }
 
@@ -148,6 +89,7 @@ export function readRow(
 export const FINDING_KINDS = [
   'missing_here',
   'missing_there',
+  'ambiguous',
   'amount',
   'currency',
   'refunded_but_paid',
@@ -158,6 +100,8 @@ export type FindingKind = (typeof FINDING_KINDS)[number];
 
 /** The order in Rollcall. */
 export interface OurOrder {
+  /** Our orders that the store's may be. */
+  matches: number;
   ourCurrency: string;
   baseMinor: number;
   cancelledAt: Date | null;
@@ -180,6 +124,7 @@ function isRefundUnknown(theirs: TheirOrder, { ourCurrency, ...ours }: OurOrder)
 export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): FindingKind[] {
   if (theirs.leastMinor === null || theirs.mostMinor === null) return ['unread'];
   if (!ours) return ['missing_here'];
+  if (ours.matches > 1) return ['ambiguous'];
   const isSameCurrency = theirs.currency === ours.ourCurrency;
   const isSameAmount = ours.baseMinor >= theirs.leastMinor && ours.baseMinor <= theirs.mostMinor;
   const isOwed = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';

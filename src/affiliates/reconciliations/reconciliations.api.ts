@@ -4,11 +4,11 @@ import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
 import { registerKind, toJob } from '../../platform/jobs/jobs.ts';
+import { MAX_FILE_BYTES } from '../imports/files.ts';
 import { reconciliationKind, removeReconciled } from './reconciliations.jobs.ts';
 import { ReconciliationCreate } from './reconciliations.shapes.ts';
 import {
   createReconciliation,
-  MAX_FILE_BYTES,
   RECONCILIATION,
   receiveOrders,
   releaseOrders,
@@ -23,8 +23,9 @@ const reconciliationOperations = [
     tag: 'Affiliates',
     summary: "Compare a store's orders with ours",
     description:
-      "Starts a job. Send the store's CSV of orders as `file` in multipart/form-data, up to 200 MB, or JSON with a connected " +
-      "store and a period, whose orders are then read from it. The job's file has a row for each difference, its `result` the " +
+      "Starts a job. Send the store's CSV or .xlsx of orders as `file` in multipart/form-data, up to 200 MB, or JSON with a connected " +
+      'store and a period, whose orders are then read from it. A file that leaves its reading open is 422 with `questions`. ' +
+      "The job's file has a row for each difference, its `result` the " +
       'counts, and a `plan_id` if the store can be read again.',
     forAgents: { isListed: false },
     callers: ['brand'],

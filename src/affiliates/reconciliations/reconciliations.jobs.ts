@@ -1,5 +1,3 @@
-import { pipeline } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
 import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
@@ -8,6 +6,9 @@ import { makePlan } from '../../kit/operation/plans.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
+import type { Plan } from '../../platform/imports/reading/plan.ts';
+import { readRecords, readTable } from '../../platform/imports/reading/read-table.ts';
+import type { ByteSource } from '../../platform/imports/reading/shapes.ts';
 import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import {
   type ClaimedJob,
@@ -19,39 +20,48 @@ import {
 } from '../../platform/jobs/jobs.ts';
 import { openStore } from '../stores/connections/access.ts';
 import { getClient } from '../stores/formats/clients.ts';
-import { type Delivery, getRetryAfterMs, needsReconnect, type Store, StoreId } from '../stores/formats/provider.ts';
+import {
+  type Delivery,
+  getRetryAfterMs,
+  getSettings,
+  needsReconnect,
+  type Store,
+  StoreId,
+  type StoreSettings,
+} from '../stores/formats/provider.ts';
 import { FIRST_BACK_MS, READ_AGAIN } from '../stores/sweeps/schedule.ts';
 import { readAgain, readEach } from '../stores/sweeps/sweeps.ts';
 import {
   FINDING_KINDS,
   type FindingKind,
+  listColumns,
   listFindings,
-  ROLES,
-  type Role,
-  readRow,
+  listUnread,
   type TheirOrder,
   toMajorText,
+  toTheirOrder,
   toUnreadableOrder,
 } from './compare.ts';
+import { explainFailure, toReadingRequest, toSource } from './read.ts';
 import { FindingRow, ReconciliationRequest } from './reconciliations.shapes.ts';
 import {
   type ComparedStore,
   countTheirs,
   deleteTheirs,
+  findPlan,
   findStore,
   insertTheirs,
   listEnded,
   listOursAlone,
   listTheirs,
   type OursAlone,
-  readHeader,
+  storePlan,
   type TheirsAndOurs,
 } from './reconciliations.ts';
 
-/** Limits of a turn, in rows of a file and pages of a store. Jobs of other brands wait for it. */
-const ROWS_A_TURN = 50_000;
+/** Limit of a turn, in pages of a store. Jobs of other brands wait for it. */
 const PAGES_A_TURN = 10;
-/** Orders that a turn compares and one file covers. */
+/** Orders of a file that a turn stores, or that it compares and one file covers. */
 const ORDERS_A_TURN = 200_000;
 const BATCH = 1_000;
 const REMOVED_AT_ONCE = 10_000;
@@ -62,8 +72,8 @@ const counts = z.record(z.string(), z.number().int());
 
 const Cursor = z.object({
   step: z.enum(['read', 'compare', 'ours']),
-  /** Read position in the file (bytes) and in the store's list (page). */
-  bytes: z.number().int(),
+  /** Read position in the file (records) and in the store's list (page). */
+  handled: z.number().int().default(0),
   page: z.string().nullable(),
   /** The last order that was compared. */
   after: z.string(),
@@ -78,7 +88,7 @@ type Cursor = z.output<typeof Cursor>;
 
 const START: Cursor = {
   step: 'read',
-  bytes: 0,
+  handled: 0,
   page: null,
   after: '',
   afterAt: null,
@@ -96,68 +106,65 @@ interface ComparisonTurn {
   signal: AbortSignal;
 }
 
-const Row = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
+/** The file's bytes, until the turn is cancelled. */
+const stopWith = (source: ByteSource, signal: AbortSignal): ByteSource => ({
+  ...source,
+  async *read(range) {
+    for await (const chunk of await source.read(range)) {
+      signal.throwIfAborted();
+      yield chunk;
+    }
+  },
+});
+
+/** Jobs from before files had a mapping have their columns. */
+const toFileRequest = ({ request, store }: ComparisonTurn, now: Date) =>
+  toReadingRequest(store, request.mapping ?? { columns: request.columns ?? {} }, now);
+
+/** Finds how the file is read, which was settled with the request unless the file is large. */
+async function findFilePlan(context: Context, comparison: ComparisonTurn, source: ByteSource): Promise<Plan> {
+  const { job } = comparison;
+  const { db } = context.postgres;
+  const known = await findPlan(db, job);
+  if (known) return known;
+  const { reading, plan } = await readTable(source, toFileRequest(comparison, context.clock.now()));
+  if (!plan || reading.questions.length > 0) throw new JobFailure(explainFailure(reading));
+  await storePlan(db, job, plan);
+  return plan;
+}
 
 /** Stores the next orders of the file and returns the new position. */
-async function readFile(context: Context, { job, request, store, cursor, signal }: ComparisonTurn): Promise<Cursor> {
-  const { postgres, files } = context;
+async function readFile(context: Context, comparison: ComparisonTurn): Promise<Cursor> {
+  const { job, store, cursor, signal } = comparison;
+  const { postgres, clock } = context;
   const [file] = await listFiles(postgres.db, job);
   if (!file || file.storageKey === null) throw new Error('The file of a reconciliation is gone.');
-  const { storageKey, sizeBytes } = file;
-  const header = await readHeader(context, { storageKey, sizeBytes });
-  const places = new Map<Role, number>();
-  for (const role of ROLES) {
-    const name = request.columns?.[role];
-    if (name !== undefined) places.set(role, header.names.indexOf(name));
+  const source = stopWith(toSource(context, { ...file, storageKey: file.storageKey }), signal);
+  const plan = await findFilePlan(context, comparison, source);
+  let place = 0;
+  for await (const lines of readRecords(source, toFileRequest(comparison, clock.now()), plan)) {
+    place += lines.length;
+    if (place <= cursor.handled) continue;
+    const orders = lines.flatMap(({ record }) =>
+      record?.kind === 'compared' ? (toTheirOrder(record, store.currency) ?? []) : [],
+    );
+    for (let at = 0; at < orders.length; at += BATCH)
+      await insertTheirs(postgres.db, job, orders.slice(at, at + BATCH), 'first');
+    if (place - cursor.handled >= ORDERS_A_TURN) return { ...cursor, handled: place };
   }
-  const start = Math.max(cursor.bytes, header.bytes);
-  if (start >= sizeBytes) return { ...cursor, step: 'compare' };
-  const parser = parse({
-    delimiter: header.delimiter,
-    info: true,
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-    max_record_size: 1_048_576,
-  });
-  // The loop over `parser` receives the error.
-  pipeline(await files.read(storageKey, { start, end: sizeBytes - 1 }), parser, () => undefined);
-  const most = Math.min(ROWS_A_TURN, context.config.exportFileRows);
-  let batch: TheirOrder[] = [];
-  let bytes = start;
-  let rows = 0;
-  try {
-    for await (const parsed of parser) {
-      signal.throwIfAborted();
-      const { record, info } = Row.parse(parsed);
-      const order = readRow(record, places, store.currency);
-      if (order) batch.push(order);
-      bytes = start + info.bytes;
-      rows += 1;
-      if (batch.length === BATCH) {
-        await insertTheirs(postgres.db, job, batch, 'first');
-        batch = [];
-      }
-      if (rows === most) break;
-    }
-  } catch (error) {
-    if (error instanceof CsvError) throw new JobFailure(`The file is not valid CSV: ${error.message}`);
-    throw error;
-  }
-  await insertTheirs(postgres.db, job, batch, 'first');
-  return { ...cursor, bytes, step: rows === most ? 'read' : 'compare' };
+  return { ...cursor, step: 'compare' };
 }
 
 /** Converts a listed order; undefined if it is outside the period or has no id. */
-async function toTheirOrder(
+async function toListedOrder(
   { store, request }: Pick<ComparisonTurn, 'store' | 'request'>,
-  opened: Store & { currency: string },
+  opened: Store & StoreSettings,
   delivery: Delivery,
 ): Promise<TheirOrder | undefined> {
   const [reading] = await readEach(store, opened, [delivery], ignoreFailure('its row says that it cannot be read'));
   if (!reading) {
     const id = StoreId.safeParse(isRecord(delivery.body) ? (delivery.body.id ?? delivery.body.order_id) : undefined);
-    return id.success ? toUnreadableOrder(id.data, store.currency) : undefined;
+    return id.success ? toUnreadableOrder({ orderId: id.data, orderNumber: null }, store.currency) : undefined;
   }
   const { orderId, currency, baseMinor, refunds, cancelledAt, occurredAt } = reading.facts;
   const [from, until] = [new Date(request.from ?? 0), new Date(request.until ?? 0)];
@@ -165,6 +172,7 @@ async function toTheirOrder(
   const refundedMinor = refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return {
     orderId,
+    orderNumber: null,
     currency,
     leastMinor: baseMinor,
     mostMinor: baseMinor,
@@ -187,7 +195,7 @@ async function readStore(
   let { cursor } = comparison;
   if (!store.isConnected) throw new JobFailure('The store is not connected; connect it again.');
   try {
-    const opened = { ...(await openStore(context, store)), currency: store.currency };
+    const opened = Object.assign(await openStore(context, store), getSettings(store));
     for (let pages = 0; pages < PAGES_A_TURN; pages += 1) {
       signal.throwIfAborted();
       const since = { since: new Date(request.from ?? 0), cursor: cursor.page };
@@ -195,7 +203,7 @@ async function readStore(
       if (!page) throw new JobFailure('The store does not list its orders; send its CSV as `file`.');
       const orders: TheirOrder[] = [];
       for (const delivery of page.orders) {
-        const order = await toTheirOrder(comparison, opened, delivery);
+        const order = await toListedOrder(comparison, opened, delivery);
         if (order) orders.push(order);
       }
       await insertTheirs(context.postgres.db, job, orders, 'last');
@@ -232,6 +240,7 @@ function toFindingRow(
     commission_status: ours?.commissionStatus ?? null,
     commission: toMajorText(ours?.commissionMinor ?? null, here ?? ''),
     creator_email: ours?.creatorEmail ?? null,
+    order_number: ours?.ourNumber ?? theirs?.orderNumber ?? null,
   };
 }
 
@@ -370,7 +379,7 @@ async function compareNextOrders(
   comparison: ComparisonTurn,
   note: (rows: number) => void,
 ): Promise<TurnOutcome> {
-  const { job, request, store, signal } = comparison;
+  const { job, store, signal } = comparison;
   const { postgres, files } = context;
   const totalRows = job.totalRows ?? (await countTheirs(postgres.db, job));
   const number = (await listFiles(postgres.db, job)).length + 1;
@@ -388,10 +397,12 @@ async function compareNextOrders(
   const written = await storeFile(files, { key: storageKey, mimeType, signal }, lines);
   const { cursor, rows, found, isDone } = progress;
   const period = isDone ? getListedPeriod({ ...comparison, cursor }) : undefined;
+  const plan = await findPlan(postgres.db, job);
   const result = {
     integration_id: store.id,
     store: store.name,
-    columns: request.columns,
+    columns: plan ? listColumns(plan) : null,
+    not_compared: plan ? listUnread(plan) : [],
     from: period?.from.toISOString() ?? null,
     until: period?.until.toISOString() ?? null,
     ...cursor.counts,

@@ -1,19 +1,23 @@
-import { parse as parseAll } from 'csv-parse/sync';
 import { sql } from 'kysely';
-import { z } from 'zod';
 import { toEnd, toStart } from '../../analytics/figures/sums.ts';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { FilePart } from '../../kit/operation/upload.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { mergeMappings } from '../../platform/imports/reading/doubts.ts';
+import type { Plan } from '../../platform/imports/reading/plan.ts';
+import type { ByteSource } from '../../platform/imports/reading/shapes.ts';
 import { assertBelowLimit, createJob, insertFile, type JobRow, type ListedJob } from '../../platform/jobs/jobs.ts';
-import { claimUpload, receiveFile, releaseFile, type StoredFile } from '../../workflow/assets/uploads.ts';
+import { claimUpload, releaseFile, type StoredFile } from '../../workflow/assets/uploads.ts';
+import { receiveImport } from '../imports/files.ts';
 import type { Provider } from '../stores/formats/provider.ts';
-import { type Columns, guessColumns, type OurOrder, ROLES, type TheirOrder } from './compare.ts';
+import { listColumns, type OurOrder, type TheirOrder } from './compare.ts';
+import { settleFile, toReadingRequest, toSource } from './read.ts';
 import type { ReconciliationCreate, ReconciliationRequest } from './reconciliations.shapes.ts';
 
 type ReconciliationKey = Pick<JobRow, 'id' | 'brandId'>;
@@ -26,13 +30,15 @@ export interface ComparedStore {
   name: string;
   baseUrl: string;
   currency: string;
+  renewalTags: string[] | null;
+  firstTags: string[] | null;
   isConnected: boolean;
 }
 
 const selectStores = (db: Db, brandId: string) =>
   db
     .selectFrom('integrations')
-    .select(['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency'])
+    .select(['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'renewalTags', 'firstTags'])
     .select(sql<boolean>`status = 'connected'`.as('isConnected'))
     .where('brandId', '=', brandId);
 
@@ -45,8 +51,30 @@ async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | u
   return other === undefined ? only : undefined;
 }
 
-async function insertReconciliation(db: Db, { id, brandId }: ReconciliationKey): Promise<void> {
-  await db.insertInto('reconciliations').values({ jobId: id, brandId }).execute();
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'reconciliations.plan': Plan;
+  }
+}
+
+/** Stores how the file of a comparison is read; a later plan takes the place of none. */
+export async function storePlan(db: Db, { id, brandId }: ReconciliationKey, plan: Plan | null): Promise<void> {
+  const stored = plan && JSON.stringify(plan);
+  await db
+    .insertInto('reconciliations')
+    .values({ jobId: id, brandId, plan: stored })
+    .onConflict((conflict) => conflict.column('jobId').doUpdateSet({ plan: stored }))
+    .execute();
+}
+
+export async function findPlan(db: Db, { id, brandId }: ReconciliationKey): Promise<Plan | null> {
+  const row = await db
+    .selectFrom('reconciliations')
+    .select('plan')
+    .where('brandId', '=', brandId)
+    .where('jobId', '=', id)
+    .executeTakeFirst();
+  return row?.plan ?? null;
 }
 
 /** Stores the orders that a store lists. Of duplicates, the first counts in a file and the last in a list. */
@@ -62,7 +90,7 @@ export async function insertTheirs(
   const twice =
     counts === 'first'
       ? sql`do nothing`
-      : sql`do update set currency = excluded.currency, least_minor = excluded.least_minor,
+      : sql`do update set order_number = excluded.order_number, currency = excluded.currency, least_minor = excluded.least_minor,
           most_minor = excluded.most_minor, refunded_minor = excluded.refunded_minor,
           is_refund_exact = excluded.is_refund_exact, is_refunded = excluded.is_refunded,
           is_cancelled = excluded.is_cancelled`;
@@ -81,10 +109,11 @@ interface Commission {
 export interface TheirsAndOurs extends TheirOrder, OurOrder, Commission {
   /** Null if the order is missing here. */
   ourId: string | null;
+  ourNumber: string | null;
   occurredAt: Date | null;
 }
 
-const OURS = sql`ours.id as our_id, ours.currency as our_currency, ours.base_minor, ours.cancelled_at, ours.occurred_at,
+const OURS = sql`ours.id as our_id, ours.order_number as our_number, ours.currency as our_currency, ours.base_minor, ours.cancelled_at, ours.occurred_at,
   commission.id as commission_id, commission.status as commission_status, commission.commission_minor,
   commission.amount_minor as commission_base_minor, commission.refunded_minor as commission_refunded_minor,
   creator.email as creator_email`;
@@ -99,12 +128,16 @@ export async function listTheirs(
   { after, limit }: { after: string; limit: number },
 ): Promise<TheirsAndOurs[]> {
   const { rows } = await sql<TheirsAndOurs>`
-    select theirs.order_id, theirs.currency, theirs.least_minor, theirs.most_minor, theirs.refunded_minor,
+    select theirs.order_id, theirs.order_number, coalesce(ours.matches, 0) as matches, theirs.currency, theirs.least_minor, theirs.most_minor, theirs.refunded_minor,
       theirs.is_refund_exact, theirs.is_refunded, theirs.is_cancelled, ${OURS}
     from (select * from reconciled_orders where brand_id = ${brandId} and job_id = ${id} and order_id > ${after}
       order by order_id limit ${limit}) as theirs
-    left join orders as ours on ours.brand_id = ${brandId} and ours.integration_id = ${integrationId}
-      and ours.order_id = theirs.order_id
+    left join lateral (
+      select own.*, count(*) over () as matches from (
+        select * from orders where brand_id = ${brandId} and integration_id = ${integrationId} and order_id = theirs.order_id
+        union select * from orders where brand_id = ${brandId} and integration_id = ${integrationId}
+          and lower(ltrim(order_number, '#')) = lower(ltrim(theirs.order_number, '#'))) as own
+      order by own.id limit 1) as ours on true
     ${COMMISSION} order by theirs.order_id`.execute(db);
   return rows;
 }
@@ -112,6 +145,7 @@ export async function listTheirs(
 export interface OursAlone extends OurOrder, Commission {
   orderId: string;
   ourId: string;
+  ourNumber: string | null;
   occurredAt: Date;
 }
 
@@ -124,12 +158,14 @@ export async function listOursAlone(
 ): Promise<OursAlone[]> {
   const { from, until, after, limit } = window;
   const { rows } = await sql<OursAlone>`
-    select ours.order_id, ${OURS} from orders as ours ${COMMISSION}
+    select ours.order_id, 1 as matches, ${OURS} from orders as ours ${COMMISSION}
     where ours.brand_id = ${brandId} and ours.integration_id = ${integrationId}
       and ours.occurred_at >= ${from} and ours.occurred_at < ${until}
       and (ours.occurred_at, ours.id) > (${after.at}, ${after.id})
       and not exists (select from reconciled_orders as theirs
         where theirs.brand_id = ${brandId} and theirs.job_id = ${id} and theirs.order_id = ours.order_id)
+      and not exists (select from reconciled_orders as theirs
+        where theirs.job_id = ${id} and lower(ltrim(theirs.order_number, '#')) = lower(ltrim(ours.order_number, '#')))
       and not exists (select from order_heads as head where head.brand_id = ${brandId}
         and head.integration_id = ours.integration_id and head.order_id = ours.order_id and head.deleted_at is not null)
     order by ours.occurred_at, ours.id limit ${limit}`.execute(db);
@@ -160,65 +196,20 @@ export async function deleteTheirs(db: Db, { id, brandId }: ReconciliationKey, l
 }
 
 export const RECONCILIATION = 'reconciliation';
-export const MAX_FILE_BYTES = 200 * 1024 * 1024;
-/** Limit of a header row. */
-const HEADER_BYTES = 64 * 1024;
-const DELIMITERS = [',', ';', '\t'] as const;
 /** More recent changes at a store may not have reached us yet. */
 const ON_ITS_WAY_MS = 15 * MINUTE_MS;
 
-/** First row of a file, and the position of its orders. */
-export interface Header {
-  names: string[];
-  delimiter: string;
-  bytes: number;
-}
-
-const Parsed = z.array(z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) }));
-
 const invalidField = (field: string, code: string, message: string) => validationError([{ field, code, message }]);
-
-function parseHeader(sample: Buffer, delimiter: string): Header | undefined {
-  try {
-    const rows = parseAll(sample, { to: 1, delimiter, bom: true, info: true, relax_quotes: true });
-    const [row] = Parsed.parse(rows);
-    return row && { names: row.record.map((name) => name.trim()), delimiter, bytes: row.info.bytes };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads the header row of a file in the storage. */
-export async function readHeader(
-  { files }: Pick<Context, 'files'>,
-  { storageKey, sizeBytes }: Pick<StoredFile, 'storageKey' | 'sizeBytes'>,
-): Promise<Header> {
-  const end = Math.min(sizeBytes, HEADER_BYTES) - 1;
-  const sample: Buffer[] = [];
-  for await (const chunk of await files.read(storageKey, { start: 0, end })) sample.push(Buffer.from(chunk));
-  const isUtf16 = /^(?:fffe|feff)/.test(sample[0]?.toString('hex', 0, 2) ?? '');
-  if (isUtf16) throw invalidField('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
-  const headers = DELIMITERS.flatMap((delimiter) => parseHeader(Buffer.concat(sample), delimiter) ?? []);
-  const [header] = headers.toSorted((a, b) => b.names.length - a.names.length);
-  if (!header || header.names.length < 2) throw invalidField('file', 'invalid', 'must be a CSV with a header row.');
-  if (header.bytes < sizeBytes) return header;
-  throw invalidField('file', 'invalid', 'has no orders below its header row.');
-}
 
 /** The request's file; null if it has only fields. */
 interface UploadedOrders {
   sha256: string;
-  file: (StoredFile & { header: Header }) | null;
+  file: (StoredFile & { source: ByteSource }) | null;
 }
 
 export async function receiveOrders(context: Context, brandId: string, part: FilePart): Promise<UploadedOrders> {
-  const stored = await receiveFile(context, brandId, part);
-  try {
-    return { sha256: stored.sha256, file: { ...stored, header: await readHeader(context, stored) } };
-  } catch (error) {
-    await releaseFile(context, stored);
-    throw error;
-  }
+  const stored = await receiveImport(context, brandId, part);
+  return { sha256: stored.sha256, file: { ...stored, source: toSource(context, stored) } };
 }
 
 export async function releaseOrders(context: Context, { file }: UploadedOrders): Promise<void> {
@@ -226,24 +217,6 @@ export async function releaseOrders(context: Context, { file }: UploadedOrders):
 }
 
 export const toEmptyUpload = async (): Promise<UploadedOrders> => ({ sha256: '', file: null });
-
-function resolveColumns({ names }: Header, requested: Columns): Columns {
-  const unknown = Object.values(requested).filter((name) => !names.includes(name));
-  const has = `The file has ${names.slice(0, 60).join(', ')}`.slice(0, 2_000);
-  if (unknown.length > 0)
-    throw invalidField('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
-  const columns = guessColumns(names, requested);
-  const missing = [
-    ...(columns.order_id === undefined ? ['order_id'] : []),
-    ...(columns.amount === undefined && columns.total === undefined ? ['amount'] : []),
-  ];
-  if (missing.length === 0) return columns;
-  throw invalidField(
-    'columns',
-    'required',
-    `must name ${missing.join(' and ')}. ${has}; columns are ${ROLES.join(', ')}.`,
-  );
-}
 
 async function resolveStore({ db, brandId }: Work, id: string | undefined, isFile: boolean): Promise<ComparedStore> {
   if (id === undefined) {
@@ -258,12 +231,16 @@ async function resolveStore({ db, brandId }: Work, id: string | undefined, isFil
 }
 
 /** Resolves the compared period of a store's list, which ends some minutes ago at the latest. */
-function resolvePeriod({ now }: Work, { from, to }: ReconciliationCreate): { from: Date; until: Date } {
+function resolvePeriod(
+  { now }: Work,
+  { from, to }: ReconciliationCreate,
+  timeZone: string,
+): { from: Date; until: Date } {
   if (from === undefined)
     throw invalidField('from', 'required', 'is required without a file: where the period begins.');
   const last = now.getTime() - ON_ITS_WAY_MS;
-  const until = new Date(to === undefined ? last : Math.min(toEnd(to).getTime(), last));
-  if (toStart(from) < until) return { from: toStart(from), until };
+  const until = new Date(to === undefined ? last : Math.min(toEnd(to, timeZone).getTime(), last));
+  if (toStart(from, timeZone) < until) return { from: toStart(from, timeZone), until };
   throw invalidField('from', 'invalid', 'must be at least 15 minutes ago.');
 }
 
@@ -273,25 +250,28 @@ export async function createReconciliation(
   { file }: UploadedOrders,
 ): Promise<ListedJob> {
   const { db, now, brandId } = work;
-  const columns = file ? resolveColumns(file.header, body.columns ?? {}) : null;
   const store = await resolveStore(work, body.integration_id, file !== null);
+  const timeZone = body.time_zone ?? (await getTimeZone(db, brandId));
+  const mapping = mergeMappings(body.mapping ?? {}, { columns: body.columns ?? {} });
+  const settled = file && (await settleFile(file.source, toReadingRequest(store, mapping, now)));
   const { from, until } = file
-    ? { from: body.from && toStart(body.from), until: body.to && toEnd(body.to) }
-    : resolvePeriod(work, body);
+    ? { from: body.from && toStart(body.from, timeZone), until: body.to && toEnd(body.to, timeZone) }
+    : resolvePeriod(work, body, timeZone);
   await assertBelowLimit(work);
   const request: ReconciliationRequest = {
     integration_id: store.id,
     file: file?.name ?? null,
-    columns,
+    columns: settled?.plan ? listColumns(settled.plan) : null,
+    ...(file ? { mapping } : {}),
     from: from ? from.toISOString() : null,
     until: until ? until.toISOString() : null,
+    time_zone: timeZone,
   };
   const job = await createJob(work, { kind: RECONCILIATION, request, dueAt: now });
-  await insertReconciliation(db, job);
+  await storePlan(db, job, settled?.isWhole ? settled.plan : null);
   if (!file) return job;
   const { storageKey, name, mimeType, sizeBytes } = file;
-  if (!(await claimUpload(db, brandId, storageKey)))
-    throw new Error('The file was discarded before its job was created.');
+  if (!(await claimUpload(db, brandId, file))) throw new Error('The file was discarded before its job was created.');
   const sent = { number: 1, name, mimeType, storageKey, rows: 0, sizeBytes, sha256: Buffer.from(file.sha256, 'hex') };
   await insertFile(db, { ...sent, jobId: job.id, brandId, createdAt: now });
   return { ...job, files: [{ ...sent, sha256: file.sha256 }] };

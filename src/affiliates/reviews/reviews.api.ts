@@ -1,20 +1,17 @@
 import { z } from 'zod';
-import { act, patch } from '../../kit/operation/kit.ts';
+import { act, create, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { Email } from '../../kit/values/email.ts';
+import { Currency } from '../../kit/values/money.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { registerKind } from '../../platform/jobs/jobs.ts';
 import { CommissionEvent, toCommission } from '../commissions/commissions.shapes.ts';
 import { getCommission } from '../commissions/commissions.ts';
+import { APPROVAL, approvalKind, approveAll, startApproval } from './approve-due.ts';
 import { approveCommissions } from './reviews.jobs.ts';
-import { reviewAll, reviewOne } from './reviews.ts';
+import { ApprovalStarted, CommissionsApproved, DueApproval, note } from './reviews.shapes.ts';
+import { createManualCommission, reviewAll, reviewOne } from './reviews.ts';
 
-const note = z
-  .string()
-  .trim()
-  .max(5_000)
-  .nullable()
-  .optional()
-  .describe('Reason for the review, stored as `status_note`.')
-  .meta({ example: 'Order checked by hand.' });
 const reviewed = z
   .enum(['approved', 'rejected'])
   .describe('`approved`: the commission is owed to the creator. `rejected`: it owes nothing.');
@@ -76,6 +73,20 @@ const CommissionsBulkReviewed = z.object({
     .describe('Number of ids that changed nothing: their commission had the status already, or they were sent twice.'),
   total_requested: z.number().int().min(1).describe('Number of ids in the request.').meta({ example: 2 }),
 });
+
+const ManualCommission = z
+  .object({
+    creator_email: Email.describe('A creator who is or was on the roster.'),
+    amount: z
+      .number()
+      .positive()
+      .describe('What the creator gets, in major units of `currency`.')
+      .meta({ example: 25 }),
+    currency: Currency.optional().describe("Currency of the commission; the brand's when omitted."),
+    description: note.describe('What it is for, stored as `status_note`.').meta({ example: 'Bonus for March.' }),
+    status: z.enum(['pending', 'approved']).default('pending').describe('Status in which it is recorded.'),
+  })
+  .meta({ id: 'ManualCommission' });
 
 const tag = 'Commissions';
 const reviewing = { readOnly: false, idempotent: true, destructive: false };
@@ -139,7 +150,48 @@ const reviewOperations = [
       return { status, updated_count, skipped_count: total_requested - updated_count, total_requested };
     },
   }),
+  act({
+    id: 'approve_due_commissions',
+    path: '/v1/commissions/approve-due',
+    tag,
+    summary: 'Approve every commission that can be approved',
+    description:
+      'What `GET /v1/affiliates/commissions?approvable=true` lists, up to `cutoff`, without commissions that have a high fraud ' +
+      'flag. Repeating it approves nothing twice. If there are very many, the response is 202 with a job.',
+    forAgents: {
+      isListed: false,
+      description: 'Approves all pending commissions of paid orders past their review period, up to `cutoff`.',
+      example: { cutoff: '2026-03-31' },
+    },
+    body: DueApproval,
+    item: CommissionsApproved,
+    errors: ['CONFLICT'],
+    hints: { idempotent: true, planned: true },
+    lookUp: async ({ config }) => config.commissionsAtOnce,
+    later: { response: ApprovalStarted, begin: startApproval },
+    apply: async (work, { body }, most) => await approveAll(work, body, most),
+  }),
+  create({
+    id: 'record_manual_commission',
+    path: '/v1/commissions/manual',
+    tag,
+    summary: 'Record a commission by hand',
+    description:
+      'Without an order and a review period: it can be approved and paid at once. It counts as commission, not as a conversion ' +
+      'or revenue, and performance, which has rows of codes and links, leaves it out.',
+    forAgents: {
+      isListed: false,
+      description: 'A commission without an order, such as a bonus: it can be approved and paid at once.',
+      example: { creator_email: 'ana@example.com', amount: 25 },
+    },
+    body: ManualCommission,
+    item: CommissionEvent,
+    hints: { planned: true },
+    apply: async (work, { body }) => toCommission(await createManualCommission(work, body)),
+  }),
 ] as const;
+
+registerKind(APPROVAL, approvalKind);
 
 export const reviews = noun({
   name: 'reviews',

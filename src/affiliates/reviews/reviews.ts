@@ -35,7 +35,7 @@ const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
  * Moves locked commissions, with their ledger entries and audit entries. The event and the mail follow only the first
  * approval, and the event of a rejection only if the commission was not rejected already.
  */
-async function moveCommissions(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
+export async function moveCommissions(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
   const { db, now, brandId } = work;
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
@@ -62,7 +62,7 @@ async function moveCommissions(work: Work, rows: readonly CommissionRow[], revie
   await allocateUnallocatedFunds(work, updatedRows);
 }
 
-async function lockCandidates(
+export async function lockCandidates(
   { db, brandId }: Work,
   ids: readonly string[],
   { status }: Review,
@@ -136,16 +136,18 @@ export async function approveNextDue(work: Work, limit: number): Promise<number>
 
 export interface ManualCommission {
   creator_email: string;
-  /** Amount that the creator earns, in major units of the brand's currency. */
+  /** Amount that the creator earns, in major units. */
   amount: number;
+  /** The brand's if undefined. */
+  currency?: string | undefined;
   description?: string | null | undefined;
   status?: 'pending' | 'approved' | undefined;
 }
 
 /** Returns the payee and the amount, or throws all problems at once. */
-async function checkManualCommission({ db, brandId }: Work, { creator_email, amount }: ManualCommission) {
+async function checkManualCommission({ db, brandId }: Work, { creator_email, amount, ...input }: ManualCommission) {
   const creatorId = await findPayee(db, brandId, creator_email);
-  const currency = await getBrandCurrency(db, brandId);
+  const currency = input.currency ?? (await getBrandCurrency(db, brandId));
   const problem = amount > 0 ? amountProblem(amount, currency, MAX_AMOUNT_MINOR) : 'must be more than 0';
   const commissionMinor = problem === undefined ? toMinor(amount, currency) : undefined;
   const problems: Problem[] = [];
@@ -233,7 +235,7 @@ function findRefusal({ row, end }: Candidate, { status }: Review, now: Date): Re
   return listApprovalBlockers(row, end, now)[0];
 }
 
-interface Review {
+export interface Review {
   status: 'approved' | 'rejected';
   note: string | null;
 }

@@ -1,13 +1,14 @@
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import { getBrandCurrency, lockBrand } from '../../platform/brands/brands.ts';
+import { setTerms } from '../../workflow/terms/versions.ts';
 import {
   AttributionRules,
   AttributionRulesPatch,
   getRules,
   parseMinOrder,
-  shownRules,
+  showRules,
   updateRules,
 } from './attribution-rules.ts';
 
@@ -24,8 +25,10 @@ const attributionRulesOperations = [
     description:
       'These rules apply to all codes and links. Each also has its own rate, review period and attribution window.',
     forAgents: { isListed: false },
-    find: async ({ postgres: { db } }, { caller: { brandId } }) =>
-      shownRules(await getRules(db, brandId), await getBrandCurrency(db, brandId)),
+    find: async ({ postgres: { db }, clock }, { caller: { brandId } }) => {
+      const [row, currency] = [await getRules(db, brandId), await getBrandCurrency(db, brandId)];
+      return await showRules(db, { row, currency, now: clock.now() });
+    },
   }),
   patch({
     id: 'update_attribution_rules',
@@ -39,19 +42,28 @@ const attributionRulesOperations = [
     forAgents: { isListed: false },
     hints: { planned: true },
     body: AttributionRulesPatch,
-    apply: async ({ db, now, brandId, audit }, { body }) => {
+    apply: async (work, { body }) => {
+      const { db, now, brandId } = work;
       const currency = await getBrandCurrency(db, brandId);
       const minOrder = parseMinOrder('min_order', body.min_order, currency);
+      if (body.terms !== undefined) await lockBrand(db, brandId);
       const old = await getRules(db, brandId);
+      const termsId =
+        body.terms === undefined ? undefined : await setTerms(work, { place: 'brand', placeId: brandId }, body.terms);
       const row = await updateRules(db, brandId, {
-        ...omitUndefined({ model: body.model, couponPolicy: body.coupon_policy }),
+        ...omitUndefined({
+          model: body.model,
+          couponPolicy: body.coupon_policy,
+          customerPolicy: body.customer_policy,
+          termsId,
+        }),
         ...(minOrder === undefined
           ? {}
           : { minOrderMinor: minOrder?.minor ?? null, minOrderCurrency: minOrder?.currency ?? null }),
         updatedAt: now,
       });
-      audit({ resourceId: brandId, old, new: row });
-      return shownRules(row, currency);
+      work.audit({ resourceId: brandId, old, new: row });
+      return await showRules(db, { row, currency, now });
     },
   }),
 ] as const;

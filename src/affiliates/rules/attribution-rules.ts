@@ -5,6 +5,9 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { currencyField, updatedAt } from '../../kit/values/fields.ts';
 import { amountProblem, fromMinor, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
+import { Budgets, listBudgets } from '../../workflow/terms/budgets.ts';
+import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
+import { listTermsByIds } from '../../workflow/terms/versions.ts';
 
 export const model = z
   .enum(['last_click', 'first_click'])
@@ -14,6 +17,13 @@ export const couponPolicy = z
   .enum(['code_wins', 'click_wins'])
   .describe('Whether the code or the click earns an order that came with both.')
   .meta({ example: 'code_wins' });
+export const customerPolicy = z
+  .enum(['order_wins', 'customer_wins'])
+  .describe(
+    'Whether the code or click that an order came with, or the creator who brought the customer, earns it. Applies where ' +
+      'terms cover later orders.',
+  )
+  .meta({ example: 'order_wins' });
 export const minOrder = z
   .number()
   .min(0)
@@ -30,24 +40,49 @@ export const AttributionRules = z
     coupon_policy: couponPolicy,
     min_order: minOrder.describe('Orders in `currency` below this amount pay nobody, in major units; null: none.'),
     currency: currencyField.describe("Currency of `min_order`: the brand's, as it was when `min_order` was set."),
+    customer_policy: customerPolicy,
+    terms: Terms.nullable().describe(
+      'Terms of codes and links where neither they nor their group or campaign have any; null: `default_commission_rate`.',
+    ),
+    budget: Budgets,
     updated_at: updatedAt,
   })
   .meta({ id: 'AttributionRules' });
 
 export const AttributionRulesPatch = z
-  .object({ model: model.optional(), coupon_policy: couponPolicy.optional(), min_order: minOrder.optional() })
+  .object({
+    model: model.optional(),
+    coupon_policy: couponPolicy.optional(),
+    min_order: minOrder.optional(),
+    customer_policy: customerPolicy.optional(),
+    terms: TermsInput.nullable()
+      .optional()
+      .describe('What codes and links pay that take no other terms; null for `default_commission_rate` alone.'),
+  })
   .meta({ id: 'AttributionRulesPatch' });
 
-export const shownRules = (row: RulesRow, brandCurrency: string): z.input<typeof AttributionRules> => {
+/** Reads the rules as the brand sees them, with its terms and what is used of their budget. */
+export async function showRules(
+  db: Db,
+  { row, currency: brandCurrency, now }: { row: RulesRow; currency: string; now: Date },
+): Promise<z.input<typeof AttributionRules>> {
+  const { brandId, termsId } = row;
+  const terms = (termsId !== null && (await listTermsByIds(db, brandId, [termsId])).get(termsId)) || null;
+  const place = { place: 'brand', placeId: brandId, terms } as const;
   const currency = row.minOrderCurrency ?? brandCurrency;
   return {
     model: row.model,
     coupon_policy: row.couponPolicy,
     min_order: row.minOrderMinor === null ? null : fromMinor(row.minOrderMinor, currency),
     currency,
+    customer_policy: row.customerPolicy ?? DEFAULT_RULES.customerPolicy,
+    terms,
+    budget: (await listBudgets(db, brandId, now, [place])).get(brandId) ?? [],
     updated_at: row.updatedAt?.toISOString() ?? null,
   };
-};
+}
+
+type CustomerPolicy = z.output<typeof customerPolicy>;
 
 /** A brand's rules of attribution, in addition to the terms of each code and link. */
 export interface Rules {
@@ -55,9 +90,16 @@ export interface Rules {
   couponPolicy: AttributionRulesTable['couponPolicy'];
   /** Smaller orders in this currency pay nobody. */
   minOrder: { minor: number; currency: string } | null;
+  /** Whether a customer whom a creator brought precedes the code or click that an order carries. */
+  customerPolicy: CustomerPolicy;
 }
 
-export const DEFAULT_RULES: Rules = { model: 'last_click', couponPolicy: 'code_wins', minOrder: null };
+export const DEFAULT_RULES: Rules = {
+  model: 'last_click',
+  couponPolicy: 'code_wins',
+  minOrder: null,
+  customerPolicy: 'order_wins',
+};
 
 /** The columns of a brand's row; nulls when it has none. */
 interface Stored {
@@ -65,6 +107,7 @@ interface Stored {
   couponPolicy: Rules['couponPolicy'] | null;
   minOrderMinor: number | null;
   minOrderCurrency: string | null;
+  customerPolicy: CustomerPolicy | null;
 }
 
 /** Returns the very object `DEFAULT_RULES` unless the brand has other rules. */
@@ -74,9 +117,13 @@ export function toRules(stored: Stored): Rules {
     model: model ?? DEFAULT_RULES.model,
     couponPolicy: couponPolicy ?? DEFAULT_RULES.couponPolicy,
     minOrder: minor === null || currency === null ? null : { minor, currency },
+    customerPolicy: stored.customerPolicy ?? DEFAULT_RULES.customerPolicy,
   };
   const isDefault =
-    rules.model === DEFAULT_RULES.model && rules.couponPolicy === DEFAULT_RULES.couponPolicy && !rules.minOrder;
+    rules.model === DEFAULT_RULES.model &&
+    rules.couponPolicy === DEFAULT_RULES.couponPolicy &&
+    rules.customerPolicy === DEFAULT_RULES.customerPolicy &&
+    !rules.minOrder;
   return isDefault ? DEFAULT_RULES : rules;
 }
 
@@ -87,10 +134,11 @@ export const isBelowMinimum = (
 ): boolean => minOrder !== null && minOrder.currency === currency && baseMinor < minOrder.minor;
 
 /** The form in which a decision records the rules. */
-export const toRecordedRules = ({ model, couponPolicy, minOrder }: Rules) => ({
+export const toRecordedRules = ({ model, couponPolicy, minOrder, customerPolicy }: Rules) => ({
   model,
   coupon_policy: couponPolicy,
   min_order: minOrder,
+  ...(customerPolicy === 'customer_wins' ? { customer_policy: customerPolicy } : {}),
 });
 
 /** Converts the amount to minor units; undefined stays undefined. Throws VALIDATION_ERROR that names `field`. */
@@ -116,6 +164,8 @@ const createDefaultRow = (brandId: string): RulesRow => ({
   minOrderMinor: null,
   minOrderCurrency: null,
   updatedAt: null,
+  customerPolicy: null,
+  termsId: null,
 });
 
 export async function getRules(db: Db, brandId: string): Promise<RulesRow> {

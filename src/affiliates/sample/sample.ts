@@ -163,6 +163,8 @@ async function deleteEverything(db: Db, brandId: string): Promise<void> {
   await sql`update outbox_positions as position set seq = head.seq from outbox_numbers as head
     where head.brand_id = ${brandId} and position.brand_id = head.brand_id`.execute(db);
   await sql`set local session_replication_role = origin`.execute(db);
+  // The rows that stay begin the new chain of seals.
+  await sql`select note_present(${brandId})`.execute(db);
 }
 
 /** Brands whose sample is removed from PostgreSQL but not yet from ClickHouse. */

@@ -4,6 +4,7 @@ import { createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fi
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
+import { orderNumber } from '../orders/order-names.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 import { type DisputeFacts, disputes, getDispute, patchDispute } from './disputes.ts';
 
@@ -55,6 +56,7 @@ export const Dispute = z
       .meta({ example: '2026-03-05T10:00:00.000Z' }),
     created_at: createdAt,
     updated_at: updatedAt,
+    order_number: orderNumber,
   })
   .meta({ id: 'Dispute' });
 

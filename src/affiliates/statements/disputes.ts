@@ -17,8 +17,12 @@ import { getStatement } from './statements.ts';
 /** Columns that must not appear in the audit log. */
 const secrets = ['message', 'answer'];
 
-const nameLine = ({ lineId, storeOrderId }: Pick<DisputeFacts, 'lineId' | 'storeOrderId'>): string =>
-  storeOrderId === null ? (lineId ?? 'the whole statement') : `order ${storeOrderId}`;
+const nameLine = ({
+  lineId,
+  orderNumber,
+  storeOrderId,
+}: Pick<DisputeFacts, 'lineId' | 'orderNumber' | 'storeOrderId'>): string =>
+  storeOrderId === null ? (lineId ?? 'the whole statement') : `order ${orderNumber ?? storeOrderId}`;
 
 interface NewQuestion {
   creatorId: string;
@@ -103,7 +107,12 @@ export const disputes = listing({
       )
       .leftJoin('orders', 'orders.id', 'commissions.orderId')
       .selectAll('disputes')
-      .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']),
+      .select([
+        'creators.email as creatorEmail',
+        'creators.name as creatorName',
+        'orders.orderId as storeOrderId',
+        'orders.orderNumber',
+      ]),
 });
 export const { get: getDispute } = disputes;
 

@@ -2,11 +2,15 @@ import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { create, list, read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { Job } from '../../platform/jobs/jobs.api.ts';
+import { registerKind, toJob } from '../../platform/jobs/jobs.ts';
 import { disputeOperations } from './disputes.api.ts';
+import { STATEMENTS, startStatements, statementsKind } from './statement-batch.ts';
 import { disputeMails, statementMails } from './statements.mails.ts';
 import {
   CreatorStatementLine,
   Statement,
+  StatementBatch,
   StatementCreate,
   StatementDetail,
   StatementFilter,
@@ -82,7 +86,26 @@ const statementOperations = [
       return { ...toStatement(row), url, email_sent: isMailed };
     },
   }),
+  create({
+    id: 'create_statements',
+    path: '/v1/statements/batch',
+    tag,
+    status: 202,
+    summary: 'Create a statement for every creator',
+    description:
+      'Starts a job: a statement for each creator who earned or was paid in the period, or is owed something at its end, all as of ' +
+      'the same ledger entry. `statements.csv` lists them with their links and totals, `lines.csv` all their lines.',
+    forAgents: { isListed: false, example: { from: '2026-03-01', to: '2026-03-31' } },
+    body: StatementBatch,
+    item: Job,
+    errors: ['CONFLICT'],
+    lookUp: async (context) => context,
+    apply: async (work, { caller, body }, context) =>
+      toJob({ ...(await startStatements(work, caller.keyId, body)), files: [] }, context),
+  }),
 ] as const;
+
+registerKind(STATEMENTS, statementsKind);
 
 export const statementsNoun = noun({
   name: 'statements',

@@ -1,12 +1,14 @@
 import { z } from 'zod';
-import { Boundary, toEnd, toStart } from '../../analytics/figures/sums.ts';
+import { Boundary, checkOrder } from '../../analytics/figures/sums.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
-import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { ListQuery, timestamp, timeZoneInput } from '../../kit/values/page.ts';
+import { besideOthers } from '../../kit/values/problems.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { Email } from '../../workflow/creators/creators.shapes.ts';
+import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import { maskedCustomer, storeOrderId } from '../commissions/commissions.shapes.ts';
+import { orderNumber } from '../orders/order-names.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 import type { StatementFacts, StatementSums, StatementTotal } from './statements.ts';
 
@@ -38,14 +40,15 @@ export const Statement = z
     creator_id: idField('crt', 'Creator that the statement is for, in `/v1/creators`.'),
     creator_email: creatorEmail,
     creator_name: payeeName,
-    from: z
-      .string()
-      .describe('Start of the period, as requested: a UTC day or a time.')
-      .meta({ example: '2026-03-01' }),
+    from: z.string().describe('Start of the period, as requested: a day or a time.').meta({ example: '2026-03-01' }),
     to: z
       .string()
-      .describe('End of the period, as requested: a UTC day, which is included whole, or a time.')
+      .describe('End of the period, as requested: a day, which is included whole, or a time.')
       .meta({ example: '2026-03-31' }),
+    time_zone: z
+      .string()
+      .describe('Time zone of its days, which stays when the brand takes another.')
+      .meta({ example: 'Europe/Berlin' }),
     ledger_seq: z
       .number()
       .int()
@@ -74,13 +77,15 @@ export const Statement = z
 export const CreatorStatementLine = z
   .object({
     type: z
-      .enum(['commission', 'payout'])
-      .describe('`commission`: what changed about one commission. `payout`: money sent to the creator.'),
+      .enum(['commission', 'payout', 'return'])
+      .describe(
+        '`commission`: what changed about one commission. `payout`: money sent to the creator. `return`: the money of a payout that came back, as negative amounts.',
+      ),
     id: z.string().describe('Id of that commission or payout.').meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
     currency: currencyField,
     occurred_at: timestamp
       .nullable()
-      .describe('When the order was placed, or the payout was paid.')
+      .describe('When the order was placed, or the payout was paid or came back.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
     order_id: storeOrderId,
     customer_email: maskedCustomer,
@@ -108,12 +113,19 @@ export const CreatorStatementLine = z
       )
       .meta({ example: 12.55 }),
     taken_back: money
-      .describe('What refunds in the period took back from the commission after it was paid, in major units.')
+      .describe('What refunds, or you, took back in the period from the commission after it was paid, in major units.')
       .meta({ example: 0 }),
     paid_out: money
       .describe('What the payout sent for commissions, without fees, in major units.')
       .meta({ example: 0 }),
     fee: money.describe('What the payout sent as a fee, in major units.').meta({ example: 0 }),
+    reason: z
+      .string()
+      .nullable()
+      .describe('Why the payout came back, or why the commission was clawed back; null otherwise.')
+      .meta({ example: null }),
+    order_number: orderNumber,
+    order_kind: OrderKind.nullable().describe('Kind of the order, such as `renewal`; null for a payout.'),
   })
   .meta({ id: 'CreatorStatementLine' });
 
@@ -130,19 +142,30 @@ export const StatementMade = Statement.extend({
   email_sent: z.boolean().describe('Whether a mail with the link was queued for the creator.').meta({ example: true }),
 }).meta({ id: 'StatementMade' });
 
+const period = {
+  from: Boundary.describe('Start of the period: a day or a time.').meta({ example: '2026-03-01' }),
+  to: Boundary.describe('End of the period: a day, which is included whole, or a time.'),
+  time_zone: timeZoneInput,
+};
+
 export const StatementCreate = z
   .object({
     creator_email: Email.describe('A creator who is or was on the roster.'),
-    from: Boundary.describe('Start of the period: a UTC day or a time.').meta({ example: '2026-03-01' }),
-    to: Boundary.describe('End of the period: a UTC day, which is included whole, or a time.'),
+    ...period,
     send_email: z.boolean().default(false).describe('Whether to mail the creator the link.'),
   })
-  .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
-    if (typeof from !== 'string' || typeof to !== 'string' || toStart(from) < toEnd(to)) return;
-    context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from });
-  }, besideOthers)
+  .superRefine(checkOrder, besideOthers)
   .meta({ id: 'StatementCreate' });
 export type StatementCreate = z.output<typeof StatementCreate>;
+
+export const StatementBatch = z
+  .object({
+    ...period,
+    send_email: z.boolean().default(false).describe('Whether to mail every creator the link of their statement.'),
+  })
+  .superRefine(checkOrder, besideOthers)
+  .meta({ id: 'StatementBatch' });
+export type StatementBatch = z.output<typeof StatementBatch>;
 
 export const StatementFilter = z.object({
   creator_email: z
@@ -155,8 +178,12 @@ export const StatementFilter = z.object({
 });
 export type StatementFilter = z.output<typeof StatementFilter>;
 
+/** Statements of before have UTC days. */
+export const getZone = ({ timeZone }: Pick<StatementFacts, 'timeZone'>): string => timeZone ?? 'UTC';
+
 export const toStatement = ({ ledgerHash, fromText, toText, totals, ...row }: StatementFacts) => ({
   ...toWire(row),
+  time_zone: getZone(row),
   totals: totals?.map(toTotal) ?? null,
   from: fromText,
   to: toText,
@@ -167,7 +194,7 @@ type Line = z.output<typeof CreatorStatementLine>;
 
 function toLine(row: StatementSums): Line {
   return {
-    type: row.commissionId === null ? 'payout' : 'commission',
+    type: row.commissionId !== null ? 'commission' : row.isReturn ? 'return' : 'payout',
     id: row.commissionId ?? row.payoutId ?? '',
     currency: row.currency,
     occurred_at: row.at?.toISOString() ?? null,
@@ -182,6 +209,9 @@ function toLine(row: StatementSums): Line {
     taken_back: fromMinor(row.takenBackMinor, row.currency),
     paid_out: fromMinor(row.paidMinor - row.feeMinor, row.currency),
     fee: fromMinor(row.feeMinor, row.currency),
+    reason: row.reason,
+    order_number: row.orderNumber,
+    order_kind: row.orderKind,
   };
 }
 

@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
-import { toEnd, toStart } from '../../analytics/figures/sums.ts';
+import { toPeriod } from '../../analytics/figures/sums.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import type { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import type { CommissionStatus } from '../commissions/commissions.ts';
 import { findHead } from '../ledger/ledger.ts';
 import { findPayee } from '../payouts/payouts.ts';
@@ -21,33 +23,50 @@ interface StatementDelivery {
   isMailed: boolean;
 }
 
-/** Creates a statement from the current ledger. */
+/** Creates a statement for the creator with an address, from the current ledger. */
 export async function createStatement(work: Work, input: StatementCreate): Promise<StatementDelivery> {
-  const { db, now, brandId } = work;
-  const { creator_email: email, from, to } = input;
+  const { db, brandId } = work;
+  const { creator_email: email } = input;
   const creatorId = await findPayee(db, brandId, email);
   if (creatorId === undefined) {
     const message = `${email} is not on the roster.`;
     throw validationError([{ field: 'creator_email', code: 'not_on_roster', message }]);
   }
-  const { seq, hash } = await findHead(db, brandId);
+  return await recordStatement(work, creatorId, input, await findHead(db, brandId));
+}
+
+type Head = Awaited<ReturnType<typeof findHead>>;
+
+/** Records a statement that covers the ledger up to an entry, and mails its link if that is asked for. */
+export async function recordStatement(
+  work: Work,
+  creatorId: string,
+  { from, to, time_zone, send_email }: Omit<StatementCreate, 'creator_email'>,
+  { seq, hash }: Head,
+): Promise<StatementDelivery> {
+  const { db, now, brandId } = work;
+  const timeZone = time_zone ?? (await getTimeZone(db, brandId));
   const id = newId('stm', now.getTime());
-  const period = { brandId, creatorId, fromAt: toStart(from), untilAt: toEnd(to), ledgerSeq: seq };
+  const { from: fromAt, until: untilAt } = toPeriod({ from, to }, timeZone);
+  const period = { brandId, creatorId, fromAt, untilAt, ledgerSeq: seq };
   const totals = JSON.stringify(sumTotals(await sumStatement(db, period)));
-  const facts = { fromText: from, toText: to, ledgerHash: hash, totals, createdAt: now };
+  const facts = { fromText: from, toText: to, timeZone, ledgerHash: hash, totals, createdAt: now };
   await db
     .insertInto('statements')
     .values({ id, ...period, ...facts })
     .execute();
   const row = await getStatement(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: hash?.toString('hex') ?? null } });
-  const expiresAt = new Date(now.getTime() + LINK_LIVES_MS);
+  const expiresAt = getLinkEnd(row);
   const { linkVersion, creatorEmail } = row;
-  if (!input.send_email || creatorEmail === null) return { row, expiresAt, isMailed: false };
+  if (!send_email || creatorEmail === null) return { row, expiresAt, isMailed: false };
   const params = { statement_id: id, link_version: linkVersion, from, to, expires_at: expiresAt.toISOString() };
   const state = await queueMail(work, { kind: 'statement_ready', to: creatorEmail, subjectRow: id, creatorId, params });
   return { row, expiresAt, isMailed: state === 'queued' };
 }
+
+/** The end of the link that a statement was created with. */
+export const getLinkEnd = ({ createdAt }: { createdAt: Date }): Date => new Date(createdAt.getTime() + LINK_LIVES_MS);
 
 /** The balance of a statement in one currency, in minor units. */
 export interface StatementTotal {
@@ -105,9 +124,16 @@ export interface StatementSums {
   status: CommissionStatus;
   at: Date | null;
   storeOrderId: string | null;
+  orderNumber: string | null;
+  /** Null for a payout, and for a commission without an order. */
+  orderKind: OrderKind | null;
   customerEmail: string | null;
   code: string | null;
   reference: string | null;
+  /** The money of the payout came back. */
+  isReturn: boolean;
+  /** Why a payout came back or a commission was clawed back. */
+  reason: string | null;
 }
 
 type Period = Pick<StatementFacts, 'brandId' | 'creatorId' | 'fromAt' | 'untilAt' | 'ledgerSeq'>;
@@ -125,7 +151,7 @@ export async function sumStatement(db: Db, period: Period): Promise<StatementSum
   const { rows } = await sql<StatementSums>`
     with sums as (
       select entry.commission_id, case when entry.commission_id is null then entry.payout_id end as payout_id,
-        entry.currency, max(entry.order_id) as own_order_id,
+        entry.currency, entry.kind = 'return' and entry.commission_id is null as is_return, max(entry.order_id) as own_order_id,
         (-${sumAccounts([...owed, 'refund_adjustment'], true)} + ${sumAccounts(['cash', 'fees'], true)})::bigint as opening_minor,
         (-${sumAccounts(['sales'], false)})::bigint as sale_minor,
         (${sumAccounts(['sales_refunds'], false)})::bigint as refunded_minor,
@@ -141,14 +167,17 @@ export async function sumStatement(db: Db, period: Period): Promise<StatementSum
       cross join lateral jsonb_to_recordset(entry.postings) as posting (account text, amount_minor bigint, at text)
       where entry.brand_id = ${brandId} and entry.creator_id = ${creatorId} and entry.seq <= ${ledgerSeq}
         and posting.at collate "C" < ${untilAt.toISOString()}
-      group by 1, 2, 3
+      group by 1, 2, 3, 4
     )
-    select sums.*, orders.order_id as store_order_id, orders.customer_email,
-      coalesce(commission.discount_code, commission.affiliate_code) as code, payout.reference
+    select sums.*, orders.order_id as store_order_id, orders.order_number, orders.customer_email,
+      case when orders.id is not null then coalesce(orders.kind, case when orders.is_renewal then 'renewal' else 'once' end) end
+        as order_kind,
+      coalesce(commission.discount_code, commission.affiliate_code) as code, payout.reference,
+      case when is_return then payout.correction_reason when sums.taken_back_minor <> 0 then commission.claw_back_reason end as reason
     from sums
     left join orders on orders.id = sums.own_order_id
     left join commissions as commission on commission.id = sums.commission_id
     left join payouts as payout on payout.id = sums.payout_id
-    order by sums.at, coalesce(sums.commission_id, sums.payout_id)`.execute(db);
+    order by sums.at, coalesce(sums.commission_id, sums.payout_id), is_return`.execute(db);
   return rows;
 }

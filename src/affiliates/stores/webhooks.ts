@@ -3,7 +3,7 @@ import type { IntegrationsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { transact } from '../../kit/engines/postgres/transaction.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
-import type { Context } from '../../kit/operation/context.ts';
+import { type Context, later } from '../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { findContactEmail } from '../../platform/brands/brands.ts';
 import { openStore, type StoreContext } from './connections/access.ts';
@@ -26,24 +26,16 @@ import {
 } from './formats/provider.ts';
 import { openStoreSecrets } from './formats/store-secrets.ts';
 
-/** Claims stores with webhooks to check, each until `next`. */
-export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
-  const due = db
+/** Connected stores with webhooks to check. */
+export const selectDueWebhooks = (db: Db, now: Date) =>
+  db
     .selectFrom('integrations')
-    .select('id')
+    .select(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
     .where('status', '=', 'connected')
     .where('webhooksDueAt', '<=', now)
-    .orderBy('webhooksDueAt')
-    .limit(limit)
-    .forUpdate()
-    .skipLocked();
-  return await db
-    .updateTable('integrations')
-    .set({ webhooksDueAt: next })
-    .where('id', 'in', due)
-    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
-    .execute();
-}
+    .orderBy('webhooksDueAt');
+type DueWebhooks = Awaited<ReturnType<ReturnType<typeof selectDueWebhooks>['executeTakeFirstOrThrow']>>;
+
 /** Claims a check of a store's webhooks if it is due by `dueBy`. Returns false if another call has it. */
 async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
   const claimed = await updateIntegrationByKey(db, key)
@@ -52,7 +44,6 @@ async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Dat
     .executeTakeFirst();
   return claimed.numUpdatedRows > 0n;
 }
-type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
 
 /** State of a store's webhooks after a check. */
 type WebhookFindings = Pick<
@@ -64,6 +55,7 @@ const recordWebhooks = (db: Db, key: IntegrationKey, findings: WebhookFindings) 
   updateIntegrationByKey(db, key).set(findings).where('status', '<>', 'disconnected').execute();
 
 export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
+export const SOON_MS = MINUTE_MS;
 
 interface RequiredWebhooks {
   topics: readonly string[];
@@ -197,17 +189,20 @@ export async function keepWebhooksNow(
 }
 
 /**
- * Checks webhooks, and retries an unreachable store soon if they are unknown. A refusal waits until the store is
- * reconnected.
+ * Checks webhooks, and looks at an unreachable store again soon if they are unknown. A refusal waits until the store is
+ * connected again.
  */
-export async function keepWebhooksOrLater(context: Context, row: DueWebhooks, soon: Date): Promise<void> {
-  const { postgres, clock, failures } = context;
+export async function keepDueWebhooks(context: Context, row: DueWebhooks): Promise<void> {
+  const { postgres, clock } = context;
+  const scheduleCheck = (inMs: number) => recordWebhooks(postgres.db, row, { webhooksDueAt: later(context, inMs) });
+  // A check by the command line does not begin meanwhile.
+  if (!(await claimWebhooks(postgres.db, row, clock.now(), later(context, SOON_MS)))) return;
   try {
     await keepWebhooks(context, row);
-    failures.succeeded('looking at the webhooks of stores');
+    await scheduleCheck(LOOKED_AT_EVERY_MS);
   } catch (error) {
     if (needsReconnect(error)) await updateAccessStatus(postgres.db, row, 'reauth_required', clock.now());
-    if (row.webhookState === 'pending') await recordWebhooks(postgres.db, row, { webhooksDueAt: soon });
-    failures.failed('looking at the webhooks of stores', error, { brandId: row.brandId, integration: row.id });
+    await scheduleCheck(row.webhookState === 'pending' ? SOON_MS : LOOKED_AT_EVERY_MS);
+    throw error;
   }
 }

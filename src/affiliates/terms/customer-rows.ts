@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
+import type { OrderKind, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { addMonths } from './months.ts';
-import type { OrderKind, Terms } from './terms.shapes.ts';
 
 /** An id that means something at one store only. */
 export interface ShopKey {
@@ -24,6 +24,8 @@ export interface CustomerRow extends CustomerKeys {
   boundTo: string | null;
   /** As they were copied when the row was made. */
   terms: Terms;
+  /** Their version; absent or null for a percentage alone. */
+  termsId?: string | null;
   origin: 'order' | 'lead' | 'hand' | 'import';
   firstOrderId: string | null;
   /** Products of its first order, by SKU and id. */
@@ -58,6 +60,7 @@ export interface OrderOwner {
   creatorId: string;
   boundTo: string | null;
   terms: Terms;
+  termsId?: string | null;
   /** A person, not the facts, rejected its commission. */
   isRejected: boolean;
 }
@@ -74,7 +77,9 @@ export interface DecidedOrder extends CustomerOrder {
   hasCommission: boolean;
 }
 
-export const isBefore = (a: CustomerOrder, b: CustomerOrder): boolean =>
+type Moment = Pick<CustomerOrder, 'id' | 'placedAt'>;
+
+export const isBefore = (a: Moment, b: Moment): boolean =>
   a.placedAt < b.placedAt || (a.placedAt.getTime() === b.placedAt.getTime() && a.id < b.id);
 
 export const hasShopKey = (keys: readonly ShopKey[], integrationId: string, id: string | null): boolean =>
@@ -120,7 +125,7 @@ const isPayment = ({ amountMinor, isCancelledUnpaid, isTest }: DecidedOrder): bo
 export function countPayments(
   row: Pick<CustomerRow, 'id' | 'firstOrderId'>,
   orders: readonly DecidedOrder[],
-  before: CustomerOrder,
+  before: Moment,
 ): Payments {
   const payments = orders.filter((one) => isOfRow(one, row) && isPayment(one) && isBefore(one, before));
   const first = payments.reduce<Date | null>(
@@ -170,6 +175,7 @@ export interface WinningLink {
   boundTo: string | null;
   /** The terms in effect for the link. */
   terms: Terms;
+  termsId?: string | null;
 }
 
 export type RowDraft = Omit<CustomerRow, 'id'>;
@@ -177,13 +183,14 @@ export type RowDraft = Omit<CustomerRow, 'id'>;
 const STARTS: readonly OrderKind[] = ['once', 'first', 'resubscribe'];
 
 export function draftRow(order: CustomerOrder, winner: WinningLink): RowDraft {
-  const { linkId, creatorId, boundTo, terms } = winner;
+  const { linkId, creatorId, boundTo, terms, termsId = null } = winner;
   return {
     ...listKeys(order),
     linkId,
     creatorId,
     boundTo,
     terms,
+    termsId,
     origin: 'order',
     firstOrderId: order.id,
     products: order.products,

@@ -1,4 +1,10 @@
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { CustomerCandidate, CustomerReason } from './customers.ts';
+
+/** What a sentence says of a candidate. */
+type ExplainedCandidate = Pick<CustomerCandidate, 'by' | 'since' | 'until' | 'payment' | 'reason'> & {
+  terms: Pick<Terms, 'payments' | 'months'> | null;
+};
 
 /** The names that a sentence needs beside the candidate. */
 export interface CandidateNames {
@@ -22,7 +28,7 @@ function writeDay(at: Date, orderPlacedAt: Date): string {
 const CONTINUED = { product: 'Continues an order of the same product', lead: 'Is the first order of a lead' } as const;
 
 /** Names who brought the customer, when, and with which code and order. */
-function writeOrigin(candidate: CustomerCandidate, names: CandidateNames): string {
+function writeOrigin(candidate: ExplainedCandidate, names: CandidateNames): string {
   const { by, since } = candidate;
   const creator = names.creatorName ?? 'a creator';
   const code = names.linkValue === null ? '' : ` with ${names.linkValue}`;
@@ -37,7 +43,7 @@ function writeOrigin(candidate: CustomerCandidate, names: CandidateNames): strin
 }
 
 /** Says why the candidate lost, as the end of the sentence. */
-function writeReason(reason: CustomerReason, { terms, until }: CustomerCandidate, orderPlacedAt: Date): string {
+function writeReason(reason: CustomerReason, { terms, until }: ExplainedCandidate, orderPlacedAt: Date): string {
   const endedOn = until ? ` on ${writeDay(until, orderPlacedAt)}` : '';
   switch (reason) {
     case 'ended':
@@ -62,7 +68,7 @@ function writeReason(reason: CustomerReason, { terms, until }: CustomerCandidate
 }
 
 /** "Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March (order 9000): payment 4 of 12." */
-export function explainCustomer(candidate: CustomerCandidate, names: CandidateNames): string {
+export function explainCustomer(candidate: ExplainedCandidate, names: CandidateNames): string {
   const { reason, by, payment, terms } = candidate;
   if (reason === 'nobody_sold_it') {
     const continued =

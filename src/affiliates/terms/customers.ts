@@ -1,3 +1,5 @@
+import type { OrderKind, Terms } from '../../workflow/terms/terms.shapes.ts';
+
 import {
   type CustomerOrder,
   type CustomerRow,
@@ -15,8 +17,7 @@ import {
   type RowDraft,
   type StopReason,
 } from './customer-rows.ts';
-import type { OrderKind, Terms } from './terms.shapes.ts';
-import { isPlain } from './terms.ts';
+import { isPlain } from './plain.ts';
 
 /** The code or click that the order carries and that qualifies by the brand's rules. */
 export interface CarriedWinner {
@@ -81,10 +82,10 @@ interface Claim {
 const CONTINUES: readonly OrderKind[] = ['renewal', 'upgrade', 'resubscribe'];
 
 /** Renewals, upgrades and resubscriptions continue what was sold before. */
-const continuesAnother = ({ kind }: Pick<CustomerOrder, 'kind'>): boolean => CONTINUES.includes(kind);
+export const continuesAnother = ({ kind }: Pick<CustomerOrder, 'kind'>): boolean => CONTINUES.includes(kind);
 
 /** A 0.00 that starts a subscription is a trial, which is not held to the brand's smallest order. */
-const startsTrial = ({ amountMinor, kind, subscriptionId }: CustomerOrder): boolean =>
+export const startsTrial = ({ amountMinor, kind, subscriptionId }: CustomerOrder): boolean =>
   amountMinor === 0 && (kind === 'first' || kind === 'resubscribe' || (kind === 'once' && subscriptionId !== null));
 
 const isRowEarlier = (a: CustomerRow, b: CustomerRow): boolean =>

@@ -1,4 +1,4 @@
-import type { OrderKind } from './terms.shapes.ts';
+import type { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 
 /** The subscription that an order belongs to, as far as its store names it. */
 export interface SubscriptionFacts {

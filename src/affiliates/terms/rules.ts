@@ -1,5 +1,11 @@
 import { toMinor, toPpm } from '../../kit/values/money.ts';
-import type { AmountsByCurrency, OrderKind, RateTerms, RuleCondition, Terms } from './terms.shapes.ts';
+import type {
+  AmountsByCurrency,
+  OrderKind,
+  RateTerms,
+  RuleCondition,
+  Terms,
+} from '../../workflow/terms/terms.shapes.ts';
 
 /** A line of an order as rules read it. Null is what nobody reported, and no condition on it holds. */
 export interface OrderLine {

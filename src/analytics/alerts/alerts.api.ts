@@ -1,9 +1,8 @@
 import { create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
+import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
-import { timeZoneName } from '../../kit/values/time-zone.ts';
 import { lockBrand } from '../../platform/brands/brands.ts';
 import { parseOwnAddresses } from '../../platform/people/people.ts';
 import { checkAlerts } from './alerts.jobs.ts';
@@ -11,17 +10,14 @@ import { alertMails } from './alerts.mails.ts';
 import { Alert, AlertCreate, AlertFilter, AlertPatch, type Condition, toAlert } from './alerts.shapes.ts';
 import {
   type AlertRow,
+  alertRows,
   alerts,
   countAlerts,
-  deleteAlert,
   deleteFirings,
   dueAfter,
-  findAlertToChange,
-  insertAlert,
   lastEnd,
   shiftEnd,
   USUAL_THRESHOLD,
-  updateAlert,
 } from './alerts.ts';
 
 const MAX_ALERTS = 50;
@@ -76,19 +72,18 @@ const alertOperations = [
     body: AlertCreate,
     errors: ['CONFLICT'],
     apply: async (work, { body }) => {
-      const { db, now, brandId, audit } = work;
+      const { db, now, brandId } = work;
       const brand = await lockBrand(db, brandId);
       const { name, metric, condition, window: span } = body;
       const threshold = checkedThreshold(condition, body.threshold);
-      const timezone = timeZoneName(body.timezone ?? brand.timeZone) ?? brand.timeZone;
+      const timezone = body.timezone ?? brand.timeZone;
       const recipients = await parseOwnAddresses(work, 'to', body.to);
       if ((await countAlerts(db, brandId)) >= MAX_ALERTS) {
         throw new ApiError('CONFLICT', `A brand has at most ${MAX_ALERTS} alerts; delete one first.`);
       }
       const id = newId('alr', now.getTime());
-      const row = await insertAlert(db, {
+      const row = await alertRows.insert(work, {
         id,
-        brandId,
         name,
         metric,
         dimension: body.by,
@@ -104,7 +99,6 @@ const alertOperations = [
         createdAt: now,
         updatedAt: null,
       });
-      audit({ resourceId: id, old: null, new: row });
       return toAlert(row);
     },
   }),
@@ -126,24 +120,21 @@ const alertOperations = [
     body: AlertPatch,
     errors: ['NOT_FOUND'],
     apply: async (work, { params: { id }, body }) => {
-      const { db, now, brandId, audit } = work;
-      const old = await findAlertToChange(db, brandId, id);
-      if (!old) throw notFound('alert');
-      const { name, metric, by: dimension, condition, threshold, window: span, currency, to } = body;
-      const timezone = body.timezone === undefined ? undefined : timeZoneName(body.timezone);
+      const { db, now, brandId } = work;
+      const old = await alertRows.lock(work, id);
+      const { name, metric, by: dimension, condition, threshold, window: span, currency, timezone, to } = body;
       const changes = { name, metric, dimension, condition, threshold, span, currency, timezone };
       const set = applyPatch(old, changes);
       checkedThreshold(set.condition, set.threshold);
       const isAnew = CONDITION_FIELDS.some((column) => set[column] !== old[column]);
       if (isAnew) await deleteFirings(db, brandId, id);
-      const row = await updateAlert(db, brandId, id, {
+      await alertRows.update(work, old, {
         ...omitUndefined(changes),
         ...(to === undefined ? {} : { recipients: await parseOwnAddresses(work, 'to', to) }),
         ...(isAnew ? firstWindow(set, now) : {}),
         error: null,
         updatedAt: now,
       });
-      audit({ resourceId: id, old, new: row });
       return toAlert(await alerts.get(db, brandId, id));
     },
   }),
@@ -156,11 +147,9 @@ const alertOperations = [
     forAgents,
     item: Alert,
     errors: ['NOT_FOUND'],
-    apply: async ({ db, brandId, audit }, { params: { id } }) => {
-      const row = await findAlertToChange(db, brandId, id);
-      if (!row) throw notFound('alert');
-      await deleteAlert(db, brandId, id);
-      audit({ resourceId: id, old: row, new: null });
+    apply: async (work, { params: { id } }) => {
+      const row = await alertRows.lock(work, id);
+      await alertRows.delete(work, row);
       return toAlert(row);
     },
   }),

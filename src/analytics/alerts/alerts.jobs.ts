@@ -7,7 +7,6 @@ import { listMerged } from '../../workflow/creators/creators.ts';
 import { listLabels, toGrouping } from '../breakdown/breakdown.ts';
 import { listAllBreakdown } from '../figures/breakdown.ts';
 import { withFreshness } from '../figures/freshness.ts';
-import type { Window } from '../figures/sums.ts';
 import {
   AFTER_END_MS,
   type AlertRow,
@@ -33,9 +32,10 @@ import {
 const NAMED = 10;
 
 type Sums = ReadonlyMap<string, Totals>;
+type Span = { from: Date; until: Date };
 
 /** The alert's totals by key; under the empty key those of the whole brand. */
-async function readWindow(context: Context, alert: AlertRow, window: Required<Window>): Promise<Sums> {
+async function readWindow(context: Context, alert: AlertRow, window: Span): Promise<Sums> {
   const { brandId, dimension, metric, currency } = alert;
   const { db } = context.postgres;
   const merged = await listMerged(db, brandId);
@@ -59,13 +59,13 @@ async function readWindow(context: Context, alert: AlertRow, window: Required<Wi
   return sums;
 }
 
-const toWindow = (alert: AlertRow, until: Date): Required<Window> => ({ from: shiftEnd(alert, until, -1), until });
+const toWindow = (alert: AlertRow, until: Date): Span => ({ from: shiftEnd(alert, until, -1), until });
 
 /**
  * The windows that the condition compares with. `below` also needs the window before, because a key that fell to
  * nothing is only in that one.
  */
-function earlierWindows(alert: AlertRow, until: Date): Required<Window>[] {
+function earlierWindows(alert: AlertRow, until: Date): Span[] {
   const { condition, dimension } = alert;
   if (condition === 'unusual') {
     return Array.from({ length: WEEKS }, (_, i) => toWindow(alert, weeksBefore(alert, until, i + 1)));

@@ -1,10 +1,10 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { AlertsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
+import { table } from '../../kit/operation/table.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { getDecimals } from '../../kit/values/money.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
@@ -50,25 +50,7 @@ export const alerts = listing({
 export const countAlerts = (db: Db, brandId: string): Promise<number> =>
   countRows(db.selectFrom('alerts').select(COUNT).where('brandId', '=', brandId));
 
-export const insertAlert = (db: Db, row: Insertable<AlertsTable>): Promise<AlertRow> =>
-  db.insertInto('alerts').values(row).returningAll().executeTakeFirstOrThrow();
-
-/** The alert, locked until the transaction ends. */
-export const findAlertToChange = (db: Db, brandId: string, id: string): Promise<AlertRow | undefined> =>
-  db
-    .selectFrom('alerts')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .forUpdate()
-    .executeTakeFirst();
-
-export const updateAlert = (db: Db, brandId: string, id: string, change: Updateable<AlertsTable>) =>
-  updateOwn(db.updateTable('alerts').set(change).returningAll(), brandId, id);
-
-export async function deleteAlert(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('alerts').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
+export const alertRows = table<AlertsTable>('alerts', 'alert');
 
 /** Deletes the keys that the alert fires for, without a mail. */
 export async function deleteFirings(db: Db, brandId: string, alertId: string): Promise<void> {

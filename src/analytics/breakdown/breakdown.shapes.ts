@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { currencyField } from '../../kit/values/fields.ts';
 import { PageQuery, Pagination } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
+import { UTM_NAMES } from '../../kit/values/utm.ts';
 import {
   commissionFigure,
   compare,
@@ -10,6 +11,7 @@ import {
   orderFigures,
   PeriodQuery,
   ShownPeriod,
+  shownTimeZone,
 } from '../summary/summary.shapes.ts';
 
 const BY = [
@@ -26,6 +28,8 @@ const BY = [
   'weekday',
   'hour',
   'click_kind',
+  ...UTM_NAMES,
+  'group',
 ] as const;
 
 const SORTS = ['clicks', 'visitors', 'orders', 'revenue', 'commission', 'conversion_rate', 'aov'] as const;
@@ -94,7 +98,8 @@ export const Breakdown = z.object({
   pagination: Pagination.describe('This page, and the number of rows on all pages.'),
   meta: z
     .object({
-      period: ShownPeriod.describe('The period of these figures, in UTC.'),
+      period: ShownPeriod.describe('The period of these figures.'),
+      time_zone: shownTimeZone,
       previous_period: ShownPeriod.nullable().describe('The period of `previous`; null without `compare`.'),
       coverage: z
         .object({

@@ -1,6 +1,5 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { toChunks } from '../../kit/values/chunks.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { type Page, toPage, toPagination } from '../../kit/values/page.ts';
 import { platformName } from '../../kit/values/platforms.ts';
@@ -16,8 +15,15 @@ import {
   totalBreakdown,
 } from '../figures/breakdown.ts';
 import type { MergedCreators } from '../figures/totals.ts';
-import { assertKnown, findStoreOfSource, listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
-import { type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
+import {
+  assertKnown,
+  findStoreOfSource,
+  labelInChunks,
+  listCreatorNames,
+  listLinkGroups,
+  listNames,
+} from '../labels.ts';
+import { findPeriod, type Period, toEarlierPeriod } from '../periods.ts';
 import { type DimensionFilter, NONE } from '../summary/summary.shapes.ts';
 import type { BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
 
@@ -26,9 +32,14 @@ type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 /** Translates a filter's value to the value in events, which is empty for none. */
 const toEventValue = (value: string | undefined) => (value === NONE ? '' : value);
 
-async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }: DimensionFilter): Promise<LinkSet[]> {
+async function toLinkSets(db: Db, brandId: string, filter: DimensionFilter): Promise<LinkSet[]> {
+  const { campaign, platform, group, link } = filter;
   const sets: LinkSet[] = link === undefined ? [] : [{ ids: [toEventValue(link) ?? ''], isOutside: false }];
-  for (const [column, value] of [['campaignId', campaign] as const, ['platform', platform] as const]) {
+  for (const [column, value] of [
+    ['links.campaignId', campaign] as const,
+    ['links.platform', platform] as const,
+    ['member.groupId', group] as const,
+  ]) {
     if (value === undefined) continue;
     const groups = await listLinkGroups(db, brandId, column);
     const selection = value === NONE ? groups : groups.filter(({ key }) => key === value);
@@ -65,7 +76,12 @@ export async function toEventFilter(
 ): Promise<EventFilter> {
   const { country, device, referrer, creator, campaign, link, product, weekday, hour, click_kind } = filter;
   const isMerged = creator !== undefined && merged.has(creator);
-  const ids = { creator: isMerged ? undefined : toId(creator), campaign: toId(campaign), link: toId(link) };
+  const ids = {
+    creator: isMerged ? undefined : toId(creator),
+    campaign: toId(campaign),
+    link: toId(link),
+    group: toId(filter.group),
+  };
   await assertKnown(db, brandId, { ...ids, store: toId(filter.store) });
   return {
     country: toEventValue(country),
@@ -74,6 +90,11 @@ export async function toEventFilter(
     kind: toEventValue(click_kind),
     ...(await toSourceFilter(db, brandId, filter)),
     product: toEventValue(product),
+    utm_source: toEventValue(filter.utm_source),
+    utm_medium: toEventValue(filter.utm_medium),
+    utm_campaign: toEventValue(filter.utm_campaign),
+    utm_term: toEventValue(filter.utm_term),
+    utm_content: toEventValue(filter.utm_content),
     hour: hour === undefined ? undefined : String(hour).padStart(2, '0'),
     weekday,
     // All ids that the creator has had.
@@ -95,8 +116,9 @@ export async function toGrouping(
   merged: MergedCreators,
 ): Promise<Grouping> {
   if (by === 'creator') return { of: 'creator', merged };
-  if (by === 'campaign') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'campaignId') };
-  if (by === 'platform') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'platform') };
+  if (by === 'campaign') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'links.campaignId') };
+  if (by === 'platform') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'links.platform') };
+  if (by === 'group') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'member.groupId') };
   return { of: by === 'click_kind' ? 'kind' : by };
 }
 
@@ -121,6 +143,7 @@ export async function listLabels(
   if (by === 'creator') return await listCreatorNames(db, brandId, keys);
   if (by === 'link') return await listNames(db, brandId, 'links', keys);
   if (by === 'campaign') return await listNames(db, brandId, 'campaigns', keys);
+  if (by === 'group') return await listNames(db, brandId, 'creatorGroups', keys);
   if (by === 'store') return await listNames(db, brandId, 'integrations', keys);
   const own = FIXED_LABELS[by];
   return new Map(keys.map((key) => [key, own ? own(key) : key]));
@@ -157,7 +180,7 @@ async function planBreakdown(
   { by, compare, currency, ...query }: BreakdownQuery,
 ): Promise<BreakdownPlan> {
   const merged = await listMerged(db, brandId);
-  const period = resolvePeriod(query, clock.now());
+  const period = await findPeriod(db, brandId, query, clock.now());
   return {
     by: await toGrouping(db, brandId, by, merged),
     only: { ...(await toEventFilter(db, brandId, merged, query)), currency },
@@ -209,6 +232,7 @@ export async function findBreakdown(context: Engines, brandId: string, query: Br
     pagination: toPagination(page, totals.rows),
     meta: {
       period: period.shown,
+      time_zone: period.timeZone,
       previous_period: earlier?.shown ?? null,
       coverage: {
         orders: totals.orders,
@@ -221,8 +245,6 @@ export async function findBreakdown(context: Engines, brandId: string, query: Br
 
 /** More rows than any brand's breakdown has. */
 const ALL = 1_000_000;
-const LABELLED_TOGETHER = 5_000;
-
 /** Every row in the list's order, as of one moment. */
 export async function* eachBreakdownRow(
   context: Engines,
@@ -233,5 +255,5 @@ export async function* eachBreakdownRow(
   const where = { ...plan.period, only: plan.only };
   const part = { sort: query.sort, offset: 0, limit: ALL };
   const sums = await listBreakdown(context.clickhouse, brandId, plan.by, where, part);
-  for (const some of toChunks(sums, LABELLED_TOGETHER)) yield* await toRows(context, brandId, query.by, plan, some);
+  yield* labelInChunks(sums, (some) => toRows(context, brandId, query.by, plan, some));
 }

@@ -3,7 +3,7 @@ import { read } from '../../kit/operation/kit.ts';
 import { currencyField } from '../../kit/values/fields.ts';
 import { figuresHandlers } from '../figures/freshness.ts';
 import { Boundary, FRESHNESS } from '../figures/sums.ts';
-import { historySince, ShownPeriod } from '../summary/summary.shapes.ts';
+import { historySince, ShownPeriod, shownTimeZone, timeZoneQuery } from '../summary/summary.shapes.ts';
 import { eachCohort, findCohorts } from './cohorts.ts';
 
 export const CohortsQuery = z.object({
@@ -22,11 +22,12 @@ export const CohortsQuery = z.object({
     )
     .meta({ example: 'attributed' }),
   from: Boundary.optional()
-    .describe('Start of the period of first orders, as a UTC day or a time. Omitted: 12 months or weeks earlier.')
+    .describe('Start of the period of first orders, as a day or a time. Omitted: 12 months or weeks earlier.')
     .meta({ example: '2026-01-01' }),
   to: Boundary.optional().describe(
-    'End of the period of first orders, as a UTC day or a time. A day is included whole. Omitted: today.',
+    'End of the period of first orders, as a day or a time. A day is included whole. Omitted: today.',
   ),
+  time_zone: timeZoneQuery,
 });
 export type CohortsQuery = z.output<typeof CohortsQuery>;
 
@@ -34,7 +35,7 @@ export const CohortRow = z
   .object({
     cohort: z.iso
       .date()
-      .describe('First UTC day of the month or week of the first orders.')
+      .describe('First day of the month or week of the first orders.')
       .meta({ example: '2026-01-01' }),
     currency: currencyField
       .nullable()
@@ -55,7 +56,8 @@ const Cohorts = z.object({
     .describe('One row for each cohort, oldest first; for revenue, one for each cohort and currency.'),
   meta: z
     .object({
-      period: ShownPeriod.describe('The period of the first orders, in UTC.'),
+      period: ShownPeriod.describe('The period of the first orders.'),
+      time_zone: shownTimeZone,
       history_since: historySince,
     })
     .describe('What the cohorts cover.'),

@@ -1,12 +1,15 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { isDay } from '../../kit/values/time.ts';
+import { dayIn, toDay } from '../../kit/values/time-zone.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { findHistorySince } from '../customers/customers.ts';
 import { type CohortSums, listCohortSums } from '../figures/customers.ts';
 import { findUnknownId } from '../labels.ts';
-import { type Period, resolvePeriod, toBucket, toDay } from '../periods.ts';
+import { type Period, resolvePeriod, toBucket } from '../periods.ts';
 import type { CohortRow, CohortsQuery } from './cohorts.api.ts';
 
 const DEFAULT_COHORTS = 12;
@@ -24,12 +27,12 @@ function bucketsBetween(first: string, last: string, by: CohortsQuery['by']): st
 }
 
 /** The period of first orders; by default the last twelve months or weeks. */
-function cohortsPeriod({ by, from, to }: CohortsQuery, now: Date): Period {
-  const end = new Date(to ?? toDay(now));
+function cohortsPeriod({ by, from, to }: CohortsQuery, now: Date, timeZone: string): Period {
+  const end = new Date(to === undefined || isDay(to) ? (to ?? dayIn(timeZone, now)) : dayIn(timeZone, new Date(to)));
   const back = by === 'week' ? (DEFAULT_COHORTS - 1) * 7 : 0;
   const start = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth(), end.getUTCDate() - back));
   if (by === 'month') start.setUTCFullYear(end.getUTCFullYear(), end.getUTCMonth() - (DEFAULT_COHORTS - 1), 1);
-  const period = resolvePeriod({ from: from ?? toBucket(toDay(start), by), to }, now);
+  const period = resolvePeriod({ from: from ?? toBucket(toDay(start), by), to }, now, timeZone);
   const days = (period.until.getTime() - period.from.getTime()) / DAY_MS;
   if (days / (by === 'week' ? 7 : 28) <= MAX_COHORTS) return period;
   throw validationError([{ field: 'from', code: 'invalid', message: `must give at most ${MAX_COHORTS} cohorts.` }]);
@@ -56,15 +59,16 @@ export async function findCohorts(
   query: CohortsQuery,
 ) {
   const now = clock.now();
-  const period = cohortsPeriod(query, now);
+  const timeZone = query.time_zone ?? (await getTimeZone(postgres.db, brandId));
+  const period = cohortsPeriod(query, now, timeZone);
   await assertOwner(postgres.db, brandId, query.of);
   const [sums, since] = await Promise.all([
-    listCohortSums(clickhouse, brandId, query, period),
+    listCohortSums(clickhouse, brandId, query, period, now),
     findHistorySince(postgres.db, brandId),
   ]);
   const sizes = new Map<string, number>();
   for (const { cohort, firsts } of sums) sizes.set(cohort, (sizes.get(cohort) ?? 0) + firsts);
-  const last = toBucket(toDay(now), query.by);
+  const last = toBucket(dayIn(timeZone, now), query.by);
   const data = [...Map.groupBy(sums, ({ cohort, money }) => `${cohort} ${money}`).values()].flatMap(
     (rows): CohortRow[] => {
       const [first] = rows;
@@ -81,7 +85,7 @@ export async function findCohorts(
       ];
     },
   );
-  return { data, meta: { period: period.shown, history_since: since } };
+  return { data, meta: { period: period.shown, time_zone: timeZone, history_since: since } };
 }
 
 /** Every cohort, as of one moment. */

@@ -9,7 +9,7 @@ import { ListQuery } from '../../kit/values/page.ts';
 import { applyPatch } from '../../kit/values/patch.ts';
 import { getBrandCurrency, lockBrand } from '../../platform/brands/brands.ts';
 import { getCampaign } from '../../workflow/campaigns/campaigns.ts';
-import { type CostRow, costs, countCosts, deleteCost, insertCost, toCostColumns, updateCost } from './costs.ts';
+import { type CostRow, costRows, costs, countCosts, toCostColumns } from './costs.ts';
 
 const KINDS = ['cogs_percent', 'fixed', 'per_order', 'per_item'] as const;
 export type CostKind = (typeof KINDS)[number];
@@ -148,7 +148,8 @@ const costOperations = [
     forAgents,
     body: CostCreate,
     errors: ['NOT_FOUND', 'CONFLICT'],
-    apply: async ({ db, now, brandId, audit }, { body: { note, ...entered } }) => {
+    apply: async (work, { body: { note, ...entered } }) => {
+      const { db, now, brandId } = work;
       // Concurrent calls must count each other's costs.
       await lockBrand(db, brandId);
       if ((await countCosts(db, brandId)) >= MAX_COSTS) {
@@ -158,9 +159,7 @@ const costOperations = [
       const columns = toCostColumns({ ...entered, currency: entered.currency ?? own });
       if (columns.campaignId !== null) await getCampaign(db, brandId, columns.campaignId);
       const id = newId('cst', now.getTime());
-      const row = await insertCost(db, { id, brandId, ...columns, note, createdAt: now, updatedAt: null });
-      audit({ resourceId: id, old: null, new: row });
-      return toCost(row);
+      return toCost(await costRows.insert(work, { id, ...columns, note, createdAt: now, updatedAt: null }));
     },
   }),
   get({
@@ -179,18 +178,13 @@ const costOperations = [
     forAgents,
     body: CostPatch,
     errors: ['NOT_FOUND'],
-    apply: async ({ db, now, brandId, audit }, { params: { id }, body: { note, ...changes } }) => {
-      const old = await costs.lock(db, brandId, id);
+    apply: async (work, { params: { id }, body: { note, ...changes } }) => {
+      const old = await costRows.lock(work, id);
       const { scope, campaignId, sku, kind, currency, fromDay, toDay } = old;
       const before = { scope, campaign_id: campaignId, sku, kind, currency, amount: toAmount(old) };
       const columns = toCostColumns(applyPatch({ ...before, from: fromDay, to: toDay }, changes));
-      const row = await updateCost(db, brandId, id, {
-        ...columns,
-        ...applyPatch({ note: old.note }, { note }),
-        updatedAt: now,
-      });
-      audit({ resourceId: id, old, new: row });
-      return toCost(row);
+      const newNote = applyPatch({ note: old.note }, { note });
+      return toCost(await costRows.update(work, old, { ...columns, ...newNote, updatedAt: work.now }));
     },
   }),
   remove({
@@ -202,10 +196,9 @@ const costOperations = [
     forAgents,
     item: Cost,
     errors: ['NOT_FOUND'],
-    apply: async ({ db, brandId, audit }, { params: { id } }) => {
-      const row = await costs.lock(db, brandId, id);
-      await deleteCost(db, brandId, id);
-      audit({ resourceId: id, old: row, new: null });
+    apply: async (work, { params: { id } }) => {
+      const row = await costRows.lock(work, id);
+      await costRows.delete(work, row);
       return toCost(row);
     },
   }),

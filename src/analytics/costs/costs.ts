@@ -1,9 +1,9 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { CostsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import { table } from '../../kit/operation/table.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor, toPpm } from '../../kit/values/money.ts';
 import type { Page } from '../../kit/values/page.ts';
@@ -30,15 +30,7 @@ export async function listCosts(db: Db, brandId: string): Promise<CostRow[]> {
 export const countCosts = (db: Db, brandId: string): Promise<number> =>
   countRows(db.selectFrom('costs').select(COUNT).where('brandId', '=', brandId));
 
-export const insertCost = (db: Db, row: Insertable<CostsTable>): Promise<CostRow> =>
-  db.insertInto('costs').values(row).returningAll().executeTakeFirstOrThrow();
-
-export const updateCost = (db: Db, brandId: string, id: string, change: Updateable<CostsTable>): Promise<CostRow> =>
-  updateOwn(db.updateTable('costs').set(change).returningAll(), brandId, id);
-
-export async function deleteCost(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('costs').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
+export const costRows = table<CostsTable>('costs', 'cost');
 
 /** A complete cost as it was entered. */
 export type EnteredCost = Omit<CostCreate, 'note' | 'currency'> & { currency: string | null };

@@ -11,7 +11,7 @@ const getAnalyticsCustomers = read({
   summary: 'New and returning customers, and what a new one costs',
   description:
     'One row for each key and currency, from all paid orders with an e-mail address. Orders that no code or link ' +
-    `won are in the row with the key null. Covers the last 30 UTC days by default. ${FRESHNESS}`,
+    `won are in the row with the key null. Covers the last 30 days by default. ${FRESHNESS}`,
   forAgents: {
     description: 'Of all paid orders with an e-mail address; those that nobody won have the key null.',
     example: { by: 'creator' },
@@ -29,8 +29,11 @@ const getAnalyticsShare = read({
   summary: "Creators' share of all sales",
   description:
     'Compares the orders that codes and links won with all other orders: their sales, and how many are first orders of ' +
-    `new customers. Covers the last 30 UTC days by default. ${FRESHNESS}`,
-  forAgents: { description: 'Sales that codes and links won beside all others, and their new customers.', example: {} },
+    `new customers. Covers the last 30 days by default. ${FRESHNESS}`,
+  forAgents: {
+    description: 'Sales that codes and links won beside all others, and their new customers.',
+    example: {},
+  },
   query: ShareQuery,
   response: Share,
   handler: (context, call) =>

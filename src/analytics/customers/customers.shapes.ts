@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currencyField } from '../../kit/values/fields.ts';
 import { PageQuery, Pagination } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { currencyQuery, historySince, PeriodQuery, ShownPeriod } from '../summary/summary.shapes.ts';
+import { currencyQuery, historySince, PeriodQuery, ShownPeriod, shownTimeZone } from '../summary/summary.shapes.ts';
 
 const BY = ['creator', 'campaign', 'link', 'store'] as const;
 
@@ -73,7 +73,8 @@ export const Customers = z.object({
   pagination: Pagination.describe('This page, and the number of rows of customers on all pages.'),
   meta: z
     .object({
-      period: ShownPeriod.describe('The period of the orders, in UTC.'),
+      period: ShownPeriod.describe('The period of the orders.'),
+      time_zone: shownTimeZone,
       history_since: historySince,
       orders: count.describe('Paid orders of the period, with or without an e-mail address.').meta({ example: 60 }),
       without_email: count
@@ -92,7 +93,8 @@ const Side = z.object({
 export const Share = z.object({
   data: z
     .object({
-      period: ShownPeriod.describe('The period in which the orders were placed, in UTC.'),
+      period: ShownPeriod.describe('The period in which the orders were placed.'),
+      time_zone: shownTimeZone,
       history_since: historySince,
       orders: count.describe('All paid orders of the period, in any currency.').meta({ example: 400 }),
       attributed_orders: count.describe('Number of these orders that a code or link won.').meta({ example: 60 }),

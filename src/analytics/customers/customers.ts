@@ -1,10 +1,9 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { toChunks } from '../../kit/values/chunks.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { type CustomerSums, listCustomerSums, listShareSums, type ShareSums } from '../figures/customers.ts';
-import { listCreatorNames, listNames } from '../labels.ts';
-import { type Period, resolvePeriod } from '../periods.ts';
+import { labelInChunks, listCreatorNames, listNames } from '../labels.ts';
+import { findPeriod, type Period } from '../periods.ts';
 import { listSpend } from '../returns/returns.ts';
 import type { CustomersQuery, CustomersRow, ShareQuery } from './customers.shapes.ts';
 
@@ -169,7 +168,7 @@ async function withLabels(
 
 /** One page of a period's customers. */
 export async function findCustomers(engines: Engines, brandId: string, query: CustomersQuery) {
-  const period = resolvePeriod(query, engines.clock.now());
+  const period = await findPeriod(engines.postgres.db, brandId, query, engines.clock.now());
   const [rows, since, all] = await Promise.all([
     listCustomers(engines, brandId, query, period),
     findHistorySince(engines.postgres.db, brandId),
@@ -180,11 +179,15 @@ export async function findCustomers(engines: Engines, brandId: string, query: Cu
   return {
     data: await withLabels(engines, brandId, query.by, data),
     pagination,
-    meta: { period: period.shown, history_since: since, orders, without_email: orders - withEmail },
+    meta: {
+      period: period.shown,
+      time_zone: period.timeZone,
+      history_since: since,
+      orders,
+      without_email: orders - withEmail,
+    },
   };
 }
-
-const LABELLED_TOGETHER = 5_000;
 
 /** Every row, as of one moment. */
 export async function* eachCustomersRow(
@@ -192,15 +195,16 @@ export async function* eachCustomersRow(
   brandId: string,
   query: CustomersQuery,
 ): AsyncGenerator<CustomersRow> {
-  const rows = await listCustomers(engines, brandId, query, resolvePeriod(query, engines.clock.now()));
-  for (const some of toChunks(rows, LABELLED_TOGETHER)) yield* await withLabels(engines, brandId, query.by, some);
+  const period = await findPeriod(engines.postgres.db, brandId, query, engines.clock.now());
+  const rows = await listCustomers(engines, brandId, query, period);
+  yield* labelInChunks(rows, (some) => withLabels(engines, brandId, query.by, some));
 }
 
 export async function findShare({ postgres, clickhouse, clock }: Engines, brandId: string, query: ShareQuery) {
-  const period = resolvePeriod(query, clock.now());
+  const period = await findPeriod(postgres.db, brandId, query, clock.now());
   const [rows, since] = await Promise.all([
     listShareSums(clickhouse, brandId, period),
     findHistorySince(postgres.db, brandId),
   ]);
-  return { period: period.shown, history_since: since, ...shareOfSales(rows) };
+  return { period: period.shown, time_zone: period.timeZone, history_since: since, ...shareOfSales(rows) };
 }

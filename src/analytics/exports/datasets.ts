@@ -5,6 +5,8 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { ColumnType } from '../../kit/engines/parquet.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { selectSource } from '../figures/sums.ts';
+import { COMMISSIONS, CONTENT, CUSTOMERS, ORDERS, ROSTER, type Source } from './sources.ts';
 
 /** Selects the rows of an export. */
 export interface Span {
@@ -14,6 +16,8 @@ export interface Span {
   until: Date;
   /** Rows that are recorded later are left to the next export. */
   asOf: Date;
+  /** The zone of the days of `performance`. */
+  timeZone: string;
 }
 
 /** A row's place in its export: the values that rows are ordered by. */
@@ -27,132 +31,7 @@ export interface Batch {
   isLast: boolean;
 }
 
-interface Source {
-  from: RawBuilder<unknown>;
-  brand: RawBuilder<unknown>;
-  id: RawBuilder<unknown>;
-  recorded: RawBuilder<unknown>;
-  date: RawBuilder<unknown>;
-  /**
-   * True if an index has a brand's rows in the order of `date`; otherwise all of them are read in that of `recorded`.
-   */
-  isOrderedByDate: boolean;
-  columns: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>>;
-}
-
-const ORDERS: Source = {
-  from: sql`orders join integrations as store on store.id = orders.integration_id
-    left join commissions as commission on commission.order_id = orders.id
-    left join creators as creator on creator.id = commission.creator_id`,
-  brand: sql`orders.brand_id`,
-  id: sql`orders.id`,
-  recorded: sql`orders.created_at`,
-  date: sql`orders.occurred_at`,
-  isOrderedByDate: true,
-  columns: {
-    id: ['text', sql`orders.id`],
-    order_id: ['text', sql`orders.order_id`],
-    source: ['text', sql`store.provider`],
-    integration_id: ['text', sql`orders.integration_id`],
-    currency: ['text', sql`orders.currency`],
-    amount_minor: ['integer', sql`orders.base_minor`],
-    occurred_at: ['time', sql`orders.occurred_at`],
-    paid_at: ['time', sql`orders.paid_at`],
-    cancelled_at: ['time', sql`orders.cancelled_at`],
-    customer_email: ['text', sql`orders.customer_email`],
-    is_test: ['boolean', sql`coalesce(orders.is_test, false)`],
-    is_renewal: ['boolean', sql`coalesce(orders.is_renewal, false)`],
-    rule: ['text', sql`orders.attribution ->> 'rule'`],
-    reason: ['text', sql`orders.attribution ->> 'reason'`],
-    link_id: ['text', sql`commission.link_id`],
-    creator_id: ['text', sql`commission.creator_id`],
-    creator_email: ['text', sql`creator.email`],
-    commission_id: ['text', sql`commission.id`],
-    commission_minor: ['integer', sql`commission.commission_minor`],
-    commission_status: ['text', sql`commission.status`],
-    recorded_at: ['time', sql`orders.created_at`],
-    updated_at: ['time', sql`orders.updated_at`],
-  },
-};
-
-const COMMISSIONS: Source = {
-  from: sql`commissions as commission join creators as creator on creator.id = commission.creator_id
-    left join orders on orders.id = commission.order_id`,
-  brand: sql`commission.brand_id`,
-  id: sql`commission.id`,
-  recorded: sql`commission.created_at`,
-  date: sql`commission.occurred_at`,
-  isOrderedByDate: false,
-  columns: {
-    id: ['text', sql`commission.id`],
-    type: ['text', sql`case when commission.order_id is null then 'manual' else 'sale' end`],
-    order_id: ['text', sql`orders.order_id`],
-    link_id: ['text', sql`commission.link_id`],
-    creator_id: ['text', sql`commission.creator_id`],
-    creator_email: ['text', sql`creator.email`],
-    campaign_id: ['text', sql`commission.campaign_id`],
-    source: ['text', sql`commission.source`],
-    currency: ['text', sql`commission.currency`],
-    amount_minor: ['integer', sql`commission.amount_minor`],
-    refunded_minor: ['integer', sql`commission.refunded_minor`],
-    commission_minor: ['integer', sql`commission.commission_minor`],
-    commission_rate: ['number', sql`commission.commission_rate_ppm / 10000.0::float8`],
-    status: ['text', sql`commission.status`],
-    status_updated_at: ['time', sql`commission.status_updated_at`],
-    discount_code: ['text', sql`commission.discount_code`],
-    click_id: ['text', sql`commission.click_id`],
-    occurred_at: ['time', sql`commission.occurred_at`],
-    hold_ends_at: ['time', sql`commission.hold_ends_at`],
-    approved_at: ['time', sql`commission.approved_at`],
-    recorded_at: ['time', sql`commission.created_at`],
-  },
-};
-
-const ROSTER: Source = {
-  from: sql`roster_entries as entry join creators as creator on creator.id = entry.creator_id`,
-  brand: sql`entry.brand_id`,
-  id: sql`entry.id`,
-  recorded: sql`entry.added_at`,
-  date: sql`entry.added_at`,
-  isOrderedByDate: true,
-  columns: {
-    id: ['text', sql`entry.id`],
-    creator_id: ['text', sql`entry.creator_id`],
-    creator_email: ['text', sql`creator.email`],
-    creator_name: ['text', sql`creator.name`],
-    status: ['text', sql`entry.status`],
-    added_at: ['time', sql`entry.added_at`],
-    updated_at: ['time', sql`entry.updated_at`],
-  },
-};
-
-const CONTENT: Source = {
-  from: sql`(select * from content where deleted_at is null) as post left join creators as creator on creator.id = post.creator_id`,
-  brand: sql`post.brand_id`,
-  id: sql`post.id`,
-  recorded: sql`post.tracked_at`,
-  date: sql`coalesce(post.posted_at, post.tracked_at)`,
-  isOrderedByDate: false,
-  columns: {
-    id: ['text', sql`post.id`],
-    url: ['text', sql`post.url`],
-    platform: ['text', sql`post.platform`],
-    type: ['text', sql`post.type`],
-    creator_id: ['text', sql`post.creator_id`],
-    creator_email: ['text', sql`creator.email`],
-    campaign_id: ['text', sql`post.campaign_id`],
-    views: ['integer', sql`post.views`],
-    likes: ['integer', sql`post.likes`],
-    comments: ['integer', sql`post.comments`],
-    shares: ['integer', sql`post.shares`],
-    saves: ['integer', sql`post.saves`],
-    posted_at: ['time', sql`post.posted_at`],
-    tracked_at: ['time', sql`post.tracked_at`],
-    last_refreshed: ['time', sql`post.last_refreshed`],
-  },
-};
-
-const SOURCES = { orders: ORDERS, commissions: COMMISSIONS, roster: ROSTER, content: CONTENT } as const;
+const SOURCES = { orders: ORDERS, commissions: COMMISSIONS, roster: ROSTER, content: CONTENT, customers: CUSTOMERS };
 type ListedDataset = keyof typeof SOURCES;
 
 /** Columns of a posting: those of its entry, and its own. */
@@ -199,6 +78,11 @@ const CLICK_COLUMNS: Readonly<Record<string, readonly [ColumnType, string]>> = {
   device: ['text', "nullIf(toString(device), '')"],
   referrer: ['text', "nullIf(referrer_host, '')"],
   recorded_at: ['time', 'recorded_at'],
+  utm_source: ['text', "nullIf(toString(utm_source), '')"],
+  utm_medium: ['text', "nullIf(toString(utm_medium), '')"],
+  utm_campaign: ['text', "nullIf(toString(utm_campaign), '')"],
+  utm_term: ['text', "nullIf(toString(utm_term), '')"],
+  utm_content: ['text', "nullIf(toString(utm_content), '')"],
 };
 
 const toColumnTypes = (columns: Readonly<Record<string, readonly [ColumnType, unknown]>>): Record<string, ColumnType> =>
@@ -213,9 +97,19 @@ export const COLUMNS: Readonly<Record<Dataset, Readonly<Record<string, ColumnTyp
   performance: PERFORMANCE,
   roster: toColumnTypes(ROSTER.columns),
   content: toColumnTypes(CONTENT.columns),
+  customers: toColumnTypes(CUSTOMERS.columns),
 };
 
-export const DATASETS = ['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content'] as const;
+export const DATASETS = [
+  'orders',
+  'clicks',
+  'commissions',
+  'ledger',
+  'performance',
+  'roster',
+  'content',
+  'customers',
+] as const;
 export type Dataset = (typeof DATASETS)[number];
 /** Datasets whose files this process writes; ClickHouse writes those of clicks. */
 export type WrittenDataset = Exclude<Dataset, 'clicks'>;
@@ -279,8 +173,6 @@ async function readLedger(db: Db, brandId: string, span: Span, after: Place | nu
   return toBatch(rows, 1, (row) => row.line !== null);
 }
 
-const day = (at: Date) => at.toISOString().slice(0, 10);
-
 const PerformanceRow = z.object({
   day: z.string(),
   link_id: z.string(),
@@ -296,15 +188,13 @@ const PerformanceRow = z.object({
   refund_adjustment_minor: integer,
 });
 
-const DAYS = `FROM (SELECT day AS on_day, link_id, creator_id, currency, sum(clicks) AS clicks,
+const selectDays = (brandId: string, { from, until, timeZone }: Span) =>
+  `FROM (SELECT day AS on_day, link_id, creator_id, currency, sum(clicks) AS clicks,
     sum(conversions) AS conversions, sum(sales) AS sales_minor, sum(refunds) AS refunds_minor,
     sum(pending) AS pending_minor, sum(approved) AS approved_minor, sum(paid) AS paid_minor,
     sum(refund_adjustment) AS refund_adjustment_minor
-  FROM link_daily_v1
-  WHERE brand_id = {brand:String} AND day >= toDate({from:String}) AND day < toDate({until:String})
+  FROM ${selectSource(brandId, { from: from ?? new Date(0), until, timeZone }, 'link_daily_v1', { byDay: true }).from}
   GROUP BY on_day, link_id, creator_id, currency)`;
-
-const toDayParams = ({ from, until }: Span) => ({ from: day(from ?? new Date(0)), until: day(until) });
 
 async function readPerformance(
   clickhouse: Context['clickhouse'],
@@ -317,11 +207,11 @@ async function readPerformance(
   const rows = await query(
     clickhouse,
     PerformanceRow,
-    `SELECT toString(on_day) AS day, * EXCEPT on_day ${DAYS}
+    `SELECT toString(on_day) AS day, * EXCEPT on_day ${selectDays(brandId, span)}
     WHERE (on_day, link_id, creator_id, currency)
       > (toDate({afterDay:String}), {afterLink:String}, {afterCreator:String}, {afterCurrency:String})
     ORDER BY on_day, link_id, creator_id, currency LIMIT {limit:UInt64}`,
-    { brand: brandId, ...toDayParams(span), afterDay, afterLink, afterCreator, afterCurrency, limit },
+    { brand: brandId, afterDay, afterLink, afterCreator, afterCurrency, limit },
   );
   const last = rows.at(-1);
   const place = last ? [last.day, last.link_id, last.creator_id, last.currency] : null;
@@ -370,10 +260,8 @@ export async function countRows(
     return (await query(clickhouse, Count, sql, { brand, ...params }))[0]?.count ?? 0;
   }
   if (of === 'performance') {
-    return (
-      (await query(clickhouse, Count, `SELECT count() AS count ${DAYS}`, { brand, ...toDayParams(span) }))[0]?.count ??
-      0
-    );
+    const sql = `SELECT count() AS count ${selectDays(brandId, span)}`;
+    return (await query(clickhouse, Count, sql, { brand }))[0]?.count ?? 0;
   }
   const db = await postgres.exports.current();
   let rows = sql`(select * from ledger_entries where brand_id = ${brandId} and ${entryTimes(span)})

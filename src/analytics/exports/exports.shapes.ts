@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { timeZoneInput } from '../../kit/values/page.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
-import { Boundary, isDayEdge, toEnd, toStart } from '../figures/sums.ts';
+import { Boundary, checkOrder } from '../figures/sums.ts';
 import { COLUMNS, DATASETS } from './datasets.ts';
 import { FORMATS } from './files.ts';
 
@@ -81,12 +82,8 @@ function* listProblems(input: ExportInput): Generator<Problem> {
     const unknown = input.columns.filter((column) => !names.includes(String(column)));
     if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${names.join(', ')}`];
   }
-  const [from, to] = [input.from, input.to].map((text) => (typeof text === 'string' ? text : undefined));
-  if (from !== undefined && to !== undefined && toStart(from) >= toEnd(to)) yield ['from', 'must not be after `to`'];
   if (dataset === 'performance') {
     if (input.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
-    const edges = [from && toStart(from), to && toEnd(to)].map((at) => (at === '' ? undefined : at));
-    if (!edges.every((at) => isDayEdge(at))) yield ['from', 'must be a day, like `to`: performance has whole days'];
   }
   if ((input.schedule === undefined) !== (input.destination === undefined)) {
     yield input.schedule === undefined
@@ -95,7 +92,7 @@ function* listProblems(input: ExportInput): Generator<Problem> {
   }
   if (input.schedule === undefined) return;
   if (input.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
-  if (to !== undefined) yield ['to', 'must be omitted with a `schedule`, which has no end'];
+  if (input.to !== undefined) yield ['to', 'must be omitted with a `schedule`, which has no end'];
 }
 
 export const ExportCreate = z
@@ -110,23 +107,29 @@ export const ExportCreate = z
       )
       .meta({ example: 'recorded' }),
     from: Boundary.optional()
-      .describe('Start of the exported window: a UTC day or a time. Omitted: everything before `to`.')
+      .describe('Start of the exported window: a day or a time. Omitted: everything before `to`.')
       .meta({ example: '2026-03-01' }),
     to: Boundary.optional().describe(
-      'End of the exported window: a UTC day, which is included whole, or a time. Omitted, or in the future: now.',
+      'End of the exported window: a day, which is included whole, or a time. Omitted, or in the future: now.',
+    ),
+    time_zone: timeZoneInput.describe(
+      "IANA time zone of the dates, of the days of `performance` and of a schedule; the brand's if omitted.",
     ),
     format: format.default('parquet'),
     columns: columns.optional(),
     schedule: z
       .enum(['daily'])
       .optional()
-      .describe('`daily`: exports everything recorded so far now, and then what is new after each midnight UTC.')
+      .describe(
+        '`daily`: exports everything recorded so far now, and then what is new after each midnight of its time zone.',
+      )
       .meta({ example: 'daily' }),
     destination: Destination.optional().describe(
       'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',
     ),
   })
   .superRefine((input: ExportInput, context) => {
+    checkOrder(input, context);
     for (const [field, message] of listProblems(input)) {
       context.addIssue({ code: 'custom', path: [field], message, input: input[field] });
     }
@@ -146,5 +149,6 @@ export const ExportRequest = z.object({
   from: z.iso.datetime().nullable(),
   until: z.iso.datetime(),
   as_of: z.iso.datetime(),
+  time_zone: z.string().default('UTC'),
 });
 export type ExportRequest = z.output<typeof ExportRequest>;

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts';
+import { isHeld } from '../../kit/engines/postgres/home.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { ignoreFailure } from '../../kit/values/errors.ts';
+import { ignoreFailure, validationError } from '../../kit/values/errors.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import {
   assertBelowLimit,
@@ -17,6 +20,7 @@ import {
   type TurnOutcome,
 } from '../../platform/jobs/jobs.ts';
 import { CLICK_CLAIM, toEnd, toStart } from '../figures/sums.ts';
+import { isDayStart } from '../periods.ts';
 import { countRows, haveEnded, readServerTime } from './datasets.ts';
 import { type ExportCreate, ExportRequest } from './exports.shapes.ts';
 import { MIME_TYPES, nextPart, pickColumns } from './files.ts';
@@ -40,28 +44,38 @@ const toColumnNames = (of: ExportCreate['of'], names: readonly string[] | undefi
 
 const settledAt = (until: Date) => new Date(until.getTime() + SETTLE_MS);
 
+function assertWholeDays(edges: readonly (Date | undefined)[], timeZone: string): void {
+  if (edges.every((at) => at === undefined || isDayStart(at, timeZone))) return;
+  const message = 'must be a day, like `to`: performance has whole days.';
+  throw validationError([{ field: 'from', code: 'invalid', message }]);
+}
+
 /** Creates an export that was requested. It has the rows that were recorded before now. */
 export async function createExport(work: Work, body: ExportCreate): Promise<ListedJob> {
-  const { now } = work;
+  const { db, brandId, now } = work;
   await assertBelowLimit(work);
+  const timeZone = body.time_zone ?? (await getTimeZone(db, brandId));
   const { of, format, columns, from, to, by = of === 'performance' ? 'date' : 'recorded' } = body;
-  const end = to === undefined ? now : toEnd(to);
+  const start = from === undefined ? undefined : toStart(from, timeZone);
+  const end = to === undefined ? now : toEnd(to, timeZone);
   // Performance has whole days, including today.
   const until =
     by === 'recorded' && end > now
       ? now
       : of === 'performance' && to === undefined
-        ? toEnd(now.toISOString().slice(0, 10))
+        ? toEnd(dayIn(timeZone, now), timeZone)
         : end;
+  if (of === 'performance') assertWholeDays([start, until], timeZone);
   const request: ExportRequest = {
     of,
     by,
     format,
     columns: toColumnNames(of, columns),
-    from: from === undefined ? null : toStart(from).toISOString(),
+    from: start?.toISOString() ?? null,
     until: until.toISOString(),
     // An export by date includes the rows that were recorded in this very millisecond.
     as_of: new Date(now.getTime() + (by === 'date' ? 1 : 0)).toISOString(),
+    time_zone: timeZone,
   };
   const isSettled = by === 'date' || settledAt(until) <= now;
   return await createJob(work, { kind: EXPORT, request, dueAt: isSettled ? now : settledAt(until) });
@@ -70,7 +84,7 @@ export async function createExport(work: Work, body: ExportCreate): Promise<List
 /** Creates the next export of a schedule. */
 export async function createScheduledExport(
   work: Work,
-  { id, of, format, columns, untilAt }: ScheduleRow,
+  { id, of, format, columns, untilAt, timeZone }: ScheduleRow,
   until: Date,
 ): Promise<ListedJob> {
   const request: ExportRequest = {
@@ -81,6 +95,7 @@ export async function createScheduledExport(
     from: untilAt?.toISOString() ?? null,
     until: until.toISOString(),
     as_of: until.toISOString(),
+    time_zone: timeZone,
   };
   return await createJob(work, { kind: EXPORT, request, scheduleId: id, dueAt: settledAt(until) });
 }
@@ -169,6 +184,7 @@ async function writePart(context: Context, job: ClaimedJob, request: ExportReque
     from: request.from === null ? null : new Date(request.from),
     until: new Date(request.until),
     asOf: new Date(request.as_of),
+    timeZone: request.time_zone,
   };
   const target = await findTarget(context, job, request);
   const number = (await listFiles(context.postgres.db, job)).length + 1;
@@ -230,8 +246,14 @@ async function writeManifest(context: Context, job: ClaimedJob, request: ExportR
   return { cursor, rows: job.rows, file: { ...written, rows: 0 }, isDone: true };
 }
 
+const HELD_FOR_MS = 60_000;
+
 async function runExport(context: Context, job: ClaimedJob, turn: Turn): Promise<TurnOutcome> {
   const request = ExportRequest.parse(job.request);
+  // A copy writes into no bucket of a brand.
+  if (job.scheduleId !== null && (await isHeld(context.postgres.db))) {
+    return { waitMs: HELD_FOR_MS, cursor: Cursor.parse(job.cursor ?? START) };
+  }
   const cursor = await settle(context, request, Cursor.parse(job.cursor ?? START));
   if (!cursor.isSettled) return { waitMs: LOOK_AGAIN_MS, cursor };
   try {

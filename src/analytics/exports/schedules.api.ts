@@ -19,6 +19,7 @@ export const ExportSchedule = z
       .describe('Address of the storage that has the bucket.')
       .meta({ example: 'https://s3.eu-central-1.amazonaws.com' }),
     region: Destination.shape.region,
+    time_zone: z.string().describe('Time zone at whose midnights it runs.').meta({ example: 'Europe/Berlin' }),
     until_at: timestamp
       .nullable()
       .describe('Everything recorded before this time has been delivered; null before the first export is done.')

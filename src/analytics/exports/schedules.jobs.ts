@@ -4,10 +4,10 @@ import { template } from '../../kit/mail/template.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob } from '../../kit/operation/periodic.ts';
 import { inWork } from '../../kit/operation/work.ts';
-import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { hasOpenJob } from '../../platform/jobs/jobs.ts';
 import { createScheduledExport } from './exports.ts';
-import { AFTER_MIDNIGHT_MS, dueSchedules, nextMidnight, type ScheduleRow } from './schedules.ts';
+import { AFTER_MIDNIGHT_MS, dueSchedules, type ScheduleRow, toMidnights } from './schedules.ts';
 
 /** A scheduled export failed for the first time since one was delivered. */
 const exportFailing = template({
@@ -32,7 +32,7 @@ declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof exportMails> {}
 }
 
-/** Starts an export of everything that was recorded since the last one that was delivered, up to midnight UTC. */
+/** Starts an export of everything that was recorded since the last one that was delivered, up to its last midnight. */
 async function startDue({ postgres, clock }: Context, schedule: ScheduleRow): Promise<void> {
   const { id, brandId, untilAt } = schedule;
   const actor = { brandId, keyId: null, operation: 'run_export_schedule', requestId: null };
@@ -41,9 +41,8 @@ async function startDue({ postgres, clock }: Context, schedule: ScheduleRow): Pr
       const { error } = schedule;
       return await dueSchedules.postpone(work.db, schedule, new Date(work.now.getTime() + MINUTE_MS), error);
     }
-    const midnight = nextMidnight(work.now);
-    const until = new Date(midnight.getTime() - DAY_MS);
-    const nextAt = new Date(midnight.getTime() + AFTER_MIDNIGHT_MS);
+    const { last: until, next } = toMidnights(schedule.timeZone, work.now);
+    const nextAt = new Date(next.getTime() + AFTER_MIDNIGHT_MS);
     const isTaken = await dueSchedules.take(work.db, schedule, { nextAt });
     if (isTaken && (untilAt === null || untilAt < until)) await createScheduledExport(work, schedule, until);
   });
@@ -53,6 +52,7 @@ export const runExportSchedules = periodicJob({
   name: 'run-export-schedules',
   everyMs: 5_000,
   asksFor: 'scheduled exports that are due',
+  leaves: true,
   rows: dueSchedules,
   doing: 'starting a scheduled export',
   run: startDue,

@@ -1,20 +1,22 @@
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { openOwnBucket } from '../../kit/engines/files/open.ts';
 import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { ExportSchedulesTable } from '../../kit/engines/postgres/database.ts';
+import { assertLive } from '../../kit/engines/postgres/home.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
+import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { findContactEmail, lockBrand } from '../../platform/brands/brands.ts';
 import type { JobRow } from '../../platform/jobs/jobs.ts';
@@ -100,10 +102,14 @@ async function recordFailure(
 }
 
 const MAX_SCHEDULES = 20;
-/** After midnight UTC, when transactions that began before it have ended. */
+/** After midnight, when transactions that began before it have ended. */
 export const AFTER_MIDNIGHT_MS = 30_000;
 
-export const nextMidnight = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
+/** The beginning of a schedule's day, and of the next one. */
+export const toMidnights = (timeZone: string, now: Date): { last: Date; next: Date } => {
+  const today = dayIn(timeZone, now);
+  return { last: timeIn(timeZone, today), next: timeIn(timeZone, daysAfter(today, 1)) };
+};
 
 const Credentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 
@@ -122,21 +128,45 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** Writes, reads and deletes an object. Throws 422 with what the storage answered. */
-export async function checkBucket({ config }: BucketContext, destination: Destination): Promise<void> {
+const CHECKED_WITHIN_MS = 9_000;
+
+/** The first bytes of a stream, which ends there. */
+async function readSome(stream: Readable, most: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of stream) {
+      chunks.push(Buffer.from(chunk));
+      size += Buffer.byteLength(chunk);
+      if (size >= most) break;
+    }
+  } catch (cause) {
+    throw new BucketRefusal('The bucket did not return the whole object.', { cause });
+  }
+  return Buffer.concat(chunks).subarray(0, most);
+}
+
+/** Writes, reads and deletes an object. Throws 422 with what the storage answered, or that it did not in time. */
+export async function checkBucket(
+  { config, postgres }: Pick<Context, 'config' | 'postgres'>,
+  destination: Destination,
+): Promise<void> {
+  await assertLive(postgres.db);
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
   const own = { bucket, prefix, region, endpoint: toEndpoint(destination), accessKeyId, secretAccessKey };
   const key = `rollcall-check-${randomBase62(12)}`;
   const content = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
+  const signal = AbortSignal.timeout(CHECKED_WITHIN_MS);
   try {
     const store = await openOwnBucket(own, config.outboundAllow);
-    await store.write(key, once(content), 'text/plain');
-    const returned = await buffer(await store.read(key));
-    await store.remove(key);
+    await store.write(key, once(content), 'text/plain', signal);
+    const returned = await readSome(await store.read(key, undefined, signal), content.length + 1);
+    await store.remove(key, signal);
     if (!returned.equals(content)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
   } catch (error) {
     if (!(error instanceof BucketRefusal) && !(error instanceof ApiError)) throw error;
-    const message = error instanceof BucketRefusal ? error.message : 'The bucket did not answer.';
+    const isAnswered = error instanceof BucketRefusal && !signal.aborted;
+    const message = isAnswered ? error.message : `The bucket did not answer within ${CHECKED_WITHIN_MS / 1_000} s.`;
     throw validationError([{ field: 'destination', code: 'refused', message: `cannot be used: ${message}` }]);
   }
 }
@@ -164,6 +194,7 @@ export async function createSchedule(
   if (count >= MAX_SCHEDULES) {
     throw new ApiError('CONFLICT', `A brand has at most ${MAX_SCHEDULES} scheduled exports; delete one first.`);
   }
+  const timeZone = body.time_zone ?? (await getTimeZone(db, brandId));
   const id = newId('exs', now.getTime());
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
   const row = await insertSchedule(db, {
@@ -178,7 +209,8 @@ export async function createSchedule(
     endpoint: toEndpoint(destination),
     credentials: secrets.seal(JSON.stringify({ accessKeyId, secretAccessKey }), id),
     untilAt: null,
-    nextAt: new Date(nextMidnight(now).getTime() + AFTER_MIDNIGHT_MS),
+    timeZone,
+    nextAt: new Date(toMidnights(timeZone, now).next.getTime() + AFTER_MIDNIGHT_MS),
     failingSince: null,
     error: null,
     createdAt: now,

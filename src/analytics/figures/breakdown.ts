@@ -1,27 +1,40 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, isIdLike, queryInTime } from '../../kit/engines/clickhouse/query.ts';
-import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
-import { isDayEdge, type Window } from './sums.ts';
+import { UTM_NAMES } from '../../kit/values/utm.ts';
+import { hasStoredDays, type LocalTime, toLocalTime } from './local-time.ts';
+import { splitWindow, toDayCondition, toWindowCondition, type Window } from './sums.ts';
 import { type MergedCreators, toOwnerColumn } from './totals.ts';
 
 type RolledUp = 'link' | 'creator' | 'country' | 'device' | 'referrer' | 'kind' | 'hour' | 'store' | 'source';
-/** Products are in the orders alone. */
-type Dimension = RolledUp | 'product';
+type Utm = (typeof UTM_NAMES)[number];
+/** Products are in the orders alone, and `utm_` values in events. */
+type Dimension = RolledUp | 'product' | Utm;
 
 /** The columns of events that the rollups have as the key of a dimension. */
-const COLUMN: Readonly<Record<Dimension, string>> = {
+const COLUMN: Readonly<Record<Exclude<Dimension, 'hour'>, string>> = {
   link: 'link_id',
   creator: 'creator_id',
   country: 'toString(country)',
   device: 'toString(device)',
   referrer: 'referrer_host',
   kind: 'toString(kind)',
-  hour: "leftPad(toString(toHour(at)), 2, '0')",
   store: 'store_id',
   source: 'toString(source)',
   product: 'product',
+  utm_source: 'toString(utm_source)',
+  utm_medium: 'toString(utm_medium)',
+  utm_campaign: 'toString(utm_campaign)',
+  utm_term: 'toString(utm_term)',
+  utm_content: 'toString(utm_content)',
 };
+
+const isUtm = (dimension: Dimension): dimension is Utm => UTM_NAMES.some((name) => name === dimension);
+
+const toEventColumn =
+  ({ hour }: LocalTime) =>
+  (dimension: Dimension): string =>
+    dimension === 'hour' ? hour : COLUMN[dimension];
 
 /** Links by the key of their group, such as a campaign. */
 export interface Group {
@@ -42,12 +55,16 @@ function getDimension(by: Grouping): Dimension | undefined {
   return by.of === 'weekday' || by.of === 'day' || by.of === 'month' ? undefined : by.of;
 }
 
-/** The key of a row; `toColumn` gives the expression of a dimension, `day` that of its day. */
-function toKeyExpression(by: Grouping, toColumn: (dimension: Dimension) => string, day: string): string {
+/** The key of a row; `toColumn` gives the expression of a dimension. */
+function toKeyExpression(
+  by: Grouping,
+  toColumn: (dimension: Dimension) => string,
+  { day, dayAndHour }: Pick<LocalTime, 'day' | 'dayAndHour'>,
+): string {
   if (by.of === 'weekday') return `toString(toDayOfWeek(${day}))`;
   if (by.of === 'day') return `toString(${day})`;
   if (by.of === 'month') return `substring(toString(${day}), 1, 7)`;
-  if (by.of === 'day_and_hour') return `concat(toString(${day}), 'T', ${toColumn('hour')})`;
+  if (by.of === 'day_and_hour') return dayAndHour;
   if (by.of === 'creator') return toOwnerColumn(by.merged, toColumn('creator'));
   if (by.of !== 'groups') return toColumn(by.of);
   const keys = by.groups.flatMap(({ key, linkIds }) => linkIds.map(() => toHex(key)));
@@ -56,7 +73,17 @@ function toKeyExpression(by: Grouping, toColumn: (dimension: Dimension) => strin
 }
 
 /** The key of a row of events. */
-export const toEventKey = (by: Grouping): string => toKeyExpression(by, (dimension) => COLUMN[dimension], 'toDate(at)');
+export const toEventKey = (by: Grouping, time: LocalTime): string => toKeyExpression(by, toEventColumn(time), time);
+
+/** True if a row's key or the filters depend on days or hours. */
+const needsClock = (by: Grouping, { hour, weekday }: EventFilter): boolean =>
+  hour !== undefined ||
+  weekday !== undefined ||
+  by.of === 'hour' ||
+  by.of === 'weekday' ||
+  by.of === 'day' ||
+  by.of === 'month' ||
+  by.of === 'day_and_hour';
 
 /** Encodes any text safely for a statement. */
 const toHex = (text: string) => Buffer.from(text).toString('hex');
@@ -76,6 +103,11 @@ export interface EventFilter {
   store?: string | undefined;
   source?: string | undefined;
   product?: string | undefined;
+  utm_source?: string | undefined;
+  utm_medium?: string | undefined;
+  utm_campaign?: string | undefined;
+  utm_term?: string | undefined;
+  utm_content?: string | undefined;
   /** Two digits. */
   hour?: string | undefined;
   /** 1 is Monday. */
@@ -93,7 +125,7 @@ interface Condition {
   sql: (toColumn: (dimension: Dimension) => string, day: string) => string;
 }
 
-const TEXTS = ['country', 'device', 'referrer', 'kind', 'store', 'source', 'product', 'hour'] as const;
+const TEXTS = ['country', 'device', 'referrer', 'kind', 'store', 'source', 'product', 'hour', ...UTM_NAMES] as const;
 
 function inLinks(column: string, { ids, isOutside }: LinkSet): string {
   const possible = ids.filter(isIdLike);
@@ -133,7 +165,9 @@ function toParams(only: EventFilter): Record<string, string | number> {
   return { ...params, ...(weekday === undefined ? {} : { weekday }), ...(currency === undefined ? {} : { currency }) };
 }
 
-export interface BreakdownWhere extends Required<Window> {
+export interface BreakdownWhere extends Window {
+  from: Date;
+  until: Date;
   only: EventFilter;
 }
 
@@ -145,44 +179,61 @@ interface Rows {
 const NAMES = ['clicks', 'orders', 'click_orders', 'sales', 'refunds', 'commission'] as const;
 const IS_ANYTHING = NAMES.map((name) => `${name} != 0`).join(' OR ');
 
-const toDay = (at: Date) => tsvTime(at).slice(0, 10);
+/** No visitors, as rollups have them. */
+const NO_VISITORS = "arrayReduce('uniqCombinedState(12)', CAST([], 'Array(UInt64)'))";
+const ROLLUP_COLUMNS = ['day', 'key', 'currency', 'visitors', ...NAMES].join(', ');
 
-/** Rows of the rollup of one dimension. Clicks have no store and no source: they are those of any other dimension. */
-function selectRollup(dimension: RolledUp, days: readonly string[]): string {
-  const rows = (more: string) =>
-    `FROM dimension_daily_v1 WHERE ${['brand_id = {brand:String}', ...days, more].join(' AND ')}`;
-  const own = `SELECT * ${rows(`dimension = '${dimension}'`)}`;
-  if (dimension !== 'store' && dimension !== 'source') return own;
-  const none = NAMES.slice(1).map((name) => `0 AS ${name}`);
-  const clicks = `SELECT * ${rows("dimension = 'kind' AND key = 'counted'")}`;
-  return `${own} UNION ALL SELECT * REPLACE ('' AS key, ${none.join(', ')}) FROM (${clicks})`;
+/** Events of a window, summed as the views sum them into the rollup of one dimension. */
+function selectEdge(dimension: RolledUp, window: Window): string {
+  const inside = toWindowCondition(window);
+  const hasClicks = dimension !== 'store' && dimension !== 'source';
+  const column = toEventColumn(toLocalTime({}))(dimension);
+  const none = (names: readonly string[]) => names.map((name) => `toInt64(0) AS ${name}`).join(', ');
+  const sums = NAMES.slice(1).map((name) => `toInt64(sum(${name})) AS ${name}`);
+  return `SELECT toDate(at) AS day, ${hasClicks ? column : "''"} AS key, currency,
+      uniqCombinedState(12)(visitor) AS visitors, toInt64(count()) AS clicks, ${none(NAMES.slice(1))}
+    FROM clicks_v1 WHERE ${inside} ${dimension === 'kind' ? '' : "AND kind = 'counted'"} GROUP BY day, key, currency
+    UNION ALL SELECT toDate(at) AS day, ${column} AS key, currency, ${NO_VISITORS} AS visitors, ${none(['clicks'])},
+      ${sums.join(', ')}
+    FROM order_figures_v1 WHERE ${inside} GROUP BY day, key, currency`;
 }
 
-/** Sums of the rollup of one dimension. */
-function rollupRows(brandId: string, by: Grouping, { from, until, only }: BreakdownWhere, dimension: RolledUp): Rows {
+/** Rows of the rollup of one dimension. Clicks have no store and no source: they are those of any other dimension. */
+function selectRollup(dimension: RolledUp, days: string): string {
+  const columns = ['day', 'key', 'currency', 'visitors', ...NAMES.map((name) => `toInt64(${name}) AS ${name}`)];
+  const rows = (more: string) => `FROM dimension_daily_v1 WHERE ${days} AND ${more}`;
+  const own = `SELECT ${columns.join(', ')} ${rows(`dimension = '${dimension}'`)}`;
+  if (dimension !== 'store' && dimension !== 'source') return own;
+  const none = NAMES.slice(1).map((name) => `toInt64(0) AS ${name}`);
+  // In a query of its own, because the empty key would hide the one that the condition is about.
+  const clicks = `SELECT day, '' AS key, currency, visitors, toInt64(clicks) AS clicks, ${none.join(', ')}
+    FROM (SELECT day, currency, visitors, clicks ${rows("dimension = 'kind' AND key = 'counted'")})`;
+  return `${own} UNION ALL ${clicks}`;
+}
+
+/** Sums of the rollup of one dimension, with the events of the days at both ends of the window. */
+function rollupRows(brandId: string, by: Grouping, where: BreakdownWhere, dimension: RolledUp): Rows {
   const toColumn = () => 'key';
-  const days = [...(from ? ['day >= {from_day:Date}'] : []), ...(until ? ['day < {until_day:Date}'] : [])];
-  const inside = ['true', ...toConditions(only).map(({ sql }) => sql(toColumn, 'day'))];
+  const { whole, edges } = splitWindow(where);
+  const parts = [
+    ...(whole ? [selectRollup(dimension, toDayCondition(whole))] : []),
+    ...edges.map((edge) => `SELECT ${ROLLUP_COLUMNS} FROM (${selectEdge(dimension, edge)})`),
+  ];
+  const inside = ['true', ...toConditions(where.only).map(({ sql }) => sql(toColumn, 'day'))];
   const sums = NAMES.map((name) => `sum(${name}) AS ${name}`).join(', ');
+  const key = toKeyExpression(by, toColumn, { day: 'day', dayAndHour: "concat(toString(day), 'T', key, '+00:00')" });
   return {
-    sql: `SELECT ${toKeyExpression(by, toColumn, 'day')} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}
-      FROM (${selectRollup(dimension, days)}) WHERE ${inside.join(' AND ')}
+    sql: `SELECT ${key} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}
+      FROM (${parts.join(' UNION ALL ')}) WHERE ${inside.join(' AND ')}
       GROUP BY group_key, currency HAVING ${IS_ANYTHING}`,
-    params: {
-      ...toParams(only),
-      brand: brandId,
-      ...(from ? { from_day: toDay(from) } : {}),
-      ...(until ? { until_day: toDay(until) } : {}),
-    },
+    params: { ...toParams(where.only), brand: brandId },
   };
 }
 
-const toWindowConditions = ({ from, until }: Window) => [
-  ...(from ? ["at >= {from:DateTime64(3, 'UTC')}"] : []),
-  ...(until ? ["at < {until:DateTime64(3, 'UTC')}"] : []),
-];
-
-const EVENT = 'brand_id, at, currency, link_id, creator_id, store_id, source, kind, country, device, referrer_host';
+const EVENT = [
+  'brand_id, at, currency, link_id, creator_id, store_id, source, kind, country, device, referrer_host',
+  ...UTM_NAMES,
+].join(', ');
 const withRest = (array: string, total: string) =>
   `arrayPushBack(${array}, ${total} - arraySum(${array})) AS all_${total}`;
 
@@ -196,7 +247,7 @@ const selectProducts = (window: Window) => `(
     SELECT ${EVENT}, orders, click_orders, arrayPushBack(products, '') AS all_products,
       ${withRest('product_sales', 'sales')}, ${withRest('product_refunds', 'refunds')},
       ${withRest('product_commission', 'commission')}
-    FROM order_figures_v1 WHERE ${['brand_id = {brand:String}', ...toWindowConditions(window)].join(' AND ')}
+    FROM order_figures_v1 WHERE ${toWindowCondition(window)}
   )
   ARRAY JOIN all_products AS product, arrayEnumerate(all_products) AS place, all_sales AS sale, all_refunds AS refund,
     all_commission AS earned
@@ -206,23 +257,16 @@ const selectProducts = (window: Window) => `(
 const selectOrders = (window: Window, hasProducts: boolean): string =>
   hasProducts ? selectProducts(window) : 'order_figures_v1';
 
-const eventParams = (brandId: string, { from, until, only }: BreakdownWhere) => ({
-  ...toParams(only),
-  brand: brandId,
-  ...(from ? { from: tsvTime(from) } : {}),
-  ...(until ? { until: tsvTime(until) } : {}),
-});
+const eventParams = (brandId: string, { only }: BreakdownWhere) => ({ ...toParams(only), brand: brandId });
 
 /** The same sums of the events themselves, for windows that begin within a day, and for filters of other dimensions. */
 function eventRows(brandId: string, by: Grouping, where: BreakdownWhere, hasProducts: boolean): Rows {
   const { only } = where;
-  const toColumn = (dimension: Dimension) => COLUMN[dimension];
-  const inside = [
-    'brand_id = {brand:String}',
-    ...toWindowConditions(where),
-    ...toConditions(only).map(({ sql }) => sql(toColumn, 'toDate(at)')),
-  ].join(' AND ');
-  const key = `${toKeyExpression(by, toColumn, 'toDate(at)')} AS group_key`;
+  const time = toLocalTime(where);
+  const toColumn = toEventColumn(time);
+  const conditions = toConditions(only).map(({ sql }) => sql(toColumn, time.day));
+  const inside = [toWindowCondition(where), ...conditions].join(' AND ');
+  const key = `${toEventKey(by, time)} AS group_key`;
   const onlyCounted = by.of === 'kind' || only.kind !== undefined ? '' : "AND kind = 'counted'";
   return {
     sql: `SELECT group_key, currency, uniqCombinedIf(12)(visitor, is_click) AS visitors, sum(is_click) AS clicks, sum(ordered) AS orders,
@@ -251,8 +295,8 @@ function productRows(brandId: string, where: BreakdownWhere): Rows {
     { ...where, only: { ...where.only, product: undefined } },
     'store',
   );
-  const toColumn = (dimension: Dimension) => COLUMN[dimension];
-  const inside = toConditions(where.only).map(({ sql }) => sql(toColumn, 'toDate(at)'));
+  const time = toLocalTime(where);
+  const inside = toConditions(where.only).map(({ sql }) => sql(toEventColumn(time), time.day));
   const sums = NAMES.slice(1)
     .map((name) => `toInt64(sum(${name})) AS ${name}`)
     .join(', ');
@@ -272,14 +316,15 @@ function productRows(brandId: string, where: BreakdownWhere): Rows {
   };
 }
 
-/** Chooses the rollup if it has the sums: it has those of a single dimension and of whole days. */
+/** Chooses the rollup if it has the sums: it has those of a single dimension and of some whole days. */
 function selectRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows {
   const needed = new Set([getDimension(by), ...toConditions(where.only).map(({ dimension }) => dimension)]);
   needed.delete(undefined);
   const [dimension = 'hour'] = needed;
-  const isInRollup = needed.size <= 1 && isDayEdge(where.from) && isDayEdge(where.until);
+  const isInRollup =
+    needed.size <= 1 && splitWindow(where).whole !== undefined && (hasStoredDays(where) || !needsClock(by, where.only));
   const hasProducts = needed.has('product');
-  if (!isInRollup) return eventRows(brandId, by, where, hasProducts);
+  if (!isInRollup || isUtm(dimension)) return eventRows(brandId, by, where, hasProducts);
   if (dimension !== 'product') return rollupRows(brandId, by, where, dimension);
   return by.of === 'product' ? productRows(brandId, where) : eventRows(brandId, by, where, true);
 }
@@ -290,16 +335,16 @@ const ProductTitle = z.object({ product: z.string(), title: z.string() });
 export async function listProductTitles(
   clickhouse: ClickHouse,
   brandId: string,
-  { from, until }: Required<Window>,
+  window: { from: Date; until: Date },
   products: readonly string[],
 ): Promise<Map<string, string>> {
   if (products.length === 0) return new Map();
   const sql = `SELECT product, argMax(called, at) AS title
     FROM (SELECT at, products, product_titles FROM order_figures_v1
-      WHERE ${['brand_id = {brand:String}', ...toWindowConditions({ from, until })].join(' AND ')} AND notEmpty(products))
+      WHERE ${toWindowCondition(window)} AND notEmpty(products))
     ARRAY JOIN products AS product, product_titles AS called
     WHERE hex(product) IN ${idSet(products.map((one) => toHex(one).toUpperCase()))} AND called != '' GROUP BY product`;
-  const rows = await queryInTime(clickhouse, ProductTitle, sql, eventParams(brandId, { from, until, only: {} }));
+  const rows = await queryInTime(clickhouse, ProductTitle, sql, { brand: brandId });
   return new Map(rows.map(({ product, title }) => [product, title]));
 }
 

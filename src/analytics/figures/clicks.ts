@@ -4,16 +4,24 @@ import { idSet, integer, queryInTime } from '../../kit/engines/clickhouse/query.
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { readClickTime } from '../../kit/values/click-token.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { UTM_NAMES } from '../../kit/values/utm.ts';
+import { CLICK_KINDS } from '../../kit/values/visitor.ts';
 
 const ListedClick = z.object({
   click_id: z.string(),
   link_id: z.string(),
   creator_id: z.string(),
   at: z.string(),
-  kind: z.enum(['counted', 'repeat', 'bot', 'prefetch', 'head']),
+  kind: z.enum(CLICK_KINDS),
   country: z.string(),
   device: z.string(),
   referrer_host: z.string(),
+  rule: z.string(),
+  utm_source: z.string(),
+  utm_medium: z.string(),
+  utm_campaign: z.string(),
+  utm_term: z.string(),
+  utm_content: z.string(),
 });
 export type ListedClick = z.output<typeof ListedClick>;
 
@@ -27,6 +35,11 @@ export interface ClickWhere {
   country?: string | undefined;
   device?: string | undefined;
   referrer?: string | undefined;
+  utm_source?: string | undefined;
+  utm_medium?: string | undefined;
+  utm_campaign?: string | undefined;
+  utm_term?: string | undefined;
+  utm_content?: string | undefined;
 }
 
 const FILTERS = [
@@ -35,6 +48,7 @@ const FILTERS = [
   ['country', 'country = {country:String}'],
   ['device', 'device = {device:String}'],
   ['referrer', 'referrer_host = {referrer:String}'],
+  ...UTM_NAMES.map((name) => [name, `${name} = {${name}:String}`] as const),
 ] as const;
 
 /** Days are read from the newest, a few at first, because a busy brand's page is full after one. */
@@ -59,7 +73,8 @@ export async function listClicks(
     conditions.push("(at, click_id) < ({last:DateTime64(3, 'UTC')}, {after:String})");
     Object.assign(params, { after, last: tsvTime(readClickTime(after)) });
   }
-  const sql = `SELECT click_id, link_id, creator_id, at, kind, country, device, referrer_host FROM clicks_v1
+  const sql = `SELECT click_id, link_id, creator_id, at, kind, country, device, referrer_host, rule,
+      ${UTM_NAMES.join(', ')} FROM clicks_v1
     WHERE ${conditions.join(' AND ')} AND at >= {from:DateTime64(3, 'UTC')} AND at < {until:DateTime64(3, 'UTC')}
     ORDER BY at DESC, click_id DESC LIMIT {limit:UInt64}`;
   const clicks: ListedClick[] = [];

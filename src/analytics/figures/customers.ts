@@ -3,6 +3,7 @@ import { insertOnce, quorumSettings } from '../../kit/engines/clickhouse/insert.
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { command, idTuple, integer, queryInTime, READ_BACK, readBack } from '../../kit/engines/clickhouse/query.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { hasStoredDays, toLocalMs } from './local-time.ts';
 import { isDayEdge, type Window } from './sums.ts';
 
 /** Columns of an order's row besides its brand and version, in the order of its line. */
@@ -274,9 +275,9 @@ export async function listShareSums(clickhouse: ClickHouse, brandId: string, win
 }
 
 const CohortSums = z.object({
-  /** The first UTC day of the cohort's month or week. */
+  /** The first day of the cohort's month or week. */
   cohort: z.string(),
-  /** The first UTC day of the month or week of the orders. */
+  /** The first day of the month or week of the orders. */
   bucket: z.string(),
   money: z.string(),
   customers: integer,
@@ -287,6 +288,13 @@ const CohortSums = z.object({
 });
 export type CohortSums = z.output<typeof CohortSums>;
 
+/** Orders of known customers from a time on, each with its customer: the stored first ones of a month are those of UTC. */
+const selectKnownOrders = (from: Date): string =>
+  `SELECT toString(first_creator_id) AS key, toString(currency) AS currency, at AS time, first_at AS since, customer,
+      toInt64(is_known) AS known, worth, toInt64(is_first) AS firsts
+    FROM customer_orders_v1 FINAL
+    WHERE brand_id = {brand:String} AND day >= toDate(${dayNumber(from)}) AND at >= ${from.getTime()} AND is_known = 1`;
+
 /**
  * Sums the later orders of the customers whose first order is in the period, by month or week. `money` is the currency,
  * and empty unless money counts.
@@ -295,22 +303,28 @@ export async function listCohortSums(
   clickhouse: ClickHouse,
   brandId: string,
   { by, of, metric }: { by: 'month' | 'week'; of: string; metric: 'customers' | 'orders' | 'revenue' },
-  { from, until }: { from: Date; until: Date },
+  period: { from: Date; until: Date; timeZone: string },
+  now: Date,
 ): Promise<CohortSums[]> {
+  const { from, until, timeZone } = period;
+  const isStored = hasStoredDays({ from, until: now, timeZone });
   const isFirst = `firsts_of_${by}` as const;
-  const elements = selectElements({
-    of: 'first_creator',
-    from,
-    isWhole: isWholeDays({ from, until }),
-    names: ['known', 'worth', 'firsts', isFirst],
-  });
+  const elements = isStored
+    ? selectElements({
+        of: 'first_creator',
+        from,
+        isWhole: isWholeDays({ from, until }),
+        names: ['known', 'worth', 'firsts', isFirst],
+      })
+    : selectKnownOrders(from);
   const truncate = (at: string) => {
-    const day = `toDate(intDiv(${at}, ${DAY_MS}))`;
+    const day = `toDate(intDiv(${isStored ? at : toLocalMs({ from, until: now, timeZone }, at)}, ${DAY_MS}))`;
     return by === 'month' ? `toStartOfMonth(${day})` : `toMonday(${day})`;
   };
   const isWon = { all: 'true', attributed: "key != ''" }[of] ?? 'key = {of:String}';
+  const customers = isStored ? `sum(${isFirst})` : 'uniqExact(customer)';
   const sql = `SELECT ${truncate('since')} AS cohort, ${truncate('time')} AS bucket,
-      ${metric === 'revenue' ? 'currency' : "''"} AS money, sum(${isFirst}) AS customers, sum(firsts) AS firsts,
+      ${metric === 'revenue' ? 'currency' : "''"} AS money, ${customers} AS customers, sum(firsts) AS firsts,
       sum(known) AS orders, sum(worth) AS worthMinor
     FROM (${elements}) WHERE since >= ${from.getTime()} AND since < ${until.getTime()} AND ${isWon}
     GROUP BY cohort, bucket, money HAVING orders > 0 ORDER BY cohort, money, bucket`;

@@ -7,6 +7,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Account } from '../../kit/outbox/ledger-entry.ts';
 import { readClickTime } from '../../kit/values/click-token.ts';
+import { UTM_NAMES } from '../../kit/values/utm.ts';
 import { oldestWaitingClick } from './freshness.ts';
 import { type OrderLines, type ProductPart, productParts } from './products.ts';
 import { postedRows } from './sums.ts';
@@ -25,6 +26,11 @@ const Click = z.object({
   country: z.string(),
   device: z.string(),
   referrer_host: z.string(),
+  utm_source: z.string(),
+  utm_medium: z.string(),
+  utm_campaign: z.string(),
+  utm_term: z.string(),
+  utm_content: z.string(),
 });
 export type Click = z.output<typeof Click>;
 
@@ -35,7 +41,7 @@ async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): 
   const rows = await readBack(
     clickhouse,
     Click,
-    `SELECT click_id, kind, country, device, referrer_host FROM clicks_v1
+    `SELECT click_id, kind, country, device, referrer_host, ${UTM_NAMES.join(', ')} FROM clicks_v1
     WHERE brand_id IN ${toSet(({ brandId }) => brandId)}
       AND toDate(at) IN (SELECT toDate(arrayJoin(splitByChar(',', {days:String}))))
       AND link_id IN ${toSet(({ linkId }) => linkId)} AND click_id IN ${toSet(({ clickId }) => clickId)}`,
@@ -83,14 +89,15 @@ export async function countUnlikeClicks(
   position: number,
   exceptions: readonly Range[],
 ): Promise<number> {
-  const won = `(SELECT click_id, kind, country, device, referrer_host FROM order_figures_v1
+  const facts = ['country', 'device', 'referrer_host', ...UTM_NAMES];
+  const of = (table: string) => facts.map((fact) => `${table}.${fact}`).join(', ');
+  const won = `(SELECT click_id, kind, ${facts.join(', ')} FROM order_figures_v1
     WHERE brand_id = {brand:String} AND click_id != '' AND ${toPositionCondition(exceptions)})`;
   const sql = `SELECT 1 FROM ${won} AS won INNER JOIN (
-      SELECT click_id, toString(kind) AS kind, country, device, referrer_host FROM clicks_v1
+      SELECT click_id, toString(kind) AS kind, ${facts.join(', ')} FROM clicks_v1
       WHERE brand_id = {brand:String} AND click_id IN (SELECT click_id FROM ${won})
     ) AS click ON click.click_id = won.click_id
-    WHERE (toString(won.kind), won.country, won.device, won.referrer_host)
-      != (click.kind, click.country, click.device, click.referrer_host)`;
+    WHERE (toString(won.kind), ${of('won')}) != (click.kind, ${of('click')})`;
   return await countRows(clickhouse, sql, { brand: brandId, position });
 }
 
@@ -131,6 +138,7 @@ const COLUMNS = [
   'country',
   'device',
   'referrer_host',
+  ...UTM_NAMES,
   'orders',
   'click_orders',
   'sales',
@@ -212,7 +220,15 @@ const productColumns = (parts: readonly ProductPart[]): string[] => {
 function toRows(entry: SyncedEntry, click: Click | undefined, lines: OrderLines | undefined): string {
   const { brandId, seq, currency, linkId, creatorId, integrationId, source, clickId, postings } = entry;
   const facts = [currency, tsvText(linkId ?? ''), tsvText(creatorId), tsvText(integrationId ?? '')];
-  const won = [source, clickId, click?.kind, click?.country, click?.device, click?.referrer_host];
+  const won = [
+    source,
+    clickId,
+    click?.kind,
+    click?.country,
+    click?.device,
+    click?.referrer_host,
+    ...UTM_NAMES.map((name) => click?.[name]),
+  ];
   const texts = [...facts, ...won.map((text) => tsvText(text ?? ''))];
   const [first] = postings;
   const rows = [...Map.groupBy(postings, ({ at }) => at)].map(([at, some], line) => {

@@ -120,9 +120,9 @@ export async function listCreatorFigures(
 
 const DaySums = Sums.extend({ day: z.string() });
 
-/** Sums per UTC day and currency, in order. */
+/** Sums per day and currency, in order. */
 export async function listDays(clickhouse: ClickHouse, brandId: string, window: Window) {
-  const { from, params } = selectSource(brandId, window, 'brand_daily_v1');
+  const { from, params } = selectSource(brandId, window, 'brand_daily_v1', { byDay: true });
   const sql = `SELECT day, currency, ${SUMS} FROM ${from} GROUP BY day, currency ORDER BY day, currency`;
   return await queryInTime(clickhouse, DaySums, sql, params);
 }

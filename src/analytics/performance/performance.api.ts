@@ -20,7 +20,7 @@ const listAffiliatePerformance = read({
   summary: 'Performance by code or link',
   description:
     'One row for each code or link and currency with any activity in the window, newest first. Clicks, refunds and ' +
-    `adjustments count by their own time, sales and their commission by the time of the order. ${FRESHNESS}`,
+    `adjustments count by their own time, sales and their commission by the time of the order. Manual commissions have no code or link and are left out. ${FRESHNESS}`,
   forAgents: {
     description:
       'One row for each code or link and currency with any activity, newest first; `summary` has the totals.',
@@ -33,13 +33,22 @@ const listAffiliatePerformance = read({
     withFreshness(context, { ...call, caller: { brandId } }, async () => {
       const page = toPage(query);
       const where = await toPerformanceFilter(context, brandId, query);
-      if (!where) return { data: [], pagination: toPagination(page, 0), summary: { by_currency: [] } };
+      if (!where)
+        return {
+          data: [],
+          pagination: toPagination(page, 0),
+          summary: { by_currency: [], time_zone: query.time_zone },
+        };
       const [sums, { total, byCurrency }] = await Promise.all([
         listPerformance(context.clickhouse, brandId, where, { ...page, sort: query.sort }),
         totalPerformance(context.clickhouse, brandId, where),
       ]);
       const data = await toRows(context, brandId, sums);
-      return { data, pagination: toPagination(page, total), summary: { by_currency: byCurrency.map(toBalances) } };
+      return {
+        data,
+        pagination: toPagination(page, total),
+        summary: { by_currency: byCurrency.map(toBalances), time_zone: query.time_zone },
+      };
     }),
   csv: {
     item: PerformanceRow,
@@ -66,6 +75,7 @@ const listCampaignPerformance = read({
       return {
         data: rows.slice(page.offset, page.offset + page.limit),
         pagination: toPagination(page, rows.length),
+        meta: { time_zone: query.time_zone },
       };
     }),
   csv: {

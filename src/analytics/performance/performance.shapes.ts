@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { campaignId, creatorEmail, currencyField } from '../../kit/values/fields.ts';
 import { PageQuery, Pagination } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { TimeZone } from '../../kit/values/time-zone.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
 import { Boundary, toEnd, toStart } from '../figures/sums.ts';
 
@@ -52,27 +53,30 @@ const Filter = z.object({
     .describe("Only this creator's codes and links. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
   date_from: Boundary.optional()
-    .describe('Start of the window: a UTC day or a time. Omitted: since the beginning.')
+    .describe('Start of the window: a day or a time. Omitted: since the beginning.')
     .meta({ example: '2026-03-01' }),
   date_to: Boundary.optional().describe(
-    'End of the window: a UTC day, which is included whole, or a time. Omitted: until now.',
+    'End of the window: a day, which is included whole, or a time. Omitted: until now.',
   ),
+  time_zone: TimeZone.default('UTC').describe('IANA time zone of `date_from` and `date_to` without a time.'),
   ...PageQuery,
 });
 
 function beginsBeforeItEnds(
-  { date_from, date_to }: Unchecked<'date_from' | 'date_to'>,
+  { date_from, date_to, time_zone }: Unchecked<'date_from' | 'date_to' | 'time_zone'>,
   context: z.core.$RefinementCtx,
 ): void {
   const { data: from } = Boundary.safeParse(date_from);
   const { data: to } = Boundary.safeParse(date_to);
-  if (from === undefined || to === undefined || toStart(from) < toEnd(to)) return;
+  const { data: zone = 'UTC' } = TimeZone.safeParse(time_zone);
+  if (from === undefined || to === undefined || toStart(from, zone) < toEnd(to, zone)) return;
   context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: to });
 }
 
 const MAX_LINKS = 100;
 
-export const PerformanceFilter = Filter.extend({
+/** Without the check of its dates. */
+const PlainPerformanceFilter = Filter.extend({
   link_ids: z
     .string()
     .transform((text) => text.split(',').map((id) => id.trim()))
@@ -84,7 +88,8 @@ export const PerformanceFilter = Filter.extend({
     .enum(['newest', 'revenue'])
     .default('newest')
     .describe('`newest`: newest code or link first. `revenue`: highest revenue first. CSV is always newest first.'),
-}).superRefine(beginsBeforeItEnds, besideOthers);
+});
+export const PerformanceFilter = PlainPerformanceFilter.superRefine(beginsBeforeItEnds, besideOthers);
 export type PerformanceFilter = z.output<typeof PerformanceFilter>;
 
 export const CampaignPerformanceFilter = Filter.extend({
@@ -114,12 +119,21 @@ export const CampaignPerformance = z
   .meta({ id: 'CampaignPerformance' });
 export type CampaignPerformance = z.infer<typeof CampaignPerformance>;
 
-export const CampaignPerformanceList = z.object({ data: z.array(CampaignPerformance), pagination: Pagination });
+const shownZone = z.string().describe('Time zone of the days of the window.').meta({ example: 'UTC' });
+
+export const CampaignPerformanceList = z.object({
+  data: z.array(CampaignPerformance),
+  pagination: Pagination,
+  meta: z.object({ time_zone: shownZone }).describe('What the rows cover.'),
+});
 
 export const PerformanceList = z.object({
   data: z.array(PerformanceRow),
   pagination: Pagination,
   summary: z
-    .object({ by_currency: z.array(z.object(Balances)).describe('Sums in each currency.') })
+    .object({
+      by_currency: z.array(z.object(Balances)).describe('Sums in each currency.'),
+      time_zone: shownZone,
+    })
     .describe('Sums over all matching rows, not just this page.'),
 });

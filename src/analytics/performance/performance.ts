@@ -58,12 +58,13 @@ export async function toPerformanceFilter(
     creator_email,
     date_from,
     date_to,
+    time_zone,
     link_ids,
   }: Omit<CampaignPerformanceFilter, 'campaign_id'> & Partial<PerformanceFilter>,
 ): Promise<PerformanceWhere | undefined> {
   const window = {
-    from: date_from === undefined ? undefined : toStart(date_from),
-    until: date_to === undefined ? undefined : toEnd(date_to),
+    from: date_from === undefined ? undefined : toStart(date_from, time_zone),
+    until: date_to === undefined ? undefined : toEnd(date_to, time_zone),
     linkIds: link_ids,
   };
   if (creator_email === undefined) return window;

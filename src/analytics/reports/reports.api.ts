@@ -3,22 +3,13 @@ import { noun } from '../../kit/operation/noun.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
-import { dayIn, timeZoneName } from '../../kit/values/time-zone.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { lockBrand } from '../../platform/brands/brands.ts';
 import { parseOwnAddresses } from '../../platform/people/people.ts';
 import { mailReports } from './reports.jobs.ts';
 import { reportMails } from './reports.mails.ts';
 import { Report, ReportCreate, ReportFilter, ReportPatch, toReport } from './reports.shapes.ts';
-import {
-  assertParameters,
-  countReports,
-  deleteReport,
-  endOfPeriod,
-  insertReport,
-  reports,
-  toDueAt,
-  updateReport,
-} from './reports.ts';
+import { assertParameters, countReports, endOfPeriod, reportRows, reports, toDueAt } from './reports.ts';
 
 const MAX_REPORTS = 50;
 
@@ -51,10 +42,10 @@ const reportOperations = [
     body: ReportCreate,
     errors: ['CONFLICT'],
     apply: async (work, { body }) => {
-      const { db, now, brandId, audit } = work;
+      const { db, now, brandId } = work;
       const brand = await lockBrand(db, brandId);
       const { name, operation, parameters, every, at } = body;
-      const timezone = timeZoneName(body.timezone ?? brand.timeZone) ?? brand.timeZone;
+      const timezone = body.timezone ?? brand.timeZone;
       assertParameters({ operation, parameters, timezone });
       const recipients = await parseOwnAddresses(work, 'to', body.to);
       if ((await countReports(db, brandId)) >= MAX_REPORTS) {
@@ -62,9 +53,8 @@ const reportOperations = [
       }
       const id = newId('rep', now.getTime());
       const endsOn = endOfPeriod(every, dayIn(timezone, now));
-      const row = await insertReport(db, {
+      const row = await reportRows.insert(work, {
         id,
-        brandId,
         name,
         operation,
         parameters: JSON.stringify(parameters),
@@ -79,7 +69,6 @@ const reportOperations = [
         createdAt: now,
         updatedAt: null,
       });
-      audit({ resourceId: id, old: null, new: row });
       return toReport(row);
     },
   }),
@@ -101,16 +90,15 @@ const reportOperations = [
     body: ReportPatch,
     errors: ['NOT_FOUND'],
     apply: async (work, { params: { id }, body: { to, ...body } }) => {
-      const { db, now, brandId, audit } = work;
-      const old = await reports.lock(db, brandId, id);
-      const timezone = body.timezone === undefined ? undefined : timeZoneName(body.timezone);
-      const { name, operation, parameters, every, at } = body;
+      const { now } = work;
+      const old = await reportRows.lock(work, id);
+      const { name, operation, parameters, every, at, timezone } = body;
       const set = applyPatch(old, { name, operation, parameters, every, at, timezone });
       assertParameters(set);
       const isAnew = set.every !== old.every || set.timezone !== old.timezone;
       const endsOn = isAnew ? endOfPeriod(set.every, dayIn(set.timezone, now)) : old.endsOn;
       const isMoved = isAnew || set.at !== old.at;
-      const row = await updateReport(db, brandId, id, {
+      const row = await reportRows.update(work, old, {
         ...omitUndefined({ name, operation, every, at, timezone }),
         ...(parameters === undefined ? {} : { parameters: JSON.stringify(parameters) }),
         ...(to === undefined ? {} : { recipients: await parseOwnAddresses(work, 'to', to) }),
@@ -118,7 +106,6 @@ const reportOperations = [
         error: null,
         updatedAt: now,
       });
-      audit({ resourceId: id, old, new: row });
       return toReport(row);
     },
   }),
@@ -131,10 +118,9 @@ const reportOperations = [
     forAgents,
     item: Report,
     errors: ['NOT_FOUND'],
-    apply: async ({ db, brandId, audit }, { params: { id } }) => {
-      const row = await reports.lock(db, brandId, id);
-      await deleteReport(db, brandId, id);
-      audit({ resourceId: id, old: row, new: null });
+    apply: async (work, { params: { id } }) => {
+      const row = await reportRows.lock(work, id);
+      await reportRows.delete(work, row);
       return toReport(row);
     },
   }),

@@ -1,6 +1,7 @@
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
@@ -102,7 +103,7 @@ async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
     to,
     figures,
     isWhole,
-    page: toPagePath(report, { from, to }),
+    page: toPagePath(report, { from, to }, await getTimeZone(postgres.db, brandId)),
   };
   await inWork(postgres.db, clock, actor, async (work) => {
     if (!(await dueReports.take(work.db, report, { ...next, sentAt: work.now, error: null }))) return;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { TimeZone } from '../../kit/values/time-zone.ts';
@@ -44,7 +45,7 @@ const timezone = TimeZone.describe('IANA time zone of its periods and mails.');
 
 /** The recipients of a report or an alert. */
 export const recipients = z
-  .array(z.email().max(320))
+  .array(Email)
   .min(1)
   .max(MAX_RECIPIENTS)
   .meta({ example: ['robin@acme.example'] });

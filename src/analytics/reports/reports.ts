@@ -1,16 +1,16 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { ReportsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
 import { findOperation } from '../../kit/operation/noun.ts';
 import type { Operation } from '../../kit/operation/operation.ts';
+import { table } from '../../kit/operation/table.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { formatMoney, getDecimals } from '../../kit/values/money.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import { daysAfter, timeIn, toMonday } from '../../kit/values/time-zone.ts';
+import { daysAfter, isSameZone, timeIn, toMonday } from '../../kit/values/time-zone.ts';
 import { Breakdown, BreakdownQuery, type BreakdownRow } from '../breakdown/breakdown.shapes.ts';
 import { Customers, Share } from '../customers/customers.shapes.ts';
 import { PerformanceList } from '../performance/performance.shapes.ts';
@@ -39,15 +39,7 @@ export const reports = listing({
 export const countReports = (db: Db, brandId: string): Promise<number> =>
   countRows(db.selectFrom('reports').select(COUNT).where('brandId', '=', brandId));
 
-export const insertReport = (db: Db, row: Insertable<ReportsTable>): Promise<ReportRow> =>
-  db.insertInto('reports').values(row).returningAll().executeTakeFirstOrThrow();
-
-export const updateReport = (db: Db, brandId: string, id: string, change: Updateable<ReportsTable>) =>
-  updateOwn(db.updateTable('reports').set(change).returningAll(), brandId, id);
-
-export async function deleteReport(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('reports').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
+export const reportRows = table<ReportsTable>('reports', 'report');
 
 export const dueReports = periodicRows<'dueAt', ReportRow>({ table: 'reports', due: 'dueAt' });
 
@@ -300,11 +292,13 @@ export const getReportSource = (operation: ReportOperation): ReportSource => REP
 
 /** The page of the app that shows the figures of these days. */
 export function toPagePath(
-  { operation, parameters }: Pick<ReportRow, 'operation' | 'parameters'>,
+  { operation, parameters, timezone }: Pick<ReportRow, 'operation' | 'parameters' | 'timezone'>,
   days: FirstAndLast,
+  brandZone: string,
 ): string {
   const { page, search } = REPORT_SOURCES[operation];
-  return `${page}?${new URLSearchParams({ ...search(parameters), ...days })}`;
+  const zone = isSameZone(timezone, brandZone) ? {} : { time_zone: timezone };
+  return `${page}?${new URLSearchParams({ ...search(parameters), ...days, ...zone })}`;
 }
 
 /** The reading operation of a report. */
@@ -326,6 +320,7 @@ export function toQuery(
     ...parameters,
     [ends[0]]: timeIn(timezone, from).toISOString(),
     [ends[1]]: last.toISOString(),
+    time_zone: timezone,
     ...(hasRows ? { limit: String(limit) } : {}),
   };
 }
@@ -335,6 +330,7 @@ const OWN_PARAMETERS = new Set([
   'to',
   'date_from',
   'date_to',
+  'time_zone',
   'page',
   'limit',
   'offset',

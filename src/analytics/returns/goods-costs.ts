@@ -1,10 +1,8 @@
-import { DAY_MS } from '../../kit/values/duration.ts';
+import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
 import type { CostRow } from '../costs/costs.ts';
 import { type CostParts, type ItemCosts, type ReturnSums, toItemKey } from '../figures/returns.ts';
 import type { Period } from '../periods.ts';
 import type { Missing } from './returns.shapes.ts';
-
-const toDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 const appliesOn = ({ fromDay, toDay }: CostRow, day: string) =>
   (fromDay === null || fromDay <= day) && (toDay === null || day <= toDay);
@@ -40,11 +38,11 @@ function partCost(costs: readonly CostRow[], day: string, campaignId: string | n
   return { ratePpm: percents.length === 0 ? undefined : sumBy(percents, ({ ratePpm }) => ratePpm), perOrder };
 }
 
-const dayAfter = (day: string) => toDay(new Date(Date.parse(day) + DAY_MS));
-
 /** The days of a period on which other costs begin to apply. */
 function listStarts(costs: readonly CostRow[], first: string, last: string): string[] {
-  const edges = costs.flatMap(({ fromDay, toDay }) => [fromDay ?? [], toDay === null ? [] : dayAfter(toDay)].flat());
+  const edges = costs.flatMap(({ fromDay, toDay }) =>
+    [fromDay ?? [], toDay === null ? [] : daysAfter(toDay, 1)].flat(),
+  );
   return [...new Set(edges)].filter((day) => day > first && day <= last).sort();
 }
 
@@ -70,11 +68,11 @@ export interface GoodsCosts {
 /** The costs of goods in the period, by day and campaign. */
 export function toGoodsCosts(
   all: readonly CostRow[],
-  { from, until }: Period,
+  { from, until, timeZone }: Period,
   campaigns: readonly { key: string; linkIds: readonly string[] }[],
 ): GoodsCosts {
   const costs = all.filter(({ kind }) => kind === 'cogs_percent' || kind === 'per_order');
-  const [first, last] = [toDay(from), toDay(new Date(until.getTime() - 1))];
+  const [first, last] = [dayIn(timeZone, from), dayIn(timeZone, new Date(until.getTime() - 1))];
   const starts = listStarts(costs, first, last);
   const groups = campaigns.filter(({ key }) => costs.some(({ campaignId }) => campaignId === key));
   const its = [first, ...starts].flatMap((day) =>
@@ -96,25 +94,26 @@ export function sumGoods(
 }
 
 /** The part of a fixed cost before a time: it is spread evenly over its days, or falls on its first. */
-function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number): number {
-  const start = Date.parse(fromDay ?? '');
+function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number, timeZone: string): number {
+  const start = timeIn(timeZone, fromDay ?? '').getTime();
   if (toDay === null) return time > start ? (amountMinor ?? 0) : 0;
-  const length = Date.parse(toDay) + DAY_MS - start;
+  const length = timeIn(timeZone, daysAfter(toDay, 1)).getTime() - start;
   const passed = Math.min(Math.max(time - start, 0), length);
   return Number((BigInt(amountMinor ?? 0) * BigInt(passed)) / BigInt(length));
 }
 
 /** The part of a fixed cost in a period. The parts of neighbouring periods add up. */
-export const fixedWithin = (cost: CostRow, { from, until }: Pick<Period, 'from' | 'until'>): number =>
-  fixedBefore(cost, until.getTime()) - fixedBefore(cost, from.getTime());
+export const fixedWithin = (cost: CostRow, { from, until, timeZone }: Omit<Period, 'shown'>): number =>
+  fixedBefore(cost, until.getTime(), timeZone) - fixedBefore(cost, from.getTime(), timeZone);
 
-/** The UTC months of a period, clipped to it. */
-export function listMonths({ from, until }: Period): { month: string; from: Date; until: Date }[] {
+/** The months of a period, clipped to it. */
+export function listMonths({ from, until, timeZone }: Period): { month: string; from: Date; until: Date }[] {
   const months: { month: string; from: Date; until: Date }[] = [];
   for (let start = from; start < until; ) {
-    const next = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1));
+    const month = dayIn(timeZone, start).slice(0, 7);
+    const next = timeIn(timeZone, `${daysAfter(`${month}-01`, 31).slice(0, 7)}-01`);
     const end = next < until ? next : until;
-    months.push({ month: start.toISOString().slice(0, 7), from: start, until: end });
+    months.push({ month, from: start, until: end });
     start = end;
   }
   return months;

@@ -11,7 +11,7 @@ const getAnalyticsReturns = read({
   summary: 'What campaigns, creators, links and months earned',
   description:
     'Revenue, costs and profit, in one row for each key and currency. The rows add up to the same totals for every `by`. ' +
-    `A cost that nobody entered makes figures null and is named in \`missing\`: see \`/v1/costs\`. Covers the last 30 UTC days by default. ${FRESHNESS}`,
+    `A cost that nobody entered makes figures null and is named in \`missing\`: see \`/v1/costs\`. Covers the last 30 days by default. ${FRESHNESS}`,
   forAgents: {
     description: 'Revenue, costs and profit. What nobody entered is null and named in `missing`.',
     example: { by: 'campaign' },

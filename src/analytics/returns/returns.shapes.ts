@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { currencyField } from '../../kit/values/fields.ts';
 import { PageQuery, Pagination } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { commissionFigure, currencyQuery, orderFigures, PeriodQuery, ShownPeriod } from '../summary/summary.shapes.ts';
+import {
+  commissionFigure,
+  currencyQuery,
+  orderFigures,
+  PeriodQuery,
+  ShownPeriod,
+  shownTimeZone,
+} from '../summary/summary.shapes.ts';
 
 const BY = ['campaign', 'creator', 'link', 'month'] as const;
 const MISSING = ['goods', 'contract_fees', 'gifts'] as const;
@@ -90,7 +97,8 @@ export const Returns = z.object({
   pagination: Pagination.describe('This page, and the number of returns on all pages.'),
   meta: z
     .object({
-      period: ShownPeriod.describe('The period of these returns, in UTC.'),
+      period: ShownPeriod.describe('The period of these returns.'),
+      time_zone: shownTimeZone,
       missing: missing.describe('Costs that are missing in some row, on all pages.').meta({ example: ['gifts'] }),
     })
     .describe('What the returns cover.'),

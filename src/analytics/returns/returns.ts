@@ -1,16 +1,16 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { toChunks } from '../../kit/values/chunks.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { type CostRow, listCosts } from '../costs/costs.ts';
 import type { Group, Grouping } from '../figures/breakdown.ts';
+import { toLocalTimestamp } from '../figures/local-time.ts';
 import { listReturnSums, type ReturnSums } from '../figures/returns.ts';
 import type { MergedCreators } from '../figures/totals.ts';
-import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
-import { type Period, resolvePeriod } from '../periods.ts';
+import { labelInChunks, listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
+import { findPeriod, type Period } from '../periods.ts';
 import {
   fixedWithin,
   type GoodsCosts,
@@ -34,21 +34,25 @@ export interface FeeSum {
   paidMinor: number;
 }
 
-const toMonth = (at: string, from: Date) => sql`case when ${sql.ref(at)} < ${from} then 'before'
-  else to_char(${sql.ref(at)} at time zone 'UTC', 'YYYY-MM') end`;
+const localTime = (column: 'signed_at' | 'paid_at' | 'shipped_at', period: Period) =>
+  sql.raw(toLocalTimestamp(period, column));
+
+const toMonth = (column: 'signed_at' | 'paid_at', period: Period) => sql`case when ${sql.ref(column)} < ${period.from}
+  then 'before' else to_char(${localTime(column, period)}, 'YYYY-MM') end`;
 
 /** Fees of signed contracts and payouts of fees, from the first on. */
-async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
+async function listFees(db: Db, brandId: string, period: Period): Promise<FeeSum[]> {
+  const { until } = period;
   const { rows } = await sql<FeeSum>`
     select creator_id, campaign_id, currency, month, sum(agreed)::bigint as agreed_minor, sum(paid)::bigint as paid_minor
     from (
-      select creator_id, campaign_id, compensation_currency as currency, ${toMonth('signedAt', from)} as month,
+      select creator_id, campaign_id, compensation_currency as currency, ${toMonth('signed_at', period)} as month,
         compensation_amount_minor as agreed, 0 as paid
       from contracts
       where brand_id = ${brandId} and status = 'signed' and signed_at < ${until} and compensation_type = 'fixed'
         and compensation_amount_minor is not null
       union all
-      select creator_id, null, currency, ${toMonth('paidAt', from)}, 0, amount_minor
+      select creator_id, null, currency, ${toMonth('paid_at', period)}, 0, amount_minor
       from payouts where brand_id = ${brandId} and is_fee and paid_at < ${until}
     ) as fee
     group by creator_id, campaign_id, currency, month order by month, creator_id, campaign_id, currency`.execute(db);
@@ -64,9 +68,10 @@ export interface MissingFee {
 }
 
 /** Contracts with a fixed fee that was not entered, signed in the period. */
-async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<MissingFee[]> {
+async function listContractsWithoutFee(db: Db, brandId: string, period: Period): Promise<MissingFee[]> {
+  const { from, until } = period;
   const { rows } = await sql<MissingFee>`
-    select distinct creator_id, campaign_id, ${toMonth('signedAt', from)} as month
+    select distinct creator_id, campaign_id, ${toMonth('signed_at', period)} as month
     from contracts
     where brand_id = ${brandId} and status = 'signed' and signed_at >= ${from} and signed_at < ${until}
       and compensation_type = 'fixed' and compensation_amount_minor is null`.execute(db);
@@ -83,10 +88,12 @@ export interface Gift extends MissingFee {
 }
 
 /** Products shipped in the period; those of returned shipments came back. */
-async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
+async function listGifts(db: Db, brandId: string, period: Period): Promise<Gift[]> {
+  const { from, until } = period;
+  const shippedAt = localTime('shipped_at', period);
   const { rows } = await sql<Gift>`
-    select creator_id, campaign_id, to_char(shipped_at at time zone 'UTC', 'YYYY-MM') as month,
-      to_char(shipped_at at time zone 'UTC', 'YYYY-MM-DD') as day, product.value ->> 'sku' as sku,
+    select creator_id, campaign_id, to_char(${shippedAt}, 'YYYY-MM') as month,
+      to_char(${shippedAt}, 'YYYY-MM-DD') as day, product.value ->> 'sku' as sku,
       sum(coalesce((product.value ->> 'quantity')::bigint, 1))::bigint as items
     from shipments
     left join lateral json_array_elements(case json_typeof(products) when 'array' then products else '[]'::json end)
@@ -214,7 +221,7 @@ function addFixed(table: ReturnsTable, by: ReturnsBy, costs: readonly CostRow[],
     if (cost.kind !== 'fixed') continue;
     for (const { month, ...part } of parts) {
       const key = by === 'campaign' ? (cost.campaignId ?? '') : month;
-      table.add(key, cost.currency ?? '', { fixed: fixedWithin(cost, part) });
+      table.add(key, cost.currency ?? '', { fixed: fixedWithin(cost, { ...part, timeZone: period.timeZone }) });
     }
   }
 }
@@ -235,12 +242,13 @@ async function listReturns(
 ): Promise<UnlabelledRow[]> {
   const [merged, campaigns, costs, own] = await Promise.all([
     listMerged(db, brandId),
-    listLinkGroups(db, brandId, 'campaignId'),
+    listLinkGroups(db, brandId, 'links.campaignId'),
     listCosts(db, brandId),
     getBrandCurrency(db, brandId),
   ]);
   const goods = toGoodsCosts(costs, period, campaigns);
-  const where = { from: period.from, until: period.until, currency };
+  const { from, until, timeZone } = period;
+  const where = { from, until, timeZone, currency };
   const [sums, fees, gifts, withoutFee] = await Promise.all([
     listReturnSums(clickhouse, brandId, toReturnsGrouping(by, merged, campaigns), where, goods.parts),
     listFees(db, brandId, period),
@@ -299,10 +307,11 @@ export async function listSpend(
 ): Promise<Spend[]> {
   const [merged, campaigns, own] = await Promise.all([
     listMerged(db, brandId),
-    by === 'campaign' ? listLinkGroups(db, brandId, 'campaignId') : [],
+    by === 'campaign' ? listLinkGroups(db, brandId, 'links.campaignId') : [],
     getBrandCurrency(db, brandId),
   ]);
-  const where = { from: period.from, until: period.until, currency };
+  const { from, until, timeZone } = period;
+  const where = { from, until, timeZone, currency };
   const [sums, fees, withoutFee] = await Promise.all([
     listReturnSums(clickhouse, brandId, toReturnsGrouping(by, merged, campaigns), where, NO_GOODS),
     listFees(db, brandId, period),
@@ -321,21 +330,20 @@ export async function listSpend(
 
 /** Finds one page of the period's returns. */
 export async function findReturns(context: Engines, brandId: string, query: ReturnsQuery) {
-  const period = resolvePeriod(query, context.clock.now());
+  const period = await findPeriod(context.postgres.db, brandId, query, context.clock.now());
   const rows = await listReturns(context, brandId, query, period);
   const { data, pagination } = pageThrough(rows, query);
   const missing = [...new Set(rows.flatMap((row) => row.missing))].sort();
   return {
     data: await withLabels(context, brandId, query.by, data),
     pagination,
-    meta: { period: period.shown, missing },
+    meta: { period: period.shown, time_zone: period.timeZone, missing },
   };
 }
 
-const LABELLED_TOGETHER = 5_000;
-
 /** Every row, as of one moment. */
 export async function* eachReturn(context: Engines, brandId: string, query: ReturnsQuery): AsyncGenerator<ReturnsRow> {
-  const rows = await listReturns(context, brandId, query, resolvePeriod(query, context.clock.now()));
-  for (const some of toChunks(rows, LABELLED_TOGETHER)) yield* await withLabels(context, brandId, query.by, some);
+  const period = await findPeriod(context.postgres.db, brandId, query, context.clock.now());
+  const rows = await listReturns(context, brandId, query, period);
+  yield* labelInChunks(rows, (some) => withLabels(context, brandId, query.by, some));
 }

@@ -14,7 +14,7 @@ import { FRESHNESS, type Sums } from '../figures/sums.ts';
 import { listCreatorSums, listDays, type MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames } from '../labels.ts';
 import { performanceOperations } from '../performance/performance.api.ts';
-import { assertBuckets, type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
+import { assertBuckets, findPeriod, type Period, toEarlierPeriod } from '../periods.ts';
 import { returnsOperations } from '../returns/returns.api.ts';
 import { Analytics, AnalyticsFilter, DimensionFilter } from './summary.shapes.ts';
 import {
@@ -119,7 +119,7 @@ async function readPeriod(
 async function findAnalytics(engines: Engines, brandId: string, query: AnalyticsFilter) {
   const { db } = engines.postgres;
   const { compare, granularity } = query;
-  const period = resolvePeriod(query, engines.clock.now());
+  const period = await findPeriod(db, brandId, query, engines.clock.now());
   assertBuckets(period, granularity);
   const earlier = compare && toEarlierPeriod(period, compare);
   const merged = await listMerged(db, brandId);
@@ -135,6 +135,7 @@ async function findAnalytics(engines: Engines, brandId: string, query: Analytics
   );
   return {
     period: period.shown,
+    time_zone: period.timeZone,
     summary: now.summary,
     previous: earlier && before ? { period: earlier.shown, summary: before.summary } : null,
     top_creators: top.map((creator) => ({ ...creator, name: names.get(creator.id) ?? null })),
@@ -148,10 +149,10 @@ const getAnalytics = read({
   tag: 'Analytics',
   summary: 'Totals, top creators and trends of a period',
   description:
-    'Covers the last 30 UTC days by default. `trends` has every bucket of the period, including empty ones. Money is in ' +
+    'Covers the last 30 days by default. `trends` has every bucket of the period, including empty ones. Money is in ' +
     `the brand's currency; \`by_currency\` has the other currencies. ${FRESHNESS}`,
   forAgents: {
-    description: "The last 30 UTC days by default. Money is in the brand's currency; `by_currency` has others.",
+    description: "The last 30 days by default. Money is in the brand's currency; `by_currency` has others.",
     example: { from: '2026-01-01', granularity: 'month' },
     // get_analytics_breakdown has them.
     omits: [...FILTERS, 'compare'],

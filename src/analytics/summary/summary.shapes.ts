@@ -3,7 +3,9 @@ import { isOnStorableDay } from '../../kit/engines/clickhouse/tsv.ts';
 import { currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import { integerParameter, timestamp } from '../../kit/values/page.ts';
+import { TimeZone } from '../../kit/values/time-zone.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
+import { CLICK_KINDS } from '../../kit/values/visitor.ts';
 import { Boundary, toStart } from '../figures/sums.ts';
 
 const money = z.number();
@@ -33,6 +35,9 @@ const SOURCE = /^(?:manual|none|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?
 /** A filter takes the `key` of a breakdown's row. */
 const keyed = (what: string, example: string, max = 100) =>
   z.string().min(1).max(max).optional().describe(`${what} \`none\`: those without one.`).meta({ example });
+
+const utm = (name: string, example: string) =>
+  keyed(`Only clicks with this \`${name}\`, and orders that such clicks won.`, example);
 
 /** Filters of figures by the dimensions of a breakdown, under the same names. */
 export const DimensionFilter = {
@@ -64,12 +69,18 @@ export const DimensionFilter = {
     )
     .meta({ example: 'shopify' }),
   product: keyed("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
-  weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week in UTC: 1 is Monday.'),
-  hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day in UTC.'),
+  weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week: 1 is Monday.'),
+  hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day.'),
   click_kind: z
-    .enum(['counted', 'repeat', 'bot', 'prefetch', 'head', 'none'])
+    .enum([...CLICK_KINDS, 'none'])
     .optional()
     .describe('Only clicks of this kind, and orders that such clicks won. `none`: orders won by a code.'),
+  utm_source: utm('utm_source', 'instagram'),
+  utm_medium: utm('utm_medium', 'story'),
+  utm_campaign: utm('utm_campaign', 'spring'),
+  utm_term: utm('utm_term', 'serum'),
+  utm_content: utm('utm_content', 'bio'),
+  group: keyed('Only codes and links of creators who are in this group now.', 'grp_0Uo3xK2mVdT2aXs7LpRb'),
 };
 
 const Dimensions = z.object(DimensionFilter);
@@ -82,13 +93,24 @@ export const compare = z
     'Adds figures of an earlier period. `previous`: the period of the same length just before. `year`: the same dates a year before.',
   );
 
+/** The zone of the days of a request. */
+export const timeZoneQuery = TimeZone.optional().describe(
+  "IANA time zone of days, weeks, months, weekdays and hours. Omitted: the brand's.",
+);
+
+export const shownTimeZone = z
+  .string()
+  .describe('Time zone of the days of the period.')
+  .meta({ example: 'Europe/Berlin' });
+
 export const PeriodQuery = {
   from: StorableBoundary.optional()
-    .describe('Start of the period: a UTC day or a time. Omitted: the 30 days up to its end.')
+    .describe('Start of the period: a day or a time. Omitted: the 30 days up to its end.')
     .meta({ example: '2026-03-01' }),
   to: StorableBoundary.optional().describe(
-    'End of the period: a UTC day, which is included whole, or a time. Omitted: today.',
+    'End of the period: a day, which is included whole, or a time. Omitted: today.',
   ),
+  time_zone: timeZoneQuery,
 };
 
 export const currencyQuery = Currency.optional().describe(
@@ -192,10 +214,11 @@ const Summary = z.object({
 /** Money is in major units of the brand's currency; `by_currency` beside it has the other currencies. */
 export const Analytics = z
   .object({
-    period: ShownPeriod.describe('The period that the figures cover, in UTC.'),
+    period: ShownPeriod.describe('The period that the figures cover.'),
+    time_zone: shownTimeZone,
     summary: Summary.describe('Totals of the period.'),
     previous: z
-      .object({ period: ShownPeriod.describe('The earlier period, in UTC.'), summary: Summary.describe('Its totals.') })
+      .object({ period: ShownPeriod.describe('The earlier period.'), summary: Summary.describe('Its totals.') })
       .nullable()
       .describe('Totals of the period to compare with; null without `compare`.'),
     top_creators: z
@@ -207,7 +230,7 @@ export const Analytics = z
               .string()
               .nullable()
               .describe(
-                "The creator's name, else the name given with their newest link, else a handle; null without any.",
+                "The creator's name, else the name given with their newest link, else a handle, else the e-mail address.",
               )
               .meta({ example: 'Ana Ortiz' }),
           ),
@@ -228,7 +251,9 @@ export const Analytics = z
         z.object({
           date: z
             .string()
-            .describe('First UTC day of the bucket. For an hour, its start, such as `2026-03-01T13:00:00.000Z`.')
+            .describe(
+              'First day of the bucket. For an hour, its start: `2026-03-01T13:00:00.000Z` in UTC, else `2026-03-01T14:00:00+01:00`.',
+            )
             .meta({ example: '2026-03-01' }),
           revenue: money
             .describe("Sales minus refunds in the bucket, in major units of the brand's currency.")

@@ -3,7 +3,7 @@ import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { fromMinor } from '../../kit/values/money.ts';
 import { computeCommission, computeRevenue, type Sums, type Window } from '../figures/sums.ts';
-import { listBuckets, type Period, toBucket } from '../periods.ts';
+import { listBuckets, type Period } from '../periods.ts';
 import type { Granularity } from './summary.shapes.ts';
 
 export const countActiveCampaigns = (db: Db, brandId: string): Promise<number> =>
@@ -88,9 +88,9 @@ export function toTrends(
   granularity: Granularity,
   currency: string,
 ) {
-  const byBucket = Map.groupBy(days, ({ day }) => toBucket(day, granularity));
-  return listBuckets(period, granularity).map((date) => {
-    const rows = byBucket.get(date) ?? [];
+  const byDay = Map.groupBy(days, ({ day }) => day);
+  return listBuckets(period, granularity).map(({ date, keys }) => {
+    const rows = keys.flatMap((key) => byDay.get(key) ?? []);
     const { own, others } = sumMoney(rows, currency);
     return {
       date,

@@ -6,6 +6,7 @@ import { ApiError } from '../../kit/values/errors.ts';
 import { clampedParameter, timestamp } from '../../kit/values/page.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { CREATOR_FIELDS } from '../imports/indexing/fields.ts';
+import { readHorizon } from './changed-pks.ts';
 import { CHANGES_KEPT_MS } from './changes.jobs.ts';
 import { CHANGE_TYPES, findHorizon, findOldestSeq, readSince } from './changes.ts';
 
@@ -155,29 +156,40 @@ async function readChanges(engines: Engines, query: ChangeFilter): Promise<z.inp
   };
 }
 
-const NAMED = 1_000;
+/** The most pks that `meta.removed` names. */
+export const MOST_REMOVED = 1_000;
 const Gone = z.object({ total: integer, pks: z.array(integer) });
 
-/** The creators who left the directory after a batch and have not returned: the first 1,000 by `pk`, and their number. */
-export async function readRemoved(
-  { clickhouse, postgres, config }: Engines,
-  seq: number,
-): Promise<{ removed: number[]; removed_total: number }> {
+/** The creators who left the directory after a batch and have not returned: the first by `pk`, and their number. */
+async function findRemoved(engines: Engines, seq: number, most: number) {
+  const { clickhouse, config } = engines;
   const { directoryAlias: alias } = config;
-  const horizon = await findHorizon(postgres.db, alias);
+  const horizon = await readHorizon(engines);
   const [gone] = await queryInTime(
     clickhouse,
     Gone,
-    `SELECT count() AS total, arraySlice(arraySort(groupArray(pk)), 1, {named:UInt32}) AS pks FROM (
+    `SELECT count() AS total, arraySlice(arraySort(groupArray(pk)), 1, {most:UInt32}) AS pks FROM (
        SELECT pk, argMin(type, (seq, line)) AS first, argMax(type, (seq, line)) AS last
        FROM directory_changes_v1 FINAL
        WHERE alias = {alias:String} AND seq > {seq:UInt64} AND seq <= {horizon:UInt64} AND type != 'updated'
        GROUP BY pk
      ) WHERE last IN ('removed', 'opted_out') AND first != 'added'`,
-    { alias, seq, horizon, named: NAMED },
+    { alias, seq, horizon, most },
   );
-  return { removed: gone?.pks ?? [], removed_total: gone?.total ?? 0 };
+  return gone ?? { total: 0, pks: [] };
 }
+
+export async function readRemoved(
+  engines: Engines,
+  seq: number,
+): Promise<{ removed: number[]; removed_total: number }> {
+  const { total, pks } = await findRemoved(engines, seq, MOST_REMOVED);
+  return { removed: pks, removed_total: total };
+}
+
+/** All of them. */
+export const listRemoved = async (engines: Engines, seq: number): Promise<number[]> =>
+  (await findRemoved(engines, seq, 0xffff_ffff)).pks;
 
 export const changeOperations = [
   read({

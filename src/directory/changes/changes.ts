@@ -133,6 +133,11 @@ export async function listUnsent(db: Db, limit: number): Promise<ChangeBatch[]> 
     .execute();
 }
 
+export async function hasUnsent(db: Db, alias: string): Promise<boolean> {
+  const query = db.selectFrom('directoryChanges').select('id').where('alias', '=', alias).where('seq', 'is not', null);
+  return (await query.where('lines', 'is not', null).limit(1).executeTakeFirst()) !== undefined;
+}
+
 export async function markSent(db: Db, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return;
   await db.updateTable('directoryChanges').set({ lines: null }).where('id', 'in', ids).execute();
@@ -211,7 +216,11 @@ export async function findOldestSeq(db: Db, alias: string, since: Date): Promise
 export async function findUnderWay(db: Db, alias: string, at: Date): Promise<Date | undefined> {
   const { rows } = await sql<{ startedAt: Date | null }>`
     select min(started_at) as started_at from (
-      select started_at from directory_imports where alias = ${alias} and started_at <= ${at} and swapped_at > ${at}
+      select started_at from directory_imports as import
+      where alias = ${alias} and started_at <= ${at} and swapped_at > ${at} and not exists (
+        -- A rollback made it live again.
+        select from directory_changes as change
+        where change.alias = import.alias and change.version = import.index_name and kind = 'import' and at <= ${at})
       union all
       select started_at from directory_writes where alias = ${alias} and started_at <= ${at} and rows > 0
         and (finished_at > ${at} or finished_at is null and started_at > ${at}::timestamptz - interval '1 hour')

@@ -5,6 +5,7 @@ import type { Page } from '../../kit/values/page.ts';
 import type { DirectoryImport, DirectoryImportReport } from './imports.api.ts';
 import { Bounds } from './indexing/bounds.ts';
 import { Comparison } from './indexing/comparison.ts';
+import { OWN_EMAILS } from './indexing/identity.ts';
 import type { DirectoryImport as ImportRow } from './indexing/records.ts';
 
 /** Imports into the directory that all brands share, newest first. */
@@ -59,8 +60,13 @@ function compareTopValues({ from, to }: Comparison): Report['top_values'] {
   return moved.sort((one, other) => Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
 }
 
+/** The profile with shares of fields alone. */
+function withoutCounts({ fill: { [OWN_EMAILS]: _, ...fill }, ...profile }: Comparison['from']['profile']) {
+  return { ...profile, fill };
+}
+
 function toReport(comparison: Comparison): Report {
-  const [before, after] = [comparison.from.profile, comparison.to.profile];
+  const [before, after] = [withoutCounts(comparison.from.profile), comparison.to.profile];
   return {
     creators_before: before.creators,
     unchanged: comparison.unchanged,

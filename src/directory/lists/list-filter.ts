@@ -136,6 +136,9 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
         : []),
       ...(excluded.length > 0 ? [{ bool: { must_not: excluded } }] : []),
     ],
+    creators:
+      [...lists.values()].reduce((sum, { size }) => sum + size, 0) +
+      (roster ? roster.usernames.length + roster.emails.length : 0),
     toJSON: () => key,
   };
 }

@@ -15,6 +15,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, below, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow, Page } from '../../kit/values/page.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
 import { type Runner, readFilters, withSaved } from '../saved-searches/filters.ts';
 import { type CreatorNames, findMatchingPks, findPks } from '../search/pks.ts';
 import { neededField } from '../search/plan.ts';
@@ -32,11 +33,6 @@ export const creatorLists = listing({
   matching: (db, _brandId, _where: ListWindow) => db.selectFrom('creatorLists'),
   rows: (db) => db.selectFrom('creatorLists').selectAll(),
 });
-
-/** Makes concurrent calls count each other's lists. */
-async function lockBrand(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
-}
 
 const countLists = (db: Db, brandId: string): Promise<number> =>
   countRows(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
@@ -173,6 +169,7 @@ export async function createList(
   { pks, by }: Omit<CreatorAddition, 'list'>,
 ): Promise<CreatorListRow> {
   const { db, now, brandId } = work;
+  // Concurrent calls count each other's lists.
   await lockBrand(db, brandId);
   const current = await countLists(db, brandId);
   if (current >= MAX_LISTS) {

@@ -11,12 +11,7 @@ export const forgetJobs: readonly Job[] = [
     asksFor: 'opt-outs whose creators a version of the directory may still have',
     run: (context) => finishUnfinished(toDirectoryEngines(context)),
   },
-  {
-    name: 'send-opt-out-links',
-    everyMs: 5_000,
-    asksFor: 'requests on the page whose mail is due',
-    run: sendForgetMails,
-  },
+  sendForgetMails,
   {
     name: 'forget-opt-out-requests',
     everyMs: HOUR_MS,

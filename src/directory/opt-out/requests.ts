@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { writeLetter } from '../../kit/mail/letter.ts';
+import { claimedWork } from '../../kit/operation/claimed-work.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
@@ -27,27 +28,21 @@ async function findRequest(db: Db, id: string): Promise<ForgetRequest | undefine
   return await db.selectFrom('directoryForgetRequests').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Claims the mails that are due: another sender takes them again only at `again`. */
-async function claimRequests(db: Db, now: Date, again: Date, limit: number): Promise<ForgetRequest[]> {
-  return await db
-    .updateTable('directoryForgetRequests')
-    .set(({ eb }) => ({ nextAttemptAt: again, attempts: eb('attempts', '+', 1) }))
-    .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('directoryForgetRequests')
-        .select('id')
-        .where('nextAttemptAt', '<=', now)
-        .orderBy('nextAttemptAt')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returningAll()
-    .execute();
-}
+const selectDueRequests = (db: Db, now: Date) =>
+  db
+    .selectFrom('directoryForgetRequests')
+    .selectAll()
+    .select(sql<null>`null`.as('brandId'))
+    .where('nextAttemptAt', '<=', now)
+    .orderBy('nextAttemptAt');
 
 /** Records how an attempt ended: null if there is no other. */
 async function updateRequest(db: Db, id: string, nextAttemptAt: Date | null): Promise<void> {
-  await db.updateTable('directoryForgetRequests').set({ nextAttemptAt }).where('id', '=', id).execute();
+  await db
+    .updateTable('directoryForgetRequests')
+    .set(({ eb }) => ({ nextAttemptAt, attempts: eb('attempts', '+', 1) }))
+    .where('id', '=', id)
+    .execute();
 }
 
 async function deleteExpiredRequests(db: Db, now: Date): Promise<void> {
@@ -58,8 +53,6 @@ async function deleteExpiredRequests(db: Db, now: Date): Promise<void> {
 const LINK_LIVES_MS = 3 * DAY_MS;
 /** The most mails to one address while its links work, however often it requests one. */
 const MOST_MAILS = 3;
-const BATCH = 20;
-const CLAIM_MS = 3 * MINUTE_MS;
 const PAUSES_MS = [MINUTE_MS, 15 * MINUTE_MS, 3 * HOUR_MS];
 const REASON = 'Requested on the page by the owner of the address.';
 
@@ -92,7 +85,8 @@ export async function confirmForgetting(context: Context, id: string): Promise<b
 }
 
 async function sendOne({ postgres, clock, secrets, mailer, pageLinks, failures }: Context, row: ForgetRequest) {
-  const { id, createdAt: date, expiresAt, attempts } = row;
+  const { id, createdAt: date, expiresAt, attempts: before } = row;
+  const attempts = before + 1;
   const url = pageLinks.urlOf({ kind: 'forget', rowId: id, version: 0, expiresAt });
   const letter = writeLetter(
     {
@@ -113,15 +107,16 @@ async function sendOne({ postgres, clock, secrets, mailer, pageLinks, failures }
   if (outcome.outcome !== 'sent') failures.failed('sending a mail', undefined, { request: id, attempts });
 }
 
-/** Sends the links of new requests. Several senders may run. */
-export async function sendForgetMails(context: Context): Promise<void> {
-  const { postgres, clock } = context;
-  for (;;) {
-    const now = clock.now();
-    const due = await claimRequests(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
-    for (const row of due) await sendOne(context, row);
-    if (due.length < BATCH) return;
-  }
-}
+/** Sends the links of new requests. */
+export const sendForgetMails = claimedWork({
+  name: 'send-opt-out-links',
+  everyMs: 5_000,
+  asksFor: 'requests on the page whose mail is due',
+  leaves: true,
+  places: 5,
+  due: selectDueRequests,
+  doing: 'sending the link of an opt-out',
+  run: sendOne,
+});
 
 export const deleteOldRequests = ({ postgres, clock }: Context) => deleteExpiredRequests(postgres.db, clock.now());

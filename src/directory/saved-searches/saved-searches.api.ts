@@ -3,9 +3,10 @@ import type { Caller } from '../../kit/access/keys/callers.ts';
 import { create, get, patch, read, remove } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { Email } from '../../kit/values/email.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, type ListWindow, listSchema } from '../../kit/values/page.ts';
+import { type ListWindow, listSchema, UtcListQuery } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { matchOperations } from './matches.api.ts';
 import { matchSavedSearches } from './matches.jobs.ts';
@@ -40,7 +41,7 @@ const every = z
   .describe('How often: after each import of the directory, each UTC day, or each week from Monday.')
   .meta({ example: 'day' });
 const mail = z
-  .array(z.email().max(320))
+  .array(Email)
   .min(1)
   .max(MAX_MAIL)
   .describe("Addresses of the brand's people.")
@@ -101,7 +102,7 @@ export const SavedSearchPatch = z
   .meta({ id: 'SavedSearchPatch' });
 export type SavedSearchPatch = z.output<typeof SavedSearchPatch>;
 
-const SavedSearchFilter = z.object({ ...ListQuery });
+const SavedSearchFilter = z.object({ ...UtcListQuery });
 
 const tag = 'Saved searches';
 const path = '/v1/saved-searches';

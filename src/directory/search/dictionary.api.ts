@@ -31,7 +31,7 @@ const Metro = z
 
 async function countByValue(context: Context, facet: FacetName): Promise<Map<string, number>> {
   const snapshot = await context.directory.snapshot();
-  const values = await context.directory.facets.list(snapshot, facet);
+  const values = await context.directory.facets.list(snapshot, facet, []);
   return new Map(values.map(({ value, count }) => [value, count]));
 }
 
@@ -69,7 +69,7 @@ function dictionary<const Name extends string, T extends z.ZodType>(
 const facetDictionary = <const Name extends string>(name: Name, summary: string, facet: 'category' | 'niche') =>
   dictionary(name, summary, facet, Value, async (context) => {
     const snapshot = await context.directory.snapshot();
-    return await context.directory.facets.list(snapshot, facet);
+    return await context.directory.facets.list(snapshot, facet, []);
   });
 
 export const dictionaryOperations = [

@@ -10,6 +10,7 @@ import { type Counts, openCounts, type Snapshot } from './counts.ts';
 import { MAPPING_VERSION } from './document.ts';
 import { type Facets, openFacets } from './facets.ts';
 import { versionGone } from './search.ts';
+import { openWorkGate, type WorkGate } from './search-work.ts';
 
 /** The directory as searches see it: the live index and its cached counts until the next refresh. */
 export interface Directory {
@@ -18,6 +19,7 @@ export interface Directory {
   facets: Facets;
   /** Searches of this process that are under way, and all that began so far; walks make room for them. */
   searching: { count: number; begun: number };
+  work: WorkGate;
   /** Two walks a brand. */
   walks: Slots;
   lists: Lists;
@@ -48,6 +50,7 @@ export function openDirectory(elastic: Elastic, live: LiveIndex, db: Db, redis: 
     counts,
     facets: openFacets(counts),
     searching: { count: 0, begun: 0 },
+    work: openWorkGate(),
     walks: openSlots(redis, 'walks', WALKS),
     lists: openLists(db),
     live: () => live.get(),

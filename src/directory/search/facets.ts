@@ -3,10 +3,12 @@ import { z } from 'zod';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Counts, Snapshot } from './counts.ts';
+import { toFacetFilter, toFacetLabel, toRangeFilter } from './facet-filters.ts';
 import { FIELD, type Ranged } from './order.ts';
-import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
+import type { Preview } from './preview.shapes.ts';
+import { type Clause, CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import { countValued } from './regions.ts';
-import type { CreatorSearchQuery, Facet, Preview } from './search.shapes.ts';
+import type { CreatorSearchQuery, Facet } from './search.shapes.ts';
 import { fetchPage } from './search.ts';
 
 /**
@@ -98,6 +100,14 @@ export interface FacetValue {
 const toFacetValues = (found: z.infer<typeof Terms> | undefined): FacetValue[] =>
   (found?.buckets ?? []).map((bucket) => ({ value: bucket.key, count: bucket.doc_count }));
 
+const toTermsFacet = (name: FacetName, found: z.infer<typeof Terms> | undefined) =>
+  toFacetValues(found).map(({ value, count }) => ({
+    value,
+    count,
+    label: toFacetLabel(name, value),
+    filter: toFacetFilter(name, value),
+  }));
+
 const FACET_SIZE = 50;
 const MEANS = [
   ['mean_followers', { avg: { field: FIELD.followers } }],
@@ -154,26 +164,17 @@ export function openFacets(counts: Counts) {
       const body = { size: 0, track_total_hits: true, query: toElasticQuery(filter, 'followers'), aggs };
       const answer = await counts.ask(snapshot.index, PreviewAnswer, body);
       const { mean_followers, mean_engagement, ...found } = answer.aggregations;
-      const facets: Preview['facets'] = {
-        category: toFacetValues(found.category),
-        niche: toFacetValues(found.niche),
-        country: toFacetValues(found.country),
-        state: toFacetValues(found.state),
-        metro: toFacetValues(found.metro),
-        gender: toFacetValues(found.gender),
-      };
+      const facets: Preview['facets'] = {};
+      for (const name of chosen(TERMS)) facets[name] = toTermsFacet(name, found[name]);
       for (const name of chosen(RANGED)) {
-        facets[name] = (found[name]?.buckets ?? []).map(({ from, to, doc_count }) => ({
-          from: from ?? null,
-          to: to ?? null,
-          count: doc_count,
-        }));
+        facets[name] = (found[name]?.buckets ?? []).map(({ from = null, to = null, doc_count }) => {
+          return { from, to, count: doc_count, filter: toRangeFilter(name, { from, to }) };
+        });
       }
       for (const name of chosen(KNOWN)) {
-        facets[name] = (found[name]?.buckets ?? []).map((bucket) => ({
-          value: bucket.key === 1,
-          count: bucket.doc_count,
-        }));
+        facets[name] = (found[name]?.buckets ?? []).map(({ key, doc_count }) => {
+          return { value: key === 1, count: doc_count, filter: { [name]: key === 1 } };
+        });
       }
       const total = answer.hits.total.value;
       if (stats) counts.keep(snapshot, filter, total);
@@ -186,13 +187,18 @@ export function openFacets(counts: Counts) {
       previews.set(key, previewed);
       return previewed;
     },
-    /** All values of one facet over the whole directory, most frequent first. */
-    list: async (snapshot: Snapshot, name: FacetName): Promise<FacetValue[]> => {
-      const key = `${snapshot.index}/${snapshot.generation}/${name}`;
+    /** All values of one facet over the creators within `bound`, most frequent first. */
+    list: async (snapshot: Snapshot, name: FacetName, bound: readonly Clause[]): Promise<FacetValue[]> => {
+      const key = `${snapshot.index}/${snapshot.generation}/${name}/${JSON.stringify(bound)}`;
       const cached = lists.get(key);
       if (cached) return cached;
       const aggs = { values: toTermsAggregation(FACET_FIELDS[name], MAX_VALUES) };
-      const answer = await counts.ask(snapshot.index, TermsAnswer, { size: 0, track_total_hits: false, aggs });
+      const answer = await counts.ask(snapshot.index, TermsAnswer, {
+        size: 0,
+        track_total_hits: false,
+        query: { bool: { filter: bound } },
+        aggs,
+      });
       const values = toFacetValues(answer.aggregations.values);
       lists.set(key, values);
       return values;

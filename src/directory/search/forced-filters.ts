@@ -67,6 +67,10 @@ function bindForced(forced: Forced): Bound {
 
 type Bindable = Pick<Caller, 'brandId' | 'limits'>;
 
+/** The key's filters as a search. */
+export const findForcedQuery = ({ limits }: Pick<Bindable, 'limits'>): CreatorSearchQuery | undefined =>
+  limits?.forced_filters ? bindForced(limits.forced_filters).query : undefined;
+
 /** The first of the key's filters that needs a field of the newest mapping. */
 export function findNeededField({ limits }: Bindable): string | undefined {
   const forced = limits?.forced_filters;
@@ -83,7 +87,11 @@ export async function readForcedClauses({ lists }: Directory, { brandId, limits 
 
 function joinLists(one: ListClauses | undefined, other: ListClauses | undefined): ListClauses | undefined {
   if (!one || !other) return one ?? other;
-  return { clauses: [...one.clauses, ...other.clauses], toJSON: () => [one, other] };
+  return {
+    clauses: [...one.clauses, ...other.clauses],
+    creators: one.creators + other.creators,
+    toJSON: () => [one, other],
+  };
 }
 
 /**

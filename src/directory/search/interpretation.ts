@@ -186,6 +186,30 @@ export const Interpretation = z
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;
 
+const PlainRead = Read.omit({
+  text: true,
+  place: true,
+  instead_of: true,
+  offer: true,
+  also: true,
+  others: true,
+  read_as: true,
+})
+  .extend({
+    read_as: Read.shape.read_as.exclude(['text_in_place', 'username']).describe('What the value was read as.'),
+  })
+  .meta({ id: 'LegacyInterpretedValue' });
+
+/** The interpretation of the older interface. */
+export const PlainInterpretation = Interpretation.pick({ ignored: true, forced: true, matching: true })
+  .extend({
+    q: PlainRead.nullable().describe('How `q` was read; null if not sent.'),
+    city: PlainRead.nullable().describe('How `city` was read; null if not sent.'),
+    state: PlainRead.nullable().describe('How `state` was read; null if not sent.'),
+    country: PlainRead.nullable().describe('How `country` was read; null if not sent.'),
+  })
+  .meta({ id: 'LegacyInterpretation' });
+
 type Reading = NonNullable<ReadPlaces['q' | 'city' | 'state' | 'country']>;
 
 function explain(value: string | undefined, reading: Reading | undefined): Read | null {

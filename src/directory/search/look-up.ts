@@ -19,19 +19,22 @@ export interface LookUpResult {
   cards: string;
   total: number;
   notFound: NotFound;
-  /** True if the directory has any of the values, even if the filter excludes it. */
+  /** True if the caller's part of the directory has any of the values, even if the filter excludes it. */
   hasFound: boolean;
 }
 
 const AGGREGATIONS = ',"aggregations":';
 const Counts = z.object({ sought: z.object({ buckets: z.array(z.object({ doc_count: z.number() })) }) });
 
-/** One request: a match scores by its first value, and each value is counted beside the filter. */
+/**
+ * One request: a match scores by its first value, and each value is counted beside the filter. Creators outside `bound`
+ * count as missing.
+ */
 export async function lookUp(
   { elastic }: Directory,
   { index }: Snapshot,
   sought: LookUpValues,
-  { filter, size }: { filter?: Filter; size: number },
+  { filter, size, bound }: { filter?: Filter; size: number; bound: readonly Clause[] },
 ): Promise<LookUpResult> {
   const { pks = [], usernames = [], emails = [] } = sought;
   const values: Clause[] = [
@@ -43,7 +46,7 @@ export async function lookUp(
   const body = {
     size,
     track_total_hits: true,
-    query: { dis_max: { queries } },
+    query: { bool: { must: [{ dis_max: { queries } }], filter: bound } },
     ...(filter ? { post_filter: toElasticQuery(filter, 'followers') } : {}),
     sort: [{ _score: 'desc' }, { 'card.follower_count': { order: 'desc', missing: '_last' } }, { 'card.pk': 'asc' }],
     aggs: { sought: { filters: { filters: values } } },

@@ -37,6 +37,24 @@ async function nextPks({ counts }: Directory, { index }: Snapshot, query: Clause
   return (hits.hits ?? []).map(({ sort: [pk] }) => pk);
 }
 
+/** The pks, ascending, of those that an earlier version of the directory that is still kept shows within `bound`. */
+export async function findPksOfKept(
+  directory: Directory,
+  pks: readonly number[],
+  bound: readonly Clause[],
+): Promise<number[]> {
+  const { kept, index: live } = await directory.live();
+  const found = new Set<number>();
+  for (const [index, generation] of kept) {
+    if (index === live) continue;
+    for (const some of toChunks(pks, HITS)) {
+      const query = { bool: { filter: [{ terms: { 'card.pk': some } }, ...bound] } };
+      for (const pk of await nextPks(directory, { index, generation }, query, -1)) found.add(pk);
+    }
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
 /** Returns the pks that the directory has. */
 async function findKnownPks(directory: Directory, snapshot: Snapshot, pks: readonly number[]): Promise<Set<number>> {
   const found = new Set<number>();

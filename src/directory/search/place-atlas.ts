@@ -94,6 +94,17 @@ for (const { code, name, spellings } of stateList) {
   for (const spelling of [code, name, ...spellings]) stateByKey.set(placeKey(spelling), state);
 }
 
+/** The US state of a code, a name, an abbreviation or an ISO 3166-2 code (`US-CA`). */
+export function findState(text: string): State | undefined {
+  return stateByKey.get(placeKey(text)) ?? findStateByIso(text);
+}
+
+/** The state of an ISO 3166-2 code, which no text abroad has. */
+export function findStateByIso(text: string): State | undefined {
+  const [, code] = /^US-([A-Z]{2})$/i.exec(text.trim()) ?? [];
+  return code === undefined ? undefined : stateByKey.get(code.toLowerCase());
+}
+
 export const countryByKey = new Map<string, Country>();
 /** England is in the United Kingdom, but a search for England does not mean all of it. */
 export const countryOfPart = new Map<string, Country>();

@@ -1,4 +1,5 @@
 import { foldAccents } from '../../kit/values/fold.ts';
+import { later } from '../../kit/values/later.ts';
 import { createNearestFinder, isPartOfKnownName, nearestPlace } from './nearest-place.ts';
 import { findNamed } from './other-names.ts';
 import {
@@ -9,6 +10,7 @@ import {
   countryByKey,
   countryOfPart,
   everydayWords,
+  findStateByIso,
   type KnownCity,
   listNamesakes,
   type Metro,
@@ -49,7 +51,7 @@ interface AlsoNamed {
   others?: KnownCity[];
 }
 
-/** A state of the US, and the folded text it was read from, which is all that matches abroad. */
+/** A state of the US, and the folded text it was read from, which is all that matches abroad; none for `US-CA`. */
 interface KnownState {
   kind: 'state';
   state: State;
@@ -69,6 +71,17 @@ const nearestCountry = createNearestFinder(countries.map((country) => country.na
 export function listMetros(): readonly Metro[] {
   return metros;
 }
+
+const metroById = later(() => new Map(metros.map((metro) => [metro.id, metro])));
+const countryNames = later(() => new Map(countries.map(({ code, name }) => [code, name])));
+const stateNames = later(() => new Map(states.map(({ code, name }) => [code, name])));
+
+export const findMetroName = (id: string): string | undefined => metroById().get(id)?.name;
+export const findCountryName = (code: string): string | undefined => countryNames().get(code);
+export const findStateName = (code: string): string | undefined => stateNames().get(code);
+
+/** The metro that an id, a name or an alias names. */
+export const findMetroNamed = (text: string): Metro | undefined => metroById().get(text.trim()) ?? findMetro(text);
 
 export function listStates(): readonly State[] {
   return states;
@@ -126,6 +139,8 @@ function findLargeCity(name: string): KnownCity | undefined {
 }
 
 export function readState(value: string): StateReading {
+  const exact = findStateByIso(value);
+  if (exact) return { kind: 'state', state: exact, text: '' };
   const state = find(stateByKey, value);
   if (state) return { kind: 'state', state, text: foldAccents(value) };
   return { kind: 'state_text', text: foldAccents(value), ...suggesting(nearestState(value)) };
@@ -176,8 +191,17 @@ function readMetro(value: string): PlaceReading | undefined {
   const named = findMetro(value);
   if (named) return { kind: 'metro', metro: named };
   const core = value.length > LONGEST_PLACE || findCities(value) ? undefined : readMetroCore(value);
-  const metro = core === undefined ? undefined : (findMetro(core) ?? find(metroByCore, core));
+  const metro = core === undefined ? undefined : (findMetroAround(core) ?? findMetroOfOther(core));
   return metro && { kind: 'metro', metro, asSent: foldAccents(value) };
+}
+
+const findMetroAround = (core: string): Metro | undefined => findMetro(core) ?? find(metroByCore, core);
+
+/** The metro around a city under another name: `Philly area`, `München area`. */
+function findMetroOfOther(core: string): Metro | undefined {
+  const [city] = find(citiesByOtherName, core) ?? [];
+  const metro = city && findMetroAround(city.name);
+  return metro?.country === city?.country ? metro : undefined;
 }
 
 const MOST_AREA_WORDS = 3;

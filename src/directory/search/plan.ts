@@ -42,6 +42,8 @@ export const REPEATED = [
   'category_any',
   'niche_any',
   'gender_any',
+  'niche_is',
+  'metro',
   'not_category',
   'not_niche',
   'in_list',

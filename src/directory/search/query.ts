@@ -21,6 +21,8 @@ interface Range {
 /** Creators that a search includes or excludes. */
 export interface ListClauses {
   clauses: Clause[];
+  /** How many creators they name. */
+  creators: number;
   /** Represents them in the keys of caches: lists with their versions, not thousands of creators. */
   toJSON(): unknown;
 }
@@ -66,7 +68,8 @@ function countryClause(reading: ReadPlaces['country']): Clause[] {
 function stateClause(reading: ReadPlaces['state']): Clause[] {
   if (!reading) return [];
   if (reading.kind === 'state_text') return [term('card.state', reading.text)];
-  return [any(term('x.state_code', reading.state.code), term('card.state', reading.text))];
+  const isCode = term('x.state_code', reading.state.code);
+  return [reading.text === '' ? isCode : any(isCode, term('card.state', reading.text))];
 }
 
 function placeClauses(reading: ReadPlaces['city']): Clause[] {
@@ -197,10 +200,13 @@ const atMost = (most: number, value: number | undefined) => (value === undefined
 export function buildFilter(query: CreatorSearchQuery, understood: ReadPlaces): Filter {
   const { category, niche, gender, has_email, follower_min, follower_max, engagement_min, engagement_max } = query;
   const { is_verified, has_url, age_min, age_max, posts_min, posts_max, following_max, typos = false } = query;
+  const { niche_is, metro } = query;
   const { q } = understood;
   const clauses = [
     ...(category === undefined ? [] : [term('card.category', category)]),
     ...(niche === undefined ? [] : [contains('x.niches', niche)]),
+    ...(niche_is === undefined ? [] : [term('x.niches', niche_is)]),
+    ...(metro === undefined ? [] : [term('x.metros', metro)]),
     ...(gender === undefined ? [] : [term('x.gender', gender)]),
     ...(has_email === undefined ? [] : [term('x.has_email', has_email)]),
     ...(is_verified === undefined ? [] : [term('card.is_verified', is_verified)]),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing, operation, RawJson } from '../../kit/operation/operation.ts';
+import type { Json } from '../../kit/values/canonical.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
-import { integerParameter, type Pagination, toPagination } from '../../kit/values/page.ts';
+import { integerParameter, isTrueText, type Pagination, toPagination } from '../../kit/values/page.ts';
 import { changeOperations } from '../changes/changes.api.ts';
 import { finishDirectoryChanges, forgetDirectoryChanges } from '../changes/changes.jobs.ts';
 import { importWork } from '../imports/indexing/import.jobs.ts';
@@ -19,28 +19,29 @@ import { findCreator } from './find-creator.ts';
 import { findNeededField, readForcedClauses } from './forced-filters.ts';
 import { CreatorFreshness, readFreshness } from './freshness.ts';
 import type { Interpretation } from './interpretation.ts';
+import { readLeft } from './left.ts';
 import { BRAND_AT_MOST, CreatorLookUp, CreatorLookUpAnswer } from './look-up.shapes.ts';
 import { lookUp } from './look-up.ts';
 import { type Matching, neededField, type Plan, toMeta } from './plan.ts';
-import type { Filter } from './query.ts';
+import { loadPreview, SEARCH_CREDITS } from './preview.ts';
+import type { Clause, Filter } from './query.ts';
 import {
   CreatorSearchAnswer,
   CreatorSearchQuery,
   isLookUp,
   PlainSearchQuery,
-  type Preview,
   pageOfQuery,
   sortOfQuery,
 } from './search.shapes.ts';
 import { assertKept, fetchPage } from './search.ts';
 import { toSearchRecord } from './search-record.ts';
+import { measureWork } from './search-work.ts';
 import { settlePlan } from './settle-plan.ts';
 import { findSimilar, measureLikeness, similarPks } from './similar.ts';
 import { suggest } from './suggestions.ts';
 import { findTypos } from './typos.ts';
-import { BLOCK, openWalk } from './walk.ts';
-
-export const SEARCH_CREDITS = 10;
+import { openWalk } from './walk.ts';
+import { assertNothingIgnored, listIgnored } from './walk-parameters.ts';
 
 /** `cards` and `meta` are UTF-8 bytes held as latin1 text, so that the body is encoded only once. */
 function toAnswerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
@@ -54,40 +55,6 @@ function withMore(meta: string, more: object): string {
   return meta === '{}' ? added : `${meta.slice(0, -1)},${added.slice(1)}`;
 }
 
-async function loadPreview(context: Context, snapshot: Snapshot, query: CreatorSearchQuery, filter: Filter) {
-  const { directory } = context;
-  const { total, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
-  if (isLookUp(query)) {
-    const { hasFound, notFound } = await lookUp(directory, snapshot, query, { filter, size: 0 });
-    const pages = Math.min(total, 1);
-    return {
-      total,
-      notFound,
-      preview: {
-        pages,
-        credits_to_fetch_all: hasFound ? SEARCH_CREDITS : 0,
-        facets,
-        ...(stats ? { stats } : {}),
-      },
-    };
-  }
-  if (query.walk) {
-    const blocks = Math.max(1, Math.ceil(total / BLOCK));
-    return {
-      total,
-      preview: {
-        pages: blocks,
-        credits_to_fetch_all: blocks * SEARCH_CREDITS,
-        facets,
-        ...(stats ? { stats } : {}),
-      },
-    };
-  }
-  const pages = Math.ceil(total / pageOfQuery(query).limit);
-  const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets, ...(stats ? { stats } : {}) };
-  return { total, preview };
-}
-
 /** Finds just these creators: a preview of ranked ones counts those that pages show. */
 const filterByPks = (pks: readonly number[]): Filter => ({
   clauses: [{ terms: { 'card.pk': pks } }],
@@ -95,12 +62,30 @@ const filterByPks = (pks: readonly number[]): Filter => ({
 });
 
 /** The plan with the words that `q` matched. */
-async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan): Promise<Plan> {
+async function withTypos(
+  { counts }: Directory,
+  snapshot: Snapshot,
+  plan: Plan,
+  bound: readonly Clause[],
+): Promise<Plan> {
   const { q } = plan.interpretation;
   const text = q?.read_as === 'text' ? q.value : q?.text;
-  const typos = text === undefined ? [] : await findTypos(counts, snapshot, text);
+  const typos = text === undefined ? [] : await findTypos(counts, snapshot, text, bound);
   const interpretation = { ...plan.interpretation, typos };
   return { ...plan, interpretation, meta: toMeta(interpretation) };
+}
+
+/** The version that is asked for, else the one that the call was paid for while it is kept, else the live one. */
+async function openSnapshot(
+  directory: Directory,
+  { directory_version: pinned }: { directory_version?: string | undefined },
+  paid: string | undefined,
+): Promise<Snapshot> {
+  if (pinned !== undefined || paid === undefined) return await directory.snapshot(pinned);
+  return await directory.snapshot(paid).catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'CONFLICT') return directory.snapshot();
+    throw error;
+  });
 }
 
 /** The price, unless the caller wants to spend less. */
@@ -152,6 +137,8 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         'max_credits',
         'with',
         'exclude_pks',
+        'niche_is',
+        'metro',
       ],
     },
     callers: ['brand', 'data'],
@@ -160,7 +147,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
     query: parameters,
     body: nothing,
     response: CreatorSearchAnswer,
-    errors: ['CREDITS_EXHAUSTED', 'SUBSCRIPTION_REQUIRED', 'CONFLICT'],
+    errors: ['CREDITS_EXHAUSTED', 'SUBSCRIPTION_REQUIRED', 'CONFLICT', 'IDEMPOTENCY_KEY_REUSED'],
     hints: { readOnly: true, idempotent: true, destructive: false },
     price: (context, { query }) => {
       context.directory.assertMayBeKept(query.directory_version);
@@ -169,41 +156,58 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
       // A walk pays for each block by itself.
       return query.walk ? 0 : price;
     },
+    repeats: async ({ directory }, { query }) => {
+      const { max_credits: _max, page: _page, offset: _offset, limit: _limit, ...call } = query;
+      const { index } = await directory.snapshot(query.directory_version);
+      const json: Json = JSON.parse(
+        JSON.stringify({ ...call, matching, place: pageOfQuery(query), sort: sortOfQuery(query) }),
+      );
+      return { call: json, version: index };
+    },
     stream: {
-      isFor: (query) => matching === 'places' && query.walk === 'true' && query.preview !== 'true',
+      isFor: ({ walk, preview }) => matching === 'places' && isTrueText(walk) && !isTrueText(preview),
       open: async (context, call) => {
+        assertNothingIgnored(call, Object.keys(parameters.shape));
         const query = await withSaved(context.postgres.db, call.caller, call.query);
         return await openWalk(context, { ...call, query }, SEARCH_CREDITS);
       },
     },
-    handler: async (context, { caller, query: sent, setHeader, ignored, waive, note }) => {
+    handler: async (context, call) => {
+      const { caller, query: sent, setHeader, ignored, waive, note } = call;
       const { directory, postgres } = context;
+      if (sent.walk) assertNothingIgnored(call, Object.keys(parameters.shape));
       const query = await withSaved(postgres.db, caller, sent);
       const page = pageOfQuery(query);
-      const snapshot = await directory.snapshot(query.directory_version);
+      const snapshot = await openSnapshot(directory, query, call.paidVersion);
       await directory.assertServes(snapshot, neededField(query) ?? findNeededField(caller));
       setHeader('x-directory-version', snapshot.index);
       const { plan, filter: wanted, gone } = await settlePlan(context, caller, query, { snapshot, ignored, matching });
       const besides = async (cards: string) => ({
         ...(query.with ? { freshness: await readFreshness(directory, snapshot, cards) } : {}),
         ...(await gone()),
+        ...(matching === 'places' ? await readLeft(context, { caller, query, snapshot, filter: plan.filter }) : {}),
+        ...(matching === 'places' ? listIgnored(call) : {}),
       });
       const suggestOthers = async (interpretation: Interpretation) =>
         matching === 'plain' || isLookUp(query)
           ? {}
           : { suggestions: await suggest(context, caller, query, { snapshot, interpretation }) };
       const found = (results: number) => note({ results, record: toSearchRecord(query) });
+      const end = await directory.work.enter(caller.brandId, measureWork(query, wanted));
       directory.searching.count += 1;
       directory.searching.begun += 1;
       try {
         const { similar_to: pks } = query;
-        const bound = pks && (await readForcedClauses(directory, caller));
-        const similar = pks && bound && (await measureLikeness(directory, snapshot, { pks, filter: wanted, bound }));
+        const bound = await readForcedClauses(directory, caller);
+        const similar = pks && (await measureLikeness(directory, snapshot, { pks, filter: wanted, bound }));
         const filter = similar?.filter ?? wanted;
-        const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan) : plan;
+        const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan, bound) : plan;
         if (query.preview) {
           const previewed = similar ? filterByPks(await similarPks(directory, snapshot, similar)) : filter;
-          const { total, preview, notFound } = await loadPreview(context, snapshot, query, previewed);
+          const { total, preview, notFound } = await loadPreview(context, snapshot, query, {
+            filter: previewed,
+            bound,
+          });
           found(total);
           const suggestions = total === 0 && !similar ? await suggestOthers(interpretation) : {};
           return {
@@ -222,6 +226,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           const { cards, total, hasFound, notFound } = await lookUp(directory, snapshot, query, {
             filter,
             size: page.limit,
+            bound,
           });
           if (!hasFound) waive();
           found(total);
@@ -249,6 +254,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         return assertKept(error, snapshot.index);
       } finally {
         directory.searching.count -= 1;
+        end();
       }
     },
   });
@@ -284,7 +290,7 @@ const directoryOperations = [
       const snapshot = await directory.snapshot();
       if (body.emails.length > 0) await directory.assertServes(snapshot, 'emails');
       setHeader('x-directory-version', snapshot.index);
-      const { cards, notFound } = await lookUp(directory, snapshot, body, { size: BRAND_AT_MOST });
+      const { cards, notFound } = await lookUp(directory, snapshot, body, { size: BRAND_AT_MOST, bound: [] });
       return new RawJson(
         Buffer.from(`{"data":[${cards}],"meta":${withMore('{}', { not_found: notFound })}}`, 'latin1'),
       );
@@ -307,10 +313,14 @@ const directoryOperations = [
       pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.').meta({ example: SAMPLE_PK }),
     }),
     response: z.object({ data: DirectoryCreatorDetail, meta: CreatorFreshness }),
-    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED', 'IDEMPOTENCY_KEY_REUSED'],
     price: (context) => context.config.creatorLookupCredits,
-    handler: async (context, { caller, params, setHeader }) => {
-      const snapshot = await context.directory.snapshot();
+    repeats: async ({ directory }, { params }) => ({
+      call: { get: params.pk },
+      version: (await directory.snapshot()).index,
+    }),
+    handler: async (context, { caller, params, setHeader, paidVersion }) => {
+      const snapshot = await openSnapshot(context.directory, {}, paidVersion);
       setHeader('x-directory-version', snapshot.index);
       const found = await findCreator(
         context.directory,

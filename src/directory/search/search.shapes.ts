@@ -15,9 +15,11 @@ import {
 import { besideOthers } from '../../kit/values/problems.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import { CardFreshness } from './freshness.ts';
-import { Interpretation } from './interpretation.ts';
+import { Interpretation, PlainInterpretation } from './interpretation.ts';
 import { commaSeparatedPks, emails, LOOKED_UP_AT_MOST, NotFound, pks, usernames } from './look-up.shapes.ts';
 import { SORTS, type Sort } from './order.ts';
+import { findMetroName, findMetroNamed } from './places.ts';
+import { Preview } from './preview.shapes.ts';
 import { assertOnePlace, assertSettled } from './search-rules.ts';
 import { hasLetterOrDigit } from './search-words.ts';
 
@@ -244,6 +246,13 @@ export const CreatorSearchQuery = z
     engagement_max: decimalParameter({ min: 0, max: 1_000_000 })
       .describe('Maximum engagement rate in percent.')
       .optional(),
+    niche_is: text('Exactly this niche, not a part of one; case is ignored.'),
+    metro: line
+      .transform((value) => findMetroNamed(value)?.id ?? (foldAccents(value) === '' ? undefined : value))
+      .pipe(line.optional())
+      .refine((id) => id === undefined || findMetroName(id) !== undefined, 'must be the id or name of a metro')
+      .describe('Metro by its id or name, as the facet `metro` has it. Beside `city`, both must match.')
+      .optional(),
     category_any: several('Any of up to 20 categories, separated by `|`.'),
     niche_any: several('Any of up to 20 niches or parts of them, separated by `|`.'),
     country_any: several('Any of up to 20 countries, separated by `|`.'),
@@ -310,81 +319,6 @@ export function pageOfQuery(query: CreatorSearchQuery): Page {
   return toPage(isLookUp(query) ? { page: 1, limit: LOOKED_UP_AT_MOST } : { page, limit, offset });
 }
 
-const facetField = (of: string, value: string) =>
-  z
-    .array(
-      z.object({
-        value: z.string().describe(`The ${of}.`).meta({ example: value }),
-        count: z.number().int().describe(`Results with this ${of}.`).meta({ example: 128 }),
-      }),
-    )
-    .describe(`Most frequent values of ${of} in the results, with counts.`);
-
-const rangeFacetField = (of: string) =>
-  z
-    .array(
-      z.object({
-        from: z.number().nullable().describe(`Lowest ${of} of the range; null at the start.`).meta({ example: 1_000 }),
-        to: z
-          .number()
-          .nullable()
-          .describe(`End of the range of ${of}, exclusive; null at the end.`)
-          .meta({ example: 5_000 }),
-        count: z.number().int().describe(`Results whose ${of} lies in the range.`).meta({ example: 40 }),
-      }),
-    )
-    .optional()
-    .describe(`Counts by range of ${of}. Only if it is one of \`facets\`.`);
-
-const booleanFacetField = (of: string) =>
-  z
-    .array(
-      z.object({
-        value: z.boolean().describe(`Whether ${of}.`),
-        count: z.number().int().describe(`Results for which it is known whether ${of}.`).meta({ example: 12 }),
-      }),
-    )
-    .optional()
-    .describe(`Counts of the results by whether ${of}. Only if it is one of \`facets\`.`);
-
-const statsField = (of: string) =>
-  z
-    .object({
-      p10: z.number().nullable().describe(`A tenth of the results have at most this ${of}.`),
-      p50: z.number().nullable().describe(`Half of the results have at most this ${of}.`),
-      p90: z.number().nullable().describe(`Nine tenths of the results have at most this ${of}.`),
-      mean: z.number().nullable().describe(`Mean ${of}, to four decimals.`),
-    })
-    .describe(`Spread of ${of} over the results that have it; null if none has.`);
-
-export const Preview = z
-  .object({
-    pages: z.number().int().describe('Number of pages at this limit.').meta({ example: 65 }),
-    credits_to_fetch_all: z.number().int().describe('Credits that fetching every page costs.').meta({ example: 650 }),
-    facets: z
-      .object({
-        category: facetField('category', 'Food'),
-        niche: facetField('niche', 'ramen'),
-        country: facetField('country', 'US'),
-        state: facetField('state', 'CA'),
-        metro: facetField('metro', 'bay-area'),
-        gender: facetField('gender', 'female'),
-        followers: rangeFacetField('followers'),
-        engagement: rangeFacetField('engagement'),
-        age: rangeFacetField('age'),
-        posts: rangeFacetField('posts'),
-        is_verified: booleanFacetField('the profile is verified'),
-        has_email: booleanFacetField('there is an e-mail address'),
-      })
-      .describe('Counts of the results by field. The first six are empty if `facets` leaves them out.'),
-    stats: z
-      .object({ followers: statsField('followers'), engagement: statsField('engagement rate') })
-      .optional()
-      .describe('Spread of the results. Only with `stats=true`.'),
-  })
-  .meta({ id: 'Preview' });
-export type Preview = z.infer<typeof Preview>;
-
 export const CreatorSearchAnswer = z
   .object({
     data: z.array(DirectoryCreator),
@@ -405,6 +339,14 @@ export const CreatorSearchAnswer = z
           .optional()
           .describe('How many creators have left the directory since, in the last 90 days at most.')
           .meta({ example: 1 }),
+        left: z
+          .array(z.number().int())
+          .optional()
+          .describe(
+            'Keys of creators that changed since and do not match the filters now: delete them from a copy. 1,000 on each page. Only with `changed_since` beside filters.',
+          )
+          .meta({ example: [173560422] }),
+        left_total: z.number().int().optional().describe('How many they are.').meta({ example: 1 }),
         similarity: Similarity.optional().describe(
           'How similar each creator of the page is, in its order. Only with `similar_to`.',
         ),
@@ -420,8 +362,24 @@ export const CreatorSearchAnswer = z
         not_found: NotFound.optional().describe(
           'Values of `pks`, `usernames` and `emails` that the directory lacks. Only with one of them.',
         ),
+        ignored: z
+          .array(z.string())
+          .optional()
+          .describe('Unknown and blank parameters, which were ignored. Only if there are any; a walk refuses them.')
+          .meta({ example: [] }),
       })
       .describe('How the search was understood.'),
     preview: Preview.optional().describe('Size and cost of the search. Only with `preview=true`.'),
   })
   .meta({ id: 'CreatorSearchAnswer' });
+
+/** The answer of the older interface. */
+export const PlainSearchAnswer = z
+  .object({
+    data: z.array(DirectoryCreator),
+    pagination: Pagination,
+    meta: z
+      .object({ interpretation: PlainInterpretation.describe('How each parameter was read.') })
+      .describe('How the search was understood.'),
+  })
+  .meta({ id: 'LegacyCreatorSearchAnswer' });

@@ -2,7 +2,7 @@ import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
-import { narrowPlan } from './forced-filters.ts';
+import { narrowPlan, readForcedClauses } from './forced-filters.ts';
 import { findPlaceInText } from './place-in-text.ts';
 import { getPlan, type Matching, type Plan, planInPlace, toMeta } from './plan.ts';
 import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
@@ -51,7 +51,8 @@ export async function settlePlan(
   const { snapshot, ignored = [], matching = 'places' } = options;
   const settle = async (base: Plan): Promise<SettledPlan> => {
     const plan = await narrowPlan(context.directory, caller, query, base);
-    return { plan, ...(await applyTimeFilters(context, query, plan.filter)) };
+    const bound = await readForcedClauses(context.directory, caller);
+    return { plan, ...(await applyTimeFilters(context, query, plan.filter, bound)) };
   };
   const asText = await settle(getPlan(query, ignored, matching));
   const isText = matching === 'places' && query.q_as !== 'text' && asText.plan.interpretation.q?.read_as === 'text';

@@ -8,6 +8,7 @@ import type { Directory } from './directory.ts';
 import { FIELD } from './order.ts';
 import { type Clause, type Filter, toElasticQuery } from './query.ts';
 import { SIMILAR_AT_MOST, type Similarity } from './search.shapes.ts';
+import { countWords } from './word-counts.ts';
 
 const texts = z.array(z.string()).default([]);
 const Source = z.object({
@@ -75,6 +76,13 @@ export interface Likeness {
   traits: ReadonlySet<string>;
 }
 
+const WORDS_AT_MOST = 20;
+/** A word of the seeds alone finds nobody else. */
+const WORD_CREATORS = 2;
+/** Fewer characters than the analysis of one text takes. */
+const ANALYZED = 20_000;
+const Tokens = z.object({ tokens: z.array(z.object({ token: z.string() })) });
+
 const constant = (filter: Clause, boost: number): Clause => ({ constant_score: { filter, boost } });
 const listLabels = (creator: Creator): string[] => {
   const traits = toTraits(creator);
@@ -89,7 +97,8 @@ async function readSeeds(
   bound: readonly Clause[],
 ): Promise<Creator[]> {
   const query = { bool: { filter: [{ terms: { 'card.pk': [...pks] } }, ...bound] } };
-  const { hits } = await counts.ask(index, Hits, { size: pks.length, _source: SOURCE, query });
+  const sort = [{ 'card.pk': 'asc' }];
+  const { hits } = await counts.ask(index, Hits, { size: pks.length, _source: SOURCE, query, sort });
   const found = hits.hits.map(({ _source }) => _source);
   const unknown = pks.filter((pk) => found.every(({ card }) => card.pk !== pk));
   if (unknown.length > 0) {
@@ -108,6 +117,34 @@ const toFollowerBands = (followers: number): Clause => ({
 });
 
 /**
+ * A clause for the words of texts that say most, weighed by how rare they are among the creators within `bound` alone: the
+ * statistics of the index would tell of the others. Three in ten of the words must match.
+ */
+async function toWordsClause(
+  { elastic, counts }: Directory,
+  snapshot: Snapshot,
+  texts: readonly string[],
+  bound: readonly Clause[],
+): Promise<Clause[]> {
+  const text = texts.join('. ').slice(0, ANALYZED);
+  if (text === '') return [];
+  const analyzed = await elastic.post(`/${snapshot.index}/_analyze`, JSON.stringify({ field: 'q_all', text }));
+  const { tokens } = Tokens.parse(JSON.parse(analyzed.toString('utf8')));
+  const uses = new Map<string, number>();
+  for (const { token } of tokens) uses.set(token, (uses.get(token) ?? 0) + 1);
+  const { total, creators } = await countWords(counts, snapshot, new Set(uses.keys()), bound);
+  const words = [...creators]
+    .filter(([, count]) => count >= WORD_CREATORS)
+    .map(([word, count]) => ({ word, rarity: Math.log(1 + (total - count + 0.5) / (count + 0.5)) }))
+    .map(({ word, rarity }) => ({ word, rarity, weight: rarity * (uses.get(word) ?? 0) }))
+    .sort((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1))
+    .slice(0, WORDS_AT_MOST);
+  if (words.length === 0) return [];
+  const should = words.map(({ word, rarity }) => constant({ term: { q_all: word } }, WORDS_BOOST * rarity));
+  return [{ bool: { should, minimum_should_match: '30%' } }];
+}
+
+/**
  * Reads who the others are. A creator is similar by words of the biography and niches, by a niche or by the category; place
  * and following only rank.
  */
@@ -118,23 +155,14 @@ export async function measureLikeness(
 ): Promise<Likeness> {
   const seeds = await readSeeds(directory, snapshot, pks, bound);
   const like = seeds.map(({ card }) => [card.niches, card.biography].filter(Boolean).join('. ')).filter(Boolean);
-  const words = {
-    more_like_this: {
-      fields: ['q_all'],
-      like,
-      min_term_freq: 1,
-      min_doc_freq: 2,
-      max_query_terms: 20,
-      boost: WORDS_BOOST,
-    },
-  };
+  const words = await toWordsClause(directory, snapshot, like, bound);
   const traits = new Set(seeds.flatMap(listLabels));
   const byKind = Map.groupBy(traits, (label) => label.slice(0, label.indexOf(':')));
   const toTraitClauses = (kind: keyof Traits) =>
     (byKind.get(kind) ?? []).map((label) =>
       constant({ term: { [FIELDS[kind]]: label.slice(kind.length + 1) } }, BOOSTS[kind]),
     );
-  const about = [...(like.length > 0 ? [words] : []), ...toTraitClauses('niche'), ...toTraitClauses('category')];
+  const about = [...words, ...toTraitClauses('niche'), ...toTraitClauses('category')];
   const followings = seeds.flatMap(({ card }) => card.follower_count ?? []);
   const around = followings.length === 0 ? [] : [{ dis_max: { queries: followings.map(toFollowerBands) } }];
   return {

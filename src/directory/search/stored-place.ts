@@ -4,10 +4,10 @@ import {
   citiesByOtherName,
   countryByKey,
   countryOfPart,
+  findState,
   type KnownCity,
   membersByKey,
   metroByAlias,
-  stateByKey,
 } from './place-atlas.ts';
 import { placeKey } from './place-names.ts';
 
@@ -41,7 +41,7 @@ export function findStateCode(state: string | null, country: string | null): str
   if (code !== 'US' && (code !== null || !isBlank(country))) return null;
   const kept = stateCodes.get(state);
   if (kept !== undefined) return kept;
-  return remember(stateCodes, state, stateByKey.get(placeKey(state))?.code ?? null);
+  return remember(stateCodes, state, findState(state)?.code ?? null);
 }
 
 /** The ids of the metros of a stored row. The array is shared between calls and must not be changed. */

@@ -1,12 +1,16 @@
+import { distance } from 'fastest-levenshtein';
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { fold } from '../../kit/values/fold.ts';
 import type { Snapshot } from './counts.ts';
+import { readForcedClauses } from './forced-filters.ts';
 import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
 import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
 import { countMatches, settlePlan } from './settle-plan.ts';
 import { findTypos } from './typos.ts';
+
+type Searcher = Pick<Caller, 'brandId' | 'limits'>;
 
 const MOST_SUGGESTIONS = 3;
 const MOST_COUNTS = 4;
@@ -22,18 +26,68 @@ const FILTERS = [
   ...(['age_min', 'age_max', 'posts_min', 'fresh_within_days'] as const),
 ];
 
-/** The text with the nearest word of the directory for each word that it lacks. */
-async function correctWords({ directory }: Context, snapshot: Snapshot, q: string): Promise<string | undefined> {
+/** The text with the nearest word of the caller's creators for each word that they lack. */
+async function correctWords(
+  { directory }: Context,
+  caller: Searcher,
+  snapshot: Snapshot,
+  q: string,
+): Promise<string | undefined> {
   let corrected = q.toLowerCase();
-  for (const { word, matched } of await findTypos(directory.counts, snapshot, q, 'missing')) {
+  const bound = await readForcedClauses(directory, caller);
+  for (const { word, matched } of await findTypos(directory.counts, snapshot, q, bound, 'missing')) {
     const [nearest] = matched;
     if (nearest) corrected = corrected.replace(word, nearest);
   }
   return corrected === q.toLowerCase() ? undefined : corrected;
 }
 
+const GENDERS: Readonly<Record<string, string>> = {
+  f: 'female',
+  w: 'female',
+  woman: 'female',
+  women: 'female',
+  girl: 'female',
+  m: 'male',
+  man: 'male',
+  men: 'male',
+  boy: 'male',
+};
+
+/** The values of a facet in the directory, the most frequent first; of niches also their words. */
+async function listWords(
+  { directory }: Context,
+  caller: Searcher,
+  snapshot: Snapshot,
+  facet: 'category' | 'niche' | 'gender',
+) {
+  const bound = await readForcedClauses(directory, caller);
+  const values = (await directory.facets.list(snapshot, facet, bound)).map(({ value }) => value);
+  return facet === 'niche' ? [...values, ...new Set(values.flatMap((value) => value.split(' ')))] : values;
+}
+
+const SHORT_WORD = 5;
+
+/** The word that a misspelt value most likely means: within one edit, or two if it has more than five letters. */
+function findNearestWord(parameter: string, value: string, words: readonly string[]): string | undefined {
+  const sought = fold(value);
+  const meant = parameter === 'gender' ? GENDERS[sought] : undefined;
+  if (meant !== undefined && words.includes(meant)) return meant;
+  let most = sought.length <= SHORT_WORD ? 1 : 2;
+  let nearest: string | undefined;
+  for (const word of words) {
+    if (word === sought || word.length < 2 || Math.abs(word.length - sought.length) > most) continue;
+    const edits = distance(word, sought);
+    if (edits > most) continue;
+    nearest = word;
+    most = edits - 1;
+  }
+  return nearest;
+}
+
 async function findSpelling(
   context: Context,
+  caller: Searcher,
   snapshot: Snapshot,
   parameter: (typeof TEXTS)[number],
   value: string,
@@ -42,14 +96,16 @@ async function findSpelling(
   if (parameter === 'city' || parameter === 'state' || parameter === 'country') {
     return interpretation[parameter]?.did_you_mean ?? undefined;
   }
-  if (parameter !== 'q') return undefined;
+  if (parameter !== 'q')
+    return findNearestWord(parameter, value, await listWords(context, caller, snapshot, parameter));
   const latin = toLatinLetters(fold(value));
   if (latin !== undefined) return latin;
-  return interpretation.q?.read_as === 'text' ? await correctWords(context, snapshot, value) : undefined;
+  return interpretation.q?.read_as === 'text' ? await correctWords(context, caller, snapshot, value) : undefined;
 }
 
 async function* listCandidates(
   context: Context,
+  caller: Searcher,
   snapshot: Snapshot,
   query: CreatorSearchQuery,
   interpretation: Interpretation,
@@ -57,7 +113,7 @@ async function* listCandidates(
   for (const parameter of TEXTS) {
     const value = query[parameter];
     if (value === undefined) continue;
-    const instead = await findSpelling(context, snapshot, parameter, value, interpretation);
+    const instead = await findSpelling(context, caller, snapshot, parameter, value, interpretation);
     if (instead !== undefined) yield { parameter, value, instead, query: { ...query, [parameter]: instead } };
   }
   const sent = [...TEXTS, ...FILTERS].filter((parameter) => query[parameter] !== undefined);
@@ -71,13 +127,13 @@ async function* listCandidates(
 /** Searches near one that finds nobody, each counted. */
 export async function suggest(
   context: Context,
-  caller: Pick<Caller, 'brandId' | 'limits'>,
+  caller: Searcher,
   query: CreatorSearchQuery,
   { snapshot, interpretation }: { snapshot: Snapshot; interpretation: Interpretation },
 ): Promise<Suggestion[]> {
   const suggestions: Suggestion[] = [];
   let counted = 0;
-  for await (const { query: other, ...candidate } of listCandidates(context, snapshot, query, interpretation)) {
+  for await (const { query: other, ...candidate } of listCandidates(context, caller, snapshot, query, interpretation)) {
     if (counted >= MOST_COUNTS || suggestions.length >= MOST_SUGGESTIONS) break;
     const { filter } = await settlePlan(context, caller, other, { snapshot });
     const total = await countMatches(context.directory, snapshot, filter);

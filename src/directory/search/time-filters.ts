@@ -1,8 +1,9 @@
 import type { Context } from '../../kit/operation/context.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
-import { readRemoved } from '../changes/changes.api.ts';
+import { listRemoved, MOST_REMOVED, readRemoved } from '../changes/changes.api.ts';
 import { readSince } from '../changes/changes.ts';
-import type { Filter } from './query.ts';
+import { findPksOfKept } from './pks.ts';
+import type { Clause, Filter } from './query.ts';
 import { type CreatorSearchQuery, pageOfQuery } from './search.shapes.ts';
 
 /** The filters of a search that depend on the time of the call, and what its first page says besides creators. */
@@ -17,10 +18,18 @@ const atLeast = (field: string, time: number) => ({ range: { [field]: { gte: tim
 /** A search of `fresh_within_days` keeps its result for an hour, so that its pages fit together. */
 const sinceHour = (now: Date, days: number) => Math.floor(now.getTime() / HOUR_MS) * HOUR_MS - days * DAY_MS;
 
+/** A caller with forced filters is told only of creators whom a kept version of the directory shows within them. */
+async function readGone(context: Context, seq: number, bound: readonly Clause[]) {
+  if (bound.length === 0) return await readRemoved(context, seq);
+  const visible = await findPksOfKept(context.directory, await listRemoved(context, seq), bound);
+  return { removed: visible.slice(0, MOST_REMOVED), removed_total: visible.length };
+}
+
 export async function applyTimeFilters(
   context: Context,
   query: CreatorSearchQuery,
   filter: Filter,
+  bound: readonly Clause[],
 ): Promise<TimeFilters> {
   const { changed_since, fresh_within_days } = query;
   if (changed_since === undefined && fresh_within_days === undefined) return { filter, gone: async () => ({}) };
@@ -36,6 +45,6 @@ export async function applyTimeFilters(
   ];
   return {
     filter: { ...filter, clauses },
-    gone: async () => (since && pageOfQuery(query).offset === 0 ? await readRemoved(context, since.seq) : {}),
+    gone: async () => (since && pageOfQuery(query).offset === 0 ? await readGone(context, since.seq, bound) : {}),
   };
 }

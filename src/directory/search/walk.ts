@@ -7,10 +7,12 @@ import type { Slot } from '../../kit/access/slots.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
 import { getScoringParameter } from './counts.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import { findNeededField } from './forced-filters.ts';
+import { listToDelete } from './left.ts';
 import { toSort } from './order.ts';
 import { neededField } from './plan.ts';
 import { toElasticQuery } from './query.ts';
@@ -24,12 +26,16 @@ import { type Position, readCursor, sealCursor } from './walk-cursor.ts';
 export const BLOCK = 100;
 /** A cursor follows each of these. */
 const CURSOR_EVERY = 1_000;
-/** Creators a second of one walk: a million in less than five minutes. */
+/** Creators a second of one walk while others search; alone, it reads as fast as Elasticsearch lets it. */
 const PACE = 3_500;
+/** A walk is alone once no search has begun for this long. */
+const ALONE_AFTER_MS = 1_000;
+/** A read that took so many times as long as the fastest was beside somebody, perhaps by another process. */
+const SLOWED = 3;
 /** While searches wait, a walk pauses for up to this long before it reads on. */
 const YIELD_MS = 250;
 const YIELD_STEP_MS = 5;
-/** After a read beside searches, a walk rests for so many times as long as the read took: less where the machine is idle. */
+/** After a read beside others, a walk rests for so many times as long as the read took: less where the machine is idle. */
 const RESTS = 3;
 /** Creators that one request reads, by how large the last ones were: a slow reader holds at most twice these bytes. */
 const READ_BYTES = 400_000;
@@ -43,6 +49,8 @@ export interface Walk {
   /** Credits for each block; 0 for a brand key. */
   price: number;
 }
+
+const CONTINUED = 'A newer call continues this walk.';
 
 const sha = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
@@ -141,6 +149,22 @@ function sizeAfter({ cards }: Read): number {
   return Math.min(MAX_READ, Math.max(1, Math.floor(READ_BYTES / Math.max(1, bytes) / BLOCK)) * BLOCK);
 }
 
+/** Decides when a walk reads on: at once if nobody else uses Elasticsearch, else at a pace that leaves most of it to them. */
+function openPace({ directory: { searching } }: Context): (read: Read) => number {
+  let { begun } = searching;
+  let searchedAt = Number.NEGATIVE_INFINITY;
+  let fastestMs = Number.POSITIVE_INFINITY;
+  return ({ tookMs, cards }) => {
+    const now = performance.now();
+    if (searching.begun !== begun) searchedAt = now;
+    begun = searching.begun;
+    const eachMs = tookMs / Math.max(1, cards.length);
+    fastestMs = Math.min(fastestMs, eachMs);
+    const isAlone = now - searchedAt > ALONE_AFTER_MS && eachMs < SLOWED * fastestMs;
+    return isAlone ? now : Math.max(now - tookMs + (cards.length / PACE) * 1_000, now + RESTS * tookMs);
+  };
+}
+
 /** Waits until the walk is due again, and while searches are running. */
 async function pause({ directory, stopping }: Context, dueAt: number): Promise<void> {
   const { signal } = stopping;
@@ -172,9 +196,8 @@ async function* readBlocks(
   slot: Slot,
 ): AsyncGenerator<PaidBlock, End> {
   const { query, price } = walk;
-  const { searching } = context.directory;
   const end: End = { credits: 0, creators: 0, failure: undefined };
-  const startedAt = performance.now();
+  const dueAfter = openPace(context);
   let { position } = walk;
   let isFirst = true;
   const payFor = async () => {
@@ -186,16 +209,25 @@ async function* readBlocks(
     const { isPaid } = await pay(price, { walkId: position.walkId, number });
     if (!isPaid) end.credits += price;
   };
+  const readAfter = async (last: Read, size: number) => {
+    await pause(context, dueAfter(last));
+    if (context.stopping.signal.aborted) throw new ApiError('SERVICE_UNAVAILABLE', 'The server is stopping.');
+    if (!(await slot.keep())) throw new ApiError('CONFLICT', CONTINUED);
+    return await readOn(context, { ...walk, position: { ...position, after: last.sorts.at(-1) ?? '' } }, size);
+  };
   try {
+    let reading = readOn(context, walk, BLOCK);
     for (let size = BLOCK; ; ) {
-      if (context.stopping.signal.aborted) throw new ApiError('SERVICE_UNAVAILABLE', 'The server is stopping.');
-      if (!isFirst && !(await slot.keep())) throw new ApiError('CONFLICT', 'A newer call continues this walk.');
-      const { begun } = searching;
-      const read = await readOn(context, { ...walk, position }, size);
+      const read = await reading;
+      const isLast = read.cards.length < size;
+      size = sizeAfter(read);
       for (let from = 0; from < read.cards.length; from += BLOCK) {
         const cards = read.cards.slice(from, from + BLOCK);
         await payFor();
         isFirst = false;
+        // The next read runs while the other creators of this one are paid and sent.
+        if (from === 0 && !isLast) reading = readAfter(read, size);
+        reading.catch(ignoreFailure('the walk sees it when it comes to this read'));
         end.creators += cards.length;
         note({ results: end.creators });
         const after = read.sorts[from + cards.length - 1] ?? position.after;
@@ -207,10 +239,7 @@ async function* readBlocks(
         note({ results: 0 });
         yield { cards: [], position };
       }
-      if (read.cards.length < size) return end;
-      size = sizeAfter(read);
-      const restMs = searching.begun === begun ? 0 : RESTS * read.tookMs;
-      await pause(context, Math.max(startedAt + (end.creators / PACE) * 1_000, performance.now() + restMs));
+      if (isLast) return end;
     }
   } catch (error) {
     if (isFirst) throw error;
@@ -219,6 +248,16 @@ async function* readBlocks(
 }
 
 const toLine = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+
+/** With `changed_since`, the creators that a copy of the search has to delete. */
+async function* streamLeft(context: Context, { query, caller, position }: Walk): AsyncGenerator<Buffer> {
+  if (query.changed_since === undefined) return;
+  const snapshot = await context.directory.snapshot(position.index);
+  const { plan } = await settlePlan(context, caller, query, { snapshot });
+  for (const pks of toChunks(await listToDelete(context, { caller, query, snapshot, filter: plan.filter }), BLOCK)) {
+    yield Buffer.from(pks.map((pk) => `{"left":${pk}}\n`).join(''));
+  }
+}
 
 /** The lines of a walk: a cursor, creators with a cursor after each thousand, and how it ended. */
 async function* streamLines(
@@ -239,6 +278,7 @@ async function* streamLines(
     if (cards.length > 0 && position.creators % CURSOR_EVERY === 0) yield toLine({ cursor: cursor() });
   }
   const { creators, credits, failure } = found.value;
+  if (!failure) yield* streamLeft(context, walk);
   const next = failure ? cursor() : null;
   const reason = failure ? { reason: { code: failure.code, error: failure.message } } : {};
   yield toLine({ walk: { complete: !failure, creators, credits, next, ...reason } });
@@ -273,6 +313,23 @@ async function* releaseSlotAfter<T>(
   }
 }
 
+/** More often than a slot of a process that was killed is freed. */
+const KEEP_EVERY_MS = 3_000;
+
+/**
+ * Keeps the slot while the stream is open, also while its reader takes nothing: else a stalled walk would make room for
+ * another. A newer call that continues the walk ends this one.
+ */
+function holdSlot(stream: Readable, slot: Slot): Readable {
+  const keeping = setInterval(() => {
+    slot.keep().then((isOurs) => {
+      if (!isOurs) stream.destroy(new ApiError('CONFLICT', CONTINUED));
+    }, ignoreFailure('the next call tries again'));
+  }, KEEP_EVERY_MS);
+  stream.once('close', () => clearInterval(keeping));
+  return stream;
+}
+
 interface WalkCall extends Pick<Streaming, 'answer' | 'pay' | 'requestId' | 'note'> {
   query: CreatorSearchQuery;
   caller: Caller;
@@ -297,8 +354,7 @@ export async function openWalk(context: Context, call: WalkCall, credits: number
     throw error;
   });
   if (call.answer === 'csv')
-    return toCsv(DirectoryCreator, releaseSlotAfter(streamCards(walk, blocks, first), blocks, slot));
-  return Readable.from(releaseSlotAfter(streamLines(context, walk, blocks, first), blocks, slot), {
-    objectMode: false,
-  });
+    return holdSlot(toCsv(DirectoryCreator, releaseSlotAfter(streamCards(walk, blocks, first), blocks, slot)), slot);
+  const lines = releaseSlotAfter(streamLines(context, walk, blocks, first), blocks, slot);
+  return holdSlot(Readable.from(lines, { objectMode: false }), slot);
 }

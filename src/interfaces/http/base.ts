@@ -21,6 +21,7 @@ import { openClosing } from './closing.ts';
 import { getDoor, meterDoors } from './doors.ts';
 import { HEAD_WITHIN_MS, MAX_HEADER_BYTES, openUnreadable, REQUEST_WITHIN_MS, refusalOfHead } from './request.ts';
 import { openSenders } from './sender.ts';
+import { cutStalledReaders } from './stalled-readers.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -46,6 +47,7 @@ export function toRequest(request: FastifyRequest, reply: FastifyReply): Request
     cookie: readCookie(request),
     address: request.ip,
     requestId: request.id,
+    isOwnId: request.headers['x-request-id'] === request.id,
     idempotencyKey: readIdempotencyKey(request),
     setHeader: (name, value) => void reply.header(name, value),
   };
@@ -113,6 +115,7 @@ export function openBase(
     clientErrorHandler: (error, socket) => answerInTurn(error, socket),
   });
   const { server } = app;
+  cutStalledReaders(server);
   const endConnections = openClosing(server);
   const answerInTurn = openUnreadable(boundRequests(server), { addresses, metrics, clock });
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));

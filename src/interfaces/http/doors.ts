@@ -15,6 +15,7 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
   ['/docs', 'docs'],
   ['/openapi', 'openapi'],
   ['/llms.txt', 'docs'],
+  ['/manual', 'manual'],
   ['/clients', 'clients'],
   ['/v1', 'api'],
   ['/api/', 'api'],

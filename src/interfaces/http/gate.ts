@@ -1,4 +1,5 @@
 import { addAbortSignal } from 'node:stream';
+import { type Mark, makeMark } from '../../kit/access/credits/marks.ts';
 import { getRateLimit, type MeterResult, openMeter } from '../../kit/access/credits/meter.ts';
 import { creditHeaders, creditsExhausted, openHeadroom, openMetering } from '../../kit/access/credits/metering.ts';
 import { openRefund } from '../../kit/access/credits/refund.ts';
@@ -21,8 +22,9 @@ import {
   type SetHeader,
 } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { assertKeyForm } from '../../kit/operation/idempotency.ts';
 import type { Answer, Circumstances, Operation, PreparedOperation } from '../../kit/operation/operation.ts';
-import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/values/errors.ts';
+import { ApiError, ignoreFailure, keyReused, toApiError, unavailable } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import type { OpenCall } from '../../platform/requests/call-record.ts';
 
@@ -41,6 +43,8 @@ interface Admitted {
   decision: Decision;
   metered: MeterResult;
   ahead: Ahead | undefined;
+  /** The version of the directory that a call with an id of its own reads. */
+  paidVersion: string | undefined;
 }
 
 /** Work that started before its debit. Its response and headers are withheld until the debit succeeds. */
@@ -97,7 +101,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     request: Request,
     caller: Caller,
     decision: Decision,
-    note: Circumstances['note'],
+    { note, mark }: { note: Circumstances['note']; mark: Mark | undefined },
   ): Ahead | undefined {
     if ('refusal' in decision || decision.price === 0) return undefined;
     if (!headroom.isAmple(caller, decision.price, clock.now().getTime())) return undefined;
@@ -108,11 +112,20 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       ...request,
       setHeader,
       note,
+      paidVersion: mark?.version,
       waive: () => waive(charge),
       pay: () => Promise.reject(new Error('A priced call pays for itself.')),
     });
     answer.catch(ignoreFailure('the consumer of the response gets the error; a refused call has no response'));
     return { answer, headers, charge };
+  }
+
+  /** The mark of a priced call that its caller gave an id. Without a directory the call fails by itself. */
+  async function findMark(request: Request, caller: Caller, decision: Decision): Promise<Mark | undefined> {
+    if ('refusal' in decision || decision.price === 0) return undefined;
+    if (request.idempotencyKey === undefined && request.isOwnId !== true) return undefined;
+    const repeatable = await decision.prepared.repeats?.(context).catch(ignoreFailure('the call tells why'));
+    return repeatable && makeMark(caller.keyId, request, repeatable);
   }
 
   /**
@@ -129,14 +142,18 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const isOver = countedAs === undefined && (overUntil.get(caller) ?? 0) > clock.now().getTime();
       const decision = isOver ? unread : decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
-      const ahead = countedAs === undefined ? beginAhead(request, caller, decision, note) : undefined;
+      const mark = await findMark(request, caller, decision);
+      const started = countedAs === undefined ? beginAhead(request, caller, decision, { note, mark }) : undefined;
       headroom.forget(caller);
-      const metered = await meter(request, identified, { credits: price, countedAs });
+      const metered = await meter(request, identified, { credits: price, countedAs, mark });
       headroom.note(caller, metered);
       call.count = metered.calls;
       const isAllowed = metered.calls <= getRateLimit(caller);
       if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
-      if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, identified, decision, metered, ahead };
+      const paidVersion = metered.paidVersion ?? mark?.version;
+      const ahead = paidVersion === mark?.version ? started : undefined;
+      if (metered.state === 'ok' && !(isOver && isAllowed))
+        return { caller, identified, decision, metered, ahead, paidVersion };
       countedAs = metered.calls;
       if (metered.state === 'ok') continue;
       identified = await identity.identifyAgain(request, identified.key, 0, true);
@@ -181,11 +198,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   async function run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer> {
     return await recorded(operation.id, request, async (call) => {
-      const admitted = await admit(
-        request,
-        (caller) => decide(context, refusePlace(request, caller, operation), caller, operation, prepare),
-        call,
-      );
+      const admitted = await admit(request, (caller) => decide(context, request, caller, operation, prepare), call);
       const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
       if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
       if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
@@ -227,7 +240,8 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     if (!ahead) {
       const charge = { isWaived: false };
       const pay = openPay(admitted, request, call);
-      const circumstances = { ...request, pay, note: noteIn(call), waive: () => waive(charge) };
+      const { paidVersion } = admitted;
+      const circumstances = { ...request, pay, note: noteIn(call), waive: () => waive(charge), paidVersion };
       return { answer: await prepared.run(context, caller, circumstances), charge };
     }
     const answer = await ahead.answer;
@@ -265,15 +279,16 @@ const unread: Decision = { refusal: new ApiError('RATE_LIMITED', 'Too many calls
 /** Checks the key's class, the plan and the input in this order, and returns the price. */
 function decide(
   context: Context,
-  foreign: ApiError | undefined,
+  request: Request,
   caller: Caller,
   operation: Operation,
   prepare: () => PreparedOperation,
 ): Decision {
-  const refusal = foreign ?? refuseClassOrPlan(caller, operation);
+  const refusal = refusePlace(request, caller, operation) ?? refuseClassOrPlan(caller, operation);
   if (refusal) return { refusal };
   try {
     const prepared = prepare();
+    if (operation.isPriced) assertKeyForm(request);
     return { prepared, price: caller.kind === 'data' ? prepared.price(context) : 0 };
   } catch (error) {
     return { refusal: toApiError(error) };
@@ -291,7 +306,10 @@ function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setH
   const limit = getRateLimit(caller);
   if (metered.calls > limit) throw rateLimited(metered, limit, now.getTime());
   if ('refusal' in decision) throw decision.refusal;
-  if (decision.price > 0 && !metered.charge) throw creditsExhausted(decision.price, metered);
+  if (decision.price === 0) return decision.prepared;
+  if (metered.isReused) throw keyReused();
+  if (metered.isPaid) setHeader('idempotency-replayed', 'true');
+  else if (!metered.charge) throw creditsExhausted(decision.price, metered);
   return decision.prepared;
 }
 

@@ -49,6 +49,20 @@ function openEngineCheck(ping: () => Promise<unknown>, tryWrite?: () => Promise<
   };
 }
 
+/** Set once all engines of this installation were up. */
+const ONCE_READY = 'readiness:once';
+
+/** Returns false until all engines of the installation were up once. If Redis does not tell, they are taken to have been. */
+function openFirstStart({ redis }: Context): (allUp: boolean) => Promise<boolean> {
+  let wasReady = false;
+  return async (allUp) => {
+    if (wasReady) return true;
+    if (allUp) await isDone(redis.client.set(ONCE_READY, '1'));
+    wasReady = allUp || (await within(PING_MS, redis.client.get(ONCE_READY)).catch(() => 'unknown')) !== null;
+    return wasReady;
+  };
+}
+
 /** The operational endpoints: liveness, readiness and metrics. */
 export function healthRoutes(app: FastifyInstance, context: Context, door: Door, metrics: Metrics): void {
   const checks = {
@@ -58,6 +72,8 @@ export function healthRoutes(app: FastifyInstance, context: Context, door: Door,
     elasticsearch: openEngineCheck(context.elastic.ping),
     clickhouse: openEngineCheck(context.clickhouse.ping, context.clickhouse.tryWrite),
   };
+
+  const wasEverReady = openFirstStart(context);
 
   app.get('/healthz', () => ({ status: 'ok', version: RELEASE }));
 
@@ -70,6 +86,10 @@ export function healthRoutes(app: FastifyInstance, context: Context, door: Door,
     ]);
     const engines = { postgres, redis, elasticsearch, clickhouse };
     const allUp = Object.values(engines).every((engine) => engine.status === 'up');
+    if (!(await wasEverReady(allUp))) {
+      const waiting_for = Object.entries(engines).flatMap(([name, { status }]) => (status === 'up' ? [] : [name]));
+      return reply.code(503).send({ status: 'starting', waiting_for, engines });
+    }
     // Without Postgres, keys that were read within the last minute still work. If there are none, no request can succeed.
     const canServe = postgres.status !== 'down' || door.keys.hasUsable();
     const status = allUp ? 'ready' : canServe ? 'degraded' : 'unavailable';

@@ -37,14 +37,18 @@ type Formats = Pick<Operation, 'hasCsv' | 'csvProfiles' | 'isStreamFor'>;
 
 const PROFILE = /text\/csv\s*;[^,]*?\bprofile\s*=\s*"?([\w-]+)/i;
 
+/** CSV as spreadsheets of Windows read it. */
+const EXCEL = 'excel';
+
 /** The response format of this operation that the caller prefers. */
 function chooseAnswer(accept: string | undefined, { hasCsv, csvProfiles }: Formats) {
   const type = preferredType(accept, hasCsv ? (['application/json', 'text/csv'] as const) : ['application/json']);
   const profile = type === 'text/csv' ? PROFILE.exec(accept ?? '')?.[1]?.toLowerCase() : undefined;
   if (type === 'text/csv' && profile === undefined) return { answer: 'csv' as const };
+  if (profile === EXCEL) return { answer: 'csv' as const, csv: { bom: true, lineEnd: '\r\n' as const } };
   if (profile !== undefined && csvProfiles.includes(profile)) return { answer: 'csv' as const, profile };
   if (type === 'application/json') return { answer: 'json' as const };
-  const csv = ['text/csv', ...csvProfiles.map((name) => `text/csv; profile=${name}`)];
+  const csv = ['text/csv', ...[EXCEL, ...csvProfiles].map((name) => `text/csv; profile=${name}`)];
   const forms = ['application/json', ...(hasCsv ? csv : [])].join(' or ');
   throw new ApiError('NOT_ACCEPTABLE', `This returns ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
 }
@@ -113,13 +117,18 @@ export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: Fas
 
 /** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
-  const query = Query.parse(request.query);
+  const asked = Query.parse(request.query);
   const { accept } = request.headers;
-  const chosen = formats.isStreamFor?.(query) ? chooseStream(accept) : chooseAnswer(accept, formats);
+  const chosen = formats.isStreamFor?.(asked) ? chooseStream(accept) : chooseAnswer(accept, formats);
+  // A file for another service never has the mark.
+  const isTable = chosen.answer === 'csv' && !('profile' in chosen);
+  const { bom, ...query } = asked;
+  const style = isTable && bom === 'true' ? { csv: { bom: true, lineEnd: '\n' as const } } : {};
   return {
+    ...style,
     ...chosen,
     params: Params.parse(request.params),
-    query,
+    query: isTable ? query : asked,
     body: readBody(request),
   };
 }

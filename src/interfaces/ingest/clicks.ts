@@ -4,7 +4,7 @@ import { insertReportedClick } from '../../affiliates/orders/order-clicks.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { readOwnClick } from '../../kit/values/click-token.ts';
+import { readOwnClick, splitClicks } from '../../kit/values/click-token.ts';
 import { ApiError, toApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { toProblems } from '../../kit/values/problems.ts';
@@ -14,6 +14,8 @@ import { openRefusals } from './refusal.ts';
 const BODY_LIMIT_BYTES = 2_048;
 /** Per address, behind which many customers may be. */
 const REPORTS_PER_MINUTE = 60;
+/** A shop keeps this many of a visitor. */
+const MOST_CLICKS = 5;
 const PREFLIGHT_SECONDS = '86400';
 
 const Params = z.object({ integration: z.string().regex(/^\w{1,100}$/) });
@@ -25,7 +27,7 @@ const OrderId = z
   .pipe(z.string().regex(/^(?:gid:\/\/shopify\/\w+\/)?\d{1,20}$/, 'must be the id of an order'))
   .transform((text) => text.slice(text.lastIndexOf('/') + 1));
 
-const Report = z.object({ order_id: OrderId, click_id: z.string().max(500) });
+const Report = z.object({ order_id: OrderId, click_id: z.string().max(1_000) });
 
 const onlyPosted = new ApiError('METHOD_NOT_ALLOWED', 'Clicks are reported with POST.', { headers: { allow: 'POST' } });
 
@@ -55,15 +57,13 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
     if (!report.success) throw validationError(toProblems(report));
     const { order_id: orderId, click_id: click } = report.data;
     const { data: store } = Params.safeParse(params);
-    const read = readOwnClick(secrets, click);
-    if (!store || !read) return;
-    const { linkId } = read;
-    await insertReportedClick(
-      postgres.db,
-      'shopify',
-      { integrationId: store.integration, orderId, click, linkId },
-      clock.now(),
-    );
+    if (!store) return;
+    for (const one of splitClicks(click).slice(0, MOST_CLICKS)) {
+      const read = readOwnClick(secrets, one);
+      if (!read) continue;
+      const kept = { integrationId: store.integration, orderId, click: one, linkId: read.linkId };
+      await insertReportedClick(postgres.db, 'shopify', kept, clock.now());
+    }
   }
 
   const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: allowAll, errorHandler: answerError };

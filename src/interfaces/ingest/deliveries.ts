@@ -5,7 +5,7 @@ import { countFailure, markReceived } from '../../affiliates/stores/connections/
 import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
-import { type Provider, storeUnavailable } from '../../affiliates/stores/formats/provider.ts';
+import { getSettings, type Provider, storeUnavailable } from '../../affiliates/stores/formats/provider.ts';
 import { openStoreSecrets } from '../../affiliates/stores/formats/store-secrets.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { type ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
@@ -89,15 +89,13 @@ export function openReceivers(context: Context): Receivers {
  * Why a generic store's delivery cannot be read. Reading it takes no call to the store, so its developers learn of it at once.
  * Deliveries of other stores are always stored.
  */
-export async function toRefusal(
-  { receiver: { provider, baseUrl, currency } }: Known,
-  { headers, rawBody }: RawDelivery,
-): Promise<ApiError | undefined> {
+export async function toRefusal({ receiver }: Known, { headers, rawBody }: RawDelivery): Promise<ApiError | undefined> {
+  const { provider, baseUrl } = receiver;
   if (provider !== 'generic') return undefined;
   try {
     await getClient(provider).read(
       { headers, body: parseDelivery(rawBody) },
-      { baseUrl, currency, token: '', allow: [] },
+      { ...getSettings(receiver), baseUrl, token: '', allow: [] },
     );
     return undefined;
   } catch (error) {

@@ -2,18 +2,20 @@ import { z } from 'zod';
 import { toCommission } from '../../affiliates/commissions/commissions.shapes.ts';
 import { createManualCommission } from '../../affiliates/reviews/reviews.ts';
 import { change, noLookUp, nothing, type Operation } from '../../kit/operation/operation.ts';
+import { Email } from '../../kit/values/email.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { Email } from '../../workflow/creators/creators.shapes.ts';
+import { Currency } from '../../kit/values/money.ts';
 import { legacyCommission } from './items.ts';
 
-const ManualCommission = z
+const LegacyManualCommission = z
   .object({
     creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
-    amount: z.number().positive().describe("What the creator gets, in the brand's currency."),
+    amount: z.number().positive().describe('What the creator gets, in major units of `currency`.'),
+    currency: Currency.optional().describe("Currency of `amount`; the brand's when omitted."),
     description: z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.'),
     status: z.enum(['pending', 'approved']).default('pending').describe('Status of the recorded commission.'),
   })
-  .meta({ id: 'ManualCommission' });
+  .meta({ id: 'LegacyManualCommission' });
 
 /**
  * Records a commission without an order: it can be approved at once and paid by payouts, and counts neither as
@@ -29,7 +31,7 @@ const createManual: Operation = change({
   callers: ['brand'],
   params: nothing,
   query: nothing,
-  body: ManualCommission,
+  body: LegacyManualCommission,
   response: z.object({ data: legacyCommission }),
   status: 201,
   hints: { readOnly: false, idempotent: false, destructive: false },
@@ -48,7 +50,7 @@ export function reviewOrRecord(review: Operation): Operation {
     ...review,
     summary: 'Review commissions, or record one by hand',
     description: `${review.description} With \`creator_email\` and \`amount\` it records a commission by hand and answers 201.`,
-    body: z.union([review.body, ManualCommission]),
+    body: z.union([review.body, LegacyManualCommission]),
     alternative: createManual,
     prepare: (raw) => {
       const { data: sent = {} } = Sent.safeParse(raw.body);

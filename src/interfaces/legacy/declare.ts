@@ -29,7 +29,7 @@ const NO_PLANS: Problem = {
 const Json = z.string().transform((text): unknown => JSON.parse(text));
 
 /** Parameters that every list of `/v1` has since. */
-const SINCE = ['updated_after'];
+const SINCE = ['updated_after', 'overdue', 'time_zone'];
 
 function withoutLater(query: z.ZodObject): z.ZodObject {
   const kept = Object.entries(query.shape).filter(([name]) => !SINCE.includes(name));
@@ -65,7 +65,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
       if (raw.query.mode === 'plan') throw validationError([NO_PLANS]);
       const dropped = unknown.filter((name) => Object.hasOwn(raw.query, name));
       const kept = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
-      const prepared = source.prepare(read({ ...raw, query: kept }));
+      const prepared = source.prepare(read({ ...raw, query: kept, hasUtcDays: true }));
       const ignored = [...prepared.ignored, ...dropped];
       return { ...prepared, ignored, run: (...requested) => shown(prepared, ...requested) };
     },

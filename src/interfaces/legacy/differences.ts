@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { LaterCommissionFilter, PlainCommissionFilter } from '../../affiliates/commissions/commissions.shapes.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/links.shapes.ts';
+import { PerformanceList } from '../../analytics/performance/performance.shapes.ts';
 import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/summary/summary.shapes.ts';
 import { DirectoryCreatorDetail } from '../../directory/search/creator.shapes.ts';
-import { listSchema, Pagination, timestampInput } from '../../kit/values/page.ts';
+import { PlainSearchAnswer } from '../../directory/search/search.shapes.ts';
+import { listSchema, Pagination, utcTimestampInput } from '../../kit/values/page.ts';
 import { OlderWebhook } from '../../platform/webhooks/webhooks.shapes.ts';
 import {
   Campaign,
@@ -86,8 +88,10 @@ function links(now: () => Date): Record<string, Difference> {
 }
 
 const window = {
-  from: timestampInput.optional().describe('Only those created at or after this time.'),
-  to: timestampInput.optional().describe('Only those created at or before this time; a date includes the whole day.'),
+  from: utcTimestampInput.optional().describe('Only those created at or after this time.'),
+  to: utcTimestampInput
+    .optional()
+    .describe('Only those created at or before this time; a date includes the whole day.'),
 };
 const COMMISSIONS =
   '`from` and `to` select by the time of creation, both included. Items have `order_amount`, `commission_amount`, ' +
@@ -136,6 +140,7 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   ...campaigns,
   search_creators: {
     unknown: ['preview', 'directory_version', 'q_as'],
+    response: PlainSearchAnswer,
     says:
       'City and state are plain partial matches of the stored text, without metros, `City, ST` and codes; gender is an exact ' +
       'match. There is no preview.',
@@ -152,8 +157,17 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   get_analytics: {
     query: PlainAnalyticsFilter,
     unknown: [...Object.keys(DimensionFilter), 'compare'],
-    response: Analytics.omit({ previous: true }).meta({ id: 'LegacyAnalytics' }),
-    says: 'There are no filters and no `previous`.',
+    response: Analytics.omit({ previous: true, time_zone: true }).meta({ id: 'LegacyAnalytics' }),
+    read: (raw) => ({ ...raw, query: { ...raw.query, time_zone: 'UTC' } }),
+    says: 'There are no filters and no `previous`. Days are UTC.',
+  },
+  list_affiliate_performance: {
+    response: PerformanceList.extend({
+      summary: PerformanceList.shape.summary
+        .omit({ time_zone: true })
+        .describe('Sums over all matching rows, not just this page.'),
+    }).meta({ id: 'LegacyPerformanceList' }),
+    says: 'Days are UTC.',
   },
   refresh_content: {
     path: '/api/v1/content/{id}',

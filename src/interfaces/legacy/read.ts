@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RawInput } from '../../kit/operation/input.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
-import { timestampInput } from '../../kit/values/page.ts';
+import { utcTimestampInput } from '../../kit/values/page.ts';
 import { currentWord } from './items.ts';
 
 const Fields = z.record(z.string(), z.unknown());
@@ -52,7 +52,7 @@ export function readLink(raw: RawInput): RawInput {
 
 function readTime(field: string, text: string | string[] | undefined): Date | undefined {
   if (text === undefined || text === '') return undefined;
-  const parsed = timestampInput.safeParse(text);
+  const parsed = utcTimestampInput.safeParse(text);
   return parsed.success
     ? parsed.data
     : refuse(field, 'invalid', 'must be a date, or an ISO 8601 time with an offset; send it once.');

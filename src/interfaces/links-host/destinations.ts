@@ -3,6 +3,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { ignoreFailure, unavailable } from '../../kit/values/errors.ts';
 import { whole } from '../../kit/values/text.ts';
 import { within } from '../../kit/values/within.ts';
+import { CLICK_ID, mergeParameters, type Parameter, readParameters } from './forwarding.ts';
 import { fingerprintLink, linkFields } from './row.ts';
 import { type ClickedLink, listChangedLinks } from './waiting-clicks.ts';
 
@@ -23,8 +24,6 @@ const UNKNOWN_SLUGS = 10_000;
 const MAX_REFRESHED = 1_000;
 const SLUG = /^[\w.~-]{1,200}$/;
 
-const PARAMETER = 'click_id';
-
 /** The destination of a link, ready for a click id. */
 export interface Destination {
   linkId: string;
@@ -33,23 +32,43 @@ export interface Destination {
   fields: string;
   /** Its attribution window. */
   days: number;
+  /** The address without its query. */
+  page: string;
+  /** Its own parameters. */
+  own: readonly Parameter[];
+  /** Takes the parameters of a click along. */
+  forwards: boolean;
   before: string;
   after: string;
 }
 
+export const NO_PARAMETERS: readonly Parameter[] = [];
+
+function writeBefore(page: string, parameters: readonly Parameter[]): string {
+  let before = `${page}?`;
+  for (const { text } of parameters) before += `${text}&`;
+  return `${before}${CLICK_ID}=`;
+}
+
+/** The address up to the click id, with the parameters of the click. */
+export function addForwarded(
+  { page, own, before }: Pick<Destination, 'page' | 'own' | 'before'>,
+  forwarded: readonly Parameter[],
+): string {
+  return forwarded.length === 0 ? before : writeBefore(page, mergeParameters(own, forwarded));
+}
+
 /** Cuts the URL where the click id goes; one that is there already gives way. Undefined: not a web address. */
-export function cutDestination(destinationUrl: string): Pick<Destination, 'before' | 'after'> | undefined {
+export function cutDestination(
+  destinationUrl: string,
+): Pick<Destination, 'page' | 'own' | 'before' | 'after'> | undefined {
   const url = URL.parse(destinationUrl);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
   const { hash, search } = url;
-  // Split as text: URLSearchParams re-encodes the query, and a store may read that differently.
-  const kept = search
-    .slice(1)
-    .split('&')
-    .filter((pair) => pair !== '' && !new URLSearchParams(pair).has(PARAMETER));
+  const own = search === '' ? NO_PARAMETERS : readParameters(search.slice(1));
   url.hash = '';
   url.search = '';
-  return { before: `${url.href}?${[...kept, `${PARAMETER}=`].join('&')}`, after: hash };
+  return { page: url.href, own, before: writeBefore(url.href, own), after: hash };
 }
 
 function readDestination(link: ClickedLink | undefined): Destination | undefined {
@@ -61,8 +80,9 @@ function readDestination(link: ClickedLink | undefined): Destination | undefined
       fingerprint: fingerprintLink(link.id),
       fields: whole(linkFields(link)),
       days: link.attributionDays,
+      ...cut,
       before: whole(cut.before),
-      after: cut.after,
+      forwards: link.forwardParameters ?? true,
     }
   );
 }

@@ -9,7 +9,8 @@ import type { Redis } from '../../kit/engines/redis/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Follower } from '../../kit/operation/job.ts';
 import { repairBatch } from './repair-batch.ts';
-import { listBrands, markRepeats, STORED, splitPaused } from './row.ts';
+import { addMissing, listBrands, markRepeats, STORED, splitPaused } from './row.ts';
+import { openUtmLimit } from './utm.ts';
 import { CLAIM, STREAM } from './waiting-clicks.ts';
 
 const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
@@ -39,14 +40,15 @@ export interface ClickQueue {
 export function openClickQueue(redis: Redis): ClickQueue {
   const claim = redis.script(CLAIM_LUA);
   const acknowledge = redis.script(ACKNOWLEDGE_LUA);
+  const limitUtm = openUtmLimit(redis);
   return {
     claim: async () => {
       const keys = [STREAM, CLAIM, CLICKS_PAUSED, CLICK_CLAIM_PAUSED, CLICKS_HELD];
       const [token, again, paused, ...fields] = Reply.parse(await claim(keys, [BATCH_BYTES]));
       if (token === undefined) return undefined;
       let rows = '';
-      for (let i = 0; i < fields.length; i += 2) rows += markRepeats(fields[i] ?? '', fields[i + 1] ?? '');
-      return { token, ...splitPaused(rows, paused ?? ''), isAgain: again === 'again' };
+      for (let i = 0; i < fields.length; i += 2) rows += markRepeats(addMissing(fields[i] ?? ''), fields[i + 1] ?? '');
+      return { token, ...splitPaused(await limitUtm(rows), paused ?? ''), isAgain: again === 'again' };
     },
     acknowledge: async ({ token, held }) =>
       void (await acknowledge([STREAM, CLAIM, CLICK_CLAIM_PAUSED, CLICKS_HELD], [token, held])),

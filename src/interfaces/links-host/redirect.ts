@@ -5,21 +5,18 @@ import { mint } from '../../kit/values/click-token.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { openRepeatedFailures } from '../../kit/values/repeated-failures.ts';
 import { openSenders } from '../http/sender.ts';
-import { type Destination, openDestinations } from './destinations.ts';
+import { addForwarded, type Destination, NO_PARAMETERS, openDestinations } from './destinations.ts';
+import { readForwarded } from './forwarding.ts';
 import { openRecorder } from './recorder.ts';
 import { toRow } from './row.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
+import { NO_UTM, toUtmFields } from './utm.ts';
 import { openVisits, type VisitRequest } from './visit.ts';
 
 /** Path prefix of short links. */
 export const REDIRECTS = '/r/';
 
 export type Redirect = (request: IncomingMessage, response: ServerResponse) => void;
-
-function readSlug(url: string): string {
-  const query = url.indexOf('?', REDIRECTS.length);
-  return query === -1 ? url.slice(REDIRECTS.length) : url.slice(REDIRECTS.length, query);
-}
 
 /** Any method with a body or a side effect is refused; HEAD and GET are answered alike. */
 const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
@@ -69,19 +66,22 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     else response.writeHead(302, ['Location', elsewhere, ...EMPTY]).end();
   }
 
-  function sendOn(
-    response: ServerResponse,
-    visitRequest: VisitRequest,
-    { linkId, fingerprint, fields, days, before, after }: Destination,
-  ): void {
+  function sendOn(response: ServerResponse, visitRequest: VisitRequest, destination: Destination, query: string): void {
+    const { linkId, fingerprint, fields, days, after } = destination;
     const { atMs } = visitRequest;
     redirects.sent_on += 1;
     const visit = visitOf(visitRequest);
+    const forwarded = query === '' || !destination.forwards ? NO_PARAMETERS : readForwarded(query);
+    const utm = forwarded.length === 0 ? NO_UTM : toUtmFields(forwarded);
     const { id, token } = mint(clickKey, { linkId, atMs, days });
     recorder.record({
-      row: toRow(id, fields, atMs, visit),
+      row: toRow(id, fields, atMs, visit, utm),
       visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + fingerprint) : [],
-      onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
+      onSettled: (isRecorded) => {
+        // What a page loads for itself brings no buyer, so it gets no click to keep.
+        const clickId = visit.kind === 'embedded' ? '' : token;
+        sendTo(response, addForwarded(destination, forwarded) + clickId + after, visit.setCookie, isRecorded);
+      },
     });
   }
 
@@ -92,11 +92,14 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
       return sendPage(response, 405, unknownLinkPage(), 'Allow', 'GET, HEAD');
     }
     const { address, isTrusted } = senderOf(request);
+    const slugEnd = url.indexOf('?', REDIRECTS.length);
+    const slug = slugEnd === -1 ? url.slice(REDIRECTS.length) : url.slice(REDIRECTS.length, slugEnd);
+    const query = slugEnd === -1 ? '' : url.slice(slugEnd + 1);
     const answer = (destination: Destination | undefined) => {
       if (!destination) sendUnknown(response);
-      else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
+      else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination, query);
     };
-    const found = destinations.find(readSlug(url));
+    const found = destinations.find(slug);
     if (!(found instanceof Promise)) return answer(found);
     found.then(answer, (error: unknown) => {
       redirects.unavailable += 1;

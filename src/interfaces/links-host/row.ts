@@ -1,5 +1,5 @@
-/** Why a click counts or does not. Clicks that do not count are stored separately. */
-export type ClickKind = 'counted' | 'repeat' | 'bot' | 'prefetch' | 'head';
+import { UTM_NAMES } from '../../kit/values/utm.ts';
+import type { ClickKind } from '../../kit/values/visitor.ts';
 
 /** Columns of `clicks_v1`, in the order of a row; the kind comes last because Redis has a say in it. */
 export const COLUMNS = [
@@ -13,6 +13,8 @@ export const COLUMNS = [
   'country',
   'device',
   'referrer_host',
+  'rule',
+  ...UTM_NAMES,
   'kind',
 ] as const;
 
@@ -45,12 +47,24 @@ export interface RowFacts {
   country: string;
   device: string;
   referrerHost: string;
+  rule: string;
 }
 
-/** Every field is made or checked by us: none has a tab, a line break or a backslash. */
-export function toRow(id: string, link: string, atMs: number, facts: RowFacts): string {
-  const { visitor, country, device, referrerHost, kind } = facts;
-  return `${id}\t${link}\t${timeText(atMs)}\t${visitor}\t${country}\t${device}\t${referrerHost}\t${kind}\n`;
+/** Every field is made, checked or escaped by us: none has a tab or a line break. */
+export function toRow(id: string, link: string, atMs: number, facts: RowFacts, utm: string): string {
+  const { visitor, country, device, referrerHost, rule, kind } = facts;
+  const rest = `${country}\t${device}\t${referrerHost}\t${rule}\t${utm}\t${kind}\n`;
+  return `${id}\t${link}\t${timeText(atMs)}\t${visitor}\t${rest}`;
+}
+
+/**
+ * Earlier releases wrote rows without a rule or `utm_` values, which may wait when a later one starts. A group has rows
+ * of one release.
+ */
+export function addMissing(rows: string): string {
+  const first = rows.slice(0, rows.indexOf('\n'));
+  const missing = COLUMNS.length - first.split('\t').length;
+  return missing <= 0 ? rows : rows.replaceAll(/\t(?=\w+$)/gm, '\t'.repeat(1 + missing));
 }
 
 const COUNTED = 'counted';

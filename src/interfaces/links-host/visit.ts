@@ -2,8 +2,15 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { base62, randomBase62, timeText } from '../../kit/values/ids.ts';
-import { type Device, detectDevice, isPrefetch, type PurposeHeaders } from '../../kit/values/visitor.ts';
-import type { ClickKind } from './row.ts';
+import {
+  type ClickKind,
+  type Device,
+  detectAgent,
+  type FetchHeaders,
+  isEmbedded,
+  isPrefetch,
+  type PurposeHeaders,
+} from '../../kit/values/visitor.ts';
 import { REPEAT_WINDOW_MS } from './waiting-clicks.ts';
 
 const COOKIE = 'rollcall_visitor';
@@ -13,6 +20,7 @@ const FINGERPRINT_CHARACTERS = 12;
 const RANDOM_CHARACTERS = 2;
 const COOKIE_CHARACTERS = TIME_CHARACTERS + FINGERPRINT_CHARACTERS + RANDOM_CHARACTERS;
 const COOKIE_VALUE = new RegExp(`^[0-9A-Za-z]{${COOKIE_CHARACTERS}}$`);
+const HEX = /^[0-9a-f]+$/;
 const COOKIE_SECONDS = 365 * 24 * 3600;
 
 function readCookie(header: string | undefined): string | undefined {
@@ -25,7 +33,8 @@ const COUNTRY_HEADERS = ['cf-ipcountry', 'x-vercel-ip-country', 'cloudfront-view
 const COUNTRY = /^[A-Z]{2}$/;
 /** The request headers that are read. */
 export type VisitHeaders = Pick<IncomingHttpHeaders, 'cookie' | 'user-agent' | 'referer'> &
-  PurposeHeaders & {
+  PurposeHeaders &
+  FetchHeaders & {
     [name in (typeof COUNTRY_HEADERS)[number]]?: string | string[] | undefined;
   };
 
@@ -45,7 +54,7 @@ export function readCountry(headers: VisitHeaders): string {
 export const readReferrerHost = (referrer: string | undefined): string =>
   referrer === undefined ? '' : (HOST.exec(referrer)?.[1]?.toLowerCase() ?? '');
 
-const toNumber = (digest: string): string => BigInt(`0x${digest.slice(0, 16)}`).toString();
+const toNumber = (hex: string): string => BigInt(`0x${hex}`).toString();
 
 /** 48 bits: of 100,000 visitors of a link within the window, two are alike with odds of 1 in 50,000. */
 const toFingerprint = (digest: string): string => digest.slice(0, FINGERPRINT_CHARACTERS);
@@ -54,7 +63,7 @@ const toFingerprint = (digest: string): string => digest.slice(0, FINGERPRINT_CH
 export interface Visit {
   /** `counted` may still turn out a repeat. */
   kind: Exclude<ClickKind, 'repeat'>;
-  /** 64 bits of a keyed hash, as a number's text. */
+  /** 48 bits of a keyed hash, as a number's text: the same before and after the visitor has the cookie. */
   visitor: string;
   /** All they may be known as within the window of a repeat, before and after. */
   knownAs: readonly string[];
@@ -62,6 +71,8 @@ export interface Visit {
   setCookie: string | undefined;
   country: string;
   device: Device;
+  /** The rule that decided if it is a program. */
+  rule: string;
   referrerHost: string;
 }
 
@@ -79,6 +90,7 @@ export interface VisitRequest {
 function classifyVisit({ method, headers }: VisitRequest, device: Device): Visit['kind'] {
   if (method === 'HEAD') return 'head';
   if (isPrefetch(headers)) return 'prefetch';
+  if (isEmbedded(headers)) return 'embedded';
   return device === 'bot' ? 'bot' : 'counted';
 }
 
@@ -107,21 +119,23 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
     const fingerprint = toFingerprint(digest);
     const value = timeText(atMs) + fingerprint + randomBase62(RANDOM_CHARACTERS);
     const setCookie = stringifySetCookie({ name: COOKIE, value, ...attributes });
-    return { visitor: toNumber(digest), knownAs: [fingerprint], setCookie };
+    return { visitor: toNumber(fingerprint), knownAs: [fingerprint], setCookie };
   }
 
   function toKnownVisitor(cookie: string, atMs: number): Visitor {
     const digest = hashVisitor(`c${cookie}`);
     const before = cookie.slice(TIME_CHARACTERS, TIME_CHARACTERS + FINGERPRINT_CHARACTERS);
+    // Only we write fingerprints, but anyone can send a cookie.
+    const visitor = toNumber(HEX.test(before) ? before : toFingerprint(digest));
     const knownAs = isYoung(cookie, atMs) ? [toFingerprint(digest), before] : [toFingerprint(digest)];
-    return { visitor: toNumber(digest), knownAs, setCookie: undefined };
+    return { visitor, knownAs, setCookie: undefined };
   }
 
   return (request) => {
     const { headers, atMs } = request;
     const cookie = readCookie(headers.cookie);
     const agent = headers['user-agent'] ?? '';
-    const device = detectDevice(agent);
+    const { device, rule } = detectAgent(agent);
     const { visitor, knownAs, setCookie } =
       cookie === undefined ? toAnonymousVisitor(request, agent) : toKnownVisitor(cookie, atMs);
     return {
@@ -131,6 +145,7 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
       setCookie,
       country: request.isTrusted ? readCountry(headers) : '',
       device,
+      rule,
       referrerHost: readReferrerHost(headers.referer),
     };
   };

@@ -42,7 +42,7 @@ export async function measureBacklog(redis: Redis, now: Date): Promise<Backlog> 
 /** The fields of a link that a click records; a deleted link counts as inactive. */
 export type ClickedLink = Pick<
   LinkRow,
-  'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'attributionDays' | 'active'
+  'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'attributionDays' | 'active' | 'forwardParameters'
 > & {
   /** Changes with every update of the link. */
   version: string | null;
@@ -65,7 +65,8 @@ export async function listChangedLinks(
     left join links on links.id = link_slugs.link_id
     cross join lateral (
       select links.id || ':' || links.xmin as version, coalesce(links.active, false) as active,
-        links.id, links.brand_id, links.creator_id, links.currency, links.destination_url, links.attribution_days
+        links.id, links.brand_id, links.creator_id, links.currency, links.destination_url, links.attribution_days,
+        links.forward_parameters
     ) as changed
     where changed.version is distinct from asked.version
   `.execute(db);

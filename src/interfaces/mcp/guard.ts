@@ -44,6 +44,13 @@ interface Money {
   isMade: boolean;
 }
 
+/** Payments must be allowed, whether they are planned or not. */
+function assertPays({ moneyOut }: PolicyRow, { pays }: WeighedFields, entries: readonly AuditEntry[]): void {
+  if (moneyOut || pays === undefined) return;
+  if (!entries.some(({ new: row }) => getColumn(row, pays.column) === pays.value)) return;
+  throw refused('money_out', 'agents may not pay anybody, nor plan it.');
+}
+
 /** The money in every row that the change created or changed. */
 function moneyIn(entries: readonly AuditEntry[], columns: WeighedFields['paid']): Money[] {
   if (columns === undefined) return [];
@@ -133,8 +140,9 @@ function assertDataStays(policy: PolicyRow, operation: Operation, args: Json): v
 }
 
 /** A rule of money that an agent may propose and only a person may set. */
-function assertPlanned({ hints }: Operation, args: Json): void {
-  if (!hints.planned || args.mode === 'plan') return;
+function assertPlanned({ hints: { planned = [] } }: Operation, args: Json): void {
+  const isRule = planned === true || planned.some((field) => args[field] !== undefined);
+  if (!isRule || args.mode === 'plan') return;
   throw refused('planned', 'it decides what creators are paid, which needs a person; plan it (mode "plan").');
 }
 
@@ -174,6 +182,7 @@ export function createGuard(operation: Operation, args: Json): NonNullable<Circu
     };
     const answer = await change({ ...work, audit });
     assertRates(policy, weighs, entries);
+    assertPays(policy, weighs, entries);
     if (isPlan) return answer;
     assertCounted(policy, weighs, entries);
     await assertSums(policy, work, {

@@ -46,6 +46,7 @@ export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === 
 const isOmitted = ({ name }: Given, operation: Operation) => factsFor(operation).omits?.includes(name) === true;
 
 function isUnlisted({ place, name, schema }: Given): boolean {
+  if (name === 'time_zone') return true;
   if (place !== 'query') return false;
   return UNLISTED.includes(name) || (name === 'sort' && JSON.stringify(schema.enum) === '["newest","oldest"]');
 }

@@ -1,10 +1,8 @@
-import type { Json } from '../../kit/operation/json-schema.ts';
+import { type Json, listTypes } from '../../kit/operation/json-schema.ts';
 import type { Problem } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 
 const SHOWN = 60;
-
-export const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
 const listBranches = ({ anyOf, oneOf }: Json): Json[] =>
   [anyOf, oneOf].flatMap((branches) => (Array.isArray(branches) ? branches.filter(isRecord) : []));

@@ -1,12 +1,12 @@
-import { distance } from 'fastest-levenshtein';
 import type { RawInput } from '../../kit/operation/input.ts';
-import type { Json } from '../../kit/operation/json-schema.ts';
+import { type Json, listTypes } from '../../kit/operation/json-schema.ts';
 import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
+import { findNearestName } from '../../kit/values/nearest-name.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';
 import { factsFor, type Inputs, isChange, listInputs } from './inputs.ts';
-import { listTypes, parseTexts } from './text-arguments.ts';
+import { parseTexts } from './text-arguments.ts';
 
 interface Annotations {
   readOnlyHint?: boolean;
@@ -106,7 +106,7 @@ function prepare(operation: Operation, inputs: Inputs, args: Json): PreparedOper
 
 /** Unknown arguments are errors, because a misspelt filter would match, and charge for, everything. */
 function unknown(field: string, names: readonly string[]): Problem {
-  const near = names.find((name) => distance(name, field) <= 2 || name.includes(field) || field.includes(name));
+  const near = findNearestName(field, names);
   const meant = near === undefined ? '' : ` Did you mean ${near}?`;
   const known = names.length > 0 ? ` It takes ${names.join(', ')}.` : '';
   return { field, code: 'unknown', message: `is not an argument of this tool.${meant}${known}` };
@@ -119,7 +119,7 @@ function readArguments(operation: Operation, { places, schemas }: Inputs, args: 
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name);
     if (place === 'body') body[name] = parseTexts(value, schemas[name] ?? {}, name, problems);
-    else if (isChange(operation) && name === 'idempotency_key') continue;
+    else if ((isChange(operation) || operation.isPriced) && name === 'idempotency_key') continue;
     else if (isChange(operation) && name === 'mode') raw.query.mode = String(value);
     else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
     else if (value !== null) {

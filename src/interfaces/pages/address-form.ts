@@ -5,6 +5,7 @@ import { readForm } from '../../kit/html/form.ts';
 import { html } from '../../kit/html/html.ts';
 import { page, pageHeaders } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { toAsciiAddress } from '../../kit/values/email.ts';
 import { ApiError, toApiError } from '../../kit/values/errors.ts';
 import { logFailure } from '../../kit/values/log.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
@@ -16,6 +17,7 @@ const BODY_LIMIT_BYTES = 8 * 1024;
 const Email = z
   .string()
   .trim()
+  .overwrite(toAsciiAddress)
   .pipe(z.email('Enter a complete e-mail address, such as name@example.com.').max(254, 'This is too long.'));
 
 export async function send(reply: FastifyReply, status: number, text: string): Promise<FastifyReply> {

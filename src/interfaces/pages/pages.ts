@@ -3,6 +3,7 @@ import { confirmPage } from './confirm/page.ts';
 import type { CreatorPage } from './declare.ts';
 import { mePage } from './me/page.ts';
 import { parcelPage } from './parcel/page.ts';
+import { paymentPage } from './payment/page.ts';
 import { signPage } from './sign/page.ts';
 import { statementPage } from './statement/page.ts';
 import { talkPage } from './talk/page.ts';
@@ -17,6 +18,7 @@ export const creatorPages: readonly CreatorPage[] = [
   signPage,
   workPage,
   parcelPage,
+  paymentPage,
   statementPage,
   talkPage,
   unsubscribePage,

@@ -15,9 +15,15 @@ const LOCK = '.installed-lock.json';
  * packages.
  */
 const SOURCES = [
-  ...['src', 'build.ts', 'index.html', 'operations-plugin.ts', 'package-lock.json', 'vite.config.ts'].map(
-    (name) => `web/${name}`,
-  ),
+  ...[
+    'src',
+    'build.ts',
+    'index.html',
+    'operations-plugin.ts',
+    'declared-fields.ts',
+    'package-lock.json',
+    'vite.config.ts',
+  ].map((name) => `web/${name}`),
   'src/interfaces/nouns.ts',
 ];
 const ROUTES = 'src';
@@ -32,9 +38,9 @@ function hashSources(): string {
     } else hash.update(file).update(readFileSync(path.join(ROOT, file)));
   };
   for (const source of SOURCES) read(source);
-  // Ids, methods and paths are in the nouns' routes.
+  // Methods, paths, fields and closed lists are declared in the nouns' operations and shapes.
   for (const file of readdirSync(path.join(ROOT, ROUTES), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (/(?:noun|routes|\.api)\.ts$/.test(file)) read(path.join(ROUTES, file));
+    if (/(?:noun|\.api|\.shapes)\.ts$/.test(file)) read(path.join(ROUTES, file));
   }
   return hash.digest('hex').slice(0, 16);
 }

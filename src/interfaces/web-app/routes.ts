@@ -6,6 +6,7 @@ import { findCaller } from '../../kit/access/keys/callers.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
 import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { Email } from '../../kit/values/email.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { toProblems } from '../../kit/values/problems.ts';
@@ -23,7 +24,7 @@ const SIGN_INS_PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 const Token = z.object({ token: z.string().max(300) });
-const Address = z.object({ email: z.email().max(254) });
+const Address = z.object({ email: Email });
 const Entrance = z.object({ token: z.string().regex(/^\w{1,300}$/) });
 const Origin = z.url({ protocol: /^https?$/ });
 

@@ -17,6 +17,7 @@ const KINDS = {
   confirm: 'a',
   forget: 'o',
   me: 'm',
+  payment: 'y',
 } as const;
 
 export type PageKind = keyof typeof KINDS;

@@ -1,7 +1,8 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport } from 'nodemailer';
 import { z } from 'zod';
+import { ignoreFailure } from '../values/errors.ts';
 import { toPlainText } from '../values/text.ts';
 
 export interface OutgoingMail {
@@ -24,6 +25,8 @@ export type MailOutcome =
 
 export interface Mailer {
   send(mail: OutgoingMail): Promise<MailOutcome>;
+  /** Removes the files of mails; a server that sent them has them no longer. */
+  remove(ids: readonly string[]): Promise<void>;
   close(): void;
 }
 
@@ -90,6 +93,7 @@ function openSmtp(url: string, from: string): Mailer {
         return toFailure(error);
       }
     },
+    remove: async () => undefined,
     close: () => transport.close(),
   };
 }
@@ -110,6 +114,11 @@ function openFolder(folder: string, from: string): Mailer {
       } catch (error) {
         return toFailure(error);
       }
+    },
+    remove: async (ids) => {
+      const names = await readdir(folder).catch(ignoreFailure('no mail was written yet'));
+      const isOf = (name: string) => ids.some((id) => name.endsWith(`-${id}.eml`));
+      for (const name of names?.filter(isOf) ?? []) await rm(path.join(folder, name), { force: true });
     },
     close: () => transport.close(),
   };

@@ -1,7 +1,8 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { isFound } from '../engines/postgres/count.ts';
 import type { MailsTable } from '../engines/postgres/database.ts';
 import type { Db } from '../engines/postgres/open.ts';
+import { notOfSuspended } from '../engines/postgres/suspended.ts';
 import { DAY_MS } from '../values/duration.ts';
 
 export const MAIL_STATES = ['queued', 'sent', 'failed', 'suppressed', 'held'] as const;
@@ -34,6 +35,10 @@ export interface NewMailRow {
   isNews: boolean;
 }
 
+/** Matches a lower-case address among those suppressed, or the salted hash that an erasure left of it. */
+const isAddress = (email: string | RawBuilder<unknown>) => sql<boolean>`(email = ${email} or email like 'sha256:%'
+  and split_part(email, ':', 3) = encode(sha256(convert_to(split_part(email, ':', 2) || ${email}, 'UTF8')), 'hex'))`;
+
 /** Queues mails of a brand in one statement. Those that were queued before, and news of an unfinished sample, are left out. */
 export async function insertMails(
   db: Db,
@@ -53,7 +58,7 @@ export async function insertMails(
       ${mails.map(({ mayBeSuppressed }) => mayBeSuppressed)}::boolean[], ${mails.map(({ isNews }) => isNews)}::boolean[])
       as mail (id, kind, to_email, creator_id, subject_row, params, may_be_suppressed, is_news)
     cross join lateral (select mail.may_be_suppressed and exists (select from mail_suppressions
-      where brand_id = ${brandId} and email = lower(mail.to_email)) as suppressed) as address
+      where brand_id = ${brandId} and ${isAddress(sql`lower(mail.to_email)`)}) as suppressed) as address
     where not (mail.is_news and exists (select from brands where id = ${brandId} and sample = 'filling'))
     on conflict (kind, subject_row, lower(to_email)) do nothing
     returning id, state`.execute(db);
@@ -89,6 +94,7 @@ export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit
           .where('state', '=', 'queued')
           .where('admittedAt', 'is not', null)
           .where('nextAttemptAt', '<=', now)
+          .where(notOfSuspended('mails.brandId'))
           .where((due) => due.or([due('claimedUntil', 'is', null), due('claimedUntil', '<=', now)]))
           .orderBy('nextAttemptAt')
           .limit(limit)
@@ -151,7 +157,7 @@ export const isSuppressed = (db: Db, brandId: string, email: string): Promise<bo
       .selectFrom('mailSuppressions')
       .select('brandId')
       .where('brandId', '=', brandId)
-      .where('email', '=', email.toLowerCase()),
+      .where(isAddress(email.toLowerCase())),
   );
 
 /** Returns false if the address was already suppressed. */

@@ -1,4 +1,5 @@
 import type { Mailer, MailOutcome } from '../engines/mail.ts';
+import { isHeld } from '../engines/postgres/home.ts';
 import { MINUTE_MS } from '../values/duration.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import { admitDueMails, type JudgingEngines } from './admission.ts';
@@ -57,7 +58,7 @@ async function sendOne(engines: Engines, row: MailRow): Promise<void> {
 /** Sends due mails until none are left or the process stops. Several senders may run. */
 export async function sendDueMails(engines: Engines, signal?: AbortSignal): Promise<void> {
   const { postgres, clock } = engines;
-  while (!signal?.aborted) {
+  while (!signal?.aborted && !(await isHeld(postgres.db))) {
     const judged = await admitDueMails(engines, BATCH);
     const now = clock.now();
     const mails = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);

@@ -38,3 +38,6 @@ export interface Context {
   /** Aborted when the process begins to stop, so that waiting calls return at once. */
   stopping: AbortController;
 }
+
+/** The time in so many milliseconds. */
+export const later = ({ clock }: Pick<Context, 'clock'>, ms: number): Date => new Date(clock.now().getTime() + ms);

@@ -65,16 +65,36 @@ async function* linesOf(
   }
 }
 
+/** A spreadsheet takes a table without a byte order mark for one in its own encoding. */
+export interface CsvStyle {
+  bom: boolean;
+  lineEnd: '\n' | '\r\n';
+}
+
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Puts a byte order mark before a stream. */
+export const prefixBom = (stream: Readable): Readable =>
+  Readable.from(
+    (async function* prefixed() {
+      yield BOM;
+      yield* stream;
+    })(),
+    { objectMode: false },
+  );
+
 /**
  * Streams rows as CSV: a header with the item's fields, nested objects as separate columns, lists as JSON, and no cell
  * that a spreadsheet would run as a formula. A failure or a slow reader destroys the stream, so that the response ends
  * without its last chunk.
  */
-export function toCsv(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable {
+export function toCsv(item: z.ZodObject, rows: AsyncIterable<unknown>, style?: CsvStyle): Readable {
   const lines = stringify({
     header: true,
     columns: listColumns(item).map((column) => column.join('.')),
     escape_formulas: true,
+    bom: style?.bom ?? false,
+    record_delimiter: style?.lineEnd ?? '\n',
     cast: { boolean: (value) => String(value) },
   });
   const giveUp = () => lines.destroy(new Error(`The reader took less than ${LEAST_BYTES_PER_MS} kB a second.`));

@@ -3,7 +3,8 @@ import { sql } from 'kysely';
 import type { Caller } from '../access/keys/callers.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
-import { ApiError, unavailable, validationError } from '../values/errors.ts';
+import { canonicalJson, type Json } from '../values/canonical.ts';
+import { keyReused, unavailable, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import type { RawInput } from './input.ts';
 import type { Job } from './job.ts';
@@ -94,17 +95,26 @@ export interface ChangeRequest {
 }
 
 /** Throws VALIDATION_ERROR if the Idempotency-Key is malformed. */
-export function assertKeyForm({ idempotencyKey: key }: Circumstances): void {
+export function assertKeyForm({ idempotencyKey: key }: Pick<Circumstances, 'idempotencyKey'>): void {
   if (key === undefined || FORM.test(key)) return;
   const message = 'must have 1 to 255 visible ASCII characters.';
   throw validationError([{ field: 'Idempotency-Key', code: 'invalid_format', message }]);
 }
 
-function hashRequest({ operation, raw }: ChangeRequest): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify([operation, raw.params, raw.query, raw.body]))
-    .digest();
+const toText = ({ operation, raw }: ChangeRequest): string =>
+  JSON.stringify([operation, raw.params, raw.query, raw.body]);
+
+const hashText = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** One hash for one request, whatever the order of its fields and parameters is. */
+function hashRequest(request: ChangeRequest): Buffer {
+  const json: Json = JSON.parse(toText(request));
+  return hashText(canonicalJson(json));
 }
+
+/** Releases before 1.1.0 stored a hash of the request as it was written, which still identifies its repeats. */
+const isSameRequest = ({ requestHash }: KeptAnswer, request: ChangeRequest): boolean =>
+  requestHash.equals(hashRequest(request)) || requestHash.equals(hashText(toText(request)));
 
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
@@ -114,13 +124,14 @@ const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${ke
 function replay(
   { secrets }: Pick<Context, 'secrets'>,
   stored: KeptAnswer,
-  requestHash: Buffer,
-  { brandId, key, setHeader }: { brandId: string; key: string; setHeader: Circumstances['setHeader'] },
+  request: ChangeRequest,
+  key: string,
 ): Buffer {
-  if (!stored.requestHash.equals(requestHash)) {
-    throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
+  const { brandId } = request.caller;
+  if (!isSameRequest(stored, request)) {
+    throw keyReused();
   }
-  setHeader('idempotency-replayed', 'true');
+  request.circumstances.setHeader('idempotency-replayed', 'true');
   return stored.isSealed ? Buffer.from(secrets.open(stored.answer, sealedFor(brandId, key))) : stored.answer;
 }
 
@@ -128,11 +139,10 @@ function replay(
 export async function findReplay(context: Context, request: ChangeRequest): Promise<Buffer | undefined> {
   const { postgres, clock } = context;
   const { caller, circumstances } = request;
-  const { idempotencyKey: key, setHeader } = circumstances;
+  const { idempotencyKey: key } = circumstances;
   if (key === undefined) return undefined;
-  const { brandId } = caller;
-  const stored = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
-  return stored && replay(context, stored, hashRequest(request), { brandId, key, setHeader });
+  const stored = await findAnswer(postgres.db, { brandId: caller.brandId, key, oldest: oldestAt(clock.now()) });
+  return stored && replay(context, stored, request, key);
 }
 
 /**
@@ -147,7 +157,7 @@ export async function runOnce(
   const { postgres, clock, secrets } = context;
   const { caller, circumstances, operation, sealsAnswer } = request;
   const { brandId, keyId } = caller;
-  const { idempotencyKey: key, requestId, setHeader } = circumstances;
+  const { idempotencyKey: key, requestId } = circumstances;
   const now = clock.now();
   return await transact(postgres.db, async (trx) => {
     if (key !== undefined) {
@@ -156,7 +166,7 @@ export async function runOnce(
         if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
-      if (stored) return replay(context, stored, claim.requestHash, { brandId, key, setHeader });
+      if (stored) return replay(context, stored, request, key);
     }
     const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
     return await inTransaction(trx, clock, actor, async (work) => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
 import { SEPARATOR } from '../values/page.ts';
 import { isDeclared, toProblems } from '../values/problems.ts';
+import type { CsvStyle } from './csv.ts';
 import type { FormPart } from './upload.ts';
 
 /** The input of a request before validation. */
@@ -15,13 +16,26 @@ export interface RawInput {
   answer: 'json' | 'csv' | 'ndjson';
   /** For `csv`: the requested layout, for upload to another service. */
   profile?: string;
+  /** Dates without a time are days in UTC, whatever the brand's zone. */
+  hasUtcDays?: boolean;
+  /** For `csv`: the table begins with a byte order mark, and its lines may end as Windows ends them. */
+  csv?: CsvStyle;
 }
 
-/** Returns the separator of a list in a query; undefined for every other parameter. */
-function getSeparator(field: z.core.$ZodType | undefined): string | undefined {
-  if (!field) return undefined;
+/** The type of a parameter, and the separator of a list. */
+function describeParameter(field: z.core.$ZodType | undefined): { type?: unknown; separator?: string | undefined } {
+  if (!field) return {};
   const { type, [SEPARATOR]: separator } = z.toJSONSchema(field, { io: 'output', unrepresentable: 'any' });
-  return type === 'array' ? String(separator ?? ',') : undefined;
+  return { type, separator: type === 'array' ? String(separator ?? ',') : undefined };
+}
+
+/** Python writes `True`. */
+const CAPITAL = /^(?:true|false)$/i;
+
+function readText(field: z.core.$ZodType | undefined, text: string): string {
+  const plain = text.toLowerCase();
+  if (plain === text || !CAPITAL.test(text)) return text;
+  return describeParameter(field).type === 'boolean' ? plain : text;
 }
 
 /** Ignores blank values, and reports duplicate and unknown parameters. A list may also be given one value at a time. */
@@ -30,18 +44,24 @@ function readQuery(shape: z.ZodObject, raw: RawInput['query']) {
   const ignored: string[] = [];
   const problems: Problem[] = [];
   const give = (name: string, text: string) => {
-    if (text.trim() !== '') values[name] = text;
+    if (text.trim() !== '') values[name] = readText(shape.shape[name], text);
   };
   for (const [name, value] of Object.entries(raw)) {
     if (!isDeclared(shape, name)) ignored.push(name);
     else if (Array.isArray(value)) {
-      const separator = getSeparator(shape.shape[name]);
+      const { separator } = describeParameter(shape.shape[name]);
       if (separator !== undefined) give(name, value.join(separator));
       else problems.push({ field: name, code: 'duplicate', message: `was given ${value.length} times; give it once.` });
     } else give(name, value);
   }
   return { values, ignored, problems };
 }
+
+/** The declared parameters that were sent and read as nothing: blank ones, and texts that fold to nothing. */
+const listBlank = (shape: z.ZodObject, raw: RawInput['query'], read: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(raw).filter((name) => isDeclared(shape, name) && (isBlank(raw[name]) || read[name] === undefined));
+
+const isBlank = (value: string | string[] | undefined): boolean => [value].flat().every((text) => !text?.trim());
 
 /** The maximum that `X-Ignored-Params` lists. */
 const MAX_IGNORED = 20;
@@ -93,6 +113,8 @@ export interface Input<Params, Query, Body> {
   body: Body;
   /** Names of query parameters and body fields that were ignored. */
   ignored: readonly string[];
+  /** Names of query parameters whose values say nothing, which were ignored too. */
+  blank: readonly string[];
 }
 
 /** True if the body may be omitted: it has no fields, or it is a POST without required fields. */
@@ -116,5 +138,6 @@ export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends 
   for (const name of unknownFields(declared.body, raw.body, 'body')) {
     if (ignored.push(name) >= MAX_IGNORED) break;
   }
-  return { params: params.data, query: query.data, body: body.data, ignored };
+  const blank = listBlank(declared.query, raw.query, query.data);
+  return { params: params.data, query: query.data, body: body.data, ignored, blank };
 }

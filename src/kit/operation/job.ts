@@ -7,11 +7,15 @@ export interface JobPlan {
   everyMs: number;
   /** The rows or files that the job looks for. */
   asksFor: string;
+  /** Calls others, which a restored copy must not do before it is live. */
+  leaves?: true;
 }
 
 /** Periodic work on due rows of all brands. One worker runs it per interval, and it is safe to run twice. */
 export interface Job extends JobPlan {
   run(context: Context): Promise<unknown>;
+  /** For work whose turns outlast a run: each worker starts it, and a run wakes it. */
+  start?(context: Context): { wake(): Promise<void>; close(): Promise<void> };
 }
 
 /** Work on single rows: a queue of their ids, and the job that refills it from the rows. */

@@ -91,7 +91,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   uri: 'https://acme.example',
 };
 
-const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+export const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
 function getType(value: unknown): string {
   if (value === null) return 'null';

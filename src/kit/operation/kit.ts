@@ -71,7 +71,10 @@ export function read<
   Q extends z.ZodObject = None,
 >(
   said: OperationOptions<I, Path> &
-    Pick<Declaration<I, P, Q, None, R>, 'response' | 'handler' | 'csv' | 'price'> & { params?: P; query?: Q },
+    Pick<Declaration<I, P, Q, None, R>, 'response' | 'handler' | 'csv' | 'price' | 'repeats'> & {
+      params?: P;
+      query?: Q;
+    },
 ): Operation & Typed<I, P, Q, None, R>;
 export function read(said: AnyRead): Operation {
   const { params = pathParams(said.path), query = nothing, callers = ['brand'], hints } = said;
@@ -180,7 +183,7 @@ type ChangeOf<
   B extends z.ZodType,
   L,
 > = OperationOptions<I, Path> &
-  Pick<ChangeDeclaration<I, P, Q, B, Answer, L>, 'apply' | 'sealsAnswer' | 'afterwards'> & {
+  Pick<ChangeDeclaration<I, P, Q, B, Answer, L>, 'apply' | 'sealsAnswer' | 'afterwards' | 'later' | 'wasThere'> & {
     params?: P;
     query?: Q;
     body?: B;
@@ -255,6 +258,9 @@ export const act: Change = (said) => changing({ method: 'POST', status: 200, hin
 
 /** A PATCH: a value sets a field, omitting it keeps it, null clears it. */
 export const patch: Change = (said) => changing({ method: 'PATCH', status: 200, hints: REPEATABLE }, said);
+
+/** A PUT: the item is as it was sent. */
+export const put: Change = (said) => changing({ method: 'PUT', status: 200, hints: REPEATABLE }, said);
 
 /** A DELETE that returns the item as it was. */
 export const remove: Change = (said) =>

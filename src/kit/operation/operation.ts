@@ -1,17 +1,19 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import type { Repeatable } from '../access/credits/marks.ts';
 import type { Block, MeterResult } from '../access/credits/meter.ts';
 import type { Caller, CallerKind } from '../access/keys/callers.ts';
 import type { SetHeader } from '../access/rate-limit.ts';
 import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
-import { type Cells, toCsv, toPlainCsv } from './csv.ts';
+import { type Cells, prefixBom, toCsv, toPlainCsv } from './csv.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
+import { placeDays } from './local-days.ts';
 import { makePlan, takeMode } from './plans.ts';
 import type { WeighedFields, Work } from './work.ts';
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Bytes that already match the operation's response shape; a test verifies that. */
 export class RawJson {
@@ -61,14 +63,14 @@ export interface Facts<
   errors?: readonly ErrorCode[];
   /**
    * Hints for agents. `dataOut`: the call sends data to an address that it names: always, if one of these fields is
-   * set, or if one of its texts contains a link. `planned`: an agent may only plan it.
+   * set, or if one of its texts contains a link. `planned`: an agent may only plan it, always or if one of these fields is set.
    */
   hints: {
     readOnly: boolean;
     idempotent: boolean;
     destructive: boolean;
     moneyOut?: boolean;
-    planned?: boolean;
+    planned?: true | readonly string[];
     dataOut?: true | 'links' | readonly string[];
   };
   /** The columns of changed rows that the brand's agent policy checks. */
@@ -110,10 +112,12 @@ export interface Declaration<
 > extends Facts<I, P, Q, B, R> {
   /** The price for a data key in credits. May throw for invalid calls, before anything is charged; makes no I/O. */
   price?: (context: Context, input: Pick<CallOf<P, Q, B>, 'params' | 'query' | 'body'>) => number;
+  /** For priced calls: the call, which is paid once under an id of its caller's. */
+  repeats?: (context: Context, input: Pick<CallOf<P, Q, B>, 'params' | 'query'>) => Promise<Repeatable>;
   /** May return the whole row: the door cuts it to `response`. */
   handler: (
     context: Context,
-    call: CallOf<P, Q, B> & Pick<Circumstances, 'waive' | 'note'>,
+    call: CallOf<P, Q, B> & Pick<Circumstances, 'waive' | 'note' | 'paidVersion'>,
   ) => Promise<z.input<R> | RawJson>;
   /** A job in place of the response, for a call whose work takes longer. Its `Idempotency-Key` makes one job of repeats. */
   later?: {
@@ -152,8 +156,19 @@ export interface ChangeDeclaration<
   sealsAnswer?: boolean;
   /** The change, in the transaction that also stores the idempotent response, the audit entries and the events. */
   apply: (work: Work, call: CallOf<P, Q, B>, found: L) => Promise<z.input<R>>;
+  /** True if the answer is an item that was there before: its status is 200 in place of `status`. */
+  wasThere?: (answer: z.output<R>) => boolean;
   /** Propagates the change at once. It may be lost, because the worker does the same soon. */
   afterwards?: (context: Context, call: CallOf<P, Q, B>) => Promise<void>;
+  /**
+   * A job in place of the change, if its work takes longer than a call. Plans and agents never start one, because their
+   * changes are checked within one transaction.
+   */
+  later?: {
+    response: z.ZodType;
+    /** The change that starts the job. Undefined: the change itself is made. */
+    begin: (context: Context, call: CallOf<P, Q, B>) => Promise<((work: Work) => Promise<unknown>) | undefined>;
+  };
 }
 
 export const noLookUp = async (): Promise<undefined> => undefined;
@@ -185,6 +200,8 @@ export interface Circumstances {
   note: (found: SearchOutcome) => void;
   /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
   pay: (credits: number, block: Block) => Promise<Pick<MeterResult, 'isPaid'>>;
+  /** The version that the call read when it was paid; the live one if it is gone. */
+  paidVersion?: string | undefined;
   /** True if an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
   /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
@@ -198,6 +215,8 @@ export type Answer = Buffer | Readable;
 export interface PreparedOperation {
   price: (context: Context) => number;
   run: (context: Context, caller: Caller, circumstances: Circumstances) => Promise<Answer>;
+  /** The call as it is paid once under an id of its caller's; undefined if it is paid each time. */
+  repeats?: ((context: Context) => Promise<Repeatable>) | undefined;
   /** Makes the change's outside calls, and returns the change for a transaction of the caller's. */
   begin?: (context: Context, caller: Caller, setHeader: SetHeader) => Promise<(work: Work) => Promise<Buffer>>;
   /** Overrides the operation's status. */
@@ -217,6 +236,8 @@ export interface Operation extends Required<Facts> {
   isStreamFor?: (query: RawInput['query']) => boolean;
   /** The shape of the job that it starts, with status 202, if the work takes longer than a call. */
   later?: { response: z.ZodType };
+  /** True if a change may find its item instead, which is status 200. */
+  mayFind?: boolean;
   /** Another operation at the same address, which bodies of its shape run; it has a status of its own. */
   alternative?: Operation;
   /** True if a data key pays for it. */
@@ -274,6 +295,8 @@ const NO_STREAM = {
   message: 'is a stream, which this interface does not support.',
 };
 
+/** The status of a change that found its item as it was. */
+export const FOUND_STATUS = 200;
 /** The status of a change that is only planned. */
 export const PLANNED_STATUS = 202;
 /** The status of a call that started a job in place of its answer. */
@@ -299,7 +322,7 @@ export function operation<
   R extends z.ZodType,
   A extends z.ZodType = never,
 >(declared: Declaration<I, P, Q, B, R, A>): Operation & Typed<I, P, Q, B, R | A> {
-  const { handler, price, csv, stream, later, ...facts } = declared;
+  const { handler, price, repeats, csv, stream, later, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
@@ -314,17 +337,20 @@ export function operation<
       const prepared: PreparedOperation = {
         ignored: input.ignored,
         price: (context) => price?.(context, input) ?? 0,
+        repeats: repeats && ((context) => repeats(context, input)),
         ...(raw.answer === 'ndjson' ? { streamType: NDJSON } : {}),
         run: async (context, caller, circumstances) => {
-          const { setHeader, waive, requestId, pay, note } = circumstances;
-          const call = { ...input, caller, setHeader, waive, note };
+          const { setHeader, waive, requestId, pay, note, paidVersion } = circumstances;
+          const placed = await placeDays(context, caller, input, raw);
+          const call = { ...placed, caller, setHeader, waive, note, paidVersion };
           if (stream?.isFor(raw.query)) {
             if (raw.answer === 'json') throw validationError([NO_STREAM]);
-            return await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
+            const opened = await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
+            return raw.csv?.bom ? prefixBom(opened) : opened;
           }
           const cellsOf = raw.profile === undefined ? undefined : csv?.profiles?.[raw.profile];
           if (cellsOf) return toPlainCsv(await cellsOf(context, call));
-          if (raw.answer === 'csv' && csv) return toCsv(csv.item, await csv.rows(context, call));
+          if (raw.answer === 'csv' && csv) return toCsv(csv.item, await csv.rows(context, call), raw.csv);
           if (later) {
             assertKeyForm(circumstances);
             const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
@@ -355,21 +381,23 @@ export function change<
   R extends z.ZodType,
   L,
 >(declared: ChangeDeclaration<I, P, Q, B, R, L>): Operation & Typed<I, P, Q, B, R> {
-  const { lookUp, apply, afterwards, sealsAnswer = false, ...facts } = declared;
+  const { lookUp, apply, afterwards, later, wasThere, sealsAnswer = false, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
+    ...(later ? { later } : {}),
+    ...(wasThere ? { mayFind: true } : {}),
     hasCsv: false,
     csvProfiles: [],
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);
       const input = readInput(declared, raw);
       const begin: PreparedOperation['begin'] = async (context, caller, setHeader) => {
-        const call = { ...input, caller, setHeader };
+        const call = { ...(await placeDays(context, caller, input, raw)), caller, setHeader };
         const found = await lookUp(context, call);
         return async (work) => serialize(declared.response, await apply(work, call, found));
       };
-      return {
+      const prepared: PreparedOperation = {
         ignored: input.ignored,
         price: () => 0,
         begin,
@@ -379,14 +407,32 @@ export function change<
           const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer };
           const isReplayed = mode === 'apply' && !Object.is(lookUp, noLookUp);
           const replay = isReplayed ? await findReplay(context, request) : undefined;
-          if (replay) return replay;
-          const start = await begin(context, caller, circumstances.setHeader);
+          // A repeat is answered as the first call was, whatever it would start itself.
+          const startedJob = (answer: Buffer): boolean => {
+            const isJob = later?.response.safeParse(JSON.parse(answer.toString())).success ?? false;
+            if (isJob) prepared.status = LATER_STATUS;
+            if (wasThere?.(declared.response.parse(JSON.parse(answer.toString())))) prepared.status = FOUND_STATUS;
+            return isJob;
+          };
+          if (replay) {
+            startedJob(replay);
+            return replay;
+          }
+          const placed = await placeDays(context, caller, input, raw);
+          const call = { ...placed, caller, setHeader: circumstances.setHeader };
+          const isDirect = mode === 'apply' && circumstances.byAgent !== true;
+          const startJob = isDirect ? await later?.begin(context, call) : undefined;
+          const start =
+            later && startJob
+              ? async (work: Work) => serialize(later.response, await startJob(work))
+              : await begin(context, caller, circumstances.setHeader);
           if (mode === 'plan') return await makePlan(context, request, start);
           const answer = await runOnce(context, request, start);
-          await afterwards?.(context, { ...input, caller, setHeader: circumstances.setHeader });
+          if (!startedJob(answer)) await afterwards?.(context, call);
           return answer;
         },
       };
+      return prepared;
     },
   };
 }

@@ -1,15 +1,13 @@
 import type { PeriodicRows } from '../engines/postgres/periodic.ts';
 import { MINUTE_MS } from '../values/duration.ts';
 import { toApiError } from '../values/errors.ts';
-import type { Context } from './context.ts';
+import { type Context, later } from './context.ts';
 import type { Job, JobPlan } from './job.ts';
 
 const AT_ONCE = 100;
 const TRIES_AGAIN_MS = 5 * MINUTE_MS;
 /** A mail waits this long for events that have not reached the figures. */
 const WAITS_MS = 6 * 60 * MINUTE_MS;
-
-const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 
 /**
  * A job that runs each row that is due, once in a pass, so that none waits for the past of another. `run` takes the row or

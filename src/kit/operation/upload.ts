@@ -3,6 +3,7 @@ import { ApiError, type Problem, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { readInput } from './input.ts';
+import { placeDays } from './local-days.ts';
 import { type Call, DEFAULTS, type Facts, type Operation, serialize, type Typed } from './operation.ts';
 import { takeMode } from './plans.ts';
 import type { Work } from './work.ts';
@@ -107,7 +108,7 @@ export function upload<
         );
       type Run = ReturnType<Operation['prepare']>['run'];
       const runBare: Run = async (context, caller, circumstances) => {
-        const input = readInput(declared, raw);
+        const input = await placeDays(context, caller, readInput(declared, raw), raw);
         const call = { ...input, caller, setHeader: circumstances.setHeader };
         const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
         assertKeyForm(circumstances);
@@ -128,7 +129,7 @@ export function upload<
           const { file } = form;
           const fields = Object.fromEntries(form.fields);
           if (!file) throw validationError([problem('required', 'is required: a form part with a file name.')]);
-          const input = readInput(declared, { ...raw, body: fields });
+          const input = await placeDays(context, caller, readInput(declared, { ...raw, body: fields }), raw);
           const call = { ...input, caller, setHeader: circumstances.setHeader };
           const body = { fields, sha256: file.sha256 };
           // The response contains the file's signed URL.

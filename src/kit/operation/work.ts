@@ -37,6 +37,8 @@ export interface WeighedFields {
   promised?: MoneyColumns;
   /** The currency of the policy's limits. */
   counted?: 'currency';
+  /** A changed row with this value means that people are paid. */
+  pays?: { column: 'of'; value: string };
 }
 
 /**

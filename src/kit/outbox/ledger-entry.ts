@@ -11,6 +11,9 @@ export const LEDGER_KINDS = [
   'adjustment',
   'payout',
   'manual',
+  'void',
+  'return',
+  'claw_back',
 ] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
@@ -25,6 +28,10 @@ export type LedgerKind = (typeof LEDGER_KINDS)[number];
  *   payout      the day the money went: unallocated + / cash − (of a fee: fees +);  what it pays: commission_settled + /
  *               unallocated −, and adjustments_netted − for what refunds had taken back (given back: +)
  *   manual      a commission that the brand recorded: commission_expense +C / commission_pending −C
+ *   void        an unpaid payout moved no money: two lines of 0
+ *   return      a paid payout that came back: the opposite of what its payout and payment entries say, and of refunds that were
+ *               taken back from its commissions
+ *   claw_back   what the brand takes back of a paid commission: refund_adjustment + / commission_expense −
  *   adjustment  what a newer snapshot of the order changed
  */
 export const ACCOUNTS = [

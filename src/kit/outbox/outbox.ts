@@ -195,6 +195,11 @@ const insertSeal = (sealedAt: Date) => sql`
   select brand_id, seal_seq, seal_id, ledger_seq, ledger_hash, ${sealedAt}::timestamptz, seal_hash from head cross join noted
   returning set_config('rollcall.seal', '', true)`;
 
+/** Seals what this transaction wrote so far. Call it before the commit of a change that is no `Work`. */
+export async function sealNoted(db: Db, brandId: string): Promise<void> {
+  await sql`select seal_noted(${brandId})`.execute(db);
+}
+
 /** True if this transaction wrote a row that is not sealed yet. */
 async function hasUnsealed(db: Db): Promise<boolean> {
   const { rows } = await sql<{ seal: string | null }>`

@@ -90,6 +90,9 @@ export function readClick(key: Buffer, token: string): ReadClick | undefined {
   };
 }
 
+/** The tokens of a text: shops keep the last ones of a visitor together, each after a dot. */
+export const splitClicks = (text: string): string[] => text.split(/\.(?=clk_)/);
+
 /** The contents of a token that this installation minted, also before its last change of secret. */
 export function readOwnClick(secrets: Pick<Secrets, 'key' | 'previousKey'>, token: string): ReadClick | undefined {
   const previous = secrets.previousKey('click');

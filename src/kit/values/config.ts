@@ -62,6 +62,8 @@ export interface Config {
   previousSecret: Buffer | undefined;
   /** Host names that /mcp accepts, besides IP addresses and localhost. Any other name points to a DNS rebinding attack. */
   mcpHosts: string[];
+  /** Hosts whose documents may be client ids of agents; none by default. */
+  agentClientHosts: string[];
   /** The URL of the links host, without a trailing slash. Short URLs start with it. */
   linksUrl: string;
   /** False: short URLs use the address that the links host listens on. */
@@ -102,6 +104,8 @@ export interface Config {
   maxAssetBytes: number;
   /** Rows of one file of an export. */
   exportFileRows: number;
+  /** Commissions that a call pays or approves itself; more are a job. */
+  commissionsAtOnce: number;
   /** Orders that a call simulates itself; more are a job, of so many a turn. */
   simulationOrders: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */

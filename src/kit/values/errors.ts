@@ -15,7 +15,10 @@ export const STATUS = {
   POLICY_REFUSED: 403,
   FOREIGN_HOST: 403,
   ADDRESS_NOT_ALLOWED: 403,
+  BRAND_SUSPENDED: 403,
   PLAN_OUTDATED: 409,
+  QUESTIONS_OPEN: 409,
+  READING_OUTDATED: 409,
   CROSS_SITE: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
@@ -28,12 +31,14 @@ export const STATUS = {
   REVIEW_PERIOD_ACTIVE: 409,
   ORDER_NOT_PAID: 409,
   COMMISSION_PAID: 409,
+  MONEY_DUE: 409,
   IDEMPOTENCY_KEY_REUSED: 409,
   CREATOR_LIMIT_REACHED: 403,
   CONTACT_INFO_BLOCKED: 403,
   WEBHOOK_LIMIT_REACHED: 403,
   LIST_LIMIT_REACHED: 403,
   LIST_FULL: 403,
+  STORAGE_LIMIT_REACHED: 403,
   SAVED_SEARCH_LIMIT_REACHED: 403,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
@@ -88,6 +93,9 @@ export class ApiError extends Error {
     this.engine = options.engine;
   }
 }
+
+export const keyReused = (): ApiError =>
+  new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
 
 export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `No such ${what}.`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { showAddress } from './email.ts';
 import { timestamp } from './page.ts';
 
 /*
@@ -26,6 +27,7 @@ export const updatedAt = timestamp
 
 export const creatorEmail = z
   .string()
+  .overwrite(showAddress)
   .nullable()
   .describe("The creator's e-mail address; null when the brand only knows handles.")
   .meta({ example: EXAMPLE_EMAIL });

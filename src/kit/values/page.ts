@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { LocalDay } from './local-day.ts';
 import { isDay, TimeText } from './time.ts';
+import { TimeZone } from './time-zone.ts';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
@@ -50,6 +52,9 @@ export function booleanParameter() {
     .pipe(z.boolean());
 }
 
+/** True if a query that was not read yet has a parameter as `true`. */
+export const isTrueText = (value: unknown): boolean => typeof value === 'string' && value.toLowerCase() === 'true';
+
 /** Values over 100 are clamped, not rejected. */
 const limit = z
   .string()
@@ -77,30 +82,56 @@ export const PageQuery = {
 /** Metadata of a list in a query: what separates its values, if not a comma. */
 export const SEPARATOR = 'x-separator';
 
-/** A date, or an ISO 8601 time with an offset. */
-export const timestampInput = TimeText.transform((text) => new Date(text)).pipe(z.date());
+/** A day in UTC, or an ISO 8601 time with an offset. */
+export const utcTimestampInput = TimeText.transform((text) => new Date(text)).pipe(z.date());
 
-/** The end of a window: a date means its last millisecond in UTC. */
-export const throughInput = TimeText.transform((text) => (isDay(text) ? `${text}T23:59:59.999Z` : text))
+/** The end of a window: a day in UTC means its last millisecond. */
+export const utcThroughInput = TimeText.transform((text) => (isDay(text) ? `${text}T23:59:59.999Z` : text))
   .transform((text) => new Date(text))
   .pipe(z.date());
+
+/** A day of the brand's zone, or an ISO 8601 time with an offset. */
+export const timestampInput = TimeText.transform((text) =>
+  isDay(text) ? new LocalDay(text, 'start') : new Date(text),
+).pipe(z.date());
+
+/** The end of a window: a day of the brand's zone means its last millisecond. */
+export const throughInput = TimeText.transform((text) =>
+  isDay(text) ? new LocalDay(text, 'end') : new Date(text),
+).pipe(z.date());
 
 /** `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const timestamp = z.iso.datetime({ precision: 3 });
 
+/** The zone of a call's dates without a time. */
+export const timeZoneInput = TimeZone.optional().describe(
+  "IANA time zone of dates without a time; the brand's if omitted.",
+);
+
 const SORTS = ['newest', 'oldest'] as const;
+
+const AFTER = 'Returns only items created after this time.';
+const BEFORE =
+  'Returns only items created at or before this time; a date includes the whole day. Set it to the `created_at` of the first item to keep pages stable while new items arrive.';
+const UPDATED = 'Returns only items created or changed after this time.';
 
 /** The query parameters of every list of a brand's rows: page, window of creation times, order. */
 export const ListQuery = {
   ...PageQuery,
-  created_after: timestampInput.describe('Returns only items created after this time.').optional(),
-  created_before: throughInput
-    .describe(
-      'Returns only items created at or before this time; a date includes the whole day. Set it to the `created_at` of the first item to keep pages stable while new items arrive.',
-    )
-    .optional(),
-  updated_after: timestampInput.describe('Returns only items created or changed after this time.').optional(),
+  created_after: timestampInput.describe(AFTER).optional(),
+  created_before: throughInput.describe(BEFORE).optional(),
+  updated_after: timestampInput.describe(UPDATED).optional(),
+  time_zone: timeZoneInput,
   sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
+};
+
+/** The same for lists of the directory, whose days are UTC's. */
+export const UtcListQuery = {
+  ...PageQuery,
+  created_after: utcTimestampInput.describe(AFTER).optional(),
+  created_before: utcThroughInput.describe(BEFORE).optional(),
+  updated_after: utcTimestampInput.describe(UPDATED).optional(),
+  sort: ListQuery.sort,
 };
 
 export interface ListWindow {

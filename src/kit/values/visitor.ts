@@ -1,5 +1,10 @@
 import { isbot } from 'isbot';
+import rows from './agents.json' with { type: 'json' };
 import { whole } from './text.ts';
+
+/** Why a click counts or does not. Clicks that do not count are stored, too. */
+export const CLICK_KINDS = ['counted', 'repeat', 'bot', 'prefetch', 'head', 'embedded'] as const;
+export type ClickKind = (typeof CLICK_KINDS)[number];
 
 export type Device = 'mobile' | 'tablet' | 'desktop' | 'bot';
 
@@ -15,23 +20,43 @@ const MOBILE = /Mobi|iPhone|iPod|Android|Opera Mini|IEMobile/i;
 const KNOWN_AGENTS = 10_000;
 const MAX_AGENT_LENGTH = 512;
 /** A cache that is emptied when full. Frequent agents are soon back, and no order of use needs updating at each click. */
-const deviceOfAgent = new Map<string, Device>();
+const knownAgents = new Map<string, Agent>();
 
-function readAgent(agent: string): Device {
+/** A browser or program, by its user agent. */
+export interface Agent {
+  device: Device;
+  /** The row of `agents.json` that decided, else `isbot` or `no_agent`; empty if no rule applied. */
+  rule: string;
+}
+
+const RULES = rows.map(({ name, match, is }) => ({ name, pattern: new RegExp(match, 'i'), isBot: is === 'bot' }));
+
+function detectRobot(agent: string): { isBot: boolean; rule: string } {
   // Every browser sends a user agent.
-  if (agent === '' || isbot(agent)) return 'bot';
+  if (agent === '') return { isBot: true, rule: 'no_agent' };
+  const row = RULES.find(({ pattern }) => pattern.test(agent));
+  if (row) return { isBot: row.isBot, rule: row.name };
+  return isbot(agent) ? { isBot: true, rule: 'isbot' } : { isBot: false, rule: '' };
+}
+
+function readDevice(agent: string): Device {
   if (TABLET.test(agent)) return 'tablet';
   return MOBILE.test(agent) ? 'mobile' : 'desktop';
 }
 
-export function detectDevice(userAgent: string | undefined): Device {
-  const agent = (userAgent ?? '').slice(0, MAX_AGENT_LENGTH);
-  const cached = deviceOfAgent.get(agent);
+function readAgent(agent: string): Agent {
+  const { isBot, rule } = detectRobot(agent);
+  return { device: isBot ? 'bot' : readDevice(agent), rule };
+}
+
+export function detectAgent(userAgent: string | undefined): Agent {
+  const text = (userAgent ?? '').slice(0, MAX_AGENT_LENGTH);
+  const cached = knownAgents.get(text);
   if (cached !== undefined) return cached;
-  const device = readAgent(agent);
-  if (deviceOfAgent.size === KNOWN_AGENTS) deviceOfAgent.clear();
-  deviceOfAgent.set(whole(agent), device);
-  return device;
+  const agent = readAgent(text);
+  if (knownAgents.size === KNOWN_AGENTS) knownAgents.clear();
+  knownAgents.set(whole(text), agent);
+  return agent;
 }
 
 export function isPrefetch(headers: PurposeHeaders): boolean {
@@ -39,6 +64,16 @@ export function isPrefetch(headers: PurposeHeaders): boolean {
   return typeof purpose === 'string' && /^(?:prefetch|prerender|preview)/i.test(purpose);
 }
 
+/** Headers by which browsers say what a request is for. */
+export interface FetchHeaders {
+  'sec-fetch-dest'?: string | string[] | undefined;
+  'sec-fetch-mode'?: string | string[] | undefined;
+}
+
+/** True if a page requests something for itself, such as a picture or a frame. Browsers that do not say so visit. */
+export const isEmbedded = ({ 'sec-fetch-dest': dest, 'sec-fetch-mode': mode }: FetchHeaders): boolean =>
+  dest !== undefined && (dest !== 'document' || (mode !== undefined && mode !== 'navigate'));
+
 /** True if a person is viewing the page: neither a program nor a browser's prefetch. */
 export const isPerson = (headers: PurposeHeaders & { 'user-agent'?: string | undefined }): boolean =>
-  !isPrefetch(headers) && detectDevice(headers['user-agent']) !== 'bot';
+  !isPrefetch(headers) && detectAgent(headers['user-agent']).device !== 'bot';

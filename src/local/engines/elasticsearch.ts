@@ -128,6 +128,8 @@ export const elasticsearch: Engine = {
       cwd: home,
       env: {
         HOME: data,
+        // Without a locale, Java cannot open a path that is not ASCII.
+        LC_ALL: 'C.UTF-8',
         JAVA: command,
         ES_HOME: home,
         ES_PATH_CONF: path.join(data, 'config'),

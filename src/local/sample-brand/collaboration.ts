@@ -1,4 +1,5 @@
 import type { Work } from '../../kit/operation/work.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { findAddressee } from '../../workflow/applications/applications.ts';
 import { uploadAsset } from '../../workflow/assets/assets.ts';
 import { createFolder } from '../../workflow/assets/folders.ts';
@@ -19,8 +20,6 @@ import { known, type Schedule } from './schedule.ts';
 
 const AGENT = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148';
 const ADDRESS = '192.0.2.17';
-
-const toDay = (at: Date) => at.toISOString().slice(0, 10);
 
 /** The address of the creator's n-th post of the sample. */
 export const toPostUrl = ({ handle, tiktok }: Person, n: number): string =>

@@ -6,14 +6,14 @@ import { toMajorText } from '../../affiliates/reconciliations/compare.ts';
 import { createReconciliation, receiveOrders } from '../../affiliates/reconciliations/reconciliations.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { takeTurn } from '../../platform/jobs/turns.ts';
+import { runTurns } from '../../platform/jobs/turns.ts';
 import type { Past } from './past.ts';
 import type { Schedule } from './schedule.ts';
 import { ORDERS } from './store.ts';
 
 /** Does the turns of jobs, as a worker would: each takes a second. */
 async function work(past: Past): Promise<void> {
-  while (await takeTurn(past.context)) past.moveTo(new Date(past.now().getTime() + 1_000));
+  while ((await runTurns.run(past.context, 1)) > 0) past.moveTo(new Date(past.now().getTime() + 1_000));
 }
 
 function addExports({ ago, add }: Schedule): void {

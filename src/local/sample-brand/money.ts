@@ -5,6 +5,7 @@ import { disputes, openDispute, patchDispute } from '../../affiliates/statements
 import { getStatement } from '../../affiliates/statements/statements.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { GIFTS } from './contact.ts';
 import type { Past } from './past.ts';
 import type { Person } from './people.ts';
@@ -44,7 +45,6 @@ function addCosts({ ago, add }: Schedule, ids: Map<string, string>): void {
 function closedMonth(ago: Schedule['ago']) {
   const today = ago(3);
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth()];
-  const toDay = (at: Date) => at.toISOString().slice(0, 10);
   const from = new Date(Date.UTC(year, month - 1, 1));
   const until = new Date(Date.UTC(year, month, 1));
   return { from, until, days: { from: toDay(from), to: toDay(new Date(until.getTime() - DAY_MS)) } };

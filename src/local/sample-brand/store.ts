@@ -9,6 +9,7 @@ import type { ItemFacts, OrderFacts } from '../../affiliates/stores/formats/fact
 import type { Reading } from '../../affiliates/stores/formats/provider.ts';
 import { type Random, seededRandom, weighted } from '../../directory/imports/indexing/random.ts';
 import { linkFields, toRow } from '../../interfaces/links-host/row.ts';
+import { NO_UTM } from '../../interfaces/links-host/utm.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { mint } from '../../kit/values/click-token.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
@@ -159,7 +160,15 @@ function click(story: Story, key: Buffer, day: number, count: number): void {
     const referrerHost = link === findLeaked(story, day) ? LEAKED.host : usual;
     // A third of the visitors come again.
     const visitor = String(1_000_003 * (1 + random.below(CLICKS * 0.66)));
-    rows.push(toRow(id, link.fields, atMs, { kind, visitor, country: COUNTRIES(random), device, referrerHost }));
+    rows.push(
+      toRow(
+        id,
+        link.fields,
+        atMs,
+        { kind, visitor, country: COUNTRIES(random), device, rule: '', referrerHost },
+        NO_UTM,
+      ),
+    );
     if (kind === 'counted') clicks.push({ atMs, token });
   }
   story.recent = [...story.recent.filter(({ atMs }) => atMs > toStart(now, day - 2)), ...clicks];
@@ -203,7 +212,11 @@ function makeOrder(story: Story, day: number): OrderFacts {
     baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
     customerEmail: drawCustomer(story, isCoupon),
     isTest: false,
-    isRenewal: false,
+    kind: 'once',
+    subscriptionId: null,
+    previousSubscriptionId: null,
+    customerId: null,
+    country: null,
     dispute: null,
     refunds: [],
     hasAllRefunds: true,
@@ -261,6 +274,9 @@ async function assign(
     hold_days: 14,
     attribution_days: 30,
     pays_renewals: false,
+    forward_parameters: true,
+    // While a sample is filled, nobody is mailed.
+    notify: true,
   };
   const code = `${nickname.toUpperCase()}10`;
   await createLink(work, { ...terms, type: 'discount_code', value: code }, linksUrl, undefined);

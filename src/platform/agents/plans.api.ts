@@ -101,6 +101,13 @@ function assertMatchesPlan({ createdAt, changes, events }: PlanRow, outcome: Out
   });
 }
 
+/** A reading that was planned is another one now, which its plan does not show. */
+function throwOutdated(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'READING_OUTDATED') throw error;
+  const message = 'The file is read otherwise than this plan shows, so nothing was changed; create a new plan.';
+  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: [], events: [] } });
+}
+
 function createNotOpenError(plan: PlanRow, now: Date): ApiError {
   const { status } = toPlan(plan, now);
   return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only open plans can be applied.`, {
@@ -128,7 +135,7 @@ async function applyPlan(
       work.emit(event, data);
     },
   };
-  const answer: unknown = JSON.parse((await run(recordingWork)).toString());
+  const answer: unknown = JSON.parse((await run(recordingWork).catch(throwOutdated)).toString());
   const changes = z.array(PlannedChange).parse(JSON.parse(JSON.stringify(entries.map(plannedChange))));
   assertMatchesPlan(plan, { at: work.now, changes, events });
   return { plan, answer };

@@ -22,8 +22,16 @@ const BrandSettings = z.object({
   default_commission_rate: rate
     .describe('Commission rate in percent for links that set no rate.')
     .meta({ example: 12.5 }),
+  require_payment_profile: z
+    .boolean()
+    .describe(
+      'Whether wallet payments go to payment profiles only. If not, a creator without one is paid at the mail address.',
+    )
+    .meta({ example: false }),
   currency: Currency.describe("Brand's currency, an ISO 4217 code. Limits and totals use it."),
-  time_zone: TimeZone.describe('IANA time zone of times in the app and of deadlines. Figures have days in UTC.'),
+  time_zone: TimeZone.describe(
+    'IANA time zone of the days of figures, of dates without a time, of deadlines and of times in the app.',
+  ),
 });
 
 const ABOUT = {
@@ -93,8 +101,14 @@ export type BrandPatch = z.output<typeof BrandPatch>;
 export const hasSample = ({ sample }: Pick<BrandRow, 'sample'>) => sample === 'filling' || sample === 'filled';
 
 export function toBrand(brand: BrandRow) {
-  const { autoApproveCommissions, defaultCommissionRatePpm, currency, timeZone, sample, ...row } = brand;
-  const settings = toWire({ autoApproveCommissions, currency, timeZone });
+  const { autoApproveCommissions, defaultCommissionRatePpm, currency, timeZone, sample, ...rest } = brand;
+  const { requirePaymentProfile, ...row } = rest;
+  const settings = toWire({
+    autoApproveCommissions,
+    requirePaymentProfile: requirePaymentProfile === true,
+    currency,
+    timeZone,
+  });
   return {
     ...toWire(row),
     has_sample: hasSample({ sample }),

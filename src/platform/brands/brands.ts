@@ -8,12 +8,12 @@ import type { BrandsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { sealNoted } from '../../kit/outbox/outbox.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { timeZoneName } from '../../kit/values/time-zone.ts';
 import type { BrandPatch } from './brands.api.ts';
 
 /** A brand with the plan of its subscription, as the API shows it. */
@@ -145,6 +145,7 @@ export async function createBrand(db: Db, clock: Clock, request: NewBrand): Prom
         })
         .execute();
     }
+    await sealNoted(trx, brandId);
   });
   return brandId;
 }
@@ -185,6 +186,29 @@ export async function setPlan(engines: AccessEngines, subscriptionId: string, ch
   });
 }
 
+/** Suspends a brand or takes that back; its keys and sessions follow within a second. False if nothing changed. */
+export async function setSuspended(engines: AccessEngines, brandId: string, isSuspended: boolean): Promise<boolean> {
+  const { db, clock } = engines;
+  let isChanged = false;
+  for (const { id } of await listSubscriptions(db, brandId)) {
+    await changeAccess(engines, id, async (transaction) => {
+      const { numUpdatedRows } = await transaction
+        .updateTable('brands')
+        .set({ suspendedAt: isSuspended ? clock.now() : null })
+        .where('id', '=', brandId)
+        .where('suspendedAt', isSuspended ? 'is' : 'is not', null)
+        .executeTakeFirst();
+      isChanged ||= numUpdatedRows > 0n;
+    });
+  }
+  return isChanged;
+}
+
+/** Sets the most bytes that the files of a brand may have together; null: no limit. */
+export async function setStorageLimit(db: Db, brandId: string, maxStorageBytes: number | null): Promise<void> {
+  await db.updateTable('brands').set({ maxStorageBytes }).where('id', '=', brandId).execute();
+}
+
 /** Sets only the columns that the patch names, on a locked row. */
 export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRow> {
   const { db, now, brandId } = work;
@@ -201,9 +225,10 @@ export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRo
       industry,
       description,
       autoApproveCommissions: settings.auto_approve_commissions,
+      requirePaymentProfile: settings.require_payment_profile === false ? null : settings.require_payment_profile,
       defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
       currency: settings.currency,
-      timeZone: zone === undefined ? undefined : timeZoneName(zone),
+      timeZone: zone,
     }),
     updatedAt: now,
   });

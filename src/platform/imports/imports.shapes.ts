@@ -4,7 +4,10 @@ import type { Mapping } from './reading/shapes.ts';
 
 const Header = z.string().trim().min(1).max(500);
 const FIELD_NAMES = new Set(Object.values(FIELDS).flatMap((fields) => Object.keys(fields)));
-const Field = z.string().refine((name) => FIELD_NAMES.has(name), 'is not a field of any kind of file');
+const Field = z
+  .string()
+  .refine((name) => FIELD_NAMES.has(name), 'is not a field of any kind of file')
+  .meta({ enum: [...FIELD_NAMES] });
 const Meaning = z.enum(['counts', 'refunded', 'left_out', 'paid', 'active', 'paused']);
 const MAX_ENTRIES = 300;
 
@@ -51,6 +54,10 @@ export const ImportMapping = z
     statuses: wordsTo(Meaning).exactOptional().describe('Meanings of statuses.'),
     people: wordsTo(z.string().max(100)).exactOptional().describe('Roster entries by the names in the file.'),
     known: z.enum(['keep', 'update']).exactOptional().describe('Handling of known records that differ.'),
+    zeros: z
+      .enum(['same', 'other'])
+      .exactOptional()
+      .describe('Orders that are known only without the zeros before their ids: the same, or others.'),
     totals: z.literal('ignore').exactOptional().describe('Leaves out a totals row that does not add up.'),
   })
   .meta({ example: { columns: { amount: 'Commission' }, dates: 'dmy' } });

@@ -5,14 +5,23 @@ import { wrongState } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { cancelJob, jobs, toAuditValues, toJob } from './jobs.ts';
-import { expireJobFiles, turnWork } from './turns.ts';
+import { expireJobFiles, runTurns } from './turns.ts';
 
 const status = z
   .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
   .describe('Job status. `queued` and `running` jobs can be cancelled; the others have ended.')
   .meta({ example: 'done' });
 
-const KINDS = ['export', 'reconciliation', 'simulation'] as const;
+const KINDS = [
+  'approval',
+  'customer_backfill',
+  'export',
+  'import',
+  'payout_batch',
+  'reconciliation',
+  'simulation',
+  'statements',
+] as const;
 export type KindName = (typeof KINDS)[number];
 
 const JobFile = z.object({
@@ -40,7 +49,7 @@ export const Job = z
       .record(z.string(), z.unknown())
       .describe('What was requested, with the window that the job covers.')
       .meta({ example: { of: 'orders', by: 'recorded', format: 'parquet', from: '2026-03-01T00:00:00.000Z' } }),
-    rows: z.number().int().describe('Rows or orders done so far.').meta({ example: 81_204 }),
+    rows: z.number().int().describe('Rows, orders or creators done so far.').meta({ example: 81_204 }),
     total_rows: z
       .number()
       .int()
@@ -57,7 +66,7 @@ export const Job = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe(
-        'What a job of kind `reconciliation` or `simulation` found (see `docs/jobs.md`); null until it is done, and for other kinds.',
+        'What a job found or did, for all kinds but `export` and `import` (see `docs/jobs.md`); null until it is done.',
       )
       .meta({ example: null }),
     schedule_id: z
@@ -140,6 +149,5 @@ export const jobsNoun = noun({
   tag: { name: 'Jobs', about: 'Work that takes longer than a call, its progress and its files.' },
   ids: { jobs: 'job' },
   operations: jobOperations,
-  jobs: [expireJobFiles],
-  work: [turnWork],
+  jobs: [expireJobFiles, runTurns],
 });

@@ -6,6 +6,7 @@ import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { JobFilesTable, JobsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { endClaim } from '../../kit/engines/postgres/work-claims.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
@@ -63,36 +64,47 @@ export async function hasOpenJob(db: Db, brandId: string, scheduleId: string): P
   return job !== undefined;
 }
 
+/** The name of the work on jobs. */
+export const JOB_TURNS = 'sweep-jobs';
+
 /** A job whose turn this process has claimed. */
 export type ClaimedJob = JobRow & { claim: string };
 
-/**
- * Takes the next turn until `until`: of the brand that has waited longest, its oldest job. Takes over turns that were
- * lost.
- */
-export async function claimTurn(db: Db, now: Date, until: Date, claim: string): Promise<ClaimedJob | undefined> {
+/** Jobs with a due turn: first those of the brand that has waited longest, its oldest job first. */
+export const selectDueJobs = (db: Db, now: Date) =>
+  db
+    .selectFrom('jobs as job')
+    .leftJoin('jobTurns as turn', 'turn.brandId', 'job.brandId')
+    .selectAll('job')
+    .where('job.status', 'in', ['queued', 'running'])
+    .where('job.dueAt', '<=', now)
+    .orderBy('turn.at', (order) => order.asc().nullsFirst())
+    .orderBy('job.createdAt')
+    .orderBy('job.id');
+
+/** Begins a turn; undefined if the job has ended. A claim that it finds is of a turn that was lost. */
+export async function beginTurn(
+  db: Db,
+  { id, brandId }: Pick<JobRow, 'id' | 'brandId'>,
+  { claim, now }: { claim: string; now: Date },
+): Promise<ClaimedJob | undefined> {
   const { rows } = await sql<ClaimedJob>`
-    with next as (
-      select job.id from jobs as job left join job_turns as turn on turn.brand_id = job.brand_id
-      where job.status in ('queued', 'running') and job.due_at <= ${now}
-      order by turn.at nulls first, job.created_at, job.id limit 1 for update of job skip locked
-    ), turn as (
-      insert into job_turns (brand_id, at) select brand_id, clock_timestamp() from jobs join next using (id)
+    with turn as (
+      insert into job_turns (brand_id, at) values (${brandId}, clock_timestamp())
       on conflict (brand_id) do update set at = excluded.at
     )
-    update jobs set status = 'running', started_at = coalesce(started_at, ${now}), due_at = ${until}, claim = ${claim},
-      seen_rows = null, lost_claims = case when claim is null then lost_claims else lost_claims || claim end
-    from next where jobs.id = next.id returning jobs.*`.execute(db);
+    update jobs set status = 'running', started_at = coalesce(started_at, ${now}), claim = ${claim}, seen_rows = null,
+      lost_claims = case when claim is null then lost_claims else lost_claims || claim end
+    where brand_id = ${brandId} and id = ${id} and status in ('queued', 'running') returning *`.execute(db);
   return rows[0];
 }
 
 const updateClaimed = (db: Db, { id, brandId, claim }: ClaimedJob) =>
   db.updateTable('jobs').where('brandId', '=', brandId).where('id', '=', id).where('claim', '=', claim);
 
-/** Extends a turn and stores its progress; false if the job was cancelled or another worker took it over. */
-export async function renewTurn(db: Db, job: ClaimedJob, change: { dueAt: Date; seenRows: number }): Promise<boolean> {
-  const { numUpdatedRows } = await updateClaimed(db, job).set(change).executeTakeFirst();
-  return numUpdatedRows > 0n;
+/** Stores the progress of a turn. */
+export async function updateProgress(db: Db, job: ClaimedJob, seenRows: number): Promise<void> {
+  await updateClaimed(db, job).set({ seenRows }).execute();
 }
 
 export interface TurnEnd {
@@ -117,8 +129,9 @@ export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise
     .executeTakeFirst();
 }
 
-/** Cancels a job that has not ended. Its files expire now. */
+/** Cancels a job that has not ended: its turn is aborted, and its files expire now. */
 export async function cancelJob(db: Db, brandId: string, id: string, now: Date): Promise<JobRow | undefined> {
+  await endClaim(db, JOB_TURNS, id);
   return await db
     .updateTable('jobs')
     .set({ status: 'cancelled', endedAt: now, updatedAt: now, filesEndAt: now, seenRows: null })
@@ -159,19 +172,6 @@ export async function findFile(db: Db, jobId: string, number: number, now: Date)
     .executeTakeFirst();
 }
 
-/** Lists jobs with a due turn. */
-export async function listDueIds(db: Db, now: Date, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('jobs')
-    .select('id')
-    .where('status', 'in', ['queued', 'running'])
-    .where('dueAt', '<=', now)
-    .orderBy('dueAt')
-    .limit(limit)
-    .execute();
-  return rows.map(({ id }) => id);
-}
-
 /** Lists ended jobs whose files have to be removed from the storage. */
 export async function listWithExpiredFiles(db: Db, now: Date, limit: number): Promise<JobRow[]> {
   return await db
@@ -183,9 +183,10 @@ export async function listWithExpiredFiles(db: Db, now: Date, limit: number): Pr
     .execute();
 }
 
-/** Deletes the rows of files that are no longer in the storage. */
+/** Deletes the rows of files that are no longer in the storage, and the lines that they were written from. */
 export async function deleteFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId' | 'id'>): Promise<void> {
   await db.deleteFrom('jobFiles').where('brandId', '=', brandId).where('jobId', '=', id).execute();
+  await db.deleteFrom('jobLines').where('brandId', '=', brandId).where('jobId', '=', id).execute();
   await db
     .updateTable('jobs')
     .set({ filesEndAt: null, lostClaims: [] })
@@ -227,6 +228,10 @@ export interface NewJob {
   /** The earliest start of the first turn. */
   dueAt: Date;
   scheduleId?: string;
+  /** The key or session that started it. */
+  keyId?: string;
+  /** The number of rows, if it is known from the start. */
+  totalRows?: number;
 }
 
 const MAX_OPEN = 200;
@@ -243,7 +248,10 @@ export async function assertBelowLimit({ db, brandId }: Work): Promise<void> {
 }
 
 /** Records a job. A worker takes it within a second. */
-export async function createJob(work: Work, { kind, request, dueAt, scheduleId }: NewJob): Promise<ListedJob> {
+export async function createJob(
+  work: Work,
+  { kind, request, dueAt, scheduleId, keyId, totalRows }: NewJob,
+): Promise<ListedJob> {
   const { db, now, brandId, audit } = work;
   const row = await db
     .insertInto('jobs')
@@ -254,10 +262,11 @@ export async function createJob(work: Work, { kind, request, dueAt, scheduleId }
       request: JSON.stringify(request),
       status: 'queued',
       cursor: null,
-      totalRows: null,
+      totalRows: totalRows ?? null,
       error: null,
       result: null,
       scheduleId: scheduleId ?? null,
+      keyId: keyId ?? null,
       claim: null,
       dueAt,
       startedAt: null,
@@ -333,6 +342,6 @@ export async function storeFile(
       yield chunk;
     }
   }
-  await store.write(key, measure(), mimeType);
+  await store.write(key, measure(), mimeType, signal);
   return { sizeBytes, sha256: hash.digest() };
 }

@@ -1,34 +1,35 @@
-import { openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
-import type { Context } from '../../kit/operation/context.ts';
-import type { Job, QueuedWork } from '../../kit/operation/job.ts';
+import { CAPACITY } from '../../kit/engines/postgres/semaphore.ts';
+import { claimedWork, type Turn } from '../../kit/operation/claimed-work.ts';
+import { type Context, later } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
-import { randomBase62 } from '../../kit/values/ids.ts';
 import { FILES_KEPT_MS, getRetryDelayMs, toStorageKey } from './job-files.ts';
 import {
+  beginTurn,
   type ClaimedJob,
-  claimTurn,
   deleteFiles,
   endTurn,
   getKind,
   insertFile,
+  JOB_TURNS,
   JobFailure,
   type JobKind,
-  listDueIds,
+  type JobRow,
   listFiles,
   listWithExpiredFiles,
-  renewTurn,
+  selectDueJobs,
   type TurnOutcome,
+  updateProgress,
 } from './jobs.ts';
 
-const TURNS = 'job-turns';
 const AT_ONCE = 50;
-/** Renewals of a turn within the time after which it counts as lost. */
-const RENEWALS = 3;
+const NOTED_EVERY_MS = 3_000;
+/** The wait of a turn that found other turns of its brand reading. */
+const BUSY_MS = 5_000;
 
 const INTERNAL_FAILURE = 'Something went wrong on our side. Start the job again; if it fails again, tell us its id.';
 
-const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 const toActor = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
 
 /** Stores the outcome of a turn; false if the job was cancelled, or another worker took it over. */
@@ -65,8 +66,9 @@ async function saveOutcome(context: Context, job: ClaimedJob, kind: JobKind, out
 /** Schedules another attempt, because the failure may be an outage; after the last one the job has failed. */
 async function recordFailure(context: Context, job: ClaimedJob, kind: JobKind, error: unknown): Promise<void> {
   const { postgres, clock, failures: repeated } = context;
-  const failures = job.failures + 1;
-  const waitMs = error instanceof JobFailure ? undefined : getRetryDelayMs(failures);
+  const isBusy = error instanceof ApiError && error.engine === CAPACITY;
+  const failures = job.failures + (isBusy ? 0 : 1);
+  const waitMs = error instanceof JobFailure ? undefined : isBusy ? BUSY_MS : getRetryDelayMs(failures);
   if (!(error instanceof JobFailure)) repeated.failed('running a job', error, { job: job.id, brandId: job.brandId });
   await inWork(postgres.db, clock, toActor(job), async (work) => {
     const { now } = work;
@@ -82,92 +84,60 @@ async function recordFailure(context: Context, job: ClaimedJob, kind: JobKind, e
   });
 }
 
-async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal): Promise<void> {
-  const { postgres, clock, config, files } = context;
+async function runTurn(context: Context, dueJob: JobRow, { id: claim, signal }: Turn): Promise<void> {
+  const { postgres, clock, files } = context;
+  const job = await beginTurn(postgres.db, dueJob, { claim, now: clock.now() });
+  if (!job) return;
   const kind = getKind(job.kind);
-  const takenOver = new AbortController();
-  const signal = AbortSignal.any([takenOver.signal, closing]);
   const progress = { seenRows: job.rows };
-  const renewing = setInterval(() => {
-    renewTurn(postgres.db, job, { dueAt: later(context, config.workerLostAfterMs), ...progress }).then(
-      (isOurs) => isOurs || takenOver.abort(),
-      ignoreFailure('another worker takes the turn if it cannot be renewed in time'),
-    );
-  }, config.workerLostAfterMs / RENEWALS);
+  const noting = setInterval(() => {
+    updateProgress(postgres.db, job, progress.seenRows).catch(ignoreFailure('the next note has more rows'));
+  }, NOTED_EVERY_MS);
   let outcome: TurnOutcome | undefined;
   try {
     if (job.lostClaims.length > 0) {
       // Partial files of turns whose worker died while it wrote.
       const nextNumber = (await listFiles(postgres.db, job)).length + 1;
-      for (const claim of job.lostClaims) await files.remove(toStorageKey(job.id, nextNumber, claim));
+      for (const lost of job.lostClaims) await files.remove(toStorageKey(job.id, nextNumber, lost));
     }
     outcome = await kind.run(context, job, {
       signal,
       note: (rows) => void Object.assign(progress, { seenRows: rows }),
     });
     signal.throwIfAborted();
-    const isKept = await saveOutcome(context, job, kind, outcome);
-    if (isKept) return;
-    takenOver.abort();
-    signal.throwIfAborted();
+    if (await saveOutcome(context, job, kind, outcome)) return;
+    await removeUnsaved(context, job, outcome);
   } catch (error) {
-    if (!takenOver.signal.aborted) {
-      if (closing.aborted) {
-        const back = { status: 'running', dueAt: clock.now(), updatedAt: clock.now() } as const;
-        await endTurn(postgres.db, job, { ...back, rows: job.rows, failures: job.failures });
-      } else await recordFailure(context, job, kind, error);
-    }
-    const fileKey = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
-    if (fileKey) {
-      // Keeps the file if its row was committed, which is unknown if the answer to the commit was lost.
-      const savedFiles = await listFiles(postgres.db, job);
-      if (savedFiles.some(({ storageKey }) => storageKey === fileKey)) return;
-      await files.remove(fileKey).catch(ignoreFailure('the file ends with its job'));
-    }
+    if (signal.aborted) {
+      // Of a job that was cancelled or taken over nothing is changed: it has no such claim.
+      const back = { status: 'running', dueAt: clock.now(), updatedAt: clock.now() } as const;
+      await endTurn(postgres.db, job, { ...back, rows: job.rows, failures: job.failures });
+    } else await recordFailure(context, job, kind, error);
+    await removeUnsaved(context, job, outcome);
   } finally {
-    clearInterval(renewing);
+    clearInterval(noting);
   }
 }
 
-/** Runs the next turn of any job; false if none is due. */
-export async function takeTurn(context: Context, closing: AbortSignal = context.stopping.signal): Promise<boolean> {
-  const until = later(context, context.config.workerLostAfterMs);
-  const job = await claimTurn(context.postgres.db, context.clock.now(), until, randomBase62(12));
-  if (!job) return false;
-  await runTurn(context, job, closing);
-  return true;
+/** Removes the file of a turn whose outcome was not saved; whether it was is unknown if the answer to the commit was lost. */
+async function removeUnsaved({ postgres, files }: Context, job: ClaimedJob, outcome?: TurnOutcome): Promise<void> {
+  const fileKey = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
+  if (!fileKey) return;
+  const savedFiles = await listFiles(postgres.db, job);
+  if (savedFiles.some(({ storageKey }) => storageKey === fileKey)) return;
+  await files.remove(fileKey).catch(ignoreFailure('the file ends with its job'));
 }
 
-function startTurns(context: Context, redisUrl: string, options: RunOptions) {
-  const { postgres, clock, config, failures, stopping } = context;
-  const closing = new AbortController();
-  const signal = AbortSignal.any([closing.signal, stopping.signal]);
-  const queue = openQueue(redisUrl, TURNS, options);
-  const run = async () => {
-    while (!signal.aborted && (await takeTurn(context, signal)));
-  };
-  const worker = openWorker(redisUrl, TURNS, run, {
-    ...options,
-    lostAfterMs: config.workerLostAfterMs,
-    onError: (error) => failures.failed('waiting for jobs', error),
-  });
-  return {
-    sweep: async () => {
-      for (const id of await listDueIds(postgres.db, clock.now(), AT_ONCE)) await queue.add(id);
-    },
-    close: async () => {
-      closing.abort();
-      await Promise.all([worker.close(), queue.close()]);
-    },
-  };
-}
-
-/** Runs jobs turn by turn. Whichever row woke the worker, the next turn is of the brand that has waited longest. */
-export const turnWork: QueuedWork = {
-  queue: TURNS,
-  sweep: { name: 'sweep-jobs', everyMs: 1_000, asksFor: 'jobs that have a turn' },
-  start: startTurns,
-};
+/** Runs jobs turn by turn. */
+export const runTurns = claimedWork({
+  name: JOB_TURNS,
+  everyMs: 1_000,
+  asksFor: 'jobs that have a turn',
+  places: 8,
+  due: selectDueJobs,
+  doing: 'running a job',
+  run: runTurn,
+});
 
 /** Removes the files of jobs that ended 7 days ago, failed or were cancelled. */
 export async function removeEndedFiles({ postgres, files, clock }: Context): Promise<void> {

@@ -4,6 +4,7 @@ import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { AgentGrantsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { sealNoted } from '../../kit/outbox/outbox.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
@@ -36,18 +37,22 @@ export interface Code {
   codeChallenge: string;
 }
 
-/** Uses a code once: of several callers one gets its grant, and only the client that began. */
+/** Uses a code once: of several callers one gets its grant, and only the client that began, while its person is an owner. */
 async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
   return await db
     .updateTable('agentGrants')
+    .from('people')
     .set({ codeUsedAt: now })
+    .whereRef('people.id', '=', 'agentGrants.personId')
+    .where('people.removedAt', 'is', null)
+    .where('people.role', '=', 'owner')
     .where('codeHash', '=', codeHash)
     .where('clientHash', '=', clientHash)
     .where('redirectUri', '=', redirectUri)
     .where('codeChallenge', '=', codeChallenge)
     .where('codeUsedAt', 'is', null)
     .where('codeExpiresAt', '>', now)
-    .returning(['id', 'brandId', 'clientName', 'scopes'])
+    .returning(['agentGrants.id', 'agentGrants.brandId', 'clientName', 'scopes'])
     .executeTakeFirst();
 }
 
@@ -197,6 +202,7 @@ export async function redeemCode(engines: AccessEngines, secrets: Secrets, code:
     const id = newId('key', now.getTime());
     const subscriptionId = await getBrandSubscriptionId(db, brandId);
     await insertKey(db, { ...key, id, brandId, subscriptionId, kind: 'brand', name, createdAt: now, personId: null });
+    await sealNoted(db, brandId);
     await db
       .updateTable('agentGrants')
       .set({ keyId: id, ...next })
@@ -229,7 +235,10 @@ async function repeatRefresh(engines: AccessEngines, sent: string, clientHash: B
     .selectFrom('spentRefreshTokens as spent')
     .innerJoin('agentGrants as grant', 'grant.id', 'spent.grantId')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
-    .select(['spent.sealedNext', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .innerJoin('people as person', 'person.id', 'grant.personId')
+    .where('person.removedAt', 'is', null)
+    .where('person.role', '=', 'owner')
+    .select(['spent.sealedNext', 'key.id as keyId', 'key.brandId', 'key.subscriptionId', 'grant.scopes'])
     .where('spent.hash', '=', hashKey(sent))
     .where('spent.spentAt', '>', new Date(now.getTime() - REPEATED_FOR_MS))
     .where('grant.clientHash', '=', clientHash)
@@ -239,6 +248,7 @@ async function repeatRefresh(engines: AccessEngines, sent: string, clientHash: B
   let isRenewed = false;
   await changeAccess(engines, spent.subscriptionId, async (db) => {
     isRenewed = await renewKey(db, spent.keyId, key, now);
+    await sealNoted(db, spent.brandId);
   });
   if (!isRenewed) return undefined;
   return { access, refresh: openSecrets(Buffer.from(sent)).open(spent.sealedNext, NEXT), scopes: spent.scopes };
@@ -258,7 +268,11 @@ export async function refreshTokens(
   const grant = await engines.db
     .selectFrom('agentGrants as grant')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
-    .select(['grant.id', 'key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .innerJoin('people as person', 'person.id', 'grant.personId')
+    .where('person.removedAt', 'is', null)
+    .where('person.role', '=', 'owner')
+    .where('key.revokedAt', 'is', null)
+    .select(['grant.id', 'key.id as keyId', 'key.brandId', 'key.subscriptionId', 'grant.scopes'])
     .where('grant.refreshHash', '=', hash)
     .where('grant.clientHash', '=', clientHash)
     .executeTakeFirst();
@@ -269,6 +283,7 @@ export async function refreshTokens(
     let isRenewed = false;
     await changeAccess(engines, grant.subscriptionId, async (db) => {
       isRenewed = (await claimRefresh(db, spent, next, now)) && (await renewKey(db, grant.keyId, key, now));
+      await sealNoted(db, grant.brandId);
     });
     if (isRenewed) return { access, refresh, scopes: grant.scopes };
   }

@@ -6,7 +6,7 @@ import { read, write } from '../../kit/operation/kit.ts';
 import { listHandlers } from '../../kit/operation/list.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
-import { ListQuery, listSchema, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listSubscriptions } from '../brands/brands.ts';
 import { alertAboutCredits, keyMails } from './credit-alerts.ts';
@@ -72,7 +72,7 @@ const ApiKeyCreate = z
   .object({
     name,
     type,
-    expires_at: timestampInput.nullable().optional().describe('When the key should stop working; never if omitted.'),
+    expires_at: utcTimestampInput.nullable().optional().describe('When the key should stop working; never if omitted.'),
     limits: limits.optional(),
   })
   .meta({ id: 'ApiKeyCreate' });

@@ -8,6 +8,7 @@ import { type KeyLimits, NO_LIMITS, parseLimits } from '../../kit/access/keys/li
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { sealNoted } from '../../kit/outbox/outbox.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
@@ -30,16 +31,20 @@ export async function createKey(db: Db, clock: Clock, request: KeyRequest): Prom
   const key = newApiKey();
   const createdAt = clock.now();
   const id = newId('key', createdAt.getTime());
-  await insertKey(db, {
-    ...request,
-    id,
-    hash: hashKey(key),
-    firstCharacters: key.slice(0, 8),
-    lastCharacters: key.slice(-4),
-    createdAt,
-    expiresAt: request.expiresAt ?? null,
-    personId: null,
-  });
+  const insert = async (trx: Db) => {
+    await insertKey(trx, {
+      ...request,
+      id,
+      hash: hashKey(key),
+      firstCharacters: key.slice(0, 8),
+      lastCharacters: key.slice(-4),
+      createdAt,
+      expiresAt: request.expiresAt ?? null,
+      personId: null,
+    });
+    await sealNoted(trx, request.brandId);
+  };
+  await (db.isTransaction ? insert(db) : db.transaction().execute(insert));
   return { id, key };
 }
 
@@ -47,7 +52,10 @@ export async function createKey(db: Db, clock: Clock, request: KeyRequest): Prom
 export async function revokeKey(engines: AccessEngines, keyOrId: string): Promise<string> {
   const key = await findKey(engines.db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
   if (!key) throw notFound('API key');
-  await changeAccess(engines, key.subscriptionId, (db) => updateRevoked(db, key.id, engines.clock.now()));
+  await changeAccess(engines, key.subscriptionId, async (db) => {
+    await updateRevoked(db, key.id, engines.clock.now());
+    await sealNoted(db, key.brandId);
+  });
   return key.id;
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { refreshAccess } from '../../kit/access/credits/access.ts';
+import { bumpVersion } from '../../kit/access/credits/entries.ts';
 import { requirePerson } from '../../kit/access/keys/identify.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read, write } from '../../kit/operation/kit.ts';
@@ -8,6 +10,7 @@ import { notFound } from '../../kit/values/errors.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
 import { ListQuery, type ListWindow, listSchema, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
+import { endPersonAccess } from './end-access.ts';
 import { addPasskey, beginPasskey, deletePasskey, passkeys } from './passkeys.ts';
 
 const name = z
@@ -159,17 +162,24 @@ const passkeyOperations = [
     path: '/v1/passkeys/{id}',
     tag,
     summary: 'Remove a passkey',
-    description: 'The passkey can no longer sign in. Sessions it started continue.',
+    description:
+      'The passkey can no longer sign in. Ends your other sessions and the access of agents that you let in, within a ' +
+      'second.',
     callers: ['session'],
     response: PasskeyAnswer,
     errors: ['NOT_FOUND'],
     hints: { ...OWN_HINTS, destructive: true },
-    apply: async ({ db, brandId, audit }, { caller, params: { id } }) => {
-      const row = await deletePasskey(db, { brandId, personId: requirePerson(caller).id }, id);
+    apply: async ({ db, brandId, now, audit }, { caller, params: { id } }) => {
+      const personId = requirePerson(caller).id;
+      const row = await deletePasskey(db, { brandId, personId }, id);
       if (!row) throw notFound('passkey');
+      await endPersonAccess(db, { brandId, personId, at: now, keptKeyId: caller.keyId });
+      await bumpVersion(db, caller.subscription.id);
       audit({ resourceId: id, old: { id, name: row.name }, new: null });
       return { data: toWire(row) };
     },
+    afterwards: ({ postgres, redis, clock }, { caller }) =>
+      refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),
   }),
 ] as const;
 

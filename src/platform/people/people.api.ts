@@ -5,6 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { read, write } from '../../kit/operation/kit.ts';
 import { listHandlers } from '../../kit/operation/list.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
@@ -46,7 +47,7 @@ const PersonAnswer = z.object({ data: Person }).meta({ id: 'PersonAnswer' });
 const name = z.string().trim().min(1).max(200).nullable().optional().describe(NAME).meta({ example: 'Robin Bauer' });
 
 export const PersonCreate = z
-  .object({ email: z.email().max(254).describe(EMAIL).meta({ example: 'robin@acme.example' }), name, role: Role })
+  .object({ email: Email.describe(EMAIL).meta({ example: 'robin@acme.example' }), name, role: Role })
   .meta({ id: 'PersonCreate' });
 export type PersonCreate = z.output<typeof PersonCreate>;
 
@@ -124,7 +125,9 @@ const peopleOperations = [
     path: '/v1/people/{id}',
     tag,
     summary: 'Change a person',
-    description: 'Changes the name or the role. A new role takes effect within a second.',
+    description:
+      'Changes the name or the role, within a second. A lower role ends the sessions of the person and the access of ' +
+      'agents that they let in.',
     callers: ['session'],
     ownersOnly: true,
     params: Id,
@@ -143,7 +146,9 @@ const peopleOperations = [
     path: '/v1/people/{id}',
     tag,
     summary: 'Remove a person',
-    description: 'Ends the sessions of the person within a second. The audit log keeps the name.',
+    description:
+      'Ends the sessions of the person and the access of agents that they let in, within a second. The audit log keeps ' +
+      'the name.',
     callers: ['session'],
     ownersOnly: true,
     params: Id,

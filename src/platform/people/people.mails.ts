@@ -10,7 +10,7 @@ const invitation = template({
   write: ({ link_id, invited_by, expires_at }, { brandName, urlOf }) => ({
     subject: `${invited_by} invites you to ${brandName}`,
     paragraphs: [`You may now work in the web app of ${brandName}.`, 'The link works once.'],
-    facts: [['Good until', expires_at]],
+    facts: [['Good until', timeText(new Date(expires_at))]],
     action: {
       label: 'Sign in',
       url: urlOf({ kind: 'enter', rowId: link_id, version: 0, expiresAt: new Date(expires_at) }),

@@ -15,8 +15,9 @@ import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { findBrand, lockBrand } from '../brands/brands.ts';
+import { endPersonAccess } from './end-access.ts';
 import type { PersonCreate, PersonPatch } from './people.api.ts';
-import { createSignInLink, endPersonSessions, hasLinkSince, INVITATION_LIFE_MS, LINK_LIFE_MS } from './sessions.ts';
+import { createSignInLink, hasLinkSince, INVITATION_LIFE_MS, LINK_LIFE_MS } from './sessions.ts';
 
 /** The mails about creators that people of the brand can switch off. */
 const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
@@ -172,6 +173,10 @@ async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow>
   return person;
 }
 
+/** Roles, the mightiest first. */
+const RANKS: readonly PersonRow['role'][] = ['owner', 'manager', 'viewer'];
+
+/** A lower role also ends the sessions of the person and the access of their agents. */
 export async function patchPerson(
   work: Work,
   subscriptionId: string,
@@ -182,17 +187,21 @@ export async function patchPerson(
   if (role !== undefined) await assertOwnerStays(work, old, role);
   const updated = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
   await updatePerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
+  if (RANKS.indexOf(updated.role) > RANKS.indexOf(old.role)) {
+    await endPersonAccess(work.db, { brandId: work.brandId, personId: id, at: work.now });
+  }
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: updated });
   return updated;
 }
 
-/** Also ends the sessions of the person. */
+/** Also ends the sessions of the person and the access of their agents, and removes their passkeys. */
 export async function removePerson(work: Work, subscriptionId: string, id: string): Promise<PersonRow> {
   const old = await lockPerson(work, id);
   await assertOwnerStays(work, old, null);
   await updatePerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
-  await endPersonSessions(work.db, work.brandId, id, work.now);
+  await endPersonAccess(work.db, { brandId: work.brandId, personId: id, at: work.now });
+  await work.db.deleteFrom('passkeys').where('brandId', '=', work.brandId).where('personId', '=', id).execute();
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: null });
   return old;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { refreshAccess } from '../../kit/access/credits/access.ts';
 import { bumpVersion } from '../../kit/access/credits/entries.ts';
 import { requirePerson } from '../../kit/access/keys/identify.ts';
+import { isHeld } from '../../kit/engines/postgres/home.ts';
 import { read, write } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
@@ -67,6 +68,7 @@ const CurrentSession = z
         .describe('Brand that the person belongs to.'),
       mails: Mails,
       sees_imports: z.boolean().describe('Whether the person may read the reports of imports of the directory.'),
+      is_copy: z.boolean().describe('Whether this is a restored copy that sends nothing until its operator lets it.'),
     }),
   })
   .meta({ id: 'CurrentSession' });
@@ -99,6 +101,7 @@ const sessionOperations = [
           brand: { ...brand, time_zone: brand.timeZone, has_sample: hasSample(brand) },
           mails: toMailSettings(mailsOff),
           sees_imports: config.directoryReports && person.role === 'owner',
+          is_copy: await isHeld(postgres.db),
         },
       };
     },

@@ -3,7 +3,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { idField } from '../../kit/values/fields.ts';
-import { clampedParameter, throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { clampedParameter, timestamp, utcThroughInput, utcTimestampInput } from '../../kit/values/page.ts';
 import { listKeyNames } from '../keys/keys.ts';
 import { CALLS_KEPT_MS, type RequestRow, listRequests as selectRequests } from './requests.ts';
 
@@ -44,8 +44,8 @@ export const RequestFilter = z.object({
     .regex(/^[1-5](?:[0-9]{2}|[xX]{2})$/, 'must be a status such as 404, or a class of statuses such as 4xx')
     .describe('Only calls that were answered with this status, such as `404`, or class of statuses, such as `4xx`.')
     .optional(),
-  from: timestampInput.describe('Only calls at or after this time.').optional(),
-  to: throughInput.describe('Only calls at or before this time; a date includes the whole day.').optional(),
+  from: utcTimestampInput.describe('Only calls at or after this time.').optional(),
+  to: utcThroughInput.describe('Only calls at or before this time; a date includes the whole day.').optional(),
   after: cursor.describe('`next_after` of the previous page, to send with the same filters.').optional(),
   limit: clampedParameter(MAX_REQUESTS)
     .default(DEFAULT_REQUESTS)

@@ -4,6 +4,7 @@ import { integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { get } from '../../kit/operation/kit.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { CALLS_KEPT_MS } from '../requests/requests.ts';
 import type { UsageWindow } from './usage.ts';
 
@@ -114,7 +115,7 @@ export const getSearchUsage = get({
   errors: [],
   find: async ({ clickhouse, clock }, { caller, query }) => {
     const now = clock.now();
-    const to = query.to ?? now.toISOString().slice(0, 10);
+    const to = query.to ?? toDay(now);
     const until = new Date(Date.parse(to) + DAY_MS);
     const first = query.from ? Date.parse(query.from) : until.getTime() - CALLS_KEPT_MS;
     const from = new Date(Math.max(first, now.getTime() - CALLS_KEPT_MS));

@@ -1,17 +1,15 @@
 import { z } from 'zod';
-import { monthlyCredits } from '../../kit/access/credits/access.ts';
-import { sumEntries } from '../../kit/access/credits/entries.ts';
-import { periodAt } from '../../kit/access/credits/period.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { PageQuery, Pagination, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { mapRows, toWire } from '../../kit/values/wire.ts';
 import { readSeries } from './call-series.ts';
 import { getSearchUsage } from './search-usage.api.ts';
-import { findDataSubscription, iterateUsage, listUsageSums, type UsageWindow } from './usage.ts';
+import { findDataSubscription, iterateUsage, listUsageSums, readMonth, type UsageWindow } from './usage.ts';
 
 const day = z.iso.date();
 
@@ -114,7 +112,7 @@ export const UsageList = z.object({
 const DEFAULT_DAYS = 30;
 
 function toWindow(filter: UsageFilter, now: Date): UsageWindow {
-  const to = filter.to ?? now.toISOString().slice(0, 10);
+  const to = filter.to ?? toDay(now);
   const until = new Date(Date.parse(to) + DAY_MS);
   const from = filter.from === undefined ? new Date(until.getTime() - DEFAULT_DAYS * DAY_MS) : new Date(filter.from);
   return { from, until, keyId: filter.key_id };
@@ -124,20 +122,7 @@ function toWindow(filter: UsageFilter, now: Date): UsageWindow {
 async function readBalance({ postgres, clock }: Context, brandId: string) {
   const subscription = await findDataSubscription(postgres.db, brandId);
   if (!subscription) return null;
-  const { start, end } = periodAt(subscription.anchorAt, clock.now());
-  const sums = await sumEntries(postgres.db, subscription.id, start);
-  const granted = sums.granted || monthlyCredits(subscription);
-  return {
-    subscription_id: subscription.id,
-    plan: subscription.plan,
-    status: subscription.status,
-    period_start: start.toISOString(),
-    period_end: end.toISOString(),
-    granted,
-    charged: sums.charged,
-    refunded: sums.refunded,
-    remaining: granted - sums.charged + sums.refunded,
-  };
+  return { subscription_id: subscription.id, ...(await readMonth(postgres.db, subscription, clock.now())) };
 }
 
 const listUsage = read({

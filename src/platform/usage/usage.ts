@@ -1,4 +1,7 @@
 import { sql } from 'kysely';
+import { monthlyCredits } from '../../kit/access/credits/access.ts';
+import { sumEntries } from '../../kit/access/credits/entries.ts';
+import { periodAt } from '../../kit/access/credits/period.ts';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
 import type { Page } from '../../kit/values/page.ts';
@@ -72,4 +75,25 @@ export async function findDataSubscription(db: Db, brandId: string) {
     .where('brandId', '=', brandId)
     .where('kind', '=', 'data')
     .executeTakeFirst();
+}
+
+/** The credits of a subscription's current month. */
+export async function readMonth(
+  db: Db,
+  subscription: NonNullable<Awaited<ReturnType<typeof findDataSubscription>>>,
+  now: Date,
+) {
+  const { start, end } = periodAt(subscription.anchorAt, now);
+  const sums = await sumEntries(db, subscription.id, start);
+  const granted = sums.granted || monthlyCredits(subscription);
+  return {
+    plan: subscription.plan,
+    status: subscription.status,
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
+    granted,
+    charged: sums.charged,
+    refunded: sums.refunded,
+    remaining: granted - sums.charged + sums.refunded,
+  };
 }

@@ -45,7 +45,10 @@ export interface ClaimRequest {
 /** Locks the turns that are due longest. Other workers skip them instead of waiting. */
 async function lockTurns(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<string[]> {
   const isStalled = sql`subscription_id = any(${stalled}::text[])`;
-  const due = sql`select subscription_id from webhook_turns where due_at <= ${now}`;
+  const due = sql`
+    select subscription_id from webhook_turns where due_at <= ${now} and not exists (
+      select from webhook_subscriptions own join brands on brands.id = own.brand_id
+      where own.id = webhook_turns.subscription_id and brands.suspended_at is not null)`;
   const next = sql`order by due_at limit ${slots} for update skip locked`;
   const { rows } = slow
     ? await sql<{ subscriptionId: string }>`

@@ -1,4 +1,5 @@
 import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
+import { isHeld } from '../../kit/engines/postgres/home.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { type AttemptResult, attemptDelivery, recordAttempts } from './attempts.ts';
@@ -87,7 +88,7 @@ export function startDelivering(context: Context): DeliveryLoop {
   }
 
   async function claimAll(): Promise<void> {
-    if (!(await isAnythingDue(postgres.db, clock.now()))) return;
+    if (!(await isAnythingDue(postgres.db, clock.now())) || (await isHeld(postgres.db))) return;
     for (const pool of ['fast', 'slow'] as const) {
       const slots =
         SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;

@@ -15,8 +15,11 @@ import {
   listBrandPlans,
   listSubscriptions,
   setPlan,
+  setStorageLimit,
+  setSuspended,
 } from '../../platform/brands/brands.ts';
 import { listKeys } from '../../platform/keys/keys.ts';
+import { sumStorage } from '../../workflow/assets/uploads.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';
@@ -51,6 +54,17 @@ function brandName(value: string): string {
   return name;
 }
 
+const GIGABYTE = 1_000_000_000;
+
+interface PlanOptions {
+  brand?: string;
+  plan: PlanName;
+  status?: SubscriptionStatus;
+  credits?: number;
+  kind?: KeyKind;
+  storageGb?: number;
+}
+
 const COLUMNS = ['id', 'name', 'brand_plan', 'data_plan', 'created_at'] as const;
 
 /** One line per brand, although its subscriptions are two rows. */
@@ -73,13 +87,21 @@ async function show({ db }: CommandEngines, idOrName: string, json: boolean | un
     monthly_credits: monthlyCredits,
     anchor_at: anchorAt.toISOString(),
   }));
+  const row = await getBrandRow(db, id);
+  const limits = {
+    suspended_at: row.suspendedAt?.toISOString() ?? null,
+    storage_bytes: await sumStorage(db, id),
+    max_storage_bytes: row.maxStorageBytes === null ? null : Number(row.maxStorageBytes),
+  };
   const keys = (await listKeys(db, id)).filter(({ revokedAt }) => revokedAt === null).length;
   if (json) {
-    around().out.write(`${JSON.stringify({ ...brand, subscriptions, keys }, null, 2)}\n`);
+    around().out.write(`${JSON.stringify({ ...brand, ...limits, subscriptions, keys }, null, 2)}\n`);
     return;
   }
   const { settings, ...facts } = brand;
-  const lines = Object.entries({ ...facts, ...settings, keys }).map(([name, value]) => `${name}\t${value ?? '-'}\n`);
+  const lines = Object.entries({ ...facts, ...settings, ...limits, keys }).map(
+    ([name, value]) => `${name}\t${value ?? '-'}\n`,
+  );
   around().out.write(lines.join(''));
   printList(['id', 'kind', 'plan', 'status', 'monthly_credits', 'anchor_at'], subscriptions, false);
 }
@@ -111,6 +133,24 @@ export function brandCommands(program: Command): void {
         around().out.write(`${await createBrand(db, clock, { name, ...options })}\n`);
       }),
     );
+  for (const [name, isSuspended, description] of [
+    ['suspend', true, 'refuse the keys and sessions of a brand, and send nothing of it; its short links go on'],
+    ['resume', false, 'let a suspended brand work again'],
+  ] as const) {
+    brands
+      .command(name)
+      .description(description)
+      .argument('<id or name>', 'the brand', filled)
+      .action((idOrName: string) =>
+        withEngines(async (engines) => {
+          const brand = await getBrand(engines.db, idOrName);
+          const isChanged = await setSuspended(engines, brand.id, isSuspended);
+          around().err.write(
+            `${brand.name} ${isChanged ? 'is' : 'was already'} ${isSuspended ? 'suspended' : 'at work'}.\n`,
+          );
+        }),
+      );
+  }
   program
     .command('plan')
     .description('plans')
@@ -125,16 +165,23 @@ export function brandCommands(program: Command): void {
       wholeNumber(0, 999_999_999),
     )
     .addOption(new Option('--kind <kind>', 'only one of its two subscriptions').choices(['brand', 'data']))
-    .action(
-      (options: { brand?: string; plan: PlanName; status?: SubscriptionStatus; credits?: number; kind?: KeyKind }) =>
-        withEngines(async (engines) => {
-          const brand = await getBrand(engines.db, options.brand);
-          const change = { plan: options.plan, status: options.status, monthlyCredits: options.credits };
-          for (const subscription of await listSubscriptions(engines.db, brand.id)) {
-            if (options.kind && options.kind !== subscription.kind) continue;
-            await setPlan(engines, subscription.id, change);
-            around().out.write(`${subscription.id}\n`);
-          }
-        }),
+    .option(
+      '--storage-gb <number>',
+      'the most that its files may have together; 0: no limit',
+      wholeNumber(0, 1_000_000),
+    )
+    .action((options: PlanOptions) =>
+      withEngines(async (engines) => {
+        const brand = await getBrand(engines.db, options.brand);
+        if (options.storageGb !== undefined) {
+          await setStorageLimit(engines.db, brand.id, options.storageGb === 0 ? null : options.storageGb * GIGABYTE);
+        }
+        const change = { plan: options.plan, status: options.status, monthlyCredits: options.credits };
+        for (const subscription of await listSubscriptions(engines.db, brand.id)) {
+          if (options.kind && options.kind !== subscription.kind) continue;
+          await setPlan(engines, subscription.id, change);
+          around().out.write(`${subscription.id}\n`);
+        }
+      }),
     );
 }

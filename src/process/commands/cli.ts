@@ -13,11 +13,15 @@ const FILES: readonly [commands: readonly string[], load: () => Promise<AddTo>][
   [['integration'], async () => (await import('./integrations.ts')).integrationCommands],
   [['import'], async () => (await import('./imports.ts')).importCommands],
   [['directory'], async () => (await import('./directory.ts')).directoryCommands],
+  [['people'], async () => (await import('./people.ts')).peopleCommands],
   [['mail'], async () => (await import('./mails.ts')).mailCommands],
   [['listen', 'trigger', 'webhook'], async () => (await import('./webhooks.ts')).webhookCommands],
+  [['job'], async () => (await import('./brand-jobs.ts')).brandJobCommands],
   [['jobs'], async () => (await import('./jobs.ts')).jobCommands],
   [['clock'], async () => (await import('./clock.ts')).clockCommands],
   [['search'], async () => (await import('./search.ts')).searchCommands],
+  [['restored'], async () => (await import('./restored.ts')).restoredCommands],
+  [['schedule'], async () => (await import('./schedules.ts')).scheduleCommands],
   [['secret'], async () => (await import('./secrets.ts')).secretCommands],
 ];
 

@@ -1,11 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { monthlyCredits } from '../../kit/access/credits/access.ts';
-import { sumEntries } from '../../kit/access/credits/entries.ts';
 import { type SummedMonth, sumMonth, verifyMonths } from '../../kit/access/credits/months.ts';
-import { periodAt } from '../../kit/access/credits/period.ts';
 import { refundRequest } from '../../kit/access/credits/refund.ts';
 import { settle } from '../../kit/access/credits/settle.ts';
 import { listSubscriptions } from '../../platform/brands/brands.ts';
+import { readMonth } from '../../platform/usage/usage.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
@@ -31,20 +29,7 @@ async function show(engines: CommandEngines, options: { brand?: string; json?: b
   const subscription = (await listSubscriptions(db, brand.id)).find(({ kind }) => kind === 'data');
   if (!subscription) throw new Error(`${brand.name} has no data subscription, so it has no credits.`);
   await settle(engines, [subscription.id]);
-  const { start, end } = periodAt(subscription.anchorAt, clock.now());
-  const sums = await sumEntries(db, subscription.id, start);
-  const granted = sums.granted || monthlyCredits(subscription);
-  const item = {
-    subscription: subscription.id,
-    plan: subscription.plan,
-    status: subscription.status,
-    period_start: start.toISOString(),
-    period_end: end.toISOString(),
-    granted,
-    charged: sums.charged,
-    refunded: sums.refunded,
-    remaining: granted - sums.charged + sums.refunded,
-  };
+  const item = { subscription: subscription.id, ...(await readMonth(db, subscription, clock.now())) };
   printList(COLUMNS, [item], options.json);
 }
 

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
 import { type ForgottenRecord, forget, getForgotten, listOptOuts, remember } from '../../directory/opt-out/forget.ts';
 import type { Name } from '../../directory/opt-out/hashes.ts';
+import { Email } from '../../kit/values/email.ts';
 import { filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { withDirectory } from './open.ts';
@@ -28,7 +28,7 @@ function describeSubject(text: string): Name {
   const pk = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(pk)) return { kind: 'pk', value: pk };
   if (/^@[^@\s]+$/.test(value)) return { kind: 'username', value: value.slice(1) };
-  const email = z.email().safeParse(value).data;
+  const email = Email.safeParse(value).data;
   if (email !== undefined) return { kind: 'email', value: email };
   throw new InvalidArgumentError('must be a pk, a username such as @gordongram, or an e-mail address.');
 }

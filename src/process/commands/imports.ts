@@ -1,22 +1,24 @@
 import { type Command, Option } from 'commander';
 import { listHistory } from '../../directory/imports/indexing/records.ts';
 import { filled, wholeNumber } from './arguments.ts';
+import { addFileArguments } from './import-file.ts';
 import { withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
 const COLUMNS = ['id', 'what', 'state', 'started_at', 'seconds', 'rows', 'rejects', 'files', 'failure'] as const;
 
 export function importCommands(program: Command): void {
-  program
-    .command('import')
-    .description('past imports and writes of the directory, made by npm run indexer')
+  addFileArguments(program.command('import'))
+    .description("records a brand's file of another tool; history lists imports of the directory")
     .command('history')
-    .description('imports, upserts and deletes, newest first')
+    .description('imports, upserts and deletes of the directory, newest first')
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 20)
     .addOption(new Option('--alias <alias>', 'only this directory').argParser(filled))
     .addOption(jsonOption())
-    .action((options: { limit: number; alias?: string; json?: boolean }) =>
+    // `import` has options of the same names, which take these.
+    .action((_: object, self: Command) =>
       withEngines(async ({ db }) => {
+        const options: { limit: number; alias?: string; json?: boolean } = self.optsWithGlobals();
         const rows = await listHistory(db, options.alias, options.limit);
         const items = rows.map(({ startedAt, endedAt, files, ...row }) => ({
           ...row,

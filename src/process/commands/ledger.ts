@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { listLedgerBrands } from '../../affiliates/ledger/ledger.ts';
 import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/rebuild-figures.ts';
-import { verifyLedger } from '../../affiliates/ledger/verify-ledger.ts';
+import { recordVerified, verifyLedger } from '../../affiliates/ledger/verify-ledger.ts';
 import { listBrands } from '../../analytics/figures/rollups.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { around } from './around.ts';
@@ -20,6 +20,7 @@ async function listChosenBrands({ postgres, clickhouse }: FigureEngines, name: s
 
 interface Options {
   brand?: string;
+  all?: boolean;
   json?: boolean;
 }
 
@@ -31,6 +32,7 @@ interface Outcome {
   hash?: string;
   seal?: string;
   problems: string[];
+  notes?: string[];
 }
 
 /** The result for a brand that failed; it is reported, and the other brands continue. */
@@ -57,7 +59,7 @@ async function eachBrand(
     const { brand } = outcome;
     const shown = outcome.result === 'FAILED' ? [brand, outcome.result] : columns.map((name) => outcome[name]);
     around().out.write(`${shown.join('\t')}\n`);
-    for (const problem of outcome.problems) around().out.write(`${brand}\t  ${problem}\n`);
+    for (const line of [...outcome.problems, ...(outcome.notes ?? [])]) around().out.write(`${brand}\t  ${line}\n`);
   };
   // If they fail together, each is tried alone.
   const tried = async (brandIds: readonly string[]): Promise<Outcome[]> =>
@@ -74,9 +76,18 @@ async function eachBrand(
   if (options.json) around().out.write(`${JSON.stringify(outcomes, null, 2)}\n`);
 }
 
-async function verify(engines: FigureEngines, brand: string): Promise<Outcome> {
-  const { entries, hash, seal, problems } = await verifyLedger(engines, brand);
-  return { brand, result: problems.length === 0 ? 'ok' : 'WRONG', entries, hash, seal, problems };
+async function verify(engines: FigureEngines, brand: string, continues: boolean): Promise<Outcome> {
+  const { entries, hash, seal, heads, problems, notes } = await verifyLedger(engines, brand, { continues });
+  if (problems.length === 0) await recordVerified(engines.postgres.db, brand, heads, new Date());
+  return {
+    brand,
+    result: problems.length === 0 ? 'ok' : 'WRONG',
+    entries,
+    hash,
+    seal,
+    problems,
+    ...(notes.length > 0 && { notes }),
+  };
 }
 
 async function rebuild(engines: FigureEngines, brands: readonly string[]): Promise<Outcome[]> {
@@ -92,11 +103,12 @@ export function ledgerCommands(program: Command): void {
       'verify that no entry and no row that decides a payment was edited, and that ClickHouse agrees; prints entries, last hash and last seal; exits with 1 if not',
     )
     .option(BRAND, 'only this brand')
+    .option('--all', 'read everything again, not only what came after the last verification without a problem')
     .addOption(jsonOption())
     .action((options: Options) =>
       withFigures((engines) =>
         eachBrand(engines, options, ['brand', 'result', 'entries', 'hash', 'seal'], (brandIds) =>
-          Promise.all(brandIds.map((brandId) => verify(engines, brandId))),
+          Promise.all(brandIds.map((brandId) => verify(engines, brandId, options.all !== true))),
         ),
       ),
     );

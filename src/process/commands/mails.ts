@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { z } from 'zod';
 import { openPageLinks } from '../../kit/access/page-tokens.ts';
 import type { OutgoingMail } from '../../kit/engines/mail.ts';
 import { REASONS, releaseMails, setMailTrust } from '../../kit/mail/admission.ts';
@@ -7,6 +6,7 @@ import { findMail, listMails, type MailRow } from '../../kit/mail/mails.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { renderMail } from '../../kit/mail/render.ts';
 import { inWork } from '../../kit/operation/work.ts';
+import { Email } from '../../kit/values/email.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
@@ -29,7 +29,7 @@ const toItem = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, rea
 });
 
 function address(value: string): string {
-  const email = z.email().safeParse(value).data;
+  const email = Email.safeParse(value).data;
   if (email === undefined) throw new InvalidArgumentError('must be an e-mail address.');
   return email;
 }

@@ -1,6 +1,9 @@
 import { Command, CommanderError, Help, InvalidArgumentError, type Option } from 'commander';
 import { RELEASE } from '../../kit/values/release.ts';
+import { writeAbove } from '../../local/last-line.ts';
 import { around } from './around.ts';
+import { explainFile } from './files.ts';
+import { stopSignal } from './signals.ts';
 
 const FAILED = 1;
 const BAD_USAGE = 2;
@@ -28,6 +31,7 @@ export function openProgram(name: string, description: string): Command {
     .configureHelp({ optionDescription })
     .configureOutput({ writeOut: (text) => around().out.write(text), writeErr: (text) => around().err.write(text) })
     .showHelpAfterError('Add --help to see what it takes.')
+    .addHelpText('after', '\nThe manual is in docs/, and at /manual of a running server.')
     .exitOverride();
 }
 
@@ -35,7 +39,7 @@ export function openProgram(name: string, description: string): Command {
 export async function runProgram(
   program: Command,
   args: readonly string[],
-  exitCodeAfter: (error: unknown) => number = () => FAILED,
+  exitCodeAfter: (error: unknown) => number = () => stopSignal()?.exitCode ?? FAILED,
 ): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -43,7 +47,7 @@ export async function runProgram(
   } catch (error) {
     // Commander has said what it found itself; what a command throws has not been said.
     if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return toExitCode(error);
-    around().err.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    writeAbove(around().err, `${explainFile(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
     return exitCodeAfter(error);
   }
 }

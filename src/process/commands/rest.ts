@@ -9,11 +9,12 @@ import { around } from './around.ts';
 export interface Rest {
   url: string;
   /** Resolves to the answer's body; throws the message of an error response. */
-  send(method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<unknown>;
+  send(method: 'GET' | 'POST', path: string, body?: object | FormData, signal?: AbortSignal): Promise<unknown>;
   /** Opens a stream; throws the message of an error response, or of a server that cannot be reached. */
   open(
     path: string,
     headers: Record<string, string>,
+    signal?: AbortSignal,
   ): Promise<{ body: AsyncIterable<Uint8Array>; headers: Pick<Headers, 'get'> }>;
 }
 
@@ -67,8 +68,11 @@ export function openRest(kind: 'brand' | 'data' = 'brand'): Rest {
     send: async (method, where, body, signal) => {
       const answer = await fetch(new URL(where, url), {
         method,
-        headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
+        headers: {
+          authorization: `Bearer ${key}`,
+          ...(body && !(body instanceof FormData) && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: body instanceof FormData ? body : JSON.stringify(body) }),
         ...(signal && { signal }),
       }).catch((error: unknown) => {
         if (signal?.aborted) throw error;
@@ -78,8 +82,11 @@ export function openRest(kind: 'brand' | 'data' = 'brand'): Rest {
       if (answer.ok && said !== undefined) return said;
       throw new RefusedError(url, answer.status, Refusal.safeParse(said).data);
     },
-    open: async (where, headers) => {
-      const answer = await fetch(new URL(where, url), { headers: { ...headers, authorization: `Bearer ${key}` } });
+    open: async (where, headers, signal) => {
+      const answer = await fetch(new URL(where, url), {
+        headers: { ...headers, authorization: `Bearer ${key}` },
+        ...(signal && { signal }),
+      });
       if (answer.ok && answer.body) return { body: answer.body, headers: answer.headers };
       const said: unknown = await answer.json().catch(ignoreFailure('its status says enough'));
       throw new RefusedError(url, answer.status, Refusal.safeParse(said).data);

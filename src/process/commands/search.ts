@@ -5,11 +5,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
+import { CreatorSearchQuery } from '../../directory/search/search.shapes.ts';
+import { listIgnoredProblems } from '../../directory/search/walk-parameters.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
+import { openBar } from '../../local/bar.ts';
 import { filled } from './arguments.ts';
 import { around } from './around.ts';
+import { assertWritable } from './files.ts';
 import { openRest, RefusedError, type Rest } from './rest.ts';
+import { onStop } from './signals.ts';
 
 const SEARCH = '/v1/creators/search';
 /** The walk continues this often without having read anything new. */
@@ -26,6 +31,7 @@ const Size = z.object({
 const Line = z.union([
   z.object({ pk: z.number() }),
   z.object({ cursor: z.string() }),
+  z.object({ left: z.number() }),
   z.object({
     walk: z.object({
       complete: z.boolean(),
@@ -38,7 +44,7 @@ const Line = z.union([
 type Filters = Record<string, string>;
 
 function toFilter(text: string, before: Filters = {}): Filters {
-  const [, name, value] = /^(\w+)=(.+)$/s.exec(text) ?? [];
+  const [, name, value] = /^([\w-]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new InvalidArgumentError('must be a parameter of search, such as city=NYC.');
   return { ...before, [name]: value };
@@ -46,15 +52,12 @@ function toFilter(text: string, before: Filters = {}): Filters {
 
 /** Shows how far a walk is where a person watches. */
 function openProgress(total: number) {
-  const width = 30;
-  let shown = '';
-  return (count: number, isLast = false) => {
-    if (!around().err.isTTY) return;
-    const share = total === 0 ? 1 : Math.min(1, count / total);
-    const bar = '#'.repeat(Math.floor(share * width)).padEnd(width, '.');
-    const text = `\r[${bar}] ${Math.floor(share * 100)}% ${count.toLocaleString('en')} of ${total.toLocaleString('en')}`;
-    if (text !== shown) around().err.write(isLast ? `${text}\n` : text);
-    shown = text;
+  const { err } = around();
+  const toText = (count: number) => ({ count: count.toLocaleString('en'), total: total.toLocaleString('en') });
+  const bar = err.isTTY ? openBar(err, '{bar} {percentage}% {count} of {total}', toText(0)) : undefined;
+  return {
+    show: (count: number) => bar?.update(total === 0 ? 1 : count / total, toText(count)),
+    end: () => bar?.end(),
   };
 }
 
@@ -79,17 +82,17 @@ const Saved = z.object({
 });
 type Saved = z.infer<typeof Saved>;
 
-type Walking = Pick<Saved, 'filters' | 'requestId' | 'cursor'> & { rest: Rest };
+type Walking = Pick<Saved, 'filters' | 'requestId' | 'cursor'> & { rest: Rest; signal: AbortSignal };
 
 /** Every creator of a walk as a line of JSON, each once, over as many calls as it takes, with the cursors between them. */
-async function* partsOf({ rest, filters, requestId, cursor: from }: Walking) {
+async function* partsOf({ rest, filters, requestId, cursor: from, signal }: Walking) {
   const headers = { accept: 'application/x-ndjson', 'x-request-id': requestId };
   const seen = new Set<number>();
   let cursor = from;
   for (let attempt = 0; attempt <= RETRIES; attempt += 1) {
     try {
       const query = new URLSearchParams({ ...filters, ...(cursor === undefined ? {} : { cursor }), walk: 'true' });
-      const answer = await rest.open(`${SEARCH}?${query}`, headers);
+      const answer = await rest.open(`${SEARCH}?${query}`, headers, signal);
       const isPaid = answer.headers.get('x-credits-limit') !== null;
       yield { begun: { version: answer.headers.get('x-directory-version') ?? '', isPaid } };
       // The first line of a call that continues a walk is the cursor that it was sent.
@@ -109,6 +112,8 @@ async function* partsOf({ rest, filters, requestId, cursor: from }: Walking) {
           seen.add(line.pk);
           attempt = 0;
           yield { creator: text };
+        } else if ('left' in line) {
+          yield { left: text };
         } else {
           const { complete, next, reason } = line.walk;
           if (complete) return;
@@ -117,9 +122,9 @@ async function* partsOf({ rest, filters, requestId, cursor: from }: Walking) {
         }
       }
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (signal.aborted || !isPassing(error)) throw error;
     }
-    await sleep(RETRY_MS);
+    await sleep(RETRY_MS, undefined, { signal });
   }
   throw new Error('The walk broke again and again without reading anything new.');
 }
@@ -148,47 +153,105 @@ interface WalkOptions {
   json?: true;
 }
 
-async function walk(filters: Filters, { out, dataKey, json }: WalkOptions): Promise<void> {
-  const startedAt = performance.now();
-  const rest = openRest(dataKey ? 'data' : 'brand');
+/** Refuses filters that search would ignore, before anything is sent: a walk is paid by its length. */
+function assertFilters(filters: Filters): void {
+  const known = Object.keys(CreatorSearchQuery.shape);
+  const entries = Object.entries(filters);
+  const problems = listIgnoredProblems(
+    {
+      ignored: entries.flatMap(([name]) => (known.includes(name) ? [] : [name])),
+      blank: entries.flatMap(([name, value]) => (known.includes(name) && value.trim() === '' ? [name] : [])),
+    },
+    known,
+  );
+  if (problems.length > 0) throw new Error(problems.map(({ field, message }) => `${field} ${message}`).join('\n'));
+}
+
+const quote = (text: string) => (/^[\w=./:@,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** The command that continues a walk. */
+function toCommand(filters: Filters, { out, dataKey, json }: WalkOptions): string {
+  const given = Object.entries(filters).map(([name, value]) => quote(`${name}=${value}`));
+  const options = [...(dataKey ? ['--data-key'] : []), ...(json ? ['--json'] : [])];
+  return ['npm run --silent cli -- search', ...given, '--walk', '--out', quote(out), ...options].join(' ');
+}
+
+interface Written {
+  creators: number;
+  left: number;
+  version: string;
+  isPaid: boolean;
+}
+
+/** Writes the creators of a walk to the part of its file, from where it was saved last. */
+async function writePart(
+  { out }: WalkOptions,
+  saved: Saved,
+  parts: ReturnType<typeof partsOf>,
+  onCreators: (count: number) => void,
+): Promise<Written> {
   const [part, state] = [`${out}.part`, `${out}.walk`];
-  const known = await savedIn(state, filters);
-  const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
-  const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
-  const show = openProgress(pagination.total);
-  if (known) around().err.write(`Continuing after ${known.creators.toLocaleString('en')} creators.\n`);
-  const saved: Saved = known ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
-  // Before the first call: sent again with its id, it is not paid twice.
-  if (!known) await save(state, saved);
   const handle = await open(part, saved.bytes > 0 ? 'r+' : 'w');
   await handle.truncate(saved.bytes);
   const file = handle.createWriteStream({ start: saved.bytes });
-  let { bytes, creators } = saved;
-  let version = '';
-  let isPaid = false;
-  for await (const one of partsOf({ rest, ...saved })) {
-    if (one.begun) ({ version, isPaid } = one.begun);
-    else if (one.cursor !== undefined) {
-      // Whatever comes before the cursor is in the file.
-      await new Promise((resolve) => file.write('', resolve));
-      await save(state, { ...saved, cursor: one.cursor, bytes, creators });
-    } else {
-      const line = `${one.creator}\n`;
-      if (!file.write(line)) await once(file, 'drain');
-      bytes += Buffer.byteLength(line);
-      creators += 1;
-      show(creators);
+  const written: Written = { creators: saved.creators, left: 0, version: '', isPaid: false };
+  let { bytes } = saved;
+  try {
+    for await (const one of parts) {
+      if (one.begun) Object.assign(written, one.begun);
+      else if (one.cursor !== undefined) {
+        // Whatever comes before the cursor is in the file.
+        await new Promise((resolve) => file.write('', resolve));
+        await save(state, { ...saved, cursor: one.cursor, bytes, creators: written.creators });
+      } else {
+        const line = `${one.creator ?? one.left}\n`;
+        if (!file.write(line)) await once(file, 'drain');
+        bytes += Buffer.byteLength(line);
+        if (one.left !== undefined) written.left += 1;
+        else {
+          written.creators += 1;
+          onCreators(written.creators);
+        }
+      }
     }
+  } finally {
+    file.end();
+    await finished(file);
   }
-  file.end();
-  await finished(file);
   await rename(part, out);
   await rm(state, { force: true });
-  show(creators, true);
+  return written;
+}
+
+async function walk(filters: Filters, options: WalkOptions): Promise<void> {
+  const { out, dataKey, json } = options;
+  assertFilters(filters);
+  await assertWritable(out);
+  const signal = onStop();
+  const startedAt = performance.now();
+  const rest = openRest(dataKey ? 'data' : 'brand');
+  const known = await savedIn(`${out}.walk`, filters);
+  const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
+  const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
+  if (known) around().err.write(`Continuing after ${known.creators.toLocaleString('en')} creators.\n`);
+  const saved: Saved = known ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
+  // Before the first call: sent again with its id, it is not paid twice.
+  if (!known) await save(`${out}.walk`, saved);
+  const progress = openProgress(pagination.total);
+  const parts = partsOf({ rest, signal, ...saved });
+  const { creators, left, version, isPaid } = await writePart(options, saved, parts, progress.show)
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      const command = toCommand(filters, options);
+      throw new Error(`Stopped. This continues it, and pays for no creator twice:\n  ${command}`, { cause: error });
+    })
+    .finally(progress.end);
   const blocks = Math.max(1, Math.ceil(creators / PAID_TOGETHER));
   const credits = isPaid ? blocks * (price.credits_to_fetch_all / price.pages) : 0;
+  const counted = filters.changed_since === undefined ? {} : { left };
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  if (json) around().out.write(`${JSON.stringify({ creators, credits, seconds, directory_version: version })}\n`);
+  if (json)
+    around().out.write(`${JSON.stringify({ creators, ...counted, credits, seconds, directory_version: version })}\n`);
   else around().out.write(`${creators}\n`);
 }
 

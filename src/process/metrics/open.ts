@@ -18,7 +18,7 @@ import { readWebhookFigures } from '../../platform/webhooks/webhooks.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';
-import { meterDirectory, meterInbox, meterPayouts, meterStores, meterSweeps } from './stock.ts';
+import { meterDirectory, meterImports, meterInbox, meterPayouts, meterStores, meterSweeps } from './stock.ts';
 import { meterWebhooks } from './webhooks.ts';
 
 const RECENTLY_MS = 300_000;
@@ -57,6 +57,7 @@ export function openProcessMetrics(context: Context): Metrics {
   meterPayouts(metrics, context);
   meterInbox(metrics, context);
   meterStores(metrics, context);
+  meterImports(metrics, context);
   meterSweeps(metrics, context);
   return metrics;
 }

@@ -1,3 +1,4 @@
+import { readImportFigures as readFileFigures } from '../../affiliates/imports/tallies.ts';
 import { readPayoutFigures } from '../../affiliates/payouts/payouts.ts';
 import { readStoreFigures } from '../../affiliates/stores/connections/connections.ts';
 import { DELIVERY_STATES } from '../../affiliates/stores/deliveries/deliveries.shapes.ts';
@@ -75,6 +76,19 @@ export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void
   inbox('rollcall_store_deliveries_5m', states, ['state'], (one, { received }) => {
     for (const state of DELIVERY_STATES) one.set({ state }, 0);
     for (const { state, count } of received) one.set({ state }, count);
+  });
+}
+
+/** Metrics of the files that brands sent. */
+export function meterImports(metrics: Metrics, { postgres }: Context): void {
+  const imports = openScraped(metrics, () => readFileFigures(postgres.reads), COUNTS_KEPT_MS);
+  imports('rollcall_imports', "Imports of brands' files by status.", ['of', 'status'], (one, known) => {
+    for (const { of, status, imports: count } of known) one.set({ of, status }, count);
+  });
+  const help = "Records in brands' files by outcome.";
+  imports('rollcall_import_records', help, ['of', 'status', 'outcome'], (one, known) => {
+    for (const { of, status, records } of known)
+      for (const [outcome, count] of Object.entries(records)) one.set({ of, status, outcome }, count);
   });
 }
 

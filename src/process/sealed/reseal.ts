@@ -43,6 +43,7 @@ export const SEALED: readonly SealedColumn[] = [
     key: sql<string>`only_one::text`,
     context: sql<string>`${SALT_CONTEXT}::text`,
   },
+  ofId('data_requests', 'selector', sql<string>`'data request ' || id`),
   ofId('directory_forgotten', 'pks', sql<string>`'forgotten ' || id`),
   ofId('directory_forget_requests', 'email', sql<string>`'forget request ' || id`),
   {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
 import { createThumbnail } from '../../kit/engines/thumbnail.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
@@ -28,10 +29,6 @@ const ABANDONED_AFTER_MS = 3_600_000;
 
 const FAILED = { thumbnailKey: null, thumbnailState: 'failed', width: null, height: null } as const;
 
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}
-
 /** Makes one picture's thumbnail. A second run finds that it exists, and does nothing. */
 export async function makeThumbnail(context: Context, id: string): Promise<void> {
   const { postgres, files, clock, log } = context;
@@ -43,7 +40,7 @@ export async function makeThumbnail(context: Context, id: string): Promise<void>
   try {
     const { webp, width, height } = await createThumbnail(await files.read(storageKey));
     const thumbnailKey = toThumbnailKey(storageKey);
-    await files.write(thumbnailKey, once(webp), 'image/webp');
+    await files.write(thumbnailKey, Readable.from([webp]), 'image/webp');
     await updateThumbnail(postgres.db, id, { thumbnailKey, thumbnailState: 'made', width, height });
   } catch (error) {
     // The storage may be back for the next attempt; a picture that cannot be read will not change.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../kit/html/times.ts';
 import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { template } from '../../kit/mail/template.ts';
 
@@ -7,7 +8,7 @@ const assetRightsEnding = template({
   audience: 'brand',
   params: z.object({ asset_id: z.string(), name: z.string(), ends_on: z.iso.date(), has_ended: z.boolean() }),
   write: ({ asset_id, name, ends_on, has_ended }) => ({
-    subject: has_ended ? `The rights to ${name} have ended` : `The rights to ${name} end on ${ends_on}`,
+    subject: has_ended ? `The rights to ${name} have ended` : `The rights to ${name} end on ${dayText(ends_on)}`,
     paragraphs: [
       has_ended
         ? 'Your rights to use this file have ended. Please stop using it, or agree on an extension with the creator.'
@@ -16,7 +17,7 @@ const assetRightsEnding = template({
     facts: [
       ['File', name],
       ['Asset', asset_id],
-      [has_ended ? 'Ended on' : 'Ends on', ends_on],
+      [has_ended ? 'Ended on' : 'Ends on', dayText(ends_on)],
     ],
   }),
 });

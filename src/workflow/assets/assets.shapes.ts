@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
@@ -143,9 +144,7 @@ export const AssetUpload = z.object({
   name: optional(name).describe("Name in the library; the file's name when omitted."),
   folder_id: optional(folderId).describe('Folder to put it in; the root when omitted.'),
   campaign_id: optional(campaign).describe('Campaign it belongs to.'),
-  creator_email: optional(z.email().max(254)).describe(
-    'Creator who made it: on the roster, or one who applied to a campaign.',
-  ),
+  creator_email: optional(Email).describe('Creator who made it: on the roster, or one who applied to a campaign.'),
   tags: optional(tagsOfForm).describe('Tags, separated by commas or as repeated fields.'),
   usage_rights: optional(usageRights).describe('Usage rights in words.'),
   rights_expires_at: optional(timestampInput).describe('When the usage rights end.'),

@@ -259,8 +259,7 @@ const toAuditRow = ({ sha256: _sha256, ...row }: StoredAssetRow) => row;
 export async function createAsset(work: Work, file: StoredFile, input: NewAsset): Promise<AssetRow> {
   const { db, now, brandId } = work;
   const { storageKey, type, mimeType, sizeBytes, sha256 } = file;
-  if (!(await claimUpload(db, brandId, storageKey)))
-    throw new Error('The file was discarded before its asset was created.');
+  if (!(await claimUpload(db, brandId, file))) throw new Error('The file was discarded before its asset was created.');
   const columns: Insertable<AssetsTable> = {
     id: newId('ast', now.getTime()),
     brandId,

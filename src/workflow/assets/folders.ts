@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { AssetFoldersTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
+import { table } from '../../kit/operation/table.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
@@ -145,8 +145,7 @@ async function findFolderNamed(db: Db, brandId: string, parentId: string | null,
     .executeTakeFirst();
 }
 
-const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
-  lockOwn(db.selectFrom('assetFolders').selectAll(), 'folder', brandId, id);
+const folderRows = table<AssetFoldersTable>('asset_folders', 'folder');
 
 const wrongParent = (code: Problem['code'], message: string) =>
   validationError([{ field: 'parent_id', code, message }]);
@@ -187,21 +186,13 @@ export async function createFolder(work: Work, { name, parent_id: parentId = nul
 export async function patchFolder(work: Work, id: string, { name, parent_id: parentId }: FolderPatch) {
   const { db, now, brandId } = work;
   await lockTree(db, brandId);
-  const old = await lockFolder(db, brandId, id);
+  const old = await folderRows.lock(work, id);
   if (parentId != null) await assertParent(db, brandId, parentId, { id });
   const [newParent, newName] = [parentId === undefined ? old.parentId : parentId, name ?? old.name];
   // With the tree locked, no other change can take the name before this one commits.
   const namesake = await findFolderNamed(db, brandId, newParent, newName);
   if (namesake && namesake.id !== id) throw await nameConflict(db, brandId, newParent, newName);
-  const row = await updateOwn(
-    db
-      .updateTable('assetFolders')
-      .set({ ...omitUndefined({ name, parentId }), updatedAt: now })
-      .returningAll(),
-    brandId,
-    id,
-  );
-  work.audit({ resourceId: id, old, new: row });
+  await folderRows.update(work, old, { ...omitUndefined({ name, parentId }), updatedAt: now });
   return await getFolder(db, brandId, id);
 }
 
@@ -209,12 +200,9 @@ const NOT_EMPTY = ['assets_brand_id_folder_id_fkey', 'asset_folders_brand_id_par
 
 /** Only an empty folder can be deleted, because assets and folders refer to the one that contains them. */
 export async function removeFolder(work: Work, id: string): Promise<void> {
-  const { db, brandId } = work;
-  const old = await lockFolder(db, brandId, id);
-  const query = db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id);
-  await query.execute().catch((error: unknown) => {
+  const old = await folderRows.lock(work, id);
+  await folderRows.delete(work, old).catch((error: unknown) => {
     if (!NOT_EMPTY.some((constraint) => violates(error, constraint))) throw error;
     throw new ApiError('CONFLICT', 'The folder is not empty; move or delete its contents first.');
   });
-  work.audit({ resourceId: id, old, new: null });
 }

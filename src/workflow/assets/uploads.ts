@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { FilePart } from '../../kit/operation/upload.ts';
-import { validationError } from '../../kit/values/errors.ts';
+import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { withoutUnseen } from '../../kit/values/text.ts';
 import { type ContentType, describeMismatch, detectContentType, newStorageKey, SAMPLE_BYTES } from './files.ts';
 
@@ -66,13 +67,18 @@ export function cleanFileName(filename: string): string {
  * Writes a form's file to the storage, before any transaction: `createAsset` takes it, `releaseFile` discards it.
  * Throws 422 for an empty file or one whose content contradicts its name.
  */
-export async function receiveFile(context: UploadContext, brandId: string, part: FilePart): Promise<StoredFile> {
+export async function receiveFile(
+  context: UploadContext,
+  brandId: string,
+  part: FilePart,
+  { isNameChecked = true }: { isNameChecked?: boolean } = {},
+): Promise<StoredFile> {
   const { files, postgres, clock } = context;
   const { sample, rest } = await readSample(part.bytes);
   if (sample.length === 0) throw fileProblem('too_small', 'is empty.');
   const name = cleanFileName(part.filename);
   const content = await detectContentType(sample, name);
-  const mismatch = describeMismatch(content, name, part.mimeType);
+  const mismatch = isNameChecked ? describeMismatch(content, name, part.mimeType) : undefined;
   if (mismatch !== undefined) throw fileProblem('type_mismatch', mismatch);
   const storageKey = newStorageKey();
   // The file is recorded before its first byte is written, so that it is found and removed if the process dies.
@@ -105,8 +111,39 @@ export async function releaseFile(
   await postgres.db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
 }
 
+/** Throws STORAGE_LIMIT_REACHED if the brand's files would have more bytes than the operator allows. */
+async function assertStorage(db: Db, brandId: string, sizeBytes: number): Promise<void> {
+  const limited = await db
+    .selectFrom('brands')
+    .select('maxStorageBytes')
+    .where('id', '=', brandId)
+    .where('maxStorageBytes', 'is not', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!limited) return;
+  const limit = Number(limited.maxStorageBytes);
+  const current = await sumStorage(db, brandId);
+  if (current + sizeBytes <= limit) return;
+  const message = `The files of this brand may have ${limit} bytes together, and have ${current}; delete some first.`;
+  throw new ApiError('STORAGE_LIMIT_REACHED', message, { facts: { limit, current } });
+}
+
+/** The bytes of all files of a brand. */
+export async function sumStorage(db: Db, brandId: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(sum(size_bytes), 0)::float8 as bytes from assets where brand_id = ${brandId} and purged_at is null`.execute(
+    db,
+  );
+  return rows[0]?.bytes ?? 0;
+}
+
 /** Takes the file for an asset; false if it was discarded in the meantime. */
-export async function claimUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
+export async function claimUpload(
+  db: Db,
+  brandId: string,
+  { storageKey, sizeBytes }: Pick<StoredFile, 'storageKey' | 'sizeBytes'>,
+): Promise<boolean> {
+  await assertStorage(db, brandId, sizeBytes);
   const upload = await db
     .deleteFrom('assetUploads')
     .where('brandId', '=', brandId)

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/campaigns.shapes.ts';
-import { Email } from '../creators/creators.shapes.ts';
 import { DueDate, Platform } from '../deliverables/deliverables.shapes.ts';
 import type { BriefFacts, RecipientRow } from './briefs.ts';
 

@@ -1,10 +1,10 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { BriefRecipientsTable, BriefsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
+import { table } from '../../kit/operation/table.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
@@ -86,15 +86,7 @@ export async function listReceived(db: Db, brandId: string, creatorId: string, l
     .execute();
 }
 
-const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
-  lockOwn(db.selectFrom('briefs').selectAll(), 'brief', brandId, id);
-
-async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
-  return await db.insertInto('briefs').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-const updateBrief = (db: Db, brandId: string, id: string, change: Updateable<BriefsTable>) =>
-  updateOwn(db.updateTable('briefs').set(change).returningAll(), brandId, id);
+const briefRows = table<BriefsTable>('briefs', 'brief');
 
 /** The recipients, in the order of sending. */
 export async function listRecipients(db: Db, brandId: string, briefId: string): Promise<RecipientRow[]> {
@@ -131,10 +123,10 @@ const markViewed = (
  * nothing more. Locked until the transaction ends.
  */
 async function lockFinished(
-  db: Db,
-  brandId: string,
+  work: Work,
   { campaignId, creatorId }: { campaignId: string; creatorId: string },
 ): Promise<BriefRow[]> {
+  const { db, brandId } = work;
   const { rows } = await sql<{ id: string }>`
     select id from briefs brief
     where brand_id = ${brandId} and campaign_id = ${campaignId} and status in ('sent', 'in_progress')
@@ -148,7 +140,7 @@ async function lockFinished(
         ), false) = false)
     order by id`.execute(db);
   const locked: BriefRow[] = [];
-  for (const { id } of rows) locked.push(await lockBrief(db, brandId, id));
+  for (const { id } of rows) locked.push(await briefRows.lock(work, id));
   return locked;
 }
 
@@ -190,9 +182,8 @@ export async function createBrief(work: Work, input: BriefCreate): Promise<Brief
     const message = 'is required if `send_notification` is true.';
     throw validationError([{ field: 'creator_email', code: 'no_recipient', message }]);
   }
-  const row = await insertBrief(db, {
+  const row = await briefRows.insert(work, {
     id: newId('brf', now.getTime()),
-    brandId,
     creatorId,
     status: 'draft',
     createdAt: now,
@@ -206,7 +197,6 @@ export async function createBrief(work: Work, input: BriefCreate): Promise<Brief
     moodBoardUrls: input.mood_board_urls,
     dueDate: input.due_date ?? null,
   });
-  work.audit({ resourceId: row.id, old: null, new: row });
   if (input.send_notification) await sendBrief(work, row.id, undefined);
   return await getBrief(db, brandId, row.id);
 }
@@ -214,15 +204,10 @@ export async function createBrief(work: Work, input: BriefCreate): Promise<Brief
 /** Copies a brief to a new draft without recipients. */
 export async function duplicateBrief(work: Work, id: string): Promise<BriefFacts> {
   const { db, now, brandId } = work;
-  const { campaignId, creatorId, title, contentType, platform, instructions, ...rest } = await lockBrief(
-    db,
-    brandId,
-    id,
-  );
+  const { campaignId, creatorId, title, contentType, platform, instructions, ...rest } = await briefRows.lock(work, id);
   const { talkingPoints, doNot, moodBoardUrls, dueDate } = rest;
-  const row = await insertBrief(db, {
+  const row = await briefRows.insert(work, {
     id: newId('brf', now.getTime()),
-    brandId,
     status: 'draft',
     createdAt: now,
     campaignId,
@@ -236,14 +221,13 @@ export async function duplicateBrief(work: Work, id: string): Promise<BriefFacts
     moodBoardUrls,
     dueDate,
   });
-  work.audit({ resourceId: row.id, old: null, new: row });
   return await getBrief(db, brandId, row.id);
 }
 
 /** Set changes, omit keeps, null clears. Recipients always see the current text. */
 export async function patchBrief(work: Work, id: string, patch: BriefPatch): Promise<BriefFacts> {
   const { db, now, brandId } = work;
-  const old = await lockBrief(db, brandId, id);
+  const old = await briefRows.lock(work, id);
   const { status, creator_email } = patch;
   const completes = status === 'completed' && old.status !== 'completed';
   if (completes) assertTransition(old.status, 'completed');
@@ -252,7 +236,7 @@ export async function patchBrief(work: Work, id: string, patch: BriefPatch): Pro
     throw validationError([{ field: 'creator_email', code: 'fixed', message }]);
   }
   const creatorId = await checkReferences(work, patch);
-  const row = await updateBrief(db, brandId, id, {
+  await briefRows.update(work, old, {
     ...omitUndefined({
       title: patch.title,
       campaignId: patch.campaign_id,
@@ -268,17 +252,14 @@ export async function patchBrief(work: Work, id: string, patch: BriefPatch): Pro
     ...(completes ? { status: 'completed', completedAt: now } : {}),
     updatedAt: now,
   });
-  work.audit({ resourceId: id, old, new: row });
   return await getBrief(db, brandId, id);
 }
 
 /** Only possible before it is sent. */
 export async function removeBrief(work: Work, id: string): Promise<void> {
-  const { db, brandId } = work;
-  const old = await lockBrief(db, brandId, id);
+  const old = await briefRows.lock(work, id);
   assertTransition(old.status, 'deleted');
-  await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
-  work.audit({ resourceId: id, old, new: null });
+  await briefRows.delete(work, old);
 }
 
 /** Resolves the recipients, each once, ignoring case and repetitions. */
@@ -326,7 +307,7 @@ async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow,
 /** Sends it to the recipients who have not received it yet and skips the others. */
 export async function sendBrief(work: Work, id: string, emails: readonly string[] | undefined): Promise<BriefSent> {
   const { db, now, brandId } = work;
-  const old = await lockBrief(db, brandId, id);
+  const old = await briefRows.lock(work, id);
   assertTransition(old.status, 'sent');
   const addressees = await resolveAddressees(work, old, emails);
   const recipientIds = new Set((await listRecipients(db, brandId, id)).map(({ creatorId }) => creatorId));
@@ -339,8 +320,7 @@ export async function sendBrief(work: Work, id: string, emails: readonly string[
   }
   let row = old;
   if (old.status === 'draft' && recipients.some(({ status }) => status === 'sent')) {
-    row = await updateBrief(db, brandId, id, { status: 'sent', sentAt: now, updatedAt: now });
-    work.audit({ resourceId: id, old, new: row });
+    row = await briefRows.update(work, old, { status: 'sent', sentAt: now, updatedAt: now });
   }
   return { id, status: row.status, sent_at: row.sentAt?.toISOString() ?? null, recipients };
 }
@@ -349,18 +329,16 @@ export async function sendBrief(work: Work, id: string, emails: readonly string[
 export async function viewBrief(work: Work, id: string, creatorId: string): Promise<void> {
   const { db, now, brandId } = work;
   if (!(await markViewed(db, brandId, { briefId: id, creatorId }, now))) return;
-  const old = await lockBrief(db, brandId, id);
+  const old = await briefRows.lock(work, id);
   if (old.status !== 'sent') return;
-  const row = await updateBrief(db, brandId, id, { status: 'in_progress', firstViewedAt: now, updatedAt: now });
-  work.audit({ resourceId: id, old, new: row });
+  await briefRows.update(work, old, { status: 'in_progress', firstViewedAt: now, updatedAt: now });
 }
 
 /** Completes the briefs whose last missing work was this creator's work in the campaign. */
 export async function completeFinished(work: Work, of: { campaignId: string; creatorId: string }): Promise<void> {
-  const { db, now, brandId } = work;
-  for (const old of await lockFinished(db, brandId, of)) {
+  const { now } = work;
+  for (const old of await lockFinished(work, of)) {
     if (old.status !== 'sent' && old.status !== 'in_progress') continue;
-    const row = await updateBrief(db, brandId, old.id, { status: 'completed', completedAt: now, updatedAt: now });
-    work.audit({ resourceId: old.id, old, new: row });
+    await briefRows.update(work, old, { status: 'completed', completedAt: now, updatedAt: now });
   }
 }

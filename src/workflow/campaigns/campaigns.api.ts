@@ -5,6 +5,8 @@ import { compensationLabel, toCompensation, WEIGHED_COMPENSATION } from '../../k
 import { idField } from '../../kit/values/fields.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
+import { listBudgets } from '../terms/budgets.ts';
+import { parseTerms } from '../terms/versions.ts';
 import {
   CampaignCreator,
   CampaignCreatorFilter,
@@ -93,7 +95,9 @@ const campaignOperations = [
     forAgents: {
       description: 'Creators apply on its page while it is active.',
       example: { name: 'Summer launch', compensation: { type: 'commission', amount: 10 } },
+      omits: ['terms'],
     },
+    hints: { planned: ['terms'] },
     body: CampaignCreate,
     item: CampaignSaved,
     weighs: WEIGHED_COMPENSATION,
@@ -106,12 +110,15 @@ const campaignOperations = [
     summary: 'One campaign',
     description: 'Includes its description, compensation, requirements and the page where creators apply.',
     item: CampaignDetail,
-    find: async ({ postgres, config }, { caller, params }) => {
+    find: async ({ postgres, config, clock }, { caller, params }) => {
       const row = await getCampaign(postgres.db, caller.brandId, params.id);
+      const terms = row.terms === null ? null : parseTerms(row.terms);
+      const place = { place: 'campaign', placeId: row.id, terms } as const;
+      const budget = (await listBudgets(postgres.db, caller.brandId, clock.now(), [place])).get(row.id) ?? [];
       const { platforms, minFollowers, contentTypes, deliverablesCount } = row;
       const requirements = toWire({ platforms, minFollowers, contentTypes, deliverablesCount });
       const apply_url = `${config.linksUrl}/apply/${row.id}`;
-      return { ...toCampaign(row), compensation: toCompensation(row), requirements, apply_url };
+      return { ...toCampaign(row), compensation: toCompensation(row), requirements, apply_url, terms, budget };
     },
   }),
   patch({
@@ -123,7 +130,9 @@ const campaignOperations = [
     forAgents: {
       description: 'Also inside `compensation` and `requirements`, what is omitted stays.',
       example: { id: 'cmp_…', status: 'paused' },
+      omits: ['terms'],
     },
+    hints: { planned: ['terms'] },
     body: CampaignPatch,
     item: CampaignSaved,
     errors: ['NOT_FOUND'],

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, currencyField, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
 import { amountProblem, Currency, toPpm } from '../../kit/values/money.ts';
-import { ListQuery, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { ListQuery, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
 import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
+import { Budgets } from '../terms/budgets.ts';
+import { Terms, TermsInput } from '../terms/terms.shapes.ts';
 
 /** Fields of every noun that has a creator or belongs to a campaign. */
 export const creatorName = fromOutside(
@@ -17,7 +20,7 @@ export const campaignIdInput = z
   .describe('Campaign it belongs to; null for none.')
   .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' });
 export const campaignFilter = z.string().max(100).optional().describe('Only items of this campaign.');
-export const creatorFilter = z.email().max(254).optional().describe('Only items of this creator; case is ignored.');
+export const creatorFilter = Email.optional().describe('Only items of this creator; case is ignored.');
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES).describe('Campaign status. Creators can apply only while it is `active`.');
@@ -121,6 +124,8 @@ export const CampaignDetail = Campaign.extend({
     .string()
     .describe('The public page where creators apply, on the links host.')
     .meta({ example: 'https://links.example/apply/cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+  terms: Terms.nullable().describe('Terms of its codes and links that have none of their own; null without any.'),
+  budget: Budgets,
 }).meta({ id: 'CampaignDetail' });
 
 export const CampaignSaved = Campaign.omit({ applicant_count: true, hired_count: true, deadline: true });
@@ -157,13 +162,16 @@ export const CompensationCreate = Compensation.partial({ amount: true, currency:
   },
 );
 
+const terms = TermsInput.nullable().describe(
+  "What its codes and links pay, unless they or their creator's group have terms of their own; null for none.",
+);
 const description = z
   .string()
   .max(10_000)
   .nullable()
   .describe('Shown on the page where creators apply.')
   .meta({ example: 'Three reels around our summer line.' });
-const deadline = timestampInput
+const deadline = utcTimestampInput
   .nullable()
   .describe(
     "Applications are refused after it. A date, or midnight UTC, means the end of that day in the brand's time zone.",
@@ -195,6 +203,7 @@ export const CampaignCreate = z
     compensation: CompensationCreate.nullable().optional().describe(compensationMeaning),
     requirements: requirements.optional(),
     deadline: deadline.optional(),
+    terms: terms.optional(),
     status: status.default('active'),
   })
   .meta({ id: 'CampaignCreate' });
@@ -209,6 +218,7 @@ export const CampaignPatch = z
     compensation: Compensation.partial().nullable().optional().describe(compensationMeaning),
     requirements: requirements.optional(),
     deadline: deadline.optional(),
+    terms: terms.optional(),
     status: status.optional(),
   })
   .meta({ id: 'CampaignPatch' });

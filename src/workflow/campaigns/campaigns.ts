@@ -3,7 +3,7 @@ import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { CampaignsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
+import { table } from '../../kit/operation/table.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import {
   type Compensation,
@@ -20,6 +20,7 @@ import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { toLikePattern } from '../creators/creators.ts';
+import { setTerms } from '../terms/versions.ts';
 import {
   type CampaignCreate,
   type CampaignFilter,
@@ -34,7 +35,9 @@ export type CampaignRow = Selectable<CampaignsTable>;
 const withCounts = (db: Db, brandId: string) =>
   db
     .selectFrom('campaigns')
+    .leftJoin('terms', 'terms.id', 'campaigns.termsId')
     .selectAll('campaigns')
+    .select('terms.terms')
     .select((eb) => {
       const applications = eb
         .selectFrom('applications')
@@ -60,6 +63,8 @@ export const campaigns = listing({
   rows: withCounts,
 });
 export const { get: getCampaign } = campaigns;
+
+const campaignRows = table<CampaignsTable>('campaigns', 'campaign');
 
 /** A date arrives as midnight UTC, so a deadline at midnight UTC means the whole day. */
 export const isWholeDay = (deadline: Date): boolean => deadline.getTime() % DAY_MS === 0;
@@ -89,27 +94,23 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
   const { compensation, requirements } = input;
   const currency = await getBrandCurrency(db, brandId);
   const terms = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
-  const row = await db
-    .insertInto('campaigns')
-    .values({
-      id: newId('cmp', now.getTime()),
-      brandId,
-      title: input.name,
-      status: input.status,
-      campaignType: input.type ?? null,
-      description: input.description ?? null,
-      ...storedCompensation(terms, currency),
-      platforms: requirements?.platforms ?? null,
-      minFollowers: requirements?.min_followers ?? null,
-      contentTypes: requirements?.content_types ?? null,
-      deliverablesCount: requirements?.deliverables_count ?? null,
-      deadline: input.deadline ?? null,
-      createdAt: now,
-      updatedAt: null,
-    })
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  work.audit({ resourceId: row.id, old: null, new: row });
+  const id = newId('cmp', now.getTime());
+  const row = await campaignRows.insert(work, {
+    id,
+    termsId: await setTerms(work, { place: 'campaign', placeId: id }, input.terms ?? null),
+    title: input.name,
+    status: input.status,
+    campaignType: input.type ?? null,
+    description: input.description ?? null,
+    ...storedCompensation(terms, currency),
+    platforms: requirements?.platforms ?? null,
+    minFollowers: requirements?.min_followers ?? null,
+    contentTypes: requirements?.content_types ?? null,
+    deliverablesCount: requirements?.deliverables_count ?? null,
+    deadline: input.deadline ?? null,
+    createdAt: now,
+    updatedAt: null,
+  });
   work.emit('campaign.created', toEventData(row));
   return row;
 }
@@ -149,22 +150,15 @@ function requirementColumns(patch: CampaignPatch['requirements']) {
 /** Sets only the columns that the patch names, on a locked row. */
 export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
   const { db, now, brandId } = work;
-  const old = await lockOwn(db.selectFrom('campaigns').selectAll(), 'campaign', brandId, id);
-  const { name, type, description, deadline, status, compensation, requirements } = patch;
-  const row = await updateOwn(
-    db
-      .updateTable('campaigns')
-      .set({
-        ...omitUndefined({ title: name, campaignType: type, description, deadline, status }),
-        ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
-        ...requirementColumns(requirements),
-        updatedAt: now,
-      })
-      .returningAll(),
-    brandId,
-    id,
-  );
-  work.audit({ resourceId: id, old, new: row });
+  const old = await campaignRows.lock(work, id);
+  const { name, type, description, deadline, status, compensation, requirements, terms } = patch;
+  const termsId = terms === undefined ? undefined : await setTerms(work, { place: 'campaign', placeId: id }, terms);
+  const row = await campaignRows.update(work, old, {
+    ...omitUndefined({ title: name, campaignType: type, description, deadline, status, termsId }),
+    ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
+    ...requirementColumns(requirements),
+    updatedAt: now,
+  });
   // A patch that changes nothing but the time of the last change is not announced.
   if (JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null }))
     work.emit('campaign.updated', toEventData(row));

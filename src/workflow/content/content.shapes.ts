@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, creatorEmail, idField, PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { creatorName } from '../campaigns/campaigns.shapes.ts';
-import { Email } from '../creators/creators.shapes.ts';
 import type { ContentRow } from './content.ts';
 import { engagementRate, refreshAvailableAt } from './posts.ts';
 

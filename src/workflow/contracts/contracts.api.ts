@@ -1,5 +1,7 @@
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import { html } from '../../kit/html/html.ts';
 import { page } from '../../kit/html/page.ts';
+import { listMailStates } from '../../kit/mail/mails.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { act, create, get, list, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
@@ -17,10 +19,11 @@ import {
   ContractPatch,
   ContractSaved,
   toContract,
-  toContractDetail,
   toContractSaved,
+  toContractWire,
 } from './contracts.shapes.ts';
 import {
+  type ContractFacts,
   contracts,
   createContract,
   getContract,
@@ -32,6 +35,14 @@ import {
 import { documentHtml, readDocument } from './document.ts';
 
 const tag = 'Contracts';
+/** A contract with the state of the mail whose link works now. */
+async function showContract(db: Db, row: ContractFacts) {
+  const subject = `${row.id}:${row.linkVersion}`;
+  const [mail] = await listMailStates(db, row.brandId, 'contract_sent', [subject]);
+  const isDelayed = mail?.state === 'queued' && mail.reason !== null;
+  return ContractDetail.parse({ ...toContractWire(row), email_state: isDelayed ? 'delayed' : (mail?.state ?? null) });
+}
+
 const getPageLinks = async ({ pageLinks }: Context) => pageLinks;
 
 const contractOperations = [
@@ -80,7 +91,7 @@ const contractOperations = [
     description: 'Includes its usage rights and the name it was signed with.',
     item: ContractDetail,
     find: async ({ postgres }, { caller, params }) =>
-      toContractDetail(await getContract(postgres.db, caller.brandId, params.id)),
+      await showContract(postgres.db, await getContract(postgres.db, caller.brandId, params.id)),
   }),
   patch({
     id: 'update_contract',
@@ -96,7 +107,7 @@ const contractOperations = [
     item: ContractDetail,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     weighs: WEIGHED_COMPENSATION,
-    apply: async (work, { params, body }) => toContractDetail(await patchContract(work, params.id, body)),
+    apply: async (work, { params, body }) => await showContract(work.db, await patchContract(work, params.id, body)),
   }),
   get({
     id: 'get_contract_document',
@@ -146,7 +157,7 @@ const contractOperations = [
     item: ContractDetail,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     hints: { idempotent: true, destructive: true },
-    apply: async (work, { params }) => toContractDetail(await voidContract(work, params.id)),
+    apply: async (work, { params }) => await showContract(work.db, await voidContract(work, params.id)),
   }),
 ] as const;
 

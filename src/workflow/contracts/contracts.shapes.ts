@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { toCompensation } from '../../kit/values/compensation.ts';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
@@ -13,7 +14,6 @@ import {
   creatorFilter,
   creatorName,
 } from '../campaigns/campaigns.shapes.ts';
-import { Email } from '../creators/creators.shapes.ts';
 import { ContractTerms, WorkInput, WorkShown } from '../deliverables/deliverables.shapes.ts';
 import type { ContractFacts } from './contracts.ts';
 
@@ -73,6 +73,8 @@ const items = z
     if (units <= MAX_UNITS) return;
     context.addIssue({ code: 'custom', message: `must have at most ${MAX_UNITS} units in all`, input: units });
   });
+
+const EMAIL_STATES = ['queued', 'delayed', 'held', 'sent', 'failed', 'suppressed'] as const;
 
 /** An agreement with a creator. Lists and events carry it. */
 export const Contract = z
@@ -147,6 +149,13 @@ export const ContractDetail = Contract.extend({
     .nullable()
     .describe('SHA-256 of the document that was sent, in hex; null for a draft.')
     .meta({ example: sha256Example }),
+  email_state: z
+    .enum(EMAIL_STATES)
+    .nullable()
+    .describe(
+      'The mail with the link to sign. `delayed`: it waits for the hourly limit; `held`: a person must release it; `suppressed`: the address ' +
+        'accepts no mail. Null for a draft, after an end, and 30 days after the mail.',
+    ),
 }).meta({ id: 'ContractDetail' });
 
 export const ContractSaved = Contract.pick({
@@ -248,7 +257,7 @@ export const ContractFilter = z.object({
 });
 export type ContractFilter = z.output<typeof ContractFilter>;
 
-const toContractWire = ({ items: deliverables, contentHash, ...row }: ContractFacts) => ({
+export const toContractWire = ({ items: deliverables, contentHash, ...row }: ContractFacts) => ({
   ...toWire(row),
   compensation: toCompensation(row),
   deliverables: deliverables.map(toWire),
@@ -257,7 +266,6 @@ const toContractWire = ({ items: deliverables, contentHash, ...row }: ContractFa
 
 /** The list item of a row. Events carry it too. */
 export const toContract = (row: ContractFacts): Contract => Contract.parse(toContractWire(row));
-export const toContractDetail = (row: ContractFacts) => ContractDetail.parse(toContractWire(row));
 export const toContractSaved = (row: ContractFacts, signatureUrl: string | null) =>
   ContractSaved.parse({ ...toWire(row), signature_url: signatureUrl });
 

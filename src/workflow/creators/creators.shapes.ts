@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { currencyField, idField, PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { type HandlePlatform, parseHandleAddress, readHandle } from '../../kit/values/handle-address.ts';
 import { integerParameter, ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
@@ -74,8 +75,6 @@ const AnyHandle = z
   })
   .overwrite((text) => toHandle(text, platformIn(text)))
   .meta({ example: '@gordongram' });
-
-export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });
 
 export const CreatorName = z.string().trim().min(1).max(200);
 export const MAX_TAGS = 50;

@@ -29,6 +29,17 @@ export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
   await lockBrand(db, brandId);
 }
 
+/** Locks a creator until the transaction ends, as payments do; undefined if the brand has no such creator. */
+export async function lockCreator(db: Db, brandId: string, id: string) {
+  return await db
+    .selectFrom('creators')
+    .select(['id', 'email', 'name'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
 /** The brand's creators with this e-mail or one of these handles. */
 export async function listMatching(db: Db, brandId: string, identity: Identity): Promise<CreatorRow[]> {
   const { email, igHandle, ttHandle } = identity;
@@ -135,33 +146,27 @@ export function eachCreator(exports: Exports, brandId: string, where: CreatorCon
   );
 }
 
-/**
- * Takes the creators without a profile that are due, longest due first, and postpones each by a minute to a day before
- * the attempt. A killed attempt is therefore repeated, and two workers never take the same creator.
- */
-export async function claimUnprofiled(db: Db, now: Date, limit: number): Promise<CreatorRow[]> {
-  return await db
-    .with('due', (cte) =>
-      cte
-        .selectFrom('creators')
-        .select('id')
-        .where('profiledAt', 'is', null)
-        .where((eb) => eb.or([eb('igHandle', 'is not', null), eb('ttHandle', 'is not', null)]))
-        .where((eb) => eb(eb.fn.coalesce('profileRetryAt', 'createdAt'), '<=', now))
-        .orderBy((eb) => eb.fn.coalesce('profileRetryAt', 'createdAt'))
-        .limit(limit)
-        .forNoKeyUpdate()
-        .skipLocked(),
-    )
+/** Creators without a profile that are due, longest due first. */
+export const selectUnprofiled = (db: Db, now: Date) =>
+  db
+    .selectFrom('creators')
+    .selectAll()
+    .where('profiledAt', 'is', null)
+    .where((eb) => eb.or([eb('igHandle', 'is not', null), eb('ttHandle', 'is not', null)]))
+    .where((eb) => eb(eb.fn.coalesce('profileRetryAt', 'createdAt'), '<=', now))
+    .orderBy((eb) => eb.fn.coalesce('profileRetryAt', 'createdAt'));
+
+/** Counts a look-up. The next one, if it is needed, comes a minute to a day later. */
+export async function postponeProfile(db: Db, { id, brandId }: CreatorRow, now: Date): Promise<void> {
+  await db
     .updateTable('creators')
-    .from('due')
     .set({
       profileAttempts: sql<number>`least(profile_attempts + 1, 1000)`,
       profileRetryAt: sql<Date>`${now}::timestamptz
         + least(interval '1 day', interval '1 minute' * power(2, least(profile_attempts, 11)))`,
     })
-    .whereRef('creators.id', '=', 'due.id')
-    .returningAll('creators')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
     .execute();
 }
 

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { DirectoryCreator } from '../../directory/search/creator.shapes.ts';
 import type { Clause } from '../../directory/search/query.ts';
 import { getJson } from '../../kit/engines/http/client.ts';
+import { claimedWork } from '../../kit/operation/claimed-work.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Job } from '../../kit/operation/job.ts';
 import type { EventConsumer } from '../../kit/operation/noun.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { type CreatorRow, claimUnprofiled, type Identity, updateProfile } from './creators.ts';
+import { type CreatorRow, type Identity, postponeProfile, selectUnprofiled, updateProfile } from './creators.ts';
 
 const PROVIDER_TIMEOUT_MS = 3_000;
 const PROVIDER_MAX_BYTES = 64 * 1024;
@@ -116,42 +116,32 @@ export async function lookUpProfile(
   });
 }
 
-const AT_ONCE = 10;
-
-async function profile(context: Context, creator: CreatorRow): Promise<boolean> {
+async function profile(context: Context, creator: CreatorRow): Promise<void> {
   const { postgres, clock } = context;
   const columns = await lookUpProfile(context, creator);
-  if (Object.keys(columns).length === 0) return false;
+  await postponeProfile(postgres.db, creator, clock.now());
+  if (Object.keys(columns).length === 0) return;
   const actor = { brandId: creator.brandId, keyId: null, operation: 'profile_creator', requestId: null };
-  return await inWork(postgres.db, clock, actor, async ({ db, now, audit }) => {
+  await inWork(postgres.db, clock, actor, async ({ db, now, audit }) => {
     const row = await updateProfile(db, creator, { ...columns, updatedAt: now });
     if (row) audit({ resourceId: row.id, old: creator, new: row });
-    return row?.profiledAt != null;
   });
 }
 
-/** One pass over the creators whose profile is due. Returns how many profiles were found. */
-export async function profileUnknown(context: Context): Promise<number> {
-  let profiled = 0;
-  for (;;) {
-    const due = await claimUnprofiled(context.postgres.db, context.clock.now(), AT_ONCE);
-    const results = await Promise.all(due.map((creator) => profile(context, creator)));
-    profiled += results.filter(Boolean).length;
-    if (due.length < AT_ONCE) return profiled;
-  }
-}
-
-export const profileCreators: Job = {
+export const profileCreators = claimedWork({
   name: 'profile-creators',
   everyMs: 5_000,
   asksFor: 'creators whose profile is not known yet',
-  run: profileUnknown,
-};
+  places: 10,
+  due: selectUnprofiled,
+  doing: 'looking up a creator',
+  run: profile,
+});
 
 /** Looks up creators as soon as they join the roster, not at the next sweep. */
 export const profileConsumer: EventConsumer = {
   name: 'profiles',
   open: (context) => async (events) => {
-    if (events.some(({ event }) => event === 'roster.creator_added')) await profileUnknown(context);
+    if (events.some(({ event }) => event === 'roster.creator_added')) await profileCreators.run(context);
   },
 };

@@ -1,5 +1,7 @@
 import { create, get, list, patch } from '../../kit/operation/kit.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { deliverableMails } from './deliverables.mails.ts';
 import {
@@ -28,7 +30,11 @@ const deliverableOperations = [
     query: DeliverableFilter,
     item: Deliverable,
     rows: deliverables,
-    itemOf: toDeliverable,
+    whereOf: async ({ clock, postgres }, { caller, query }) => ({
+      ...query,
+      today: dayIn(await getTimeZone(postgres.db, caller.brandId), clock.now()),
+    }),
+    itemOf: (row, { clock }) => toDeliverable(row, clock.now()),
   }),
   get({
     id: 'get_deliverable',
@@ -37,9 +43,9 @@ const deliverableOperations = [
     summary: 'One deliverable',
     description: 'Includes every submitted version, newest first.',
     item: DeliverableDetail,
-    find: async ({ postgres }, { caller, params }) => {
+    find: async ({ postgres, clock }, { caller, params }) => {
       const row = await getDeliverable(postgres.db, caller.brandId, params.id);
-      return toDeliverableDetail(row, await listSubmissions(postgres.db, caller.brandId, [row.id]));
+      return toDeliverableDetail(row, await listSubmissions(postgres.db, caller.brandId, [row.id]), clock.now());
     },
   }),
   create({
@@ -54,7 +60,7 @@ const deliverableOperations = [
     },
     body: DeliverableCreate,
     item: Deliverable,
-    apply: async (work, { body }) => toDeliverable(await createDeliverable(work, body)),
+    apply: async (work, { body }) => toDeliverable(await createDeliverable(work, body), work.now),
   }),
   patch({
     id: 'update_deliverable',

@@ -154,7 +154,7 @@ async function mailBrand(work: Work, move: Move, row: DeliverableFacts): Promise
   const about = { to: contactEmail, subjectRow: `${id}:${version}` };
   const from = { deliverable_id: id, name: type, creator: getDisplayName(row) };
   if (move === 'deliverable.submitted') {
-    const params = { ...from, version, is_late: toDeliverable(row).is_late, content_url: contentUrl };
+    const params = { ...from, version, is_late: toDeliverable(row, work.now).is_late, content_url: contentUrl };
     await queueMail(work, { kind: 'deliverable_submitted', ...about, params });
   }
   if (move === 'deliverable.declined') {

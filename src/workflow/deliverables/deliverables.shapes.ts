@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { UsageTerms } from '../assets/assets.shapes.ts';
 import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/campaigns.shapes.ts';
-import { Email } from '../creators/creators.shapes.ts';
 import type { DeliverableFacts, SubmissionRow } from './deliverables.ts';
 
 const STATUSES = [
@@ -73,10 +74,14 @@ const platform = z
   .nullable()
   .describe(`Platform the content is posted on: ${PLATFORM_NAMES}; null when left open.`)
   .meta({ example: 'photo_app' });
-const dueDate = z.string().nullable().describe('Day it is due, in UTC; null for none.').meta({ example: '2027-01-31' });
+const dueDate = z
+  .string()
+  .nullable()
+  .describe("Day it is due, in the brand's time zone; null for none.")
+  .meta({ example: '2027-01-31' });
 /** One unit, or several alike, as they are returned. */
 export const WorkShown = { type, platform, due_date: dueDate };
-const dueDateInput = DueDate.nullable().describe('Day it is due, in UTC; null for none.');
+const dueDateInput = DueDate.nullable().describe("Day it is due, in the brand's time zone; null for none.");
 export const WorkInput = {
   type: DeliverableType,
   platform: Platform.nullable().describe(`Platform the content is posted on: ${PLATFORM_NAMES}; null when left open.`),
@@ -130,7 +135,9 @@ export const Deliverable = z
       .meta({ example: '2026-03-10T12:00:00.000Z' }),
     is_late: z
       .boolean()
-      .describe('True when the latest version came after the due date, by the UTC day.')
+      .describe(
+        "True when the latest version came after the due date, or the creator still owes it then, in the brand's time zone.",
+      )
       .meta({ example: false }),
     version: z.number().int().describe('Number of versions submitted so far.').meta({ example: 1 }),
     feedback: z
@@ -234,6 +241,9 @@ export const DeliverableFilter = z.object({
   contract_id: z.string().max(100).optional().describe('Only deliverables of this contract.'),
   creator_email: creatorFilter,
   status: status.optional().describe('Only deliverables with this status.'),
+  overdue: booleanParameter()
+    .optional()
+    .describe('true: only what creators still owe after its due date. false: only the rest.'),
   ...ListQuery,
   sort: z
     .enum(['newest', 'oldest', 'due'])
@@ -242,21 +252,25 @@ export const DeliverableFilter = z.object({
 });
 export type DeliverableFilter = z.output<typeof DeliverableFilter>;
 
-/** Compares UTC days: nothing is late on the due day itself. */
-export const isLateAt = (at: Date, dueDate: string | null): boolean =>
-  dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
+/** Compares days of the brand's zone: nothing is late on the due day itself. */
+export const isLateAt = (at: Date, dueDate: string | null, timeZone: string): boolean =>
+  dueDate !== null && dayIn(timeZone, at) > dueDate;
 
-const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
-  submittedAt !== null && isLateAt(submittedAt, dueDate);
+/** The creator has to act. */
+export const OWED = ['pending', 'in_progress', 'revision_requested'] as const;
+export const isOwed = (status: string): boolean => OWED.some((one) => one === status);
+
+const isLate = ({ status: state, submittedAt, dueDate: due, timeZone }: DeliverableFacts, now: Date): boolean =>
+  (submittedAt !== null && isLateAt(submittedAt, due, timeZone)) || (isOwed(state) && isLateAt(now, due, timeZone));
 
 /** The list item of a row. Events carry it too. */
-export const toDeliverable = (row: DeliverableFacts): Deliverable =>
-  Deliverable.parse({ ...toWire(row), is_late: isLate(row) });
+export const toDeliverable = (row: DeliverableFacts, now: Date): Deliverable =>
+  Deliverable.parse({ ...toWire(row), is_late: isLate(row, now) });
 
-export const toDeliverableDetail = (row: DeliverableFacts, submissions: readonly SubmissionRow[]) =>
+export const toDeliverableDetail = (row: DeliverableFacts, submissions: readonly SubmissionRow[], now: Date) =>
   DeliverableDetail.parse({
     ...toWire(row),
-    is_late: isLate(row),
+    is_late: isLate(row, now),
     submissions: submissions.map(({ n, at, ...submission }) => ({
       ...toWire(submission),
       version: n,

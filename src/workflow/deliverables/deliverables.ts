@@ -4,6 +4,7 @@ import type { DeliverableSubmissionsTable, DeliverablesTable } from '../../kit/e
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { EventName } from '../../kit/outbox/events.ts';
 import { validationError } from '../../kit/values/errors.ts';
@@ -20,6 +21,8 @@ import {
   type DeliverableFilter,
   type DeliverablePatch,
   isLateAt,
+  isOwed,
+  OWED,
   toDeliverable,
 } from './deliverables.shapes.ts';
 import { ENDED_WITH_CONTRACT, findMoveError, toAssetRights } from './moves.ts';
@@ -33,16 +36,22 @@ const withCreator = (db: Db, brandId: string) =>
   db
     .selectFrom('deliverables')
     .innerJoin('creators', 'creators.id', 'deliverables.creatorId')
+    .innerJoin('brands', 'brands.id', 'deliverables.brandId')
     .leftJoin('contracts', 'contracts.id', 'deliverables.contractId')
     .selectAll('deliverables')
+    .select('brands.timeZone')
     .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
     .select(['contracts.status as contractStatus', 'contracts.title as contractTitle'])
     .where('deliverables.brandId', '=', brandId);
 
 export type DeliverableFacts = Awaited<ReturnType<typeof getDeliverable>>;
 
-/** The creator has to act. */
-const OWED: ReadonlySet<DeliverableStatus> = new Set(['pending', 'in_progress', 'revision_requested']);
+/** `today`, in the brand's zone, decides what is overdue. */
+type DeliverableSelection = Omit<DeliverableFilter, keyof Page> & { today: string };
+
+const isOverdue = (today: string) =>
+  sql<boolean>`(deliverables.status = any(${[...OWED]}::text[])
+    and coalesce(deliverables.due_date < ${today}::date, false))`;
 
 export const deliverables = listing({
   noun: 'deliverable',
@@ -52,11 +61,12 @@ export const deliverables = listing({
   due: {
     at: sql`case when deliverables.status in ('pending', 'in_progress', 'revision_requested')
       then coalesce(deliverables.due_date, 'infinity') else 'infinity' end`,
-    of: ({ status, dueDate }) => (OWED.has(status) ? dueDate : null) ?? 'infinity',
+    of: ({ status, dueDate }) => (isOwed(status) ? dueDate : null) ?? 'infinity',
   },
-  matching: (db, brandId, { campaign_id, contract_id, creator_email, status }: Omit<DeliverableFilter, keyof Page>) =>
+  matching: (db, brandId, { campaign_id, contract_id, creator_email, status, overdue, today }: DeliverableSelection) =>
     db
       .selectFrom('deliverables')
+      .$if(overdue !== undefined, (query) => query.where(sql<boolean>`${isOverdue(today)} is ${sql.lit(overdue)}`))
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id, contractId: contract_id })))
       .where(matchesCreator('deliverables.creatorId', brandId, creator_email)),
   rows: withCreator,
@@ -155,7 +165,7 @@ async function announce(
 ): Promise<DeliverableFacts> {
   audit(work, old, row);
   const facts = await getDeliverable(work.db, work.brandId, row.id);
-  work.emit(event, toDeliverable(facts));
+  work.emit(event, toDeliverable(facts, work.now));
   return facts;
 }
 
@@ -271,7 +281,7 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   const facts = await getDeliverable(db, brandId, id);
   // It is already approved, so consumers that track posts need this separate event.
   if (row.track && !old.track && row.status === 'approved') {
-    work.emit('deliverable.track_requested', toDeliverable(facts));
+    work.emit('deliverable.track_requested', toDeliverable(facts, now));
   }
   return facts;
 }
@@ -351,7 +361,7 @@ export async function submitDeliverable(work: Work, id: string, submission: Subm
       n: version,
       at: now,
       feedback: null,
-      isLate: isLateAt(now, old.dueDate),
+      isLate: isLateAt(now, old.dueDate, await getTimeZone(db, brandId)),
     })
     .execute();
   const row = await updateDeliverable(db, brandId, id, {

@@ -5,6 +5,8 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
 import { MAX_TAGS } from '../creators/creators.shapes.ts';
 import { type CreatorRow, changeCreator, lockBrandRoster } from '../creators/creators.ts';
+import { dropMergedProfile } from '../payments/payments.ts';
+import { endMemberships, isInGroup } from './memberships.ts';
 import { MAX_NOTE } from './roster.shapes.ts';
 import { findEntry, type RosterRow, updateEntry } from './roster.ts';
 
@@ -71,11 +73,6 @@ async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise
   );
 }
 
-function joinedNote(target: string | null, source: string | null): string | null {
-  if (target === null || source === null || target === source) return target ?? source;
-  return `${target}\n\n${source}`.slice(0, MAX_NOTE);
-}
-
 /** Leaves one entry: that of the target creator, on the roster if either was. */
 async function joinEntries(work: Work, { source, target }: MergePair): Promise<RosterRow | undefined> {
   const { db, now, brandId } = work;
@@ -85,7 +82,9 @@ async function joinEntries(work: Work, { source, target }: MergePair): Promise<R
   await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', going.id).execute();
   work.audit({ resourceId: going.id, old: going, new: null });
   const status = staying.status === 'removed' ? going.status : staying.status;
-  const row = await updateEntry(db, staying, { status, note: joinedNote(staying.note, going.note), updatedAt: now });
+  const notes = new Set([staying.note, going.note].filter((text) => text !== null));
+  const note = notes.size === 0 ? null : [...notes].join('\n\n').slice(0, MAX_NOTE);
+  const row = await updateEntry(db, staying, { status, note, updatedAt: now });
   work.audit({ resourceId: row.id, old: staying, new: row });
   return row;
 }
@@ -118,6 +117,9 @@ export async function mergeCreators(work: Work, id: string, into: string): Promi
   const { source, target } = pair;
   await assertNoMoney(work, source);
   const entry = await joinEntries(work, pair);
+  await dropMergedProfile(work, source.id, target.id);
+  // The one who stays keeps their group.
+  if (await isInGroup(work, target)) await endMemberships(work, [source.id]);
   await moveRecords(work, pair);
   await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', source.id).execute();
   // The record tells who owns the source's clicks now.

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { creatorEmail, currencyField, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import {
   CreatorName,
-  Email,
   InstagramHandle,
   PersonFilter,
   personFields,
@@ -83,6 +83,11 @@ export const RosterEntry = z
     tt_followers: count
       .describe('Followers on TikTok (`video_app`); null until the profile is fetched.')
       .meta({ example: 91_000 }),
+    group_id: z
+      .string()
+      .nullable()
+      .describe('The group that the creator is in; null without one.')
+      .meta({ example: 'grp_0Uo3xK2mVdT2aXs7LpRb' }),
   })
   .meta({ id: 'RosterEntry' });
 
@@ -110,6 +115,7 @@ export const RosterRemoved = z.object({ id, status: z.literal('removed').describ
 
 export const RosterFilter = z.object({
   status: settableStatus.describe('Only entries with this status. `active` includes `hired`.').optional(),
+  group_id: z.string().max(100).describe('Only creators of this group.').optional(),
   ...PersonFilter,
   ...ListQuery,
 });

@@ -23,6 +23,8 @@ import {
   matchesPerson,
 } from '../creators/creators.ts';
 import type { ProfileColumns } from '../creators/profiles.ts';
+import { followMailAddress } from '../payments/payments.ts';
+import { joinDefaultGroup } from './memberships.ts';
 import type { RosterAdd, RosterAddByHandle, RosterFilter, RosterPatch } from './roster.shapes.ts';
 
 export type RosterStatus = RosterEntriesTable['status'];
@@ -65,6 +67,15 @@ const withCreators = (db: Db, brandId: string) =>
     .select(EARNED.as('earned'))
     .select((eb) =>
       eb
+        .selectFrom('groupMemberships as member')
+        .where('member.brandId', '=', brandId)
+        .whereRef('member.creatorId', '=', 'rosterEntries.creatorId')
+        .where('member.until', 'is', null)
+        .select('member.groupId')
+        .as('groupId'),
+    )
+    .select((eb) =>
+      eb
         .selectFrom('applications as application')
         .innerJoin('campaigns as campaign', 'campaign.id', 'application.campaignId')
         .where('application.brandId', '=', brandId)
@@ -102,9 +113,14 @@ export const roster = listing({
   table: 'roster_entries',
   time: 'addedAt',
   changed: ['addedAt', 'updatedAt'],
-  matching: (db, brandId, { status, ...where }: Omit<RosterFilter, keyof Page>) => {
+  matching: (db, brandId, { status, group_id: groupId, ...where }: Omit<RosterFilter, keyof Page>) => {
     let entries = db.selectFrom('rosterEntries');
     if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
+    if (groupId !== undefined) {
+      const members = db.selectFrom('groupMemberships as member').where('member.brandId', '=', brandId);
+      const present = members.where('groupId', '=', groupId).where('until', 'is', null).select('member.creatorId');
+      entries = entries.where('creatorId', 'in', present);
+    }
     if (!hasPersonFilter(where)) return entries;
     const people = db.selectFrom('creators').select('creators.id').where('creators.brandId', '=', brandId);
     return entries.where('creatorId', 'in', people.where(matchesPerson(where)));
@@ -170,6 +186,7 @@ async function settle(work: Work, limit: number, old: RosterRow | null, row: Ros
   if (wasOnRoster && row.status === 'removed') await announce(work, 'roster.creator_removed', row);
   if (wasOnRoster || row.status === 'removed') return;
   await assertWithinLimit(work, limit);
+  await joinDefaultGroup(work, row.creatorId);
   await announce(work, 'roster.creator_added', row);
 }
 
@@ -181,7 +198,7 @@ async function announce(work: Work, event: 'roster.creator_added' | 'roster.crea
 }
 
 /** Adds a creator to the roster or puts them back; `added` is false if they were there already. */
-async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
+export async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const id = newId('rst', now.getTime());
@@ -293,6 +310,9 @@ export async function patchEntry(work: Work, limit: number, id: string, patch: R
       const identity = { email: email ?? null, igHandle: null, ttHandle: null };
       const [other] = await listMatching(db, brandId, identity);
       throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
+    }
+    if (email !== undefined && creator.email !== null) {
+      await followMailAddress(work, creator.id, { old: creator.email, next: email });
     }
   }
   await settle(work, limit, old, await updateEntry(db, old, { ...omitUndefined({ status, note }), updatedAt: now }));

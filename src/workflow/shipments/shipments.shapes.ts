@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { creatorName } from '../campaigns/campaigns.shapes.ts';
-import { Email } from '../creators/creators.shapes.ts';
 
 const SHOWN_STATUSES = ['created', 'pending', 'shipped', 'delivered', 'returned'] as const;
 /** The statuses that a brand may set and filter by. */

@@ -100,29 +100,9 @@ export async function findShipmentPage(db: Db, id: string) {
   return await db.selectFrom('shipments').selectAll().where('shipments.id', '=', id).executeTakeFirst();
 }
 
-export interface DueParcel {
-  id: string;
-  brandId: string;
-}
-
-/** Claims parcels to query the carrier about; other workers skip them until `again`. */
-export async function claimDueParcels(db: Db, now: Date, again: Date, limit: number): Promise<DueParcel[]> {
-  return await db
-    .updateTable('shipments')
-    .set({ trackAt: again })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('shipments')
-        .select('id')
-        .where('trackAt', '<=', now)
-        .orderBy('trackAt')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning(['id', 'brandId'])
-    .execute();
-}
+/** Parcels to query the carrier about. */
+export const selectDueParcels = (db: Db, now: Date) =>
+  db.selectFrom('shipments').select(['id', 'brandId']).where('trackAt', '<=', now).orderBy('trackAt');
 
 /** Orders the statuses. A returned parcel was shipped, but may not have been delivered. */
 const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped: 1, delivered: 2, returned: 2 };

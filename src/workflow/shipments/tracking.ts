@@ -1,18 +1,17 @@
 import pThrottle from 'p-throttle';
 import { z } from 'zod';
 import { callJson } from '../../kit/engines/http/client.ts';
+import { claimedWork } from '../../kit/operation/claimed-work.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import type { Config } from '../../kit/values/config.ts';
 import { unavailable } from '../../kit/values/errors.ts';
 import {
-  claimDueParcels,
-  type DueParcel,
   getShipment,
   lockShipment,
   moveShipment,
   type ShipmentRow,
+  selectDueParcels,
   type TrackingEvent,
   updateShipment,
 } from './shipments.ts';
@@ -132,9 +131,8 @@ async function readTracking(
   return toReport(Tracking.parse(data));
 }
 
-const AT_ONCE = 10;
 const ASK_EVERY_MS = 2 * 3_600_000;
-/** For a provider that does not answer, or a worker that died in the middle. */
+/** For a provider that does not answer. */
 const AGAIN_AFTER_MS = 10 * 60_000;
 /** Statuses after which a carrier reports nothing more. */
 const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
@@ -171,31 +169,21 @@ async function note(context: Context, parcel: ShipmentRow, answer: ParcelReport 
   });
 }
 
-async function track(context: Context, { brandId, id }: DueParcel): Promise<void> {
+async function track(context: Context, { brandId, id }: { brandId: string; id: string }): Promise<void> {
   const row = await getShipment(context.postgres.db, brandId, id);
   if (row.trackingNumber === null) return;
   const parcel = { trackingNumber: row.trackingNumber, carrier: row.carrier, ref: row.trackingRef };
-  try {
-    await note(context, row, await readTracking(context.config, parcel));
-  } catch (error) {
-    context.failures.failed('tracking a parcel', error, { brandId, shipment: id });
-  }
+  await note(context, row, await readTracking(context.config, parcel));
 }
 
-/** One pass over the parcels that are due, if a provider is configured. */
-export async function trackDue(context: Context): Promise<void> {
-  if (context.config.trackingProviderUrl === undefined) return;
-  for (;;) {
-    const now = context.clock.now();
-    const due = await claimDueParcels(context.postgres.db, now, new Date(now.getTime() + AGAIN_AFTER_MS), AT_ONCE);
-    await Promise.all(due.map((parcel) => track(context, parcel)));
-    if (due.length < AT_ONCE) return;
-  }
-}
-
-export const trackParcels: Job = {
+export const trackParcels = claimedWork({
   name: 'track-parcels',
   everyMs: 5_000,
   asksFor: 'parcels in transit whose status is older than two hours',
-  run: trackDue,
-};
+  isOn: ({ trackingProviderUrl }) => trackingProviderUrl !== undefined,
+  places: 10,
+  due: selectDueParcels,
+  doing: 'tracking a parcel',
+  run: track,
+  restMs: () => AGAIN_AFTER_MS,
+});

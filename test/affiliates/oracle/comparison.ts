@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { randomRuns, testSeed as seed } from '../../harness/random-runs.ts';
+import { longDeadlineMs } from '../../run/deadline.ts';
 import { Undecided } from './door.ts';
 import { type History, history } from './history.ts';
 import { live, openStage, type Stage, shrink } from './run.ts';
@@ -50,6 +51,6 @@ export function compareWithOracle(defaultHistories: number): void {
         }
       }
     },
-    Math.max(900_000, histories * 1_000),
+    Math.max(longDeadlineMs, histories * 1_000),
   );
 }

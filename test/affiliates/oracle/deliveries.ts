@@ -119,7 +119,7 @@ function wooOrder(store: TestStore, reported: Reported, email: string | null): S
     coupon_lines: [...reported.codes.map((code) => ({ code })), {}],
     meta_data: [
       ...[{}, { key: 'click_id' }, ...reported.tokens.map((value) => ({ key: 'click_id', value }))],
-      ...(reported.isRenewal ? [{ key: '_subscription_renewal', value: '7' }] : []),
+      ...(reported.isRenewal ? [{ key: '_subscription_renewal', value: `7${id}` }] : []),
       { key: '_wcpay_mode', value: reported.isTest ? 'test' : 'prod' },
     ],
     refunds: refunds.map((refund) => ({ id: refund.id })),

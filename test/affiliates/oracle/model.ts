@@ -3,6 +3,7 @@
  * anew from all of them. Nothing of src/ decides anything here.
  */
 import { attribute } from './attribution.ts';
+import { attributeToCustomer, beginCustomer, type OracleCustomer } from './customers.ts';
 import { DAY_MS } from './history.ts';
 
 export interface OracleLink {
@@ -80,6 +81,8 @@ export interface OracleCommission {
   paidMinor: number;
   /** What the brand recorded without an order; null where an order decides. */
   manualMinor: number | null;
+  /** The customer who decided it; undefined where what the order carried did. */
+  customer?: OracleCustomer;
 }
 
 export interface OracleOrder {
@@ -101,6 +104,7 @@ export interface Oracle {
   clicks: OracleClick[];
   orders: Map<string, OracleOrder>;
   payouts: OraclePayout[];
+  customers: OracleCustomer[];
 }
 
 /** Money that went out. */
@@ -165,11 +169,30 @@ export function hearOrder(oracle: Oracle, reported: Reported): void {
   const codes = reported.codes.filter((code) => !order.seen.has(code.toUpperCase()));
   const tokens = reported.tokens.filter((token) => !order.seen.has(token));
   for (const one of [...codes.map((code) => code.toUpperCase()), ...tokens]) order.seen.add(one);
-  const won = attribute(oracle, { ...reported, codes, tokens });
-  order.commission = won && {
-    ...won,
-    ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0, manualMinor: null },
-  };
+  if (!isFirst && codes.length + tokens.length === 0) return;
+  decide(oracle, order, { ...reported, codes, tokens });
+}
+
+function decide(oracle: Oracle, order: OracleOrder, reported: Reported): void {
+  const won = attribute(oracle, reported);
+  order.commission = won
+    ? {
+        ...won,
+        ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0 },
+        manualMinor: null,
+      }
+    : attributeToCustomer(oracle, reported);
+  const row = won && order.commission && beginCustomer(oracle, order, order.commission, reported);
+  if (!row) return;
+  // Renewals that came before the order that brought their customer, oldest first.
+  const waiting = [...oracle.orders.values()].flatMap((one) => {
+    const [first] = one.reported;
+    const isOfRow = first && one.commission === null && first.customer === row.customer && first.occurredAt > row.since;
+    return isOfRow ? [{ one, first }] : [];
+  });
+  for (const { one, first } of waiting.toSorted((a, b) => a.first.occurredAt - b.first.occurredAt)) {
+    one.commission = attributeToCustomer(oracle, first);
+  }
 }
 
 export function hearDispute(oracle: Oracle, key: string, dispute: Dispute): void {

@@ -92,8 +92,16 @@ export function payOut(
 
 /** What payouts left is used up by whatever of the creator's fits, the oldest first. */
 function useLeft(oracle: Oracle, creator: number, currency: string): void {
+  const wanted = payable(oracle, creator, currency);
+  const due = wanted.reduce((sum, { dueMinor }) => sum + dueMinor, 0);
+  const owed = owedBack(oracle, creator, currency);
   const funds = fundsOf(oracle, { creator, currency });
-  payFrom(oracle, funds, payable(oracle, creator, currency), false);
+  // Without money that is left, what is owed back pays only all of it, and the newest payout nets it.
+  if (funds.length === 0 && owed > 0 && due <= owed) {
+    const own = oracle.payouts.filter((one) => one.creator === creator && one.currency === currency && !one.isFee);
+    funds.push(...own.toSorted(older).slice(-1));
+  }
+  payFrom(oracle, funds, wanted, false);
   giveBack(oracle, funds);
 }
 

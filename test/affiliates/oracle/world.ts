@@ -75,7 +75,15 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
     ids.push(await door.connect(shop));
   }
   const brand: { id: string } = (await door.ask('GET', '/v1/brand')).data;
-  const oracle: Oracle = { currency, isAutomatic, links: [], clicks: [], orders: new Map(), payouts: [] };
+  const oracle: Oracle = {
+    currency,
+    isAutomatic,
+    links: [],
+    clicks: [],
+    orders: new Map(),
+    payouts: [],
+    customers: [],
+  };
   const world: World = {
     ...{
       door,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectStore, identifyStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
-import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
+import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
+import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { startJobs } from '../../../src/process/jobs.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
@@ -12,6 +12,7 @@ import { balancesOf, makeAssignment } from '../../harness/sales.ts';
 import { foldAll, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
 import { type Event, lifeOf, openLife, seeded } from '../../harness/store-life.ts';
 import { openSending, type Sending, startDown } from '../../harness/store-sending.ts';
+import { longDeadlineMs } from '../../run/deadline.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -115,9 +116,9 @@ async function openWorld(redis: string, faults: Faults): Promise<World> {
 /** What workers do, by a worker of the test's own; others may work beside it. */
 async function settle({ app, shops }: World): Promise<void> {
   const { postgres, clock } = app.context;
-  await keepDueWebhooks(app.context);
+  await keepStoreWebhooks.run(app.context);
   await Promise.all(shops.map(({ id }) => foldAll(app.context, id)));
-  await sweepDue(app.context);
+  await sweepStores.run(app.context);
   await until('nothing to be due', async () => {
     const due = await postgres.db
       .selectFrom('integrations')
@@ -208,51 +209,55 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
     await faulty?.close();
   });
 
-  it('end with the same ledger, to the cent, as those that lose nothing, with active webhooks and one mail', async () => {
-    await live(clean, events, { everyMs: 2 * HOUR_MS });
+  it(
+    'end with the same ledger, to the cent, as those that lose nothing, with active webhooks and one mail',
+    async () => {
+      await live(clean, events, { everyMs: 2 * HOUR_MS });
 
-    const redis = ownRedis(1);
-    const tokens: number[] = [];
-    jobs = startJobs(faulty.app.context, redis);
-    const at = async (afterMs: number) => {
-      if (afterMs === RESTART_AT_MS) {
-        await jobs?.stop();
-        jobs = startJobs(faulty.app.context, redis);
+      const redis = ownRedis(1);
+      const tokens: number[] = [];
+      jobs = startJobs(faulty.app.context, redis);
+      const at = async (afterMs: number) => {
+        if (afterMs === RESTART_AT_MS) {
+          await jobs?.stop();
+          jobs = startJobs(faulty.app.context, redis);
+        }
+        if (!TOKEN_ENDS_AT_MS.includes(afterMs)) return;
+        for (const { store } of faulty.shops)
+          for (const token of store.access.tokens.keys()) store.access.tokens.set(token, 0);
+        tokens.push(afterMs);
+      };
+      await live(faulty, events, { everyMs: HOUR_MS, at });
+      faulty.setTime(WITHIN_MS + 10 * MINUTE_MS);
+      await settle(faulty);
+
+      for (const [i, shop] of faulty.shops.entries()) {
+        const { provider, sending, store, brand } = shop;
+        const twin = clean.shops[i];
+        if (!twin) throw new Error('A shop has no twin.');
+        const [expected, found] = [await figuresOf(clean, twin), await figuresOf(faulty, shop)];
+        const row = await storeOf(faulty, shop);
+        const mails = (await mailsOf(faulty.app.context, brand.id)).filter(({ kind }) => kind.startsWith('store_'));
+        const sweeps = await faulty.app.context.postgres.db
+          .selectFrom('storeSweeps')
+          .select(['sweeps', 'ordersRead', 'ordersMissed', 'ordersUnread', 'failed'])
+          .where('integrationId', '=', shop.id)
+          .executeTakeFirstOrThrow();
+        console.log(provider, 'without faults', { ...twin.sending.counts, ...shown(expected) });
+        console.log(provider, 'with faults   ', { ...sending.counts, ...shown(found) });
+        console.log(provider, { ...sweeps, tokens: store.access.tokens.size, mails: mails.map(({ kind }) => kind) });
+        expect(expected.orders).toHaveLength(ORDERS);
+        expect(found).toEqual(expected);
+        expect(mails).toHaveLength(1);
+        expect(sending.counts.dropped).toBeGreaterThan(0);
+        if (provider === 'generic') continue;
+        expect(row.webhook_setup).toMatchObject({ status: 'active', missing: [] });
+        expect(sending.counts.switchedOff).toBeGreaterThan(0);
       }
-      if (!TOKEN_ENDS_AT_MS.includes(afterMs)) return;
-      for (const { store } of faulty.shops)
-        for (const token of store.access.tokens.keys()) store.access.tokens.set(token, 0);
-      tokens.push(afterMs);
-    };
-    await live(faulty, events, { everyMs: HOUR_MS, at });
-    faulty.setTime(WITHIN_MS + 10 * MINUTE_MS);
-    await settle(faulty);
-
-    for (const [i, shop] of faulty.shops.entries()) {
-      const { provider, sending, store, brand } = shop;
-      const twin = clean.shops[i];
-      if (!twin) throw new Error('A shop has no twin.');
-      const [expected, found] = [await figuresOf(clean, twin), await figuresOf(faulty, shop)];
-      const row = await storeOf(faulty, shop);
-      const mails = (await mailsOf(faulty.app.context, brand.id)).filter(({ kind }) => kind.startsWith('store_'));
-      const sweeps = await faulty.app.context.postgres.db
-        .selectFrom('storeSweeps')
-        .select(['sweeps', 'ordersRead', 'ordersMissed', 'ordersUnread', 'failed'])
-        .where('integrationId', '=', shop.id)
-        .executeTakeFirstOrThrow();
-      console.log(provider, 'without faults', { ...twin.sending.counts, ...shown(expected) });
-      console.log(provider, 'with faults   ', { ...sending.counts, ...shown(found) });
-      console.log(provider, { ...sweeps, tokens: store.access.tokens.size, mails: mails.map(({ kind }) => kind) });
-      expect(expected.orders).toHaveLength(ORDERS);
-      expect(found).toEqual(expected);
-      expect(mails).toHaveLength(1);
-      expect(sending.counts.dropped).toBeGreaterThan(0);
-      if (provider === 'generic') continue;
-      expect(row.webhook_setup).toMatchObject({ status: 'active', missing: [] });
-      expect(sending.counts.switchedOff).toBeGreaterThan(0);
-    }
-    const shopify = faulty.shops.find(({ provider }) => provider === 'shopify');
-    expect(shopify?.store.access.tokens.size).toBeGreaterThanOrEqual(3);
-    expect(tokens).toHaveLength(2);
-  }, 1_500_000);
+      const shopify = faulty.shops.find(({ provider }) => provider === 'shopify');
+      expect(shopify?.store.access.tokens.size).toBeGreaterThanOrEqual(3);
+      expect(tokens).toHaveLength(2);
+    },
+    longDeadlineMs,
+  );
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { requestDueJourneys } from '../../../src/affiliates/orders/journeys.jobs.ts';
+import { requestCustomerJourneys } from '../../../src/affiliates/orders/journeys.jobs.ts';
 import { recordOrder } from '../../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../../src/affiliates/stores/formats/facts.ts';
 import { openDesk } from '../../harness/affiliates.ts';
@@ -45,7 +45,7 @@ async function openShop() {
 /** Runs the job as the worker does, at a time after now. */
 async function passAfter(minutes: number): Promise<void> {
   nowMs += minutes * MINUTE_MS;
-  await requestDueJourneys(app.context);
+  await requestCustomerJourneys.run(app.context);
 }
 
 it('An order that paid nobody has its journey requested after 1, 10 and 60 minutes, and not again', async () => {
@@ -78,7 +78,11 @@ it('A click in the landing page of a journey decides the order, and the store ge
 it('A journey that is complete without a click ends the look-up, and orders that pay, tests and renewals have none', async () => {
   const shop = await openShop();
   const orderId = await shop.place();
-  for (const more of [{ isTest: true }, { isRenewal: true }, { occurredAt: new Date(nowMs - 25 * 60 * MINUTE_MS) }]) {
+  for (const more of [
+    { isTest: true },
+    { kind: 'renewal' as const },
+    { occurredAt: new Date(nowMs - 25 * 60 * MINUTE_MS) },
+  ]) {
     await shop.place(more);
   }
   shop.store.journeys.set(orderId, { ready: true, landingPages: ['/'] });
@@ -112,9 +116,9 @@ it('Several workers request the journeys of one store together, and each journey
   const before = shop.requests();
   nowMs += 1.1 * MINUTE_MS;
   await Promise.all([
-    requestDueJourneys(app.context),
-    requestDueJourneys(app.context),
-    requestDueJourneys(app.context),
+    requestCustomerJourneys.run(app.context),
+    requestCustomerJourneys.run(app.context),
+    requestCustomerJourneys.run(app.context),
   ]);
   expect(shop.store.journeysRead.toSorted()).toEqual(placed.toSorted());
   // Two hold all of them; each further worker that claims some adds at most one.

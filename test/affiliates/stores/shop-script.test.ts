@@ -1,5 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mintClick } from '../../../src/kit/values/click-token.ts';
+import { shopScriptDrift } from '../../check/shop-script.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
 
 const MAX_BYTES = 1_000;
@@ -27,6 +29,20 @@ describe('the script of shops', () => {
     const etag = plain.headers.get('etag') ?? '';
     const again = await fetch(`${app.links}/r.js?v=1`, { headers: { 'if-none-match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
+  });
+
+  it('tells if a click was given out, and no more', async () => {
+    const click = mintClick(app.context.secrets.key('click'), {
+      linkId: 'lnk_0Tb5wZk3aBcDeFgHiJkL',
+      atMs: Date.now(),
+      days: 7,
+    });
+    const ask = async (id: string) => (await fetch(`${app.links}/r.js?v=1&click=${id}`)).status;
+    expect([await ask(click), await ask(click.replace(/.$/, '~')), await ask('')]).toEqual([204, 404, 404]);
+  });
+
+  it('is the minified form of its source', async () => {
+    expect(await shopScriptDrift()).toEqual([]);
   });
 
   it('exists in one version, and another is not found', async () => {

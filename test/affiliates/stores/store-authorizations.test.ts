@@ -3,7 +3,7 @@ import { deleteExpired } from '../../../src/affiliates/stores/authorizations.ts'
 import { openStore } from '../../../src/affiliates/stores/connections/access.ts';
 import { getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
+import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { startReceiver } from '../../harness/receiver.ts';
@@ -69,7 +69,7 @@ describe('A WooCommerce store whose owner approves the access on its own page', 
     expect(returnTo?.searchParams.get('user_id')).toBe(link.id);
     const { status, body } = await connect(link.id);
     expect([status, body.data]).toMatchObject([201, { provider: 'woocommerce', status: 'connected' }]);
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     expect(store.hooks.all).toHaveLength(4);
     const [{ secret } = { secret: '' }] = store.hooks.all;
     const sent = signedDelivery('woocommerce', secret, 'products/update', {});
@@ -80,11 +80,11 @@ describe('A WooCommerce store whose owner approves the access on its own page', 
     const store = await newStore();
     const before = { provider: 'woocommerce', url: store.url, token: store.token, webhook_secret: 'an earlier secret' };
     const { id } = (await owner.send('POST', STORES, before)).body.data;
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     const link = await makeLink(store);
     await approve(store, link.authorize_url, app.links);
     expect((await connect(link.id)).body.data.id).toBe(id);
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     expect(store.hooks.all).toHaveLength(4);
     for (const { secret } of store.hooks.all) {
       expect(secret).not.toBe('an earlier secret');

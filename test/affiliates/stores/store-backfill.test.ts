@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { backfillDue } from '../../../src/affiliates/stores/sweeps/backfills.jobs.ts';
-import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
+import { backfillStores } from '../../../src/affiliates/stores/sweeps/backfills.jobs.ts';
+import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { daysAgo } from '../../harness/sales.ts';
@@ -60,7 +60,7 @@ async function open(provider: Kind) {
 /** Reads on until everything is read, however long the store wants to be left alone in between. */
 async function readAll(progress: () => Promise<{ status: string }>): Promise<void> {
   for (let round = 0; (await progress()).status === 'running' && round < 50; round += 1) {
-    await Promise.all([backfillDue(app.context), backfillDue(app.context)]);
+    await Promise.all([backfillStores.run(app.context), backfillStores.run(app.context)]);
     nowMs += MINUTE_MS;
   }
 }
@@ -73,7 +73,7 @@ describe('Reading the history of a store', () => {
       for (let id = 1; id <= 120; id += 1) put(id, 100 + id);
       put(500, 10);
       await scheduleSweep(app.context, shop.id, now());
-      await sweepDue(app.context);
+      await sweepStores.run(app.context);
       expect((await get('/v1/orders')).data).toMatchObject([{ order_id: '500', attributed: true, customer: 'new' }]);
       const events = (await get('/v1/events')).data.length;
       // The first sweep of a store starts it.
@@ -132,7 +132,7 @@ describe('Reading the history of a store', () => {
       lists += 1;
       if (lists === 1) shop.store.failWith = 500;
     };
-    await backfillDue(app.context);
+    await backfillStores.run(app.context);
     const halfway = await progress();
     expect(halfway).toMatchObject({ status: 'running', orders_recorded: 100 });
     expect(halfway.problem).toMatch(/store/i);

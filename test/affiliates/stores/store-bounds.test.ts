@@ -10,7 +10,7 @@ let app: TestApp;
 const shops: Shop[] = [];
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ isOwn: true });
 });
 afterAll(async () => {
   for (const { store } of shops) await store.close();

@@ -57,7 +57,9 @@ it.each(Object.entries(ORDERS))(
     const [listed] = page?.orders ?? [];
     if (!listed) throw new Error('The order is not listed.');
     const byWebhook = await read({ headers: { 'x-shopify-topic': 'orders/updated' }, body }, requested(store));
-    expect(await read(listed, requested(store))).toEqual(byWebhook);
+    // A list would need the permission to read customers for their ids.
+    const facts = byWebhook?.kind === 'order' ? { ...byWebhook.facts, customerId: null } : undefined;
+    expect(await read(listed, requested(store))).toEqual({ ...byWebhook, facts });
     expect(page?.cursor).toBeNull();
   },
 );

@@ -40,9 +40,17 @@ describe('Shopify', () => {
       ],
     });
     expect(await factsOf('shopify', 'orders/create', order)).toEqual({
-      ...{ orderId: '820982911946154', currency: 'USD', baseMinor: 39_998 - 1_555 + 30, occurredAt: at, paidAt: at },
+      ...{
+        orderId: '820982911946154',
+        orderNumber: '#6154',
+        currency: 'USD',
+        baseMinor: 39_998 - 1_555 + 30,
+        occurredAt: at,
+        paidAt: at,
+      },
       ...{ cancelledAt: null, updatedAt: at, customerEmail: 'buyer@example.com', refunds: [], hasAllRefunds: true },
-      ...{ isTest: false, isRenewal: false, dispute: null },
+      ...{ isTest: false, kind: 'once', subscriptionId: null, previousSubscriptionId: null, dispute: null },
+      ...{ customerId: '1', country: null },
       codes: ['ANA10', 'second'],
       clickIds: ['clk_a', 'clk_b'],
       items: [
@@ -174,7 +182,15 @@ describe('WooCommerce', () => {
       ],
     });
     expect(await factsOf('woocommerce', 'order.created', order)).toEqual({
-      ...{ orderId: '727', currency: 'USD', baseMinor: 3_000, cancelledAt: null, refunds: [], hasAllRefunds: true },
+      ...{
+        orderId: '727',
+        orderNumber: '727',
+        currency: 'USD',
+        baseMinor: 3_000,
+        cancelledAt: null,
+        refunds: [],
+        hasAllRefunds: true,
+      },
       occurredAt: new Date('2026-03-22T16:28:02.000Z'),
       paidAt: new Date('2026-03-22T16:28:08.000Z'),
       updatedAt: new Date('2026-03-22T16:28:10.000Z'),
@@ -185,7 +201,8 @@ describe('WooCommerce', () => {
         { lineId: '315', sku: null, title: 'Woo', quantity: 1, amountMinor: 2_935 },
         { lineId: '316', sku: null, title: 'Woo', quantity: 1, amountMinor: 65 },
       ],
-      ...{ isTest: false, isRenewal: false, dispute: null },
+      ...{ isTest: false, kind: 'once', subscriptionId: null, previousSubscriptionId: null, dispute: null },
+      ...{ customerId: null, country: null },
     });
   });
 
@@ -245,22 +262,31 @@ describe('a generic store', () => {
     ...{ paid_at: null, cancelled_at: null, updated_at: '2026-03-01T08:00:00Z', customer_email: null },
     ...{
       codes: ['ANA'],
-      click_ids: ['clk_1'],
+      click_ids: ['clk_0.clk_1'],
       refunds: [{ refund_id: 'r1', amount: 1.5, at: '2026-03-02T00:00:00Z' }],
     },
   };
 
   it('sends the whole order with every event', async () => {
     expect(await factsOf('generic', 'order.created', data)).toEqual({
-      ...{ orderId: 'A-1', currency: 'KWD', baseMinor: 12_345, paidAt: null, cancelledAt: null, customerEmail: null },
+      ...{
+        orderId: 'A-1',
+        orderNumber: null,
+        currency: 'KWD',
+        baseMinor: 12_345,
+        paidAt: null,
+        cancelledAt: null,
+        customerEmail: null,
+      },
       occurredAt: new Date('2026-03-01T07:00:00.000Z'),
       updatedAt: new Date('2026-03-01T08:00:00.000Z'),
       codes: ['ANA'],
-      clickIds: ['clk_1'],
+      clickIds: ['clk_0', 'clk_1'],
       refunds: [{ refundId: 'r1', amountMinor: 1_500, at: new Date('2026-03-02T00:00:00.000Z'), items: [] }],
       items: undefined,
       hasAllRefunds: true,
-      ...{ isTest: false, isRenewal: false, dispute: null },
+      ...{ isTest: false, kind: 'once', subscriptionId: null, previousSubscriptionId: null, dispute: null },
+      ...{ customerId: null, country: null },
     });
   });
 

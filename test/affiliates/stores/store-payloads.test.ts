@@ -39,7 +39,12 @@ async function deliver(payload: Payload) {
   if (refunds) store.refunds.set(orderId, refunds);
   const isOrder = !('code' in body);
   const text = JSON.stringify(isOrder ? { ...body, id: Number(orderId) } : body);
-  await report(TOPIC[provider], JSON.parse(text.replaceAll(/\bANA10\b/gi, assignment.code)));
+  // Each is of a customer of its own: another's trial would decide a renewal.
+  const ofOne = text
+    .replaceAll(/\b(jane|jon)@/g, `$1.${lastId}@`)
+    .replace(/"customer":\{"id":\d+/, `"customer":{"id":${lastId}`)
+    .replaceAll(/\bANA10\b/gi, assignment.code);
+  await report(TOPIC[provider], JSON.parse(ofOne));
   const delivery = await newestDelivery(app.context, id);
   if (!delivery) throw new Error('It was not kept.');
   const path = `${app.url}/v1/affiliates/explain?order_id=${orderId}&integration_id=${id}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { updateAccessStatus } from '../../../src/affiliates/stores/connections/connections.ts';
-import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
+import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { call, startApp, type TestApp, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { mailsOf } from '../../harness/mail.ts';
@@ -21,7 +21,7 @@ const gmt = (time: Date) => time.toISOString().slice(0, 19);
 /** Moves the clock, and sweeps what is due by then. */
 async function pass(minutes: number): Promise<void> {
   nowMs += minutes * MINUTE_MS;
-  await sweepDue(app.context);
+  await sweepStores.run(app.context);
 }
 
 beforeAll(async () => {
@@ -214,7 +214,7 @@ describe('a sweep that is disturbed', () => {
     return shop;
   }
 
-  it('continues at the page at which its worker was killed', async () => {
+  it('continues within a minute at the page at which its worker was killed', async () => {
     const shop = await withOrders(120);
     const killed = await startApp({ clock: { now }, urls: { postgres: database.url } });
     let release = () => {};
@@ -222,24 +222,41 @@ describe('a sweep that is disturbed', () => {
       release = resolve;
     });
     shop.store.gate = async (path) => (path.includes('cursor=50') ? await held : undefined);
-    const sweeping = sweepDue(killed.context).catch(() => 'killed');
+    const sweeping = sweepStores.run(killed.context).catch(() => 'killed');
     await until('the second page', () => lists(shop).length === 2);
     await killed.context.postgres.db.destroy();
     shop.store.gate = undefined;
     release();
     expect(await sweeping).toBe('killed');
     expect(await known(shop)).toHaveLength(50);
-    await pass(9);
+    // Its claim runs out after ten seconds without a word.
+    await pass(9 / 60);
     expect(lists(shop)).toHaveLength(2);
-    await pass(1);
+    await pass(2 / 60);
     expect(await known(shop)).toHaveLength(120);
     expect(lists(shop).filter((line) => !line.includes('cursor='))).toHaveLength(1);
     await killed.close().catch(() => undefined);
   });
 
+  it('does not wait for twelve stores that do not answer', async () => {
+    const slow = await Promise.all(Array.from({ length: 12 }, () => withOrders(1)));
+    const shop = await withOrders(3);
+    const answer = Promise.withResolvers<void>();
+    for (const { store, id } of slow) {
+      store.gate = async (path) => (path.startsWith('/orders') ? await answer.promise : undefined);
+      await scheduleSweep(app.context, id, new Date(nowMs - 1_000));
+    }
+    const sweeping = sweepStores.run(app.context);
+    await until('the orders of the other store', async () => (await known(shop)).length === 3);
+    expect(await Promise.all(slow.map(known))).toEqual(slow.map(() => []));
+    answer.resolve();
+    await sweeping;
+    expect(await Promise.all(slow.map(known))).toEqual(slow.map(() => [expect.anything()]));
+  });
+
   it('runs in one worker at a time', async () => {
     const shop = await withOrders(10);
-    await Promise.all([sweepDue(app.context), sweepDue(app.context), sweepDue(app.context)]);
+    await Promise.all([sweepStores.run(app.context), sweepStores.run(app.context), sweepStores.run(app.context)]);
     expect(lists(shop)).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
+import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { mailsOf } from '../../harness/mail.ts';
@@ -56,14 +56,14 @@ async function connected(provider: TestStore['provider'], change: (store: TestSt
   const { id } = body.data;
   const read = async () => (await owner.get(`${PATH}/${id}`)).body.data;
   expect((await read()).webhook_setup.status).toBe('pending');
-  await keepDueWebhooks(app.context);
+  await keepStoreWebhooks.run(app.context);
   return { store, id, read };
 }
 
 /** The next time that the job runs for the stores. */
 async function lookAgain(): Promise<void> {
   now = new Date(now.getTime() + QUARTER_MS);
-  await keepDueWebhooks(app.context);
+  await keepStoreWebhooks.run(app.context);
 }
 
 const topicsOf = ({ hooks }: TestStore) =>
@@ -196,7 +196,7 @@ describe('A webhook that is disabled or missing', () => {
     const { store } = await connected('woocommerce');
     now = new Date(now.getTime() + QUARTER_MS);
     const before = store.requests.length;
-    await Promise.all(Array.from({ length: 6 }, () => keepDueWebhooks(app.context)));
+    await Promise.all(Array.from({ length: 6 }, () => keepStoreWebhooks.run(app.context)));
     expect(store.requests.length - before).toBe(1);
   });
 });
@@ -215,7 +215,7 @@ describe('A store', () => {
     expect((await read()).status).toBe('reauth_required');
     store.hooks.all = [];
     await owner.send('POST', PATH, entryOf(store));
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     expect(await read()).toMatchObject({ status: 'connected', webhook_setup: { status: 'active' } });
   });
 

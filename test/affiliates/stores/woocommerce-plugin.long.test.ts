@@ -113,6 +113,20 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     }
   });
 
+  it('keeps the last five clicks in their order, and lets none that was not given out take the place of one', async () => {
+    const clicks = Array.from({ length: 5 }, () => clickOf());
+    const [first, ...others] = clicks;
+    const land = async (click_id: string, rollcall_click: string) =>
+      (await load({ get: { click_id }, cookie: { rollcall_click }, act: ['template_redirect'] })).cookies;
+    expect(await land(others[0] ?? '', first ?? '')).toMatchObject([{ value: clicks.slice(0, 2).join('.') }]);
+    // Nobody answers at this links host.
+    expect(await land(clickOf(), clicks.join('.'))).toEqual([]);
+    const script = await load({ web: { click_id: clicks.join('.') }, act: ['rest_api_init', 'script'] });
+    expect(script.cookies).toMatchObject([{ value: clicks.join('.') }]);
+    const { meta } = await load({ cookie: { rollcall_click: clicks.join('.') }, act: ['checkout'] });
+    expect(meta).toEqual({ _click_id: clicks.join('.') });
+  });
+
   it('keeps no click of a visitor who has not agreed', async () => {
     const get = { click_id: clickOf() };
     const act = ['template_redirect', 'wp_enqueue_scripts'];

@@ -10,9 +10,12 @@ import { buildPython, installPython, typescriptTools } from '../../../clients/bu
 import { documentHash } from '../../../clients/document.ts';
 import { installCheckers } from '../../../clients/python-tools.ts';
 import { ignoreFailure } from '../../../src/kit/values/errors.ts';
-import { call, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
+import { findFreePort } from '../../../src/local/engines/port.ts';
+import { call, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
+import { run as runChild } from '../../harness/child.ts';
 import { creator, putDirectory } from '../../harness/directory.ts';
 import { startFlaky } from '../../harness/flaky.ts';
+import { longDeadlineMs } from '../../run/deadline.ts';
 
 const execute = promisify(execFile);
 /** A checker says on stdout what it found. */
@@ -24,7 +27,6 @@ async function run(command: string, args: string[], options: { cwd?: string; env
   }
 }
 /** A build generates some hundred files and compiles them. */
-const BUILD_MS = 600_000;
 const DIRECTORY = '.rollcall/clients';
 
 const alias = unique('clients');
@@ -98,35 +100,96 @@ async function stampOf(file: string) {
 const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--ignoreConfig'];
 const MODERN = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
 
+/** Installs the package from the API, which builds it, into a user's folder. */
+async function installTypescript() {
+  for (const name of await packages('.tgz')) await rm(path.join(DIRECTORY, name));
+  // One that was built before the API changed is not served.
+  const earlier = path.join(DIRECTORY, 'rollcall-client-0.9.0.tgz');
+  await mkdir(DIRECTORY, { recursive: true });
+  await writeFile(earlier, 'of an earlier API');
+  await utimes(earlier, 0, 0);
+  const before = await call(`${app.url}/clients/`, undefined);
+  expect(before.body.built_on_request).toContain('/clients/typescript.tgz');
+  // Two requests at once build it once.
+  const again = fetch(`${app.url}/clients/typescript.tgz`);
+  const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
+  await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
+  const served = `${app.url}/clients/typescript.tgz`;
+  await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', served], { cwd: home });
+  await rm(earlier);
+  const [name = ''] = await packages('.tgz');
+  const packed = path.resolve(DIRECTORY, name);
+  expect(Buffer.from(await (await again).arrayBuffer())).toEqual(await readFile(packed));
+  await mkdir(path.join(home, 'node_modules/@types'));
+  await symlink(path.resolve('node_modules/@types/node'), path.join(home, 'node_modules/@types/node'));
+  return { home, packed };
+}
+
+async function compile(home: string, program: string) {
+  await copyFile(`test/interfaces/clients/${program}.ts.txt`, path.join(home, `${program}.ts`));
+  await run(path.resolve('node_modules/.bin/tsc'), [...STRICT, ...MODERN, `${program}.ts`], { cwd: home });
+}
+
+async function installWheel() {
+  const [python, checkers, wheel] = await Promise.all([
+    installPython(DIRECTORY),
+    installCheckers(),
+    buildPython(DIRECTORY),
+  ]);
+  const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
+  const site = path.join(home, 'site');
+  const served = `${app.url}/clients/${path.basename(wheel)}`;
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--target', site, served];
+  await run('python3', install);
+  return { python, checkers, wheel, home, site };
+}
+
+/** Copies a program to its user's folder and checks it. The package is read as sources, so that its types are checked as well. */
+async function checkTypes({ home, site, python, checkers }: Awaited<ReturnType<typeof installWheel>>, program: string) {
+  await copyFile(`test/interfaces/clients/${program}`, path.join(home, program));
+  const strict = ['-m', 'mypy', '--strict', '--python-executable', python, program];
+  await run('env', [`MYPYPATH=${site}`, checkers, ...strict], { cwd: home });
+}
+
+/** Runs a program that receives events while `listen` sends it those of its brand, signed. */
+async function runAsReceiver(command: string, args: string[], cwd: string) {
+  const key = await (await makeBrand(app.context)).key('brand');
+  const port = await findFreePort();
+  const folder = await mkdtemp(path.join(tmpdir(), 'rollcall-listen-'));
+  const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
+  const to = ['listen', '--forward-to', `http://127.0.0.1:${port}/`, '--events', 'commission.created'];
+  const listening = runChild([process.execPath, 'src/cli.ts', ...to], env);
+  try {
+    await until('listen', () => listening.said().includes('Listening'));
+    const secret = /whsec_\S+/.exec(listening.said())?.[0] ?? '';
+    const { stdout } = await run(command, [...args, app.url, key, secret, String(port)], { cwd });
+    return JSON.parse(stdout);
+  } finally {
+    listening.child.kill('SIGKILL');
+  }
+}
+
+/** An event with its type, and three failures as one class: a forged delivery, a refusal with its field, no server. */
+const EXPECTED_DAY = {
+  ...{ order: 'D-1', commission: 12 },
+  failures: [
+    [0, 'WEBHOOK_SIGNATURE', [], false, true],
+    [422, 'VALIDATION_ERROR', ['creator_email'], true, true],
+    [0, 'NETWORK_ERROR', [], true, true],
+  ],
+};
+
 test(
-  'The TypeScript client, which the API builds when it is first installed, compiles strictly with a user’s program, pages through lists, plans, retries without repeating changes, types errors and verifies webhooks',
+  'The TypeScript client, which the API builds when it is first installed, compiles strictly with users’ programs, pages through lists, plans, retries without repeating changes, types errors and events, and verifies webhooks',
   async () => {
-    for (const name of await packages('.tgz')) await rm(path.join(DIRECTORY, name));
-    // One that was built before the API changed is not served.
-    const earlier = path.join(DIRECTORY, 'rollcall-client-0.9.0.tgz');
-    await mkdir(DIRECTORY, { recursive: true });
-    await writeFile(earlier, 'of an earlier API');
-    await utimes(earlier, 0, 0);
-    const before = await call(`${app.url}/clients/`, undefined);
-    expect(before.body.built_on_request).toContain('/clients/typescript.tgz');
-    // Two requests at once build it once.
-    const again = fetch(`${app.url}/clients/typescript.tgz`);
-    const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
-    await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
-    const served = `${app.url}/clients/typescript.tgz`;
-    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', served], { cwd: home });
-    await rm(earlier);
-    const [name = ''] = await packages('.tgz');
-    const packed = path.resolve(DIRECTORY, name);
-    expect(Buffer.from(await (await again).arrayBuffer())).toEqual(await readFile(packed));
-    await mkdir(path.join(home, 'node_modules/@types'));
-    await symlink(path.resolve('node_modules/@types/node'), path.join(home, 'node_modules/@types/node'));
-    await copyFile('test/interfaces/clients/user.ts.txt', path.join(home, 'user.ts'));
-    await run(path.resolve('node_modules/.bin/tsc'), [...STRICT, ...MODERN, 'user.ts'], { cwd: home });
+    const { home, packed } = await installTypescript();
+    await compile(home, 'user');
     const installed = path.join(home, 'node_modules/@rollcall/client');
     const release = await stampOf(path.join(installed, 'dist/document.json'));
     expect(JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')).version).toBe(release);
     expect(await runAsUser(process.execPath, (url, key) => ['user.js', url, key], home)).toEqual(EXPECTED);
+    await compile(home, 'day');
+    expect(await runAsReceiver(process.execPath, ['day.js'], home)).toEqual(EXPECTED_DAY);
     // What a registry, bundlers and editors hold against a package.
     const bin = await typescriptTools();
     await run(path.join(bin, 'publint'), ['run', packed, '--strict']);
@@ -134,38 +197,26 @@ test(
     const { stdout } = await run('npm', ['publish', '--dry-run', '--offline', '--json', packed], { cwd: home });
     for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/rollcall.d.ts']) expect(stdout).toContain(file);
   },
-  BUILD_MS,
+  longDeadlineMs,
 );
 
 test(
-  'The Python client, installed as a wheel from the API, passes mypy --strict with a user’s program and does the same, also with asyncio',
+  'The Python client, installed as a wheel from the API, passes mypy --strict with users’ programs and does the same, also with asyncio',
   async () => {
-    const [python, checkers, wheel] = await Promise.all([
-      installPython(DIRECTORY),
-      installCheckers(),
-      buildPython(DIRECTORY),
-    ]);
-    const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
-    const site = path.join(home, 'site');
-    const served = `${app.url}/clients/${path.basename(wheel)}`;
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--target', site, served];
-    await run('python3', install);
-    await copyFile('test/interfaces/clients/user.py', path.join(home, 'user.py'));
+    const installed = await installWheel();
+    const { python, checkers, wheel, home, site } = installed;
+    await checkTypes(installed, 'user.py');
     const release = await stampOf(path.join(site, 'rollcall/document.json'));
     expect(path.basename(wheel)).toBe(`rollcall_client-${release}-py3-none-any.whl`);
-    // The package is read as sources here, so that its own types are checked as well.
-    const strict = ['-m', 'mypy', '--strict', '--python-executable', python, 'user.py'];
-    await run('env', [`MYPYPATH=${site}`, checkers, ...strict], { cwd: home });
-    const { seen, total } = await runAsUser(
-      'env',
-      (url, key) => [`PYTHONPATH=${site}`, python, 'user.py', url, key],
-      home,
-    );
+    const program = (name: string) => [`PYTHONPATH=${site}`, python, name];
+    const { seen, total } = await runAsUser('env', (url, key) => [...program('user.py'), url, key], home);
     expect({ seen, total }).toEqual({ ...EXPECTED, seen: { ...EXPECTED.seen, isSameAsync: true } });
+    await checkTypes(installed, 'day.py');
+    expect(await runAsReceiver('env', program('day.py'), home)).toEqual(EXPECTED_DAY);
     const source = path.join(path.dirname(wheel), `rollcall_client-${release}.tar.gz`);
     await run(checkers, ['-m', 'twine', 'check', '--strict', wheel, source]);
   },
-  BUILD_MS,
+  longDeadlineMs,
 );
 
 test('The API lists the packages it serves with their digests, serves the newest under a name without a version, and answers 404 for any other name', async () => {

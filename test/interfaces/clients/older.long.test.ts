@@ -8,6 +8,7 @@ import { buildOlder } from '../../../clients/build.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { creator, putDirectory } from '../../harness/directory.ts';
 import { makeSale } from '../../harness/sales.ts';
+import { longDeadlineMs } from '../../run/deadline.ts';
 
 const run = promisify(execFile);
 const alias = unique('older');
@@ -22,33 +23,37 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-test('A client generated from the older interface’s document goes through a brand’s day, and every answer fits its types', async () => {
-  const home = await mkdtemp(path.join(tmpdir(), 'rollcall-older-'));
-  await mkdir(path.join(home, 'src'));
-  await copyFile('test/interfaces/clients/older.ts.txt', path.join(home, 'src', 'day.ts'));
-  const programs = await buildOlder(home);
-  const brand = await makeBrand(app.context, { plan: 'scale' });
-  const email = `${unique('ann')}@mail.example`;
-  await makeSale(app.context, brand, { email });
-  const key = await brand.key('brand');
-  const { stdout } = await run(process.execPath, ['day.js', app.url, key, email, unique('ben')], { cwd: programs });
-  expect(JSON.parse(stdout)).toEqual({
-    search: [1, 'ann.older'],
-    campaign: ['live', 'organic_ugc'],
-    application: 'accepted',
-    work: ['A reel', 'draft', 'Oakland', '2 × Serum (S-1)', 'refreshing'],
-    link: [true, 'active', 'disabled'],
-    sale: [10, 'discount_code', true],
-    paid: [
-      'paid',
-      expect.arrayContaining([
-        ['discount_code', 10],
-        ['manual', 12.5],
-      ]),
-    ],
-    figures: 'number',
-    webhook: ['our-own-secret', 'active', true],
-    refusal: [404, 'NOT_FOUND'],
-    deprecated: [true],
-  });
-}, 600_000);
+test(
+  'A client generated from the older interface’s document goes through a brand’s day, and every answer fits its types',
+  async () => {
+    const home = await mkdtemp(path.join(tmpdir(), 'rollcall-older-'));
+    await mkdir(path.join(home, 'src'));
+    await copyFile('test/interfaces/clients/older.ts.txt', path.join(home, 'src', 'day.ts'));
+    const programs = await buildOlder(home);
+    const brand = await makeBrand(app.context, { plan: 'scale' });
+    const email = `${unique('ann')}@mail.example`;
+    await makeSale(app.context, brand, { email });
+    const key = await brand.key('brand');
+    const { stdout } = await run(process.execPath, ['day.js', app.url, key, email, unique('ben')], { cwd: programs });
+    expect(JSON.parse(stdout)).toEqual({
+      search: [1, 'ann.older'],
+      campaign: ['live', 'organic_ugc'],
+      application: 'accepted',
+      work: ['A reel', 'draft', 'Oakland', '2 × Serum (S-1)', 'refreshing'],
+      link: [true, 'active', 'disabled'],
+      sale: [10, 'discount_code', true],
+      paid: [
+        'paid',
+        expect.arrayContaining([
+          ['discount_code', 10],
+          ['manual', 12.5],
+        ]),
+      ],
+      figures: 'number',
+      webhook: ['our-own-secret', 'active', true],
+      refusal: [404, 'NOT_FOUND'],
+      deprecated: [true],
+    });
+  },
+  longDeadlineMs,
+);

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { verifyWebhook, WebhookSecretError } from '../../../clients/typescript/src/webhooks.ts';
+import { verifyDigest, verifyWebhook, WebhookSecretError } from '../../../clients/typescript/src/signatures.ts';
 
 const run = promisify(execFile);
 const SECRET = `whsec_${Buffer.from('a secret of thirty bytes......').toString('base64')}`;
@@ -74,6 +75,18 @@ test('The TypeScript client verifies a delivery by the headers of Node and of fe
   expect(await verifyWebhook(SECRET, PAYLOAD, rotated)).toBe(true);
 });
 
+test('The TypeScript client verifies a digest over the body, and answers false to any other, however malformed', async () => {
+  const digest = `sha256=${createHmac('sha256', SECRET).update(PAYLOAD).digest('hex')}`;
+  expect(await verifyDigest(SECRET, PAYLOAD, digest)).toBe(true);
+  expect(await verifyDigest(SECRET, Buffer.from(PAYLOAD), ` ${digest}`)).toBe(true);
+  const texts = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom(digest, digest.slice(7), 'v1,'));
+  const forged = fc.asyncProperty(fc.oneof(fc.string(), fc.anything()), texts, async (secret, signature) => {
+    fc.pre(secret !== SECRET);
+    return (await Reflect.apply(verifyDigest, null, [secret, PAYLOAD, signature])) === false;
+  });
+  await fc.assert(forged, { numRuns: 300 });
+});
+
 test('The Python client answers False to any delivery that was not signed, and raises its one error for what is no secret', async () => {
   const { stdout } = await run('python3', [
     'test/interfaces/clients/verify.py',
@@ -83,6 +96,7 @@ test('The Python client answers False to any delivery that was not signed, and r
   ]);
   expect(JSON.parse(stdout)).toEqual({
     right: [true, true, true],
+    digests: [true, false, false],
     forged: 0,
     raised: [],
     secrets: ['WebhookSecretError'],

@@ -1,12 +1,14 @@
 """Deliveries that nobody signed, by the thousand: what the Python client answers to them."""
 
+import hashlib
+import hmac
 import importlib.util
 import json
 import random
 import sys
 import time
 
-spec = importlib.util.spec_from_file_location("webhooks", "clients/python/rollcall/webhooks.py")
+spec = importlib.util.spec_from_file_location("webhooks", "clients/python/rollcall/signatures.py")
 webhooks = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(webhooks)
 
@@ -50,4 +52,6 @@ right = [
     webhooks.verify_webhook(secret, payload.encode(), {name.upper(): one for name, one in signed.items()}),
     webhooks.verify_webhook(secret, payload, {**signed, "webhook-signature": f"v1,x {signed['webhook-signature']}"}),
 ]
-print(json.dumps({"right": right, "forged": forged, "raised": sorted(raised), "secrets": sorted(secrets)}))
+digest = "sha256=" + hmac.new(secret.encode(), payload.encode(), hashlib.sha256).hexdigest()
+digests = [webhooks.verify_digest(secret, *one) for one in ((payload, digest), (payload, digest[:-1]), (payload + " ", digest))]
+print(json.dumps({"right": right, "digests": digests, "forged": forged, "raised": sorted(raised), "secrets": sorted(secrets)}))

@@ -8,7 +8,7 @@ import { readConfig } from '../../../src/config.ts';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
 import { toSubscriber } from '../../../src/kit/access/rate-limit.ts';
 import { makeSecretOnce, readSecret } from '../../../src/kit/values/secrets.ts';
-import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
+import { type Answer, call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
 import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
 import { openShop } from '../../harness/shop.ts';
@@ -34,6 +34,20 @@ const timed = async <T>(work: () => Promise<T>) => {
 };
 const wrongKey = (address: string) => call(`${app.url}/v1/campaigns`, newApiKey(), from(address));
 
+/** A look-up that PostgreSQL does not answer is given up after two seconds. */
+const LOOK_UP_MS = 1_900;
+
+/** Sixty calls at once while PostgreSQL hangs, and how many were refused without waiting for it, at this machine's pace. */
+async function askWhileFrozen(ask: () => Promise<Answer>): Promise<{ answers: Answer[]; quick: number }> {
+  const askAll = () => Promise.all(Array.from({ length: 60 }, () => timed(ask)));
+  const usualMs = Math.max(...(await askAll()).map(({ ms }) => ms));
+  proxy.freeze();
+  const timings = await askAll();
+  await proxy.restore();
+  const quick = timings.filter(({ result, ms }) => result.status === 429 && ms < usualMs + LOOK_UP_MS).length;
+  return { answers: timings.map(({ result }) => result), quick };
+}
+
 describe('while PostgreSQL hangs', () => {
   it('an unknown key gets 503 after two seconds, and so do callers that join the same read', async () => {
     await call(`${app.url}/readyz`);
@@ -50,12 +64,10 @@ describe('while PostgreSQL hangs', () => {
   it('an address over its limit is refused at once, with almost no key lookups', async () => {
     const address = someAddress();
     for (let i = 0; i < 120; i += 1) await wrongKey(address);
-    proxy.freeze();
-    const answers = await Promise.all(Array.from({ length: 60 }, () => timed(() => wrongKey(address))));
-    await proxy.restore();
-    expect(answers.map(({ result }) => result.status)).toEqual(Array(60).fill(429));
-    expect(Number(answers[0]?.result.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(answers.filter(({ ms }) => ms < 1_900).length).toBeGreaterThanOrEqual(40);
+    const { answers, quick } = await askWhileFrozen(() => wrongKey(address));
+    expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(429));
+    expect(Number(answers[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(quick).toBeGreaterThanOrEqual(40);
     await until('PostgreSQL', async () => (await wrongKey(someAddress())).status === 401);
   });
 
@@ -66,16 +78,9 @@ describe('while PostgreSQL hangs', () => {
       deliver(app.url, 'generic', id, { ...wrong, headers: { ...wrong.headers, ...from(address).headers } });
     for (let i = 0; i < 80; i += 1) await report('int_none');
     const requestedLast = await report('int_none');
-    proxy.freeze();
-    const reported = Array.from({ length: 60 }, async () => (await report(unique('int'))).status);
-    const quick = Array.from(reported, (one) =>
-      Promise.race([one, new Promise((resolve) => setTimeout(resolve, 1_500))]),
-    );
-    const statuses = await Promise.all(quick);
-    await proxy.restore();
-    await Promise.all(reported);
+    const { quick } = await askWhileFrozen(() => report(unique('int')));
     expect(requestedLast.status).toBe(429);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(40);
+    expect(quick).toBeGreaterThanOrEqual(40);
   });
 });
 
@@ -121,22 +126,16 @@ it('a request with a key over its limit is not read', async () => {
 });
 
 describe('a public endpoint', () => {
-  it.each(['/metrics', '/openapi.json', '/docs', '/llms.txt', '/readyz'])(
-    'is rate-limited per address, except for loopback: %s',
-    async (open) => {
-      const address = someAddress();
-      const answers = new Set<number>();
-      for (let i = 0; i < 302; i += 1) {
-        const { status } = await fetch(`${app.url}${i < 300 ? '/openapi.json' : open}`, {
-          headers: { 'x-forwarded-for': address, 'if-none-match': 'x' },
-        });
-        if (i >= 300) answers.add(status);
-      }
-      expect([...answers]).toEqual([429]);
-      expect((await fetch(`${app.url}${open}`)).status).toBe(200);
-      expect((await fetch(`${app.url}/healthz`, from(address))).status).toBe(200);
-    },
-  );
+  it('is rate-limited per address by a limit that all share, except for loopback', async () => {
+    const address = someAddress();
+    const unchanged = { headers: { ...from(address).headers, 'if-none-match': 'x' } };
+    for (let i = 0; i < 300; i += 1) await fetch(`${app.url}/openapi.json`, unchanged);
+    for (const open of ['/metrics', '/openapi.json', '/docs', '/llms.txt', '/readyz']) {
+      expect((await fetch(`${app.url}${open}`, from(address))).status, open).toBe(429);
+      expect((await fetch(`${app.url}${open}`)).status, open).toBe(200);
+    }
+    expect((await fetch(`${app.url}/healthz`, from(address))).status).toBe(200);
+  });
 });
 
 describe('bodies of unauthenticated requests', () => {

@@ -41,6 +41,21 @@ describe('A list as CSV', () => {
     expect(body.split(',')).toContain('"Spring gnirpS\nsale 🎉"');
   });
 
+  it('begins with a byte order mark where that is asked for, and ends its lines as Windows does for a spreadsheet', async () => {
+    const owner = await makeBrand(app.context);
+    const caller = await owner.key('brand');
+    await made(`${app.url}/v1/campaigns`, caller, { name: 'Jörg' });
+    const get = async (query: string, accept: string) => {
+      const headers = { accept, authorization: `Bearer ${caller}` };
+      return Buffer.from(await (await fetch(`${app.url}/v1/campaigns${query}`, { headers })).arrayBuffer());
+    };
+    const plain = await get('', 'text/csv');
+    expect(plain.subarray(0, 3).toString()).toBe('id,');
+    expect(await get('?bom=true', 'text/csv')).toEqual(Buffer.concat([Buffer.from('efbbbf', 'hex'), plain]));
+    const excel = await get('', 'text/csv; profile=excel');
+    expect(excel.toString()).toBe(`\ufeff${plain.toString().replaceAll('\n', '\r\n')}`);
+  });
+
   it('is 406 where an operation has none', async () => {
     const { status, body } = await call(`${app.url}/v1/brand`, key, { headers: { accept: 'text/csv' } });
     expect([status, body.code]).toEqual([406, 'NOT_ACCEPTABLE']);

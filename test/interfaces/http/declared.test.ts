@@ -25,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-/** Its names do not fit into a URL. A simulation may start a job, which a repeat must not start again. */
-const READING_POSTS = new Set(['post /v1/creators/lookup']);
+/** What they ask does not fit into a URL. A simulation may start a job, which a repeat must not start again. */
+const READING_POSTS = new Set(['post /v1/creators/lookup', 'post /v1/affiliates/terms/preview']);
 const KEY = '#/components/parameters/IdempotencyKey';
 
 describe('the OpenAPI document', () => {
-  it('declares the Idempotency-Key for what changes or starts something, with the error for a reused key', () => {
+  it('declares the Idempotency-Key for what changes, starts or costs something, with the error for a reused key', () => {
     expect(operations.length).toBeGreaterThan(40);
     for (const [name, method, { parameters, responses }] of operations) {
       const isChange = method !== 'get' && !READING_POSTS.has(name);
@@ -38,7 +38,8 @@ describe('the OpenAPI document', () => {
         parameters.some(({ $ref }) => $ref === KEY),
         name,
       ).toBe(isChange);
-      expect(responses[409]?.description?.includes('IDEMPOTENCY_KEY_REUSED') ?? false, name).toBe(isChange);
+      const isPriced = parameters.some(({ $ref }) => $ref === '#/components/parameters/PaidOnce');
+      expect(responses[409]?.description?.includes('IDEMPOTENCY_KEY_REUSED') ?? false, name).toBe(isChange || isPriced);
     }
   });
 

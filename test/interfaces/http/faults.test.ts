@@ -25,6 +25,7 @@ let direct: TestApp;
 beforeAll(async () => {
   direct = await startApp({ alias });
   await putDirectory(direct.context.elastic, alias, [creator(1)]);
+  await until('all engines to be up once', async () => (await call(`${direct.url}/readyz`)).status === 200);
 });
 afterAll(() => direct?.close());
 

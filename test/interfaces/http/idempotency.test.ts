@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBrand, send as sendTo, startApp, type TestApp } from '../../harness/app.ts';
 
@@ -30,6 +31,42 @@ describe('An Idempotency-Key', () => {
     await send('POST', '/v1/campaigns', { name: 'first' }, headers);
     const { status, body } = await send('POST', '/v1/campaigns', { name: 'second' }, headers);
     expect([status, body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
+  });
+
+  it('is the same call whatever the order of fields and parameters, the blanks, and how a number is written', async () => {
+    const brand = await makeBrand(app.context);
+    const caller = await brand.key('brand');
+    const write = async (query: string, body: string) => {
+      const response = await fetch(`${app.url}/v1/affiliates/links${query}`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${caller}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'reordered-1',
+        },
+        body,
+      });
+      return [response.status, response.headers.get('idempotency-replayed')];
+    };
+    await send('POST', '/v1/roster', { creator_email: 'order@creators.example' }, {}, caller);
+    const [email, first] = ['"creator_email":"order@creators.example"', '?a=1&b=2'];
+    expect(await write(first, `{${email},"value":"ORDER5","commission_rate":5}`)).toEqual([201, null]);
+    const other = `{ "commission_rate": 5.0, "value": "ORDER\\u0035",\n${email} }`;
+    expect(await write('?b=2&a=1', other)).toEqual([201, 'true']);
+    expect(await write(first, `{${email},"value":"ORDER5","commission_rate":5,"platform":null}`)).toEqual([409, null]);
+    expect(await write('?a=2&b=1', other)).toEqual([409, null]);
+  });
+
+  it('stored before requests were compared by their values still gives its call the first answer', async () => {
+    const headers = { 'idempotency-key': 'older-1' };
+    const body = { type: 'ugc', name: 'older' };
+    const first = await send('POST', '/v1/campaigns', body, headers);
+    const hash = createHash('sha256')
+      .update(JSON.stringify(['create_campaign', {}, {}, body]))
+      .digest();
+    const { db } = app.context.postgres;
+    await db.updateTable('idempotencyKeys').set({ requestHash: hash }).where('key', '=', 'older-1').execute();
+    expect((await send('POST', '/v1/campaigns', body, headers)).body).toEqual(first.body);
   });
 
   it('is forgotten after a failed call: the same key works once the input is right', async () => {

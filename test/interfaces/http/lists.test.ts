@@ -15,8 +15,13 @@ let campaign: string;
 let list: string;
 let webhook: string;
 let store: string;
+let imported: string;
+let group: string;
 
 const ROWS = 5;
+
+/** What a table has no columns for: rules within rules. `terms_summary` says them in a sentence. */
+const NESTED: readonly string[] = ['terms', 'effective_terms', 'budget'];
 
 /** Its page is one more than a number holds exactly. */
 const FARTHEST = `limit=1&offset=${2 ** 53 - 1}`;
@@ -29,6 +34,7 @@ beforeAll(async () => {
   const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
   webhook = (await made(`${app.url}/v1/webhooks`, nextKey(), hook)).id;
   list = (await made(`${app.url}/v1/lists`, nextKey(), { name: '=l' })).id;
+  group = (await made(`${app.url}/v1/groups`, nextKey(), { name: '=g' })).id;
   store = (await makeAssignment(app.context, brand)).source.id;
   const owner = (await (await signIn(app, brand.id)).get('/v1/people')).body.data[0].email;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, nextKey(), { name: `=c${i}` });
@@ -44,12 +50,17 @@ beforeAll(async () => {
     });
     const payout = { creator_email: `r${i}@mail.example`, amount: 1 + i, method: 'manual', note: '=1+1' };
     await made(`${app.url}/v1/payouts`, nextKey(), payout);
+    const told = { kind: 'access', creator_email: `r${i}@mail.example`, reason: `=d${i}` };
+    await made(`${app.url}/v1/data-requests`, nextKey(), told);
     await send(`${app.url}/v1/payouts?mode=plan`, nextKey(), 'POST', payout);
     await upload(app, nextKey(), file(`f${i}`, `=f${i}.txt`));
     await made(`${app.url}/v1/assets/folders`, nextKey(), { name: `=f${i}` });
     await made(`${app.url}/v1/saved-searches`, nextKey(), { name: `=s${i}`, filters: { q: '+1' } });
     await made(`${app.url}/v1/costs`, nextKey(), { kind: 'per_order', amount: i, note: `=n${i}` });
     const mailed = { name: `=r${i}`, to: [owner] };
+    const text = `email,name\n=a${i}@mail.example,=n${i}\n`;
+    const sent = { of: 'roster', source: `=s${i}`, text };
+    imported = (await send(`${app.url}/v1/imports`, nextKey(), 'POST', sent)).body.data.id;
     await made(`${app.url}/v1/reports`, nextKey(), { ...mailed, operation: 'share', every: 'day' });
     await made(`${app.url}/v1/alerts`, nextKey(), { ...mailed, metric: 'clicks', condition: 'above', threshold: i });
   }
@@ -59,6 +70,8 @@ afterAll(() => app?.close());
 const read = (path: string, accept = 'application/json') => {
   const own = path
     .replace('lists/{id}', `lists/${list}`)
+    .replace('groups/{id}', `groups/${group}`)
+    .replace('imports/{id}', `imports/${imported}`)
     .replace('webhooks/{id}', `webhooks/${webhook}`)
     .replace('integrations/{id}', `integrations/${store}`)
     .replace('{id}', campaign);
@@ -165,7 +178,7 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     const lines: string[] = body.split('\n');
     // A field of an object is a column of its own, after the object's name.
     const columns = lines[0]?.split(',').map((column) => column.split('.')[0]);
-    expect([...new Set(columns)]).toEqual(Object.keys(rows[0] ?? {}));
+    expect([...new Set(columns)]).toEqual(Object.keys(rows[0] ?? {}).filter((name) => !NESTED.includes(name)));
     const ids = rows.map(({ id }) => id ?? '');
     expect(lines.flatMap((line) => ids.find((id) => line.startsWith(`${id},`)) ?? [])).toEqual(ids);
     expect(ids).toHaveLength(total);

@@ -7,7 +7,7 @@ import { call, startApp, type TestApp, unique } from '../../harness/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ isOwn: true });
 });
 afterAll(() => app?.close());
 

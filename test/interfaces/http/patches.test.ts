@@ -72,6 +72,15 @@ const RECORDS: Record<string, Patched> = {
       description: text('description'),
       deadline: { set: '2027-01-31', shows: 'deadline', becomes: '2027-01-31T00:00:00.000Z', cleared: null },
       status: { set: 'paused', shows: 'status', cleared: refused },
+      terms: {
+        set: { rate: { percent: 12 }, covers: 'subscription' },
+        shows: 'terms',
+        becomes: {
+          ...{ rate: { percent: 12 }, rules: [], covers: 'subscription' },
+          ...{ months: null, payments: null, caps: null, budget: null },
+        },
+        cleared: null,
+      },
       compensation: { set: { type: 'product' }, shows: 'compensation.type', becomes: 'product', cleared: null },
       'compensation.type': { set: 'product', shows: 'compensation.type', cleared: refused },
       'compensation.amount': { set: 9.5, shows: 'compensation.amount', cleared: null },

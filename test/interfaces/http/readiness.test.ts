@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migratePostgres } from '../../../src/kit/engines/postgres/migrate.ts';
-import { call, startApp, type TestApp, until } from '../../harness/app.ts';
+import { call, engineUrls, startApp, type TestApp, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
+import { startProxy } from '../../harness/proxy.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -36,6 +37,24 @@ it('/readyz notices that PostgreSQL answers but accepts no writes, and that it a
   await session.query(endOthers);
   await until('PostgreSQL to take writes', async () => (await ready())[1] === 'ready');
   await session.end();
+});
+
+it('/readyz of a first start is 503 and names the engine that it waits for; a later outage leaves it 200', async () => {
+  const proxy = await startProxy(engineUrls().elasticsearch);
+  await proxy.cut();
+  const first = await startApp({ urls: { elasticsearch: proxy.url }, isOwn: true });
+  await first.context.redis.client.del('readiness:once');
+  const read = () => call(`${first.url}/readyz`);
+  await until('the other engines to be up', async () => (await read()).body.waiting_for?.join() === 'elasticsearch');
+  const starting = await read();
+  expect([starting.status, starting.body.status]).toEqual([503, 'starting']);
+  await proxy.restore();
+  await until('all engines to be up', async () => (await read()).body.status === 'ready');
+  await proxy.cut();
+  await until('the outage to be seen', async () => (await read()).body.status === 'degraded');
+  expect((await read()).status).toBe(200);
+  await first.close();
+  await proxy.close();
 });
 
 it('/readyz writes at most once in five seconds, however often it is called', async () => {

@@ -12,7 +12,7 @@ const sockets: Socket[] = [];
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ isOwn: true });
 });
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();

@@ -104,6 +104,8 @@ beforeAll(async () => {
   await fetch(app.url + pathname, { method: 'POST', headers, body: 'message=secret', redirect: 'manual' });
   const [dispute] = (await send('GET', '/v1/disputes', key)).body.data;
   Object.assign(ids, { statements: statement.id, disputes: dispute.id });
+  const told = { kind: 'access', creator_email: 'secret@example.com', reason: 'secret' };
+  ids['data-requests'] = (await send('POST', '/v1/data-requests', key, told)).body.data.id;
   Object.assign(ids, {
     commissions: commission,
     payouts: payout,
@@ -121,6 +123,21 @@ beforeAll(async () => {
   };
   await send('POST', '/v1/past-commissions/batch', key, { source: 'secret', past_commissions: [past] });
   ids['past-commissions'] = (await send('GET', '/v1/past-commissions', key)).body.data[0].id;
+  ids.imports = (
+    await send('POST', '/v1/imports', key, { of: 'roster', text: 'email,name\na@x.example,secret\n' })
+  ).body.data.id;
+  const stored = {
+    id: `imm_${owner.id.slice(4)}`,
+    brandId: owner.id,
+    of: 'roster' as const,
+    source: 'secret',
+    headers: ['secret'],
+  };
+  await app.context.postgres.db
+    .insertInto('importMappings')
+    .values({ ...stored, headerHash: 'x', mapping: '{}', createdAt: new Date() })
+    .execute();
+  ids.mappings = stored.id;
   const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
   ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
   const search = { name: 'secret', filters: {} };
@@ -137,6 +154,18 @@ beforeAll(async () => {
   ids.alerts = (await send('POST', '/v1/alerts', key, alert)).body.data.id;
   ids.orders = (await send('GET', '/v1/orders', key)).body.data[0].id;
   ids['audit-log'] = (await send('GET', '/v1/audit-log', key)).body.data[0].id;
+  const trial = {
+    source: 'secret',
+    order_id: 'trial',
+    currency: 'USD',
+    amount: 0,
+    customer_email: 'secret@example.com',
+  };
+  const started = { ...trial, codes: ['secret'], placed_at: new Date().toISOString() };
+  ids.customers = (await send('POST', '/v1/orders', key, started)).body.data.customer_id;
+  const named = { name: 'secret', terms: { rate: { percent: 1 } } };
+  ids.groups = (await send('POST', '/v1/groups', key, named)).body.data.id;
+  ids.terms = (await send('GET', `/v1/affiliates/terms?group_id=${ids.groups}`, key)).body.data[0].id;
   ids.briefs = (await send('POST', '/v1/briefs', key, { title: 'secret' })).body.data.id;
 });
 afterAll(() => app?.close());
@@ -146,7 +175,10 @@ const noun = (path: string) =>
   path.startsWith('/api/brand/shipments/share')
     ? 'shares'
     : (path
-        .replace(/\/(affiliates|exports(?=\/schedules)|assets(?=\/folders)|webhooks(?=\/deliveries))\//, '/')
+        .replace(
+          /\/(affiliates|exports(?=\/schedules)|imports(?=\/mappings)|assets(?=\/folders)|webhooks(?=\/deliveries))\//,
+          '/',
+        )
         .split('/')[2] ?? '');
 /** test/directory/lists.test.ts sends a file as a stranger. */
 const withId = operations.filter(({ path, takesFile }) => path.includes('{') && !isDirectory(path) && !takesFile);
@@ -157,7 +189,9 @@ const isOfOne = (path: string) => path === '/v1/affiliates/explain';
 const lists = operations.filter(
   ({ path, method }) => method === 'GET' && !path.includes('{') && !isDirectory(path) && !isOfOne(path),
 );
-const at = (path: string, id: string) => path.replace(/\{\w+\}/, id);
+const QUERIES: Record<string, string> = { 'DELETE /v1/groups/{id}/creators': '?creator_email=ana@pay.example' };
+const at = (path: string, id: string, method = '') =>
+  path.replace(/\{\w+\}/, id) + (QUERIES[`${method} ${path}`] ?? '');
 const PATCHES: Record<string, object> = {
   applications: { status: 'rejected' },
   commissions: { status: 'rejected' },
@@ -166,11 +200,17 @@ const PATCHES: Record<string, object> = {
   orders: { refund_id: 're_1', amount: 1, at: '2026-01-01T00:00:00Z' },
   briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },
+  imports: { reading_id: 'none' },
   lists: { pks: [1] },
   integrations: { since: '2026-01-01' },
   webhooks: { since: '2026-01-01T00:00:00Z' },
+  'payouts/void': { reason: 'A typo' },
+  'payouts/return': { reason: 'A typo' },
+  'commissions/claw-back': { reason: 'A typo' },
+  'groups/creators': { creator_emails: ['ana@pay.example'] },
+  'roster/payment': { wallet_email: 'ana@pay.example' },
 };
-const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
+const patchBody = (path: string) => PATCHES[`${noun(path)}/${path.split('/').at(-1)}`] ?? PATCHES[noun(path)] ?? {};
 
 const without = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '' } });
 
@@ -182,8 +222,8 @@ describe('another brand’s id', () => {
       if (!id) throw new Error(`Make an example for ${path} in this test.`);
       const key = await stranger.key('brand');
       const body = takesBody(method, path) ? patchBody(path) : undefined;
-      const foreign = await send(method, at(path, id), key, body);
-      const missing = await send(method, at(path, `${id.slice(0, 4)}nothing`), key, body);
+      const foreign = await send(method, at(path, id, method), key, body);
+      const missing = await send(method, at(path, `${id.slice(0, 4)}nothing`, method), key, body);
       expect([foreign.status, foreign.body.code]).toEqual([404, 'NOT_FOUND']);
       expect(without(foreign)).toEqual(without(missing));
       if (method === 'GET') expect((await send(method, at(path, id), await owner.key('brand'))).status).toBe(200);

@@ -234,6 +234,28 @@ describe('the links host', () => {
     expect(said()).toContain(`"code":"${code}"`);
   });
 
+  it('answers a browser that asks for an unknown path with a page', async () => {
+    const answer = await fetch(`${app.links}/nowhere`, { headers: { accept: 'text/html,*/*' } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await answer.text()).toContain('This link leads nowhere');
+  });
+
+  it('takes the parameters of a click along to the shop, until the link says otherwise', async () => {
+    const desk = await openDesk(app);
+    const { id, slug } = await makeLink(desk, 'https://shop.example/p?utm_source=creator&x=1#top');
+    const land = async () => {
+      const { location } = await click(app, `${slug}?utm_source=ig&utm_medium=story&click_id=mine`);
+      return location?.href.replace(/click_id=[\w.-]+/, 'click_id=ID');
+    };
+    expect(await land()).toBe('https://shop.example/p?utm_source=ig&x=1&utm_medium=story&click_id=ID#top');
+    const { body } = await desk.send('PATCH', `/v1/affiliates/links/${id}`, { forward_parameters: false });
+    expect(body.data.forward_parameters).toBe(false);
+    await until('the link no longer forwards', async () => (await land())?.includes('utm_source=creator') === true);
+    expect(await land()).toBe('https://shop.example/p?utm_source=creator&x=1&click_id=ID#top');
+    const off = await makeLink(desk, SHOP, { forward_parameters: false });
+    expect((await click(app, `${off.slug}?y=2`)).location?.search).toMatch(/^\?x=1&click_id=/);
+  });
+
   it('redirects a mail’s link to the web app, which is on the API’s address', async () => {
     const to = async (from: string) =>
       (await fetch(`${from}/enter/abc`, { redirect: 'manual' })).headers.get('location');

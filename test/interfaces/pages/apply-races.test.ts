@@ -41,7 +41,7 @@ async function atOnce(calls: (() => Promise<{ status: number }>)[]): Promise<num
 /** Everything that locks the brand's roster, at once and about the same six people. */
 async function race({ keys, campaigns }: Brand, applications: string[]): Promise<number[]> {
   const [, second = '', third = ''] = campaigns;
-  const calls = Array.from({ length: 24 }, (_, i) => {
+  const calls = Array.from({ length: 12 }, (_, i) => {
     const key = keys[i % keys.length] ?? '';
     const [person, neighbour] = [`p${i % 6}`, `p${(i + 1) % 6}`];
     const application = applications[(i * 7) % applications.length];

@@ -85,9 +85,30 @@ describe("a creator's page", () => {
     for (const secret of ['A draft', '@mail.example', '@shop.example', '<script']) expect(body).not.toContain(secret);
     const pages = [...body.matchAll(/href="(\/(\w+)\/[^"]+)"/g)];
     expect(new Set(pages.map(([, , kind]) => kind))).toEqual(
-      new Set(['sign', 'work', 'brief', 'talk', 'statement', 'parcel']),
+      new Set(['sign', 'work', 'brief', 'talk', 'statement', 'payment', 'parcel']),
     );
     for (const [, href = ''] of pages) expect([href, (await open(href)).status]).toEqual([href, 200]);
+  });
+
+  it('says what each link and code pays, and how many customers it brought, without their names', async () => {
+    const email = `${unique('zoe')}@mail.example`;
+    const desk = await openWorkDesk(app, email);
+    const { post } = desk;
+    const terms = { rate: { percent: 15 }, covers: 'subscription', payments: 3 };
+    const made = await post('/v1/affiliates/links', { creator_email: email, value: unique('SUB'), terms });
+    const order = { source: 'shop', currency: 'USD', amount: 80, codes: [made.body.data.value], kind: 'first' };
+    const at = clock.now().toISOString();
+    for (const name of ['jane', 'june']) {
+      const customer_email = `${unique(name)}@shop.example`;
+      const own = { order_id: unique('o'), subscription_id: unique('sub'), customer_email, placed_at: at, paid_at: at };
+      expect((await post('/v1/orders', { ...order, ...own })).status).toBe(200);
+    }
+    await post('/v1/deliverables', { creator_email: email, type: 'photo' });
+    const { body } = await open(await pageOf(desk));
+    expect(body).toContain(`For you: ${made.body.data.terms_summary}`);
+    expect(body).toContain('15% of each order; also on renewals of the subscription up to 3 payments in all.');
+    expect(body).toContain('You brought 2 customers whose later orders may count for you.');
+    for (const secret of ['jane', 'june', 'shop.example']) expect(body).not.toContain(secret);
   });
 
   it('shows nothing of another creator or another brand', async () => {

@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
     await go('/settings');
     await page.getByLabel('From', { exact: false }).last().fill(daysAgo(80).toISOString().slice(0, 10));
-    await page.getByLabel('Commission, in percent optional').fill('20');
+    await page.getByLabel('Commission, in percent', { exact: true }).fill('20');
     await page.getByRole('button', { name: 'Simulate' }).click();
     await page.getByText('The simulation starts in a moment.').waitFor();
     await runJobs(app, 1);

@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await review.waitFor({ state: 'hidden' });
     await page.getByLabel('Status').selectOption({ label: 'Pending' });
     await review.getByText('9 selected').waitFor();
-    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
     const refused = page.getByRole('dialog', { name: 'Some commissions cannot be changed' });
     await refused.waitFor();
     const reasons = refused.getByRole('listitem');

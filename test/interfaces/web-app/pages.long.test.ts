@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, unique } from '../../harness/app.ts';
 import { BEHIND_PROXY } from '../../harness/applying.ts';
@@ -10,8 +10,33 @@ import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../..
 import { openWorkDesk } from '../../harness/work.ts';
 import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
 
-const WIDE = { width: 1280, height: 900 };
+const WIDE = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };
+
+/** The newest form: whether its first field is in sight, and whether the keyboard is in it or in its dialog. */
+const LOOK_AT_FORM = `(() => {
+  const form = [...document.querySelectorAll('form')].at(-1);
+  if (!form) return undefined;
+  const field = form.querySelector('input:not([type="hidden"]), select, textarea');
+  const { top, bottom } = (field ?? form).getBoundingClientRect();
+  const active = document.activeElement;
+  const isOfForm = (form.closest('[role="dialog"]') ?? form).contains(active);
+  return { isInSight: top >= 0 && bottom <= innerHeight, hasFocus: isOfForm };
+})()`;
+
+/** Presses what opens a form; a dialog without one is followed by its main button. Gives the form's state, if any. */
+async function openForm({ page, rest }: OpenPage, button: Locator): Promise<unknown> {
+  const forms = page.locator('form');
+  const before = await forms.count();
+  await button.click();
+  await rest();
+  const next = page.getByRole('dialog').last().locator('.button.primary:enabled');
+  if ((await forms.count()) === before && (await next.count()) > 0) {
+    await next.last().click();
+    await rest();
+  }
+  return (await forms.count()) > before ? await page.evaluate(LOOK_AT_FORM) : undefined;
+}
 
 describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web app in a real Chromium', () => {
   const alias = unique('webapp');
@@ -64,6 +89,27 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
       await shoot(page, `phone-light${name}`);
       await page.setViewportSize(WIDE);
       expect(complaints.splice(0)).toEqual([]);
+    },
+  );
+
+  it.each(PAGES)(
+    '%s opens each form of its head in sight, with the focus in it, on a desktop and a phone',
+    async (path) => {
+      for (const open of [desktop, phone]) {
+        const { page, move } = open;
+        await move(path);
+        const buttons = page
+          .locator('main .page-head .actions')
+          .getByRole('button', { name: /^(?!Download)/, disabled: false });
+        for (let place = 0; place < (await buttons.count()); place += 1) {
+          const name = await buttons.nth(place).textContent();
+          const form = await openForm(open, buttons.nth(place));
+          if (form !== undefined) expect(form, `${name}`).toEqual({ isInSight: true, hasFocus: true });
+          await move(path === '/' ? '/roster' : '/');
+          await move(path);
+        }
+        expect(open.complaints.splice(0)).toEqual([]);
+      }
     },
   );
 

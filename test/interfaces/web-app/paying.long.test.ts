@@ -151,4 +151,40 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
       await clean(`paying-statement-${name}`, where);
     }
   });
+
+  it('approves all that is due up to a day, and shows what is still owed at the end of another', async () => {
+    const { page } = open;
+    const cy = await makeAssignment(app.context, brand, { name: 'Cy Young', holdDays: 0 });
+    await makeSale(app.context, brand, { assignment: cy, occurredAt: daysAgo(30), orderId: 'cy-30' });
+    await makeSale(app.context, brand, { assignment: cy, occurredAt: daysAgo(3), orderId: 'cy-3' });
+    await open.go('/commissions');
+    await page.getByRole('button', { name: 'Approve what is due' }).click();
+    const form = page.getByRole('dialog', { name: 'Approve what is due' });
+    await form.getByLabel('Orders up to').fill(daysAgo(10).toISOString().slice(0, 10));
+    await clean('paying-approve');
+    await form.getByRole('button', { name: 'Approve what is due' }).click();
+    await form.getByText('1 approved: US$10.00').waitFor();
+    await form.getByRole('button', { name: 'Done' }).click();
+    await open.go('/payouts');
+    await page.getByRole('link', { name: 'Open items' }).click();
+    const items = page.getByRole('table', { name: 'Open items' });
+    await items.getByRole('row', { name: /cy-30.*Approved/ }).waitFor();
+    await items.getByRole('row', { name: /cy-3 .*In review/ }).waitFor();
+    await clean('paying-open-items');
+    await page.getByLabel('At the end of').fill(daysAgo(100).toISOString().slice(0, 10));
+    await page.getByText('Nothing was owed that day').or(page.getByText('Nothing matches these filters')).waitFor();
+  });
+
+  it('starts statements for everybody, and says that they are being made', async () => {
+    const { page } = open;
+    await open.go('/statements');
+    await page.getByRole('button', { name: 'For everybody' }).click();
+    const form = page.getByRole('dialog', { name: 'Statements for everybody' });
+    await form.getByLabel('From').fill(daysAgo(60).toISOString().slice(0, 10));
+    await form.getByLabel('To', { exact: true }).fill(daysAgo(0).toISOString().slice(0, 10));
+    await clean('paying-statements-form');
+    await form.getByRole('button', { name: 'Create them' }).click();
+    await form.getByText('The run starts in a moment.').waitFor();
+    expect((await send(`${app.url}/v1/jobs`, key, 'GET')).body.data[0].kind).toBe('statements');
+  });
 });

@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () 
     const part = (name: string) => page.locator('.card', { has: page.getByRole('heading', { name }) });
     await go('/settings');
     await page.getByLabel('Smallest order', { exact: false }).last().fill('50');
-    await page.getByLabel('Commission, in percent optional').fill('20');
+    await page.getByLabel('Commission, in percent', { exact: true }).fill('20');
     await page.getByRole('button', { name: 'Simulate' }).click();
     await page.getByText('2 of 2 paid orders would change.').waitFor();
     await page.getByRole('table', { name: 'All creators' }).getByText('2 → 1').waitFor();
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () 
     await expectToFit(page);
     expect(await axe(page)).toEqual([]);
     await leaks.getByRole('button', { name: `Replace ${assignment.code}` }).click();
-    await page.getByLabel('New code').fill('FRESH99');
+    await page.getByRole('textbox', { name: 'New code' }).fill('FRESH99');
     expect(await axe(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Replace the code' }).click();
     await page.getByText(/The new code is FRESH99/).waitFor();

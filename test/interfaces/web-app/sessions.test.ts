@@ -141,17 +141,31 @@ describe('roles', () => {
     expect([status, body.code, body.allowed]).toEqual([403, 'ROLE_REQUIRED', ['owner', 'manager']]);
   });
 
-  it('let a manager work but not manage people, and a new role takes effect within a second', async () => {
+  it('let a manager work but not manage people, and a lower role or a removal ends the sessions within a second', async () => {
     const manager = await invite('manager');
     expect((await manager.send('POST', '/v1/campaigns', { name: 'x' })).status).toBe(201);
     const email = 'friend@brand.example';
     expect((await manager.send('POST', '/v1/people', { email, role: 'owner' })).body.code).toBe('ROLE_REQUIRED');
     const { person } = (await manager.get('/v1/session')).body.data;
     await owner.send('PATCH', `/v1/people/${person.id}`, { role: 'viewer' });
-    const isRefused = async () => (await manager.send('POST', '/v1/campaigns', { name: 'y' })).status === 403;
-    await until('a viewer', isRefused);
-    expect((await owner.send('DELETE', `/v1/people/${person.id}`)).status).toBe(200);
     await until('no session', async () => (await manager.get('/v1/campaigns')).status === 401);
+    const viewer = await signIn(app, brand.id, person.email);
+    expect((await viewer.send('POST', '/v1/campaigns', { name: 'y' })).status).toBe(403);
+    expect((await owner.send('DELETE', `/v1/people/${person.id}`)).status).toBe(200);
+    await until('no session', async () => (await viewer.get('/v1/campaigns')).status === 401);
+  });
+
+  it('let only owners record a file of where creators are paid', async () => {
+    const manager = await invite('manager');
+    const sent = { of: 'payment_details', text: 'email,payment_email\na@x.example,p@x.example\n' };
+    const { id } = (await manager.send('POST', '/v1/imports', sent)).body.data;
+    for (const [action, body] of [
+      ['confirm', { reading_id: 'none' }],
+      ['undo', undefined],
+    ] as const) {
+      const answer = await manager.send('POST', `/v1/imports/${id}/${action}`, body);
+      expect([answer.status, answer.body.allowed]).toEqual([403, ['owner']]);
+    }
   });
 
   it('keep imports of the directory from all but owners, and from owners where the operator does not show them', async () => {

@@ -128,36 +128,6 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
-  it('shows what an import of creators will do with each line, then does it', async () => {
-    const brand = await makeBrand(app.context);
-    const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
-    await go('/roster');
-    await page.getByRole('button', { name: 'Import CSV' }).click();
-    const csv =
-      'name;email;note\nAnn;ann@mail.example;"one; two"\nBob;bob@mail.example;\nAnn;ANN@mail.example;\nNo;nothing;\n';
-    await page.getByLabel('File').setInputFiles({ name: 'c.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
-    await page
-      .getByText('2 to add, 0 added, 0 already on the roster, 1 repeated in the file, 1 without a valid e-mail')
-      .waitFor();
-    await shoot(page, 'state-import');
-    expect(await axe(page)).toEqual([]);
-    // A long file asks for more than a minute allows: it waits, and goes on.
-    let isTooMuch = true;
-    await page.route('**/v1/roster', async (route) => {
-      if (!isTooMuch || route.request().method() !== 'POST') return await route.continue();
-      isTooMuch = false;
-      const body = JSON.stringify({ error: 'Too many requests.', code: 'RATE_LIMITED' });
-      await route.fulfill({ status: 429, headers: { 'retry-after': '1' }, contentType: 'application/json', body });
-    });
-    await page.getByRole('button', { name: 'Add 2 creators' }).click();
-    await page.getByText('0 to add, 2 added').waitFor();
-    expect(isTooMuch).toBe(false);
-    await page.getByRole('button', { name: 'Close' }).first().click();
-    await page.getByRole('link', { name: 'Bob' }).waitFor();
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
-
   it('keeps what a person has typed when what is shown beside it cannot be read again', async () => {
     const brand = await makeBrand(app.context);
     const { page, go, rest, context } = await openWebApp(browser, app, brand.id);

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyReportedClicks } from '../../../src/affiliates/orders/order-clicks.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
+import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { deskOf } from '../../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     const { id: client_id, secret: client_secret } = access.app;
     const send = async () => {
       await owner.send('POST', '/v1/affiliates/integrations', { provider: 'shopify', url, client_id, client_secret });
-      await keepDueWebhooks(app.context);
+      await keepStoreWebhooks.run(app.context);
     };
     return { brand: other, send };
   }
@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('dialog', { name: 'Woo and Co is connected' }).waitFor();
     await page.getByText('Rollcall is creating the webhooks').waitFor();
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     await page.getByText('a key with the permission Read/Write').first().waitFor();
     const address = await page.getByRole('region', { name: 'Webhook address' }).textContent();
     expect(address).toMatch(/^https:\/\/go\.example\/ingest\/woocommerce\/int_\w+$/);
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await dialog.getByLabel('Client secret').fill(store.access.app.secret);
     await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('dialog', { name: 'Shop by app is connected' }).waitFor();
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     await page.getByText('The webhooks are on').waitFor();
     await clean('stores-app-connected', open);
     await page.getByRole('button', { name: 'Done' }).click();
@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       await said.waitFor();
     }
     await expect.poll(() => new URL(page.url()).search).toBe('');
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     await page.getByText('The webhooks are on').waitFor();
     await clean('stores-authorized-phone', phone);
     await store.close();
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       .set({ webhooksDueAt: new Date(0) })
       .where('brandId', '=', other.id)
       .execute();
-    await keepDueWebhooks(app.context);
+    await keepStoreWebhooks.run(app.context);
     for (const [name, where] of [
       ['desktop', first],
       ['phone', second],

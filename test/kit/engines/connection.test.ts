@@ -6,7 +6,7 @@ import { call, makeBrand, startApp, type TestApp, until } from '../../harness/ap
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ isOwn: true });
 });
 afterAll(() => app?.close());
 

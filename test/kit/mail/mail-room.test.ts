@@ -182,7 +182,11 @@ describe('a delivery', () => {
     await queue('ann@mail.example');
     const lost = {
       ...app.context,
-      mailer: { send: () => new Promise<never>(() => undefined), close: () => undefined },
+      mailer: {
+        send: () => new Promise<never>(() => undefined),
+        remove: async () => undefined,
+        close: () => undefined,
+      },
     };
     void sendDueMails(lost);
     await expect.poll(async () => (await only()).attempts).toBe(1);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mailApproved } from '../../../src/affiliates/commissions/weekly-mail.ts';
+import { recordOrder } from '../../../src/affiliates/orders/record.ts';
 import { setSample } from '../../../src/affiliates/sample/sample.ts';
 import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { DAY_MS } from '../../../src/kit/values/duration.ts';
@@ -7,7 +8,7 @@ import { startApp, type TestApp, unique } from '../../harness/app.ts';
 import { apply, BEHIND_PROXY } from '../../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { mailsOf } from '../../harness/mail.ts';
-import { daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
+import { asTest, daysAgo, makeAssignment, makeSale, orderFacts } from '../../harness/sales.ts';
 import { signIn } from '../../harness/session.ts';
 import { reply } from '../../harness/talking.ts';
 import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
@@ -64,8 +65,9 @@ describe('a creator', () => {
     const link = await desk.made({
       ...{ creator_email: desk.creator, type: 'link', value: unique('l'), destination_url: 'https://shop.example/x' },
     });
-    const code = await desk.made({ creator_email: desk.creator, type: 'discount_code', value: unique('C') });
-    await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { value: `${code.value}2` });
+    const code = await desk.made({ creator_email: desk.creator, value: unique('C'), notify: true });
+    await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { value: `${code.value}2`, notify: true });
+    await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { notify: true });
     await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { platform: 'Instagram' });
     const other = await desk.onRoster();
     for (const [email, notify] of [
@@ -82,6 +84,41 @@ describe('a creator', () => {
     for (const given of [link.url, `Code: ${code.value}\n`, `Code: ${code.value}2\n`]) {
       expect(own.filter((text) => text.includes(given))).toHaveLength(1);
     }
+  });
+
+  it('is mailed a code that no store is known to have when the first order brings it, in the form that it has then', async () => {
+    const desk = await openWorkDesk(app);
+    const given = async () => {
+      const mails = (await mailsOf(app.context, desk.brand.id)).filter(({ kind }) => kind === 'link_given');
+      return mails.map(({ to, text }) => `${to} ${/Code: (\S+)/.exec(text)?.[1]}`);
+    };
+    const code = await desk.made({ creator_email: desk.creator, value: unique('C') });
+    const other = await desk.onRoster();
+    const bulk = await desk.post('/v1/affiliates/links/bulk', { creators: [{ email: other }] });
+    const [generated] = bulk.body.data.created;
+    const renamed = `${code.value}2`;
+    await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { value: renamed });
+    const { source } = await makeAssignment(app.context, desk.brand);
+    const order = (value: string) =>
+      asTest(app.context, desk.brand, (work) =>
+        recordOrder(work, app.context.secrets, source, orderFacts(clock.now(), { codes: [value] })),
+      );
+    // A shop that still has the old code does not have the new one.
+    clock.at += 1_000;
+    await order(code.value);
+    expect(await given()).toEqual([]);
+    await Promise.all([order(renamed), order(renamed.toLowerCase()), order(renamed)]);
+    await order(generated.value);
+    await order(generated.value);
+    expect((await given()).sort()).toEqual([`${desk.creator} ${renamed}`, `${other} ${generated.value}`].sort());
+    const rotated = (await desk.post(`/v1/affiliates/links/${code.id}/rotate`, {})).body.data;
+    expect(await given()).toHaveLength(2);
+    await desk.send('PATCH', `/v1/affiliates/links/${code.id}`, { notify: true });
+    await order(rotated.value);
+    expect((await given()).filter((line) => line.startsWith(desk.creator)).sort()).toEqual(
+      [`${desk.creator} ${renamed}`, `${desk.creator} ${rotated.value}`].sort(),
+    );
+    clock.at = START;
   });
 
   it('is mailed once that a payout was paid, and not about one that is only recorded or that is history', async () => {
@@ -134,11 +171,11 @@ describe('a creator', () => {
     const desk = await openWorkDesk(app);
     const { db } = app.context.postgres;
     await insertSuppression(db, desk.brand.id, desk.creator, clock.now());
-    await desk.made({ creator_email: desk.creator, type: 'discount_code', value: unique('C') });
+    await desk.made({ creator_email: desk.creator, type: 'discount_code', value: unique('C'), notify: true });
     const states = (await mailsOf(app.context, desk.brand.id)).map(({ kind, state }) => `${kind} ${state}`);
     expect(states).toEqual(['link_given suppressed']);
     await setSample(db, desk.brand.id, 'filling');
-    await desk.made({ type: 'discount_code', value: unique('C') });
+    await desk.made({ type: 'discount_code', value: unique('C'), notify: true });
     const assignment = await makeAssignment(app.context, desk.brand);
     const { id } = await makeSale(app.context, desk.brand, { assignment });
     await setSample(db, desk.brand.id, 'filled');

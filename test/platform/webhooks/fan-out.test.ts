@@ -36,13 +36,11 @@ describe('two workers', () => {
     const key = await brand.key('brand');
     const paths = [path('a'), path('b'), path('c')];
     for (const one of paths) await subscribe(app, key, `${receiver.url}${one}`, ['application.received']);
-    const from = performance.now();
-    for (let n = 0; n < 10; n += 1) await emit(app, brand, 'application.received', APPLICATION, 100);
-    await until('3,000 requests', () => paths.every((one) => receiver.at(one).length >= 1_000));
-    process.stderr.write(`3,000 deliveries in ${Math.round(performance.now() - from)} ms\n`);
+    for (let n = 0; n < 10; n += 1) await emit(app, brand, 'application.received', APPLICATION, 30);
+    await until('900 requests', () => paths.every((one) => receiver.at(one).length >= 300));
     for (const one of paths) {
       const ids = receiver.at(one).map(({ headers }) => headers['webhook-id']);
-      expect([ids.length, new Set(ids).size]).toEqual([1_000, 1_000]);
+      expect([ids.length, new Set(ids).size]).toEqual([300, 300]);
     }
   });
 });
@@ -73,7 +71,7 @@ describe('a webhook', () => {
     for (let n = 0; n < 9; n += 1)
       await subscribe(app, key, `${receiver.url}${path('dead')}`, ['application.approved']);
     await subscribe(app, key, `${receiver.url}${healthy}`, ['application.received']);
-    await emit(app, brand, 'application.approved', APPLICATION, 1_000);
+    await emit(app, brand, 'application.approved', APPLICATION, 200);
     await until('dead ones being tried', () => receiver.received.some((one) => one.path.startsWith('/dead')));
     for (let n = 1; n <= 5; n += 1) {
       await emit(app, brand, 'application.received', APPLICATION);
@@ -81,7 +79,7 @@ describe('a webhook', () => {
     }
     // The deliveries of the dead ones are all older.
     const tried = receiver.received.filter((one) => one.path.startsWith('/dead')).length;
-    expect(tried).toBeLessThan(9_000);
+    expect(tried).toBeLessThan(1_800);
     expect((await call(`${app.url}/v1/webhooks`, key)).body.data.at(-1).backlog).toBe(false);
   });
 });

@@ -14,6 +14,7 @@ import {
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 import { type Receiver, startReceiver } from '../../harness/receiver.ts';
 import { APPLICATION, emit, subscribe } from '../../harness/webhooks.ts';
+import { longDeadlineMs } from '../../run/deadline.ts';
 
 const ROUNDS = 5;
 const EVENTS = 40;
@@ -35,30 +36,34 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('workers killed during attempts lose no event, and repeated deliveries have the same id and bytes', async () => {
-  const cert = path.join(mkdtempSync(path.join(tmpdir(), 'rollcall-ca-')), 'ca.pem');
-  writeFileSync(cert, receiver.cert);
-  const brand = await makeBrand(app.context);
-  await subscribe(app, await brand.key('brand'), `${receiver.url}/hook`, ['application.received']);
-  const start = () =>
-    startWorkerProcess(unique('none'), {
-      DATABASE_URL: database.url,
-      REDIS_URL: ownRedis(),
-      NODE_EXTRA_CA_CERTS: cert,
-    });
-  for (let round = 0; round < ROUNDS; round += 1) {
-    worker = await start();
-    const from = receiver.received.length;
-    for (let n = 0; n < EVENTS; n += 1) {
-      await emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${round}_${n}` });
+it(
+  'workers killed during attempts lose no event, and repeated deliveries have the same id and bytes',
+  async () => {
+    const cert = path.join(mkdtempSync(path.join(tmpdir(), 'rollcall-ca-')), 'ca.pem');
+    writeFileSync(cert, receiver.cert);
+    const brand = await makeBrand(app.context);
+    await subscribe(app, await brand.key('brand'), `${receiver.url}/hook`, ['application.received']);
+    const start = () =>
+      startWorkerProcess(unique('none'), {
+        DATABASE_URL: database.url,
+        REDIS_URL: ownRedis(),
+        NODE_EXTRA_CA_CERTS: cert,
+      });
+    for (let round = 0; round < ROUNDS; round += 1) {
+      worker = await start();
+      const from = receiver.received.length;
+      for (let n = 0; n < EVENTS; n += 1) {
+        await emit(app, brand, 'application.received', { ...APPLICATION, id: `app_${round}_${n}` });
+      }
+      await until('attempts in flight', () => receiver.received.length > from + 5);
+      await worker.kill();
     }
-    await until('attempts in flight', () => receiver.received.length > from + 5);
-    await worker.kill();
-  }
-  worker = await start();
-  const arrived = () => new Set(receiver.received.map(({ body }) => JSON.parse(body).data.id));
-  await until('every event', () => arrived().size === ROUNDS * EVENTS);
-  const bytes = Map.groupBy(receiver.received, ({ headers }) => String(headers['webhook-id']));
-  expect(bytes.size).toBe(ROUNDS * EVENTS);
-  for (const same of bytes.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
-}, 900_000);
+    worker = await start();
+    const arrived = () => new Set(receiver.received.map(({ body }) => JSON.parse(body).data.id));
+    await until('every event', () => arrived().size === ROUNDS * EVENTS);
+    const bytes = Map.groupBy(receiver.received, ({ headers }) => String(headers['webhook-id']));
+    expect(bytes.size).toBe(ROUNDS * EVENTS);
+    for (const same of bytes.values()) expect(new Set(same.map(({ body }) => body)).size).toBe(1);
+  },
+  longDeadlineMs,
+);

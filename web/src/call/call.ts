@@ -1,6 +1,14 @@
 import { operations } from 'virtual:operations';
 import type { CallOf, OperationId } from '../../../src/interfaces/nouns.ts';
-import { type Check, createAnswerCheck, isSigning, parseRefusal, type Refusal, type Signing } from './check.ts';
+import {
+  type Check,
+  createAnswerCheck,
+  isSigning,
+  type OpenQuestion,
+  parseRefusal,
+  type Refusal,
+  type Signing,
+} from './check.ts';
 
 export type { OperationId };
 /** The answer of an operation, as declared. */
@@ -45,13 +53,15 @@ export class CallError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problems: readonly Problem[];
+  readonly questions: readonly OpenQuestion[];
   /** The wait before a retry, after too many requests. */
   readonly retryAfterMs: number;
-  constructor(status: number, { error, code, details }: Refusal, retryAfter = 0) {
+  constructor(status: number, { error, code, details, questions }: Refusal, retryAfter = 0) {
     super(code === undefined ? NO_ANSWER : (IN_PLAIN_WORDS.get(code) ?? error ?? NO_ANSWER));
     this.status = status;
     this.code = code ?? 'NO_ANSWER';
     this.problems = details ?? [];
+    this.questions = questions ?? [];
     this.retryAfterMs = retryAfter * 1_000;
   }
 }
@@ -86,11 +96,6 @@ async function checked<T>(response: Response, isExpected: Check<T>): Promise<T> 
   const body = await readBody(response);
   if (isExpected(body)) return body;
   throw otherAnswer(response.status);
-}
-
-/** The path of an operation with its parameters, for links that the browser follows. */
-export function buildPath<Id extends OperationId>(id: Id, { params, query }: Omit<Input<Id>, 'body'> = {}): string {
-  return buildUrl(operations[id]?.[1] ?? '', params, query);
 }
 
 /** Calls an API operation, type-checked against its declaration. Throws `CallError`. */
@@ -139,11 +144,14 @@ export async function send<T>(id: OperationId, input: Sent, isExpected: Check<T>
 }
 
 /** A list as the API's CSV file. */
-export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> = {}, profile = ''): Promise<Blob> {
-  const url = buildUrl(operations[id]?.[1] ?? '', {}, query);
-  return await (
-    await fetchAnswer(url, { headers: { accept: profile ? `text/csv; profile=${profile}` : 'text/csv' } })
-  ).blob();
+export async function callCsv<Id extends OperationId>(
+  id: Id,
+  query: Query<Id> = {},
+  profile = '',
+  params: object = {},
+): Promise<Blob> {
+  const url = buildUrl(operations[id]?.[1] ?? '', params, query);
+  return await (await fetchAnswer(url, { headers: { accept: `text/csv; profile=${profile || 'excel'}` } })).blob();
 }
 
 /** Calls that are not operations: signing in and out. */

@@ -35,11 +35,27 @@ export interface Signing {
 
 export const isSigning = (body: unknown): body is Signing => isRecord(body) && isRecord(body.data);
 
+/** A question about a file that must be answered before it is accepted. */
+export interface OpenQuestion {
+  id: string;
+  message: string;
+  options: readonly { label: string; mapping: Record<string, unknown> }[];
+}
+
+const isOption = (one: unknown) => isRecord(one) && typeof one.label === 'string' && isRecord(one.mapping);
+const isQuestion = (one: unknown): one is OpenQuestion =>
+  isRecord(one) &&
+  typeof one.id === 'string' &&
+  typeof one.message === 'string' &&
+  Array.isArray(one.options) &&
+  one.options.every(isOption);
+
 /** An error body. A proxy's own may lack all of it. */
 export interface Refusal {
   error?: string | undefined;
   code?: string | undefined;
   details?: Problem[];
+  questions?: OpenQuestion[];
 }
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : undefined);
@@ -48,6 +64,11 @@ const isProblem = (one: unknown): one is Problem =>
 
 export function parseRefusal(body: unknown): Refusal {
   if (!isRecord(body)) return {};
-  const { error, code, details } = body;
-  return { error: toText(error), code: toText(code), details: Array.isArray(details) ? details.filter(isProblem) : [] };
+  const { error, code, details, questions } = body;
+  return {
+    error: toText(error),
+    code: toText(code),
+    details: Array.isArray(details) ? details.filter(isProblem) : [],
+    questions: Array.isArray(questions) ? questions.filter(isQuestion) : [],
+  };
 }

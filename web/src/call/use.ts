@@ -155,8 +155,13 @@ export function useAll<Id extends OperationId>(id: Id, query: Query<Id>) {
   return lasting(useQuery<readonly Row<Id>[]>({ queryKey: [id, 'all', query], queryFn: () => readAll(id, query) }));
 }
 
-interface Change<Id extends OperationId> {
+interface Sending<Id extends OperationId> {
   params?: Params<Id>;
+  query?: Query<Id>;
+  body?: unknown;
+}
+
+interface Change<Id extends OperationId> extends Sending<Id> {
   body?: Body<Id>;
 }
 
@@ -167,16 +172,18 @@ const isOfRole = (error: unknown) => error instanceof CallError && error.code ==
  * A change; afterwards the queries that show it are reloaded. Until it succeeds, the same change is sent with the same
  * idempotency key, so that it is made only once. The API stores a key only with a success.
  */
-export function useChange<Id extends OperationId>(id: Id, shown: readonly OperationId[]) {
+function useSending<Id extends OperationId, Sent extends Sending<Id>>(id: Id, shown: readonly OperationId[]) {
   const cache = useQueryClient();
   const say = useSay();
   const unanswered = useRef<{ input: string; key: string } | undefined>(undefined);
-  return useMutation<Answer<Id>, Error, Change<Id>>({
+  return useMutation<Answer<Id>, Error, Sent>({
     mutationFn: (change) => {
       const input = JSON.stringify(change);
       const key = unanswered.current?.input === input ? unanswered.current.key : crypto.randomUUID();
       unanswered.current = { input, key };
-      return send(id, { ...change, params: { ...change.params }, idempotencyKey: key }, createAnswerCheck(id));
+      const { params, query, ...rest } = change;
+      const sent = { ...rest, params: { ...params }, query: { ...query }, idempotencyKey: key };
+      return send(id, sent, createAnswerCheck(id));
     },
     onError: (error) => {
       if (!isOfRole(error)) return;
@@ -190,3 +197,11 @@ export function useChange<Id extends OperationId>(id: Id, shown: readonly Operat
     },
   });
 }
+
+/** A change whose body is type-checked. */
+export const useChange = <Id extends OperationId>(id: Id, shown: readonly OperationId[]) =>
+  useSending<Id, Change<Id>>(id, shown);
+
+/** A change whose body a form reads by the declaration; the API checks it. */
+export const useSend = <Id extends OperationId>(id: Id, shown: readonly OperationId[]) =>
+  useSending<Id, Sending<Id>>(id, shown);

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { day, money, percent, withLocalTimes, words } from './format.ts';
+import { day, fieldName, money, percent, withLocalTimes, words } from './format.ts';
 import { minorMoney } from './minor.ts';
 import { type Column, PlainTable } from './table.tsx';
 
@@ -18,10 +18,6 @@ interface Change {
 
 /** They say nothing that the record's name and the time of the change do not. */
 const HIDDEN: ReadonlySet<string> = new Set(['id', 'brand_id', 'created_at', 'updated_at']);
-
-const UNITS = /_(?:minor|ppm|id)$/;
-/** A field's name in words: "Commission rate" for `commission_rate_ppm`. */
-export const fieldName = (name: string) => words(name.replace(UNITS, '')).replace('email', 'e-mail');
 
 /** Fields whose values are words of the API, such as `revision_requested`. */
 const IN_WORDS = /(?:^|_)(?:status|state|type|method|source|provider|role)$/;

@@ -1,6 +1,6 @@
 import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { compact, compactMoney, shortDay, shortHour } from './format.ts';
-import { DAY_MS, today, toUtcDay } from './utc-day.ts';
+import { compact, compactMoney, shortDay, shortHour, today } from './format.ts';
+import { DAY_MS, toUtcDay } from './utc-day.ts';
 
 const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 

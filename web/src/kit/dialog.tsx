@@ -18,9 +18,9 @@ interface DialogProps {
 }
 
 /** The fields in which something is typed or chosen, in the order of the page. */
-const FIELDS = ':is(input:not([type="hidden"], [type="radio"]), input:checked, select, textarea):enabled';
+export const FIELDS = ':is(input:not([type="hidden"], [type="radio"]), input:checked, select, textarea):enabled';
 
-const isTouched = () => window.matchMedia('(pointer: coarse)').matches;
+export const isTouched = () => window.matchMedia('(pointer: coarse)').matches;
 
 export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad }: DialogProps) {
   const [popup, setPopup] = useState<Element | null>(null);

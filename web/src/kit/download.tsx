@@ -10,16 +10,18 @@ interface DownloadProps<Id extends OperationId> {
   /** The layout for another service; by default, the list's own columns. */
   profile?: string;
   label?: string;
+  /** The ids in the path. */
+  params?: object;
 }
 
 /** Downloads the whole list, with the current filters, as a file. */
-export function Download<Id extends OperationId>({ id, query, name, profile, label }: DownloadProps<Id>) {
+export function Download<Id extends OperationId>({ id, query, name, profile, label, params }: DownloadProps<Id>) {
   const say = useSay();
   const [isBusy, setBusy] = useState(false);
   async function download() {
     setBusy(true);
     try {
-      const url = URL.createObjectURL(await callCsv(id, query, profile));
+      const url = URL.createObjectURL(await callCsv(id, query, profile, params));
       const link = document.createElement('a');
       Object.assign(link, { href: url, download: name });
       link.click();

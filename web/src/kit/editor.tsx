@@ -15,6 +15,8 @@ interface EditorProps<Item> {
   kind?: 'primary' | 'plain';
   /** Names the item, where several can be edited. */
   label?: string;
+  /** Where it says more than that it edits. */
+  text?: string;
   children: (editing: Editing<Item>) => ReactNode;
 }
 
@@ -27,6 +29,7 @@ export function Editor<Item extends { id: string }>({
   needs,
   kind = 'plain',
   label,
+  text = 'Edit',
   children,
 }: EditorProps<Item>) {
   const { id, open, close } = useOpened('edit');
@@ -38,7 +41,7 @@ export function Editor<Item extends { id: string }>({
   return (
     <IfMay needs={needs}>
       <Button kind={kind} onPress={() => open(item.id)} {...(label === undefined ? {} : { label })}>
-        Edit
+        {text}
       </Button>
       <Fragment key={opened.times}>{children({ item: opened.item, isOpen, onClose: close })}</Fragment>
     </IfMay>

@@ -1,7 +1,7 @@
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
-import { CallError, type OperationId } from '../call/call.ts';
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { CallError, type OperationId, type Problem } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog, FIELDS, isTouched } from './dialog.tsx';
 import { Button, Facts } from './parts.tsx';
 import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 
@@ -14,80 +14,40 @@ export interface Field {
   hint?: ReactNode;
   value?: string | number | boolean | null;
   step?: string;
+  min?: number;
+  max?: number;
+  maxLength?: number;
 }
 
-/** The creator that a form is about. */
-export const creatorField = (value?: string | null): Field => ({
-  name: 'creator_email',
-  label: 'Creator',
-  kind: 'creator',
-  isRequired: true,
-  value: value ?? null,
-});
-
-/** The campaign that the form's item belongs to. */
-export const campaignField = (value?: string | null): Field => ({
-  name: 'campaign_id',
-  label: 'Campaign',
-  kind: 'campaign',
-  value: value ?? null,
-});
-
-/** The values of a form, read by name and kind. Blank text counts as missing. */
+/** The values of a form by name. Blank text counts as missing. */
 export class Values {
-  readonly #data: FormData;
+  readonly data: FormData;
   constructor(data: FormData) {
-    this.#data = data;
+    this.data = data;
   }
   text(name: string): string {
-    const value = this.#data.get(name);
+    const value = this.data.get(name);
     return typeof value === 'string' ? value.trim() : '';
   }
   some(name: string): string | undefined {
     return this.text(name) || undefined;
   }
-  orNull(name: string): string | null {
-    return this.text(name) || null;
-  }
-  number(name: string): number {
-    return Number(this.text(name).replace(',', '.'));
-  }
-  someNumber(name: string): number | undefined {
-    return this.text(name) === '' ? undefined : this.number(name);
-  }
-  isChecked(name: string): boolean {
-    return this.#data.get(name) !== null;
-  }
-  choice<T extends string>(name: string, among: readonly [T, ...T[]]): T {
-    return among.find((one) => one === this.text(name)) ?? among[0];
-  }
-  lines(name: string): string[] {
-    return this.text(name)
-      .split('\n')
-      .map((line) => line.trim())
-      .filter(Boolean);
-  }
-  list(name: string): string[] {
-    return this.text(name)
-      .split(/[\n,]/)
-      .map((part) => part.trim())
-      .filter(Boolean);
-  }
 }
 
-function Control({ field, id, problem }: { field: Field; id: string; problem: string | undefined }) {
-  const { kind = 'text', name, isRequired, value, hint } = field;
-  const described = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
-  const common = {
-    id,
-    name,
-    required: isRequired,
-    'aria-describedby': described,
-    'aria-invalid': problem ? true : undefined,
-  };
+/** What an input takes from the label, the error and the hint around it. */
+export interface LabelledInput {
+  id: string;
+  required: boolean | undefined;
+  'aria-describedby': string | undefined;
+  'aria-invalid': true | undefined;
+}
+
+function Control({ field, common: labelled }: { field: Field; common: LabelledInput }) {
+  const { kind = 'text', name, isRequired, value, maxLength, min, max, step = 'any' } = field;
+  const { id, 'aria-describedby': described, 'aria-invalid': isInvalid = false } = labelled;
+  const common = { ...labelled, name };
   const text = value === null || value === undefined ? '' : String(value);
   if (isPickerKind(kind)) {
-    const isInvalid = problem !== undefined;
     return (
       <Picker
         kind={kind}
@@ -101,7 +61,7 @@ function Control({ field, id, problem }: { field: Field; id: string; problem: st
     );
   }
   if (kind === 'checkbox') return <input type="checkbox" {...common} defaultChecked={value === true} />;
-  if (kind === 'textarea') return <textarea rows={4} {...common} defaultValue={text} />;
+  if (kind === 'textarea') return <textarea rows={4} {...common} maxLength={maxLength} defaultValue={text} />;
   if (kind === 'select') {
     return (
       <select {...common} defaultValue={text}>
@@ -118,33 +78,62 @@ function Control({ field, id, problem }: { field: Field; id: string; problem: st
       type={kind}
       {...common}
       defaultValue={text}
-      step={kind === 'number' ? (field.step ?? 'any') : undefined}
+      maxLength={maxLength}
+      {...(kind === 'number' ? { step, min, max } : {})}
       autoComplete={kind === 'password' ? 'off' : undefined}
     />
   );
 }
 
-export function FieldRow({ field, problem }: { field: Field; problem?: string | undefined }) {
+interface LabelledProps {
+  label: string;
+  isRequired?: boolean | undefined;
+  isBox?: boolean;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  children: (input: LabelledInput) => ReactNode;
+}
+
+/** A label, an error and a hint around one input. */
+export function Labelled({ label, isRequired, isBox = false, hint, problem, children }: LabelledProps) {
   const id = useId();
-  const isBox = field.kind === 'checkbox';
+  const name = <label htmlFor={id}>{label}</label>;
   return (
     <div className={isBox ? 'field box' : 'field'}>
-      <label htmlFor={id}>
-        {field.label}
-        {!field.isRequired && !isBox && <span className="optional"> optional</span>}
-      </label>
+      {isRequired || isBox ? (
+        name
+      ) : (
+        <div>
+          {name}
+          <span className="optional"> optional</span>
+        </div>
+      )}
       {problem && (
         <p className="problem" id={`${id}-problem`}>
           {problem}
         </p>
       )}
-      <Control field={field} id={id} problem={problem} />
-      {field.hint && (
+      {children({
+        id,
+        required: isRequired,
+        'aria-describedby': [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined,
+        'aria-invalid': problem ? true : undefined,
+      })}
+      {hint && (
         <p className="hint" id={`${id}-hint`}>
-          {field.hint}
+          {hint}
         </p>
       )}
     </div>
+  );
+}
+
+export function FieldRow({ field, problem }: { field: Field; problem?: string | undefined }) {
+  const { label, isRequired, hint, kind } = field;
+  return (
+    <Labelled label={label} isRequired={isRequired} isBox={kind === 'checkbox'} hint={hint} problem={problem}>
+      {(common) => <Control field={field} common={common} />}
+    </Labelled>
   );
 }
 
@@ -155,14 +144,33 @@ export interface Group {
   legend: string;
   fields: readonly Field[];
   onRemove?: () => void;
+  /** Follows the fields, such as a button that adds another group. */
+  foot?: ReactNode;
 }
 
-interface FormProps {
+/** A field with inputs of its own, such as terms. It shows the errors of its parts itself. */
+export interface OwnInputs {
+  name: string;
+  render: (problems: readonly Problem[]) => ReactNode;
+  read: () => unknown;
+}
+
+interface FieldsProps {
   fields: readonly Field[];
   /** Shown after the fields. */
   groups?: readonly Group[];
+}
+
+export interface FormProps extends FieldsProps {
+  /** Fields that few need; they are folded away. */
+  more?: FieldsProps;
   action: string;
-  onSubmit: (values: Values) => Promise<unknown>;
+  /** Other buttons that submit; each sets its field. The last one is the main one. */
+  actions?: readonly (readonly [name: string, label: string])[];
+  /** `was` has the values from before anything was typed. */
+  onSubmit: (values: Values, was: Values) => Promise<unknown>;
+  /** Stands after the fields. */
+  own?: OwnInputs | undefined;
   children?: ReactNode;
   onCancel?: () => void;
   /** Clears the form after sending, for another entry. */
@@ -181,9 +189,10 @@ function matchesField(name: string, field: string): boolean {
   return path === name || path.split('.').at(-1) === name;
 }
 
-const listFields = ({ fields, groups = [] }: Pick<FormProps, 'fields' | 'groups'>) => [
+const listFields = ({ fields, groups = [], more }: FieldsProps & Pick<FormProps, 'more'>): Field[] => [
   ...fields,
   ...groups.flatMap((group) => group.fields),
+  ...(more ? listFields(more) : []),
 ];
 
 function inWords({ kind, value, options }: Field): string {
@@ -211,16 +220,18 @@ function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
 
 interface GroupedProps {
   group: Group;
-  findProblem: (field: Field) => string | undefined;
+  findProblem: FindProblem;
 }
 
-function Grouped({ group: { legend, fields, onRemove }, findProblem }: GroupedProps) {
+function Grouped({ group: { legend, fields, onRemove, foot }, findProblem }: GroupedProps) {
+  if (fields.length === 0) return foot;
   return (
     <fieldset className="group">
       <legend>{legend}</legend>
       {fields.map((field) => (
-        <FieldRow key={field.label} field={field} problem={findProblem(field)} />
+        <FieldRow key={field.name} field={field} problem={findProblem(field)} />
       ))}
+      {foot}
       {onRemove && (
         <div>
           <Button onPress={onRemove} label={`Remove ${legend}`}>
@@ -232,23 +243,99 @@ function Grouped({ group: { legend, fields, onRemove }, findProblem }: GroupedPr
   );
 }
 
+type FindProblem = (field: Field) => string | undefined;
+
+function AllFields({ fields, groups = [], findProblem }: FieldsProps & { findProblem: FindProblem }) {
+  return (
+    <>
+      {fields.map((field) => (
+        <FieldRow key={field.name} field={field} problem={findProblem(field)} />
+      ))}
+      {groups.map((group) => (
+        <Grouped key={group.key} group={group} findProblem={findProblem} />
+      ))}
+    </>
+  );
+}
+
+/** Unfolds itself for a field that the browser or the API refuses. */
+function MoreFields({ of, findProblem }: { of: FieldsProps; findProblem: FindProblem }) {
+  const [isOpen, setOpen] = useState(false);
+  const isRefused = listFields(of).some((field) => findProblem(field));
+  return (
+    <details
+      className="more-fields"
+      open={isOpen || isRefused}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      onInvalidCapture={() => setOpen(true)}
+    >
+      <summary>More options</summary>
+      <AllFields {...of} findProblem={findProblem} />
+    </details>
+  );
+}
+
+/**
+ * A form that a button opened is in sight and has the focus; a dialog that opens with its form gives it the focus
+ * itself. On a phone, a focused field would bring up the keys at once.
+ */
+function useFocus(form: RefObject<HTMLFormElement | null>, isOpened: boolean) {
+  useEffect(() => {
+    const element = form.current;
+    if (!element || !isOpened) return;
+    const dialog = element.closest('[role="dialog"]');
+    const focused = document.activeElement;
+    // While a dialog opens, its opener still has the focus, and gets it back from the dialog.
+    if (dialog && focused !== dialog && focused !== document.body) return;
+    const first = isTouched() ? element : element.querySelector<HTMLElement>(FIELDS);
+    first?.focus({ preventScroll: true });
+    const isShort = element.offsetHeight < window.innerHeight / 2;
+    (isShort ? element : (first ?? element)).scrollIntoView({ block: 'nearest' });
+  }, [form, isOpened]);
+}
+
 const toText = (data: FormData) => JSON.stringify([...data]);
 
 /** Errors are shown next to their fields, with the API's messages. */
 function FilledIn(props: FilledInProps) {
-  const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary' } = props;
+  const {
+    fields,
+    groups,
+    more,
+    action,
+    onSubmit,
+    own,
+    children,
+    onCancel,
+    isEmptied,
+    kind = 'primary',
+    actions = [],
+  } = props;
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const was = useRef<Values>(undefined);
+  useFocus(form, onCancel !== undefined);
+  useEffect(() => {
+    if (form.current) was.current = new Values(new FormData(form.current));
+  }, []);
+  // The refused field may be far from the button that was pressed.
+  useEffect(() => {
+    if (error === undefined) return;
+    const refused = form.current?.querySelector('[aria-invalid], .problem:not(.summary)');
+    (refused ?? form.current?.querySelector('.problem'))?.scrollIntoView({ block: 'nearest' });
+  }, [error]);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const form = event.currentTarget;
-    const sent = new FormData(form);
+    const element = event.currentTarget;
+    const { submitter } = event.nativeEvent instanceof SubmitEvent ? event.nativeEvent : {};
+    const sent = new FormData(element, submitter ?? null);
     setBusy(true);
     setError(undefined);
     try {
-      await onSubmit(new Values(sent));
+      await onSubmit(new Values(sent), was.current ?? new Values(sent));
       // A text that was typed in the meantime stays.
-      if (isEmptied && toText(new FormData(form)) === toText(sent)) form.reset();
+      if (isEmptied && toText(new FormData(element)) === toText(sent)) element.reset();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error('Something went wrong. Try again.'));
     } finally {
@@ -257,32 +344,35 @@ function FilledIn(props: FilledInProps) {
   }
   const problems = error instanceof CallError ? error.problems : [];
   const findProblem = ({ name }: Field) => problems.find(({ field }) => matchesField(name, field))?.message;
-  const isElsewhere = error !== undefined && !listFields(props).some((field) => findProblem(field));
+  const isOfOwn = own !== undefined && problems.some(({ field }) => field.split(/[.[]/)[0] === own.name);
+  const isElsewhere = error !== undefined && !isOfOwn && !listFields(props).some((field) => findProblem(field));
   return (
-    <form className="form" onSubmit={(event) => void submit(event)}>
+    <form ref={form} className="form" tabIndex={-1} onSubmit={(event) => void submit(event)}>
       {error && (
         <p className="problem summary" role="alert">
           {isElsewhere ? error.message : 'Correct the fields marked below.'}
         </p>
       )}
-      {fields.map((field) => (
-        <FieldRow key={field.name} field={field} problem={findProblem(field)} />
-      ))}
-      {groups.map((group) => (
-        <Grouped key={group.key} group={group} findProblem={findProblem} />
-      ))}
+      <AllFields fields={fields} {...(groups ? { groups } : {})} findProblem={findProblem} />
+      {own?.render(problems)}
+      {more && listFields(more).length > 0 && <MoreFields of={more} findProblem={findProblem} />}
       {children}
       <div className="popup-foot">
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
-        <Button kind={kind} type="submit" isBusy={isBusy}>
+        <Button kind={actions.length > 0 ? 'plain' : kind} type="submit" isBusy={isBusy}>
           {action}
         </Button>
+        {actions.map(([name, label]) => (
+          <Button key={name} kind="primary" type="submit" name={name} isBusy={isBusy}>
+            {label}
+          </Button>
+        ))}
       </div>
     </form>
   );
 }
 
-interface FormDialogProps extends FormProps {
+export interface FormDialogProps extends FormProps {
   title: string;
   hint?: ReactNode;
   isOpen: boolean;

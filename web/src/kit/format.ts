@@ -104,8 +104,13 @@ export function day(value: Time): string {
 /** The month of a date, such as `2026-03-01` or `2026-03`. */
 export const month = (value: string) => months.format(new Date(value));
 export const shortDay = (value: string) => shortDays.format(new Date(value));
-/** The beginning of an hour of figures, which are in UTC. */
-export const shortHour = (value: string) => shortHours.format(new Date(value));
+/** The beginning of an hour of figures, as the clocks of their zone show it. */
+export const shortHour = (value: string) => shortHours.format(new Date(`${value.slice(0, 19)}Z`));
+/** The day of a moment in the brand's time zone, such as 2026-03-02. */
+export const isoDay = (ms: number) => here.isoDays.format(ms);
+/** Today in the brand's time zone. */
+export const today = () => isoDay(Date.now());
+export const brandZone = () => here.timeZone;
 export const time = (value: Time) => (value ? here.times.format(new Date(value)) : '–');
 /** The same time in UTC, unless that is the brand's time zone. */
 export const utcTime = (value: string) =>
@@ -142,9 +147,14 @@ export const bytes = (size: number) =>
 /** Displays `revision_requested` as "Revision requested". */
 export function words(value: string | null | undefined): string {
   if (!value) return '–';
-  const text = value.replaceAll('_', ' ');
+  const text = value.replaceAll('_', ' ').replace(/^utm /, 'UTM ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
+
+const UNIT_ENDINGS = /_(?:minor|ppm|id)$/;
+/** A field's name in words: "Commission rate" for `commission_rate_ppm`. */
+export const fieldName = (name: string) =>
+  words(name.replace(UNIT_ENDINGS, '')).replace('email', 'e-mail').replace('Email', 'E-mail');
 
 /** The API's text, with its times in the browser's format. */
 export const withLocalTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => time(at));

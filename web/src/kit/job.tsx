@@ -8,6 +8,9 @@ import { Failure, Loading } from './parts.tsx';
 
 export type Job = Row<'list_jobs'>;
 
+/** True if a call answered with the job that does its work. */
+export const isJob = (answer: object): answer is Job => 'kind' in answer && 'progress' in answer;
+
 const REFETCH_MS = 2_000;
 
 export const isUnderWay = ({ status }: Pick<Job, 'status'>) => status === 'queued' || status === 'running';
@@ -49,7 +52,21 @@ export function CancelJob({ of: { id }, noun, children }: { of: Job; noun: strin
 }
 
 /** Follows a job, and shows what it found once it is done. */
-export function FollowedJob({ id, noun, done }: { id: string; noun: string; done: (job: Job) => ReactNode }) {
+export function FollowedJob({
+  id,
+  noun,
+  what = 'orders',
+  onCancel = 'What it has read so far is forgotten.',
+  done,
+}: {
+  id: string;
+  noun: string;
+  /** The things that it counts. */
+  what?: string;
+  /** The consequence of a cancellation. */
+  onCancel?: string;
+  done: (job: Job) => ReactNode;
+}) {
   const { data, error, refetch } = useJob(id);
   const cache = useQueryClient();
   // Until this job has loaded, `data` is the previous one.
@@ -65,12 +82,12 @@ export function FollowedJob({ id, noun, done }: { id: string; noun: string; done
   return (
     <div className="stack" aria-live="polite">
       <p role={job.status === 'failed' ? 'alert' : 'status'}>
-        {job.status === 'queued' ? `The ${noun} starts in a moment.` : <JobProgress of={job} what="orders" />}
+        {job.status === 'queued' ? `The ${noun} starts in a moment.` : <JobProgress of={job} what={what} />}
       </p>
       {isUnderWay(job) && (
         <div>
           <CancelJob of={job} noun={noun}>
-            What it has read so far is forgotten.
+            {onCancel}
           </CancelJob>
         </div>
       )}

@@ -105,6 +105,8 @@ interface ButtonProps {
   onPress?: () => void;
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   type?: 'button' | 'submit';
+  /** The form's field that it sets. */
+  name?: string;
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
@@ -115,10 +117,23 @@ interface ButtonProps {
 }
 
 export function Button(props: ButtonProps) {
-  const { children, onPress, kind = 'plain', type = 'button', isBusy, isDisabled, label, isExpanded, needs } = props;
+  const {
+    children,
+    onPress,
+    kind = 'plain',
+    type = 'button',
+    name,
+    isBusy,
+    isDisabled,
+    label,
+    isExpanded,
+    needs,
+  } = props;
   const button = (
     <button
       type={type === 'submit' ? 'submit' : 'button'}
+      name={name}
+      value={name && 'on'}
       className={`button ${kind}`}
       onClick={onPress}
       disabled={isDisabled || isBusy}

@@ -1,4 +1,5 @@
 import { type Filter, findChoice, useFilters } from './filters.tsx';
+import { brandZone, today as todayHere } from './format.ts';
 import { DAY_MS, toUtcDay } from './utc-day.ts';
 
 const PRESETS = ['7d', '30d', '90d', 'month', 'last_month', 'year'] as const;
@@ -14,10 +15,18 @@ const LABELS: Readonly<Record<Preset, string>> = {
 };
 const USUAL: Preset = '30d';
 
-/** UTC days, both included. */
+/** Days, both included. */
 interface Period {
   from: string;
   to: string;
+}
+
+interface ZonedPeriod extends Period {
+  /** The zone of the address, as a report's mail has it; else the brand's, which needs no name. */
+  time_zone: string | undefined;
+  /** The name of either. */
+  zone: string;
+  filters: readonly Filter[];
 }
 
 const daysBefore = (day: string, days: number) => toUtcDay(Date.parse(day) - days * DAY_MS);
@@ -34,9 +43,10 @@ function resolvePreset(preset: Preset, today: string): Period {
 }
 
 /** The period of the page, as dates or by its name in the address, and its filters. A name stays true tomorrow. */
-export function usePeriod(usual: Preset = USUAL): Period & { filters: readonly Filter[] } {
+export function usePeriod(usual: Preset = USUAL): ZonedPeriod {
   const { get } = useFilters();
-  const today = toUtcDay(Date.now());
+  const today = todayHere();
+  const zone = get('time_zone');
   const dates = { from: get('from'), to: get('to') };
   const isDated = dates.from !== undefined || dates.to !== undefined;
   const preset = findChoice(get('period'), PRESETS) ?? usual;
@@ -46,6 +56,8 @@ export function usePeriod(usual: Preset = USUAL): Period & { filters: readonly F
     : resolvePreset(preset, today);
   return {
     ...period,
+    time_zone: zone,
+    zone: zone ?? brandZone(),
     filters: [
       {
         name: 'period',

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react';
 import type { OperationId } from '../call/call.ts';
 import type { Rows } from '../call/use.ts';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, stateFilter, useFilters } from './filters.tsx';
-import { type Field, FormDialog, type Values } from './form.tsx';
 import { useDialog } from './opened.ts';
+import { OperationDialog, type OperationFormProps } from './operation-form.tsx';
 import { Button, Empty, PageHead } from './parts.tsx';
 import { type Column, Table } from './table.tsx';
 
@@ -25,7 +25,7 @@ export function useWorkQuery<const State extends string>(states: readonly State[
   };
 }
 
-interface WorkPageProps<Item extends object> {
+interface WorkPageProps<Item extends object, Id extends OperationId> {
   title: string;
   hint: string;
   states: readonly string[];
@@ -34,14 +34,7 @@ interface WorkPageProps<Item extends object> {
   /** Tells what to do while the list is empty. */
   empty: string;
   /** The form that makes one, and the button that opens it. */
-  create?: {
-    needs: OperationId;
-    title: string;
-    hint?: string;
-    action: string;
-    fields: readonly Field[];
-    onSubmit: (values: Values, close: () => void) => Promise<void>;
-  };
+  create: OperationFormProps<Id> & { title: string; hint?: string };
   /** Beside the button that makes one. */
   actions?: ReactNode;
   /** Its other dialogs. */
@@ -49,18 +42,16 @@ interface WorkPageProps<Item extends object> {
 }
 
 /** A page that lists one kind of work with creators, by status, creator and campaign. */
-export function WorkPage<Item extends object>(props: WorkPageProps<Item>) {
+export function WorkPage<Item extends object, Id extends OperationId>(props: WorkPageProps<Item, Id>) {
   const { title, hint, states, list, columns, empty, create, actions, children } = props;
   const making = useDialog('create');
   return (
     <>
       <PageHead title={title} hint={hint}>
         {actions}
-        {create && (
-          <Button needs={create.needs} kind="primary" onPress={making.open}>
-            {create.title}
-          </Button>
-        )}
+        <Button needs={create.operation} kind="primary" onPress={making.open}>
+          {create.title}
+        </Button>
       </PageHead>
       <Filters of={[stateFilter(states), CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
@@ -69,17 +60,7 @@ export function WorkPage<Item extends object>(props: WorkPageProps<Item>) {
         columns={columns}
         empty={<Empty title={`No ${title.toLowerCase()} here`}>{empty}</Empty>}
       />
-      {create && (
-        <FormDialog
-          title={create.title}
-          hint={create.hint}
-          isOpen={making.isOpen}
-          onClose={making.close}
-          action={create.action}
-          fields={create.fields}
-          onSubmit={(values) => create.onSubmit(values, making.close)}
-        />
-      )}
+      <OperationDialog {...create} isOpen={making.isOpen} onClose={making.close} />
       {children}
     </>
   );

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { useAll, useChange } from '../call/use.ts';
 import { type Field, FormDialog } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 import type { Search } from './directory-search.ts';
@@ -67,7 +68,6 @@ const MAX_CREATORS = 100_000;
 
 /** Puts every match of a search on a new list. */
 export function ListOfAll({ search, total }: { search: Search; total: number }) {
-  const make = useChange('create_list', ['list_lists']);
   const say = useSay();
   const [isOpen, setOpen] = useState(false);
   return (
@@ -75,15 +75,17 @@ export function ListOfAll({ search, total }: { search: Search; total: number }) 
       <Button needs="create_list" isDisabled={total === 0 || total > MAX_CREATORS} onPress={() => setOpen(true)}>
         Make a list
       </Button>
-      <FormDialog
+      <OperationDialog
+        operation="create_list"
         title={total === 1 ? 'Make a list of the creator found' : `Make a list of all ${number(total)} creators`}
         hint="The list keeps the creators found now; later matches are not added."
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         action="Make the list"
-        fields={[{ name: 'name', label: 'Name of the list', isRequired: true }]}
-        onSubmit={async (values) => {
-          const { data } = await make.mutateAsync({ body: { name: values.text('name'), search } });
+        fields={[{ name: 'name', label: 'Name of the list' }]}
+        fixed={{ search }}
+        shown={['list_lists']}
+        onDone={({ data }) => {
           say(`${number(data.creators)} creators are on “${data.name}”.`);
           setOpen(false);
         }}

@@ -1,14 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
 import { Changes } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { Form } from '../kit/form.tsx';
 import { number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Copy, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
@@ -16,7 +15,7 @@ import { useSay } from '../kit/toast.tsx';
 import { CampaignName } from './item-links.tsx';
 import { RecordLink, toKindName } from './record-links.tsx';
 
-const STATES = listEnum<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
+const STATES = listChoices('list_plans', 'status');
 type Plan = Row<'list_plans'>;
 
 /** The fields that can name a record; the first one it has is used. */
@@ -38,51 +37,33 @@ const NO_LIMIT = 'Empty: no limit.';
 
 function Policy() {
   const { data, error, refetch } = useCall('get_agent_policy');
-  const update = useChange('update_agent_policy', ['get_agent_policy']);
   const say = useSay();
   const policy = data?.data;
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!policy) return <Loading />;
   return (
-    <Form
-      needs="update_agent_policy"
+    <OperationForm
+      operation="update_agent_policy"
       key={policy.updated_at ?? 'new'}
       action="Save"
+      item={policy}
       fields={[
-        { name: 'money_out', label: 'Agents may pay creators', kind: 'checkbox', value: policy.money_out },
+        { name: 'money_out', label: 'Agents may pay creators' },
         {
           name: 'data_out',
           label: 'Agents may send data to external addresses',
-          kind: 'checkbox',
-          value: policy.data_out,
           hint: 'Covers webhooks, the brand’s contact details and messages with links. When off, a person must apply these changes.',
         },
-        {
-          name: 'payouts_per_day',
-          label: `Daily payout limit, in ${policy.currency}`,
-          kind: 'number',
-          value: policy.payouts_per_day,
-          hint: NO_LIMIT,
-        },
-        {
-          name: 'highest_rate',
-          label: 'Highest commission rate, in percent',
-          kind: 'number',
-          value: policy.highest_rate,
-          hint: NO_LIMIT,
-        },
+        { name: 'payouts_per_day', label: `Daily payout limit, in ${policy.currency}`, hint: NO_LIMIT },
+        { name: 'highest_rate', label: 'Highest commission rate, in percent', hint: NO_LIMIT },
         {
           name: 'person_above',
           label: `A person must approve amounts above, in ${policy.currency}`,
-          kind: 'number',
-          value: policy.person_above,
           hint: 'Empty: no amount needs a person.',
         },
         {
           name: 'allowed_tools',
-          label: 'Allowed tools',
           kind: 'textarea',
-          value: policy.allowed_tools?.join('\n') ?? '',
           hint: (
             <>
               One per line, such as search_creators; <a href="/llms.txt">/llms.txt</a> lists them. Empty: all of them.
@@ -90,22 +71,8 @@ function Policy() {
           ),
         },
       ]}
-      onSubmit={async (values) => {
-        const tools = values.list('allowed_tools');
-        const next = {
-          money_out: values.isChecked('money_out'),
-          data_out: values.isChecked('data_out'),
-          payouts_per_day: values.someNumber('payouts_per_day') ?? null,
-          highest_rate: values.someNumber('highest_rate') ?? null,
-          person_above: values.someNumber('person_above') ?? null,
-          allowed_tools: tools.length > 0 ? tools : null,
-        };
-        // An empty list looks like none.
-        const was = { ...policy, allowed_tools: policy.allowed_tools?.length ? policy.allowed_tools : null };
-        const body = changed(next, was);
-        if (!isEmpty(body)) await update.mutateAsync({ body });
-        say('Saved.');
-      }}
+      shown={['get_agent_policy']}
+      onDone={() => say('Saved.')}
     />
   );
 }

@@ -1,7 +1,7 @@
 import type { Answer, Query, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { number, rate, words } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
@@ -13,13 +13,8 @@ type By = NonNullable<BreakdownQuery['by']>;
 type BreakdownRow = Row<'get_analytics_breakdown'>;
 type Figures = Omit<BreakdownRow, 'key' | 'label' | 'currency' | 'previous'>;
 
-const BY = listEnum<By>()([
-  ...(['creator', 'campaign', 'link', 'product', 'country', 'device', 'referrer', 'platform', 'store'] as const),
-  ...(['source', 'weekday', 'hour', 'click_kind'] as const),
-]);
-const SORTS = listEnum<NonNullable<BreakdownQuery['sort']>>()([
-  ...(['revenue', 'orders', 'clicks', 'visitors', 'commission', 'conversion_rate', 'aov'] as const),
-]);
+const BY = listChoices('get_analytics_breakdown', 'by');
+const SORTS = listChoices('get_analytics_breakdown', 'sort');
 type Sort = (typeof SORTS)[number];
 const SORT_LABEL: Readonly<Record<Sort, string>> = {
   revenue: 'Sales',
@@ -47,18 +42,25 @@ const NONE: Readonly<Record<By, string>> = {
   weekday: 'No day',
   hour: 'No hour',
   click_kind: 'Won by a code',
+  utm_source: 'Without one',
+  utm_medium: 'Without one',
+  utm_campaign: 'Without one',
+  utm_term: 'Without one',
+  utm_content: 'Without one',
+  group: 'No group',
 };
 
 /** The dimensions that an order has of its click. */
-const OF_CLICK: readonly By[] = ['country', 'device', 'referrer', 'click_kind'];
+const OF_CLICK: readonly By[] = [
+  ...(['country', 'device', 'referrer', 'click_kind'] as const),
+  ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
+];
 
 /** The dimensions that a click does not have. */
 const OF_ORDER: readonly By[] = ['product', 'store', 'source'];
 
-const DEVICES = listEnum<NonNullable<BreakdownQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot', 'none']);
-const KINDS = listEnum<NonNullable<BreakdownQuery['click_kind']>>()([
-  ...(['counted', 'repeat', 'bot', 'prefetch', 'head', 'none'] as const),
-]);
+const DEVICES = listChoices('get_analytics_breakdown', 'device');
+const KINDS = listChoices('get_analytics_breakdown', 'click_kind');
 
 /** The filters of the address, under the names of the dimensions. */
 export function useDimensions() {
@@ -70,11 +72,17 @@ export function useDimensions() {
     country: get('country'),
     referrer: get('referrer'),
     platform: get('platform'),
+    group: get('group'),
     store: get('store'),
     source: get('source'),
     weekday: get('weekday'),
     hour: get('hour'),
     product: get('product'),
+    utm_source: get('utm_source'),
+    utm_medium: get('utm_medium'),
+    utm_campaign: get('utm_campaign'),
+    utm_term: get('utm_term'),
+    utm_content: get('utm_content'),
     device: findChoice(get('device'), DEVICES),
     click_kind: findChoice(get('click_kind'), KINDS),
   };
@@ -83,6 +91,7 @@ export function useDimensions() {
 interface Period {
   from: string;
   to: string;
+  time_zone?: string | undefined;
 }
 
 /** A chosen filter by the name that its row has. */
@@ -237,20 +246,20 @@ interface Asked extends Period {
 }
 
 /** The figures of the period by the page's dimension, in its order. */
-export function useBreakdown({ from, to, compare }: Asked) {
+export function useBreakdown({ from, to, time_zone, compare }: Asked) {
   const { get } = useFilters();
   const by = findChoice(get('of'), BY) ?? 'creator';
   const sort = findChoice(get('sort'), SORTS) ?? 'revenue';
-  const query = { ...useDimensions(), by, from, to, compare, sort };
+  const query = { ...useDimensions(), by, from, to, time_zone, compare, sort };
   const call = useCall('get_analytics_breakdown', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
   return { by, sort, query, call, data: call.isPlaceholderData ? undefined : call.data };
 }
 
 /** The figures of the period by one dimension, largest first; a row narrows the page to itself. */
-export function Breakdown({ from, to, compare }: Asked) {
+export function Breakdown({ from, to, time_zone, compare }: Asked) {
   const { get, set } = useFilters();
-  const { by, sort, query, call, data } = useBreakdown({ from, to, compare });
+  const { by, sort, query, call, data } = useBreakdown({ from, to, time_zone, compare });
   const found = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
   // Days and hours have an order of their own.
   const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;

@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
-import type { Query } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
-import { listEnum } from '../kit/every.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent, versus } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -12,7 +11,7 @@ import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { Breakdown, Chosen, useBreakdown, useDimensions } from './analytics-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
-const GRANULARITIES = listEnum<NonNullable<Query<'get_analytics'>['granularity']>>()(['hour', 'day', 'week', 'month']);
+const GRANULARITIES = listChoices('get_analytics', 'granularity');
 
 const COMPARED = { previous: 'Previous period', year: 'Year before' } as const;
 type Compared = keyof typeof COMPARED;
@@ -76,26 +75,26 @@ function ListLink({ to, search, content }: ListLinkProps) {
 
 export function Analytics() {
   const { get, set } = useFilters();
-  const { from, to, filters } = usePeriod();
+  const { from, to, time_zone, zone, filters } = usePeriod();
   const buckets = listBuckets(from, to);
   const granularity = findChoice(get('by'), buckets) ?? 'day';
   const compare = findChoice(get('compare'), ['previous', 'year']) ?? 'previous';
   const only = useDimensions();
   const earlier = before(from, to, compare);
-  const now = useCall('get_analytics', { query: { ...only, from, to, granularity } });
-  const was = useCall('get_analytics', { query: { ...only, ...earlier, granularity } });
+  const now = useCall('get_analytics', { query: { ...only, from, to, time_zone, granularity } });
+  const was = useCall('get_analytics', { query: { ...only, ...earlier, time_zone, granularity } });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const summary = now.data?.summary;
   const old = was.data;
   const charted = { before: COMPARED[compare], by: granularity, within: { from, to } };
-  const breakdown = useBreakdown({ from, to, compare });
+  const breakdown = useBreakdown({ from, to, time_zone, compare });
   // An order counts for each of its products.
   const won = breakdown.by === 'product' ? undefined : breakdown.data?.meta.coverage;
   return (
     <>
       <PageHead
         title="Analytics"
-        hint={`${day(from)} to ${day(to)}, in UTC, compared with ${day(earlier.from)} to ${day(earlier.to)}.`}
+        hint={`${day(from)} to ${day(to)}, in ${zone}, compared with ${day(earlier.from)} to ${day(earlier.to)}.`}
       >
         <Tabs legend="Group by" options={buckets} chosen={granularity} onChoose={(one) => set('by', one)} />
       </PageHead>
@@ -191,7 +190,7 @@ export function Analytics() {
               </Card>
             </div>
           </Suspense>
-          <Breakdown from={from} to={to} compare={compare} />
+          <Breakdown from={from} to={to} time_zone={time_zone} compare={compare} />
         </>
       )}
     </>

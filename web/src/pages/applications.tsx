@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { call, type Row, whenAccepted } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -15,7 +15,7 @@ import { useSelection } from '../kit/selection.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { CampaignLink, CreatorLink } from './item-links.tsx';
 
-const STATES = listEnum<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
+const STATES = listChoices('list_applications', 'status');
 /** Any decision can be changed later. */
 const DECISIONS = [
   { to: 'rejected', label: 'Reject', kind: 'danger' },

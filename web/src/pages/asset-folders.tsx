@@ -3,8 +3,9 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useAll, useChange } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { FormDialog, type Values } from '../kit/form.tsx';
+import { FormDialog } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 
 export type Folder = Row<'list_asset_folders'>;
@@ -16,22 +17,17 @@ function listAncestors(folders: readonly Folder[], id: string | null | undefined
   return folder ? [...listAncestors(folders, folder.parent_id), folder] : [];
 }
 
-/** The API's name for the root. */
 const ROOT = 'root';
 
-/** The folder that the user chose among `folderOptions`. */
-export function folderIn(values: Values, name: string): string | null {
-  const id = values.text(name);
-  return id === ROOT ? null : id;
-}
+export const NO_FOLDER = { '': 'No folder' } as const;
 
-/** Every folder with its full path, preceded by the root. */
+/** Every folder with its full path. */
 export function folderOptions(folders: readonly Folder[], without?: string): Option[] {
   const paths = folders
     .map(({ id }) => listAncestors(folders, id))
     .filter((path) => !path.some(({ id }) => id === without));
   const options = paths.map((path): Option => [path.at(-1)?.id ?? '', path.map(({ name }) => name).join(' / ')]);
-  return [[ROOT, 'No folder'], ...options.sort(([, a], [, b]) => a.localeCompare(b))];
+  return options.sort(([, a], [, b]) => a.localeCompare(b));
 }
 
 export const useFolders = () => useAll('list_asset_folders', {});
@@ -92,57 +88,53 @@ export function Folders({ folders, current }: { folders: readonly Folder[]; curr
 }
 
 function NewFolder({ parent }: { parent: Folder | undefined }) {
-  const create = useChange('create_asset_folder', ['list_asset_folders']);
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button needs="create_asset_folder" kind="quiet" onPress={() => setOpen(true)}>
         New folder
       </Button>
-      <FormDialog
+      <OperationDialog
+        operation="create_asset_folder"
         title={parent ? `New folder in ${parent.name}` : 'New folder'}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         action="Create"
-        fields={[{ name: 'name', label: 'Name', isRequired: true }]}
-        onSubmit={async (values) => {
-          await create.mutateAsync({ body: { name: values.text('name'), parent_id: parent?.id ?? null } });
-          setOpen(false);
-        }}
+        fields={['name']}
+        fixed={{ parent_id: parent?.id ?? null }}
+        shown={['list_asset_folders']}
+        onDone={() => setOpen(false)}
       />
     </>
   );
 }
 
 function ChangeFolder({ folder, folders }: { folder: Folder; folders: readonly Folder[] }) {
-  const update = useChange('update_asset_folder', ['list_asset_folders']);
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button needs="update_asset_folder" onPress={() => setOpen(true)}>
         Rename or move
       </Button>
-      <FormDialog
+      <OperationDialog
+        operation="update_asset_folder"
         title={`Rename or move ${folder.name}`}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         action="Save"
+        params={{ id: folder.id }}
+        item={folder}
         fields={[
-          { name: 'name', label: 'Name', isRequired: true, value: folder.name },
+          'name',
           {
             name: 'parent_id',
             label: 'Parent folder',
-            kind: 'select',
-            isRequired: true,
             options: folderOptions(folders, folder.id),
-            value: folder.parent_id ?? ROOT,
+            labels: NO_FOLDER,
           },
         ]}
-        onSubmit={async (values) => {
-          const body = { name: values.text('name'), parent_id: folderIn(values, 'parent_id') };
-          await update.mutateAsync({ params: { id: folder.id }, body });
-          setOpen(false);
-        }}
+        shown={['list_asset_folders']}
+        onDone={() => setOpen(false)}
       />
     </>
   );
@@ -187,13 +179,22 @@ export function MoveFiles(props: { ids: readonly string[]; folders: readonly Fol
         onClose={() => setOpen(false)}
         action="Move"
         fields={[
-          { name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true, options: folderOptions(folders) },
+          {
+            name: 'folder_id',
+            label: 'Folder',
+            kind: 'select',
+            isRequired: true,
+            options: [[ROOT, NO_FOLDER['']], ...folderOptions(folders)],
+          },
         ]}
         onSubmit={async (values) => {
           // One call takes at most this many.
           for (let from = 0; from < ids.length; from += 100) {
             await update.mutateAsync({
-              body: { ids: ids.slice(from, from + 100), folder_id: folderIn(values, 'folder_id') },
+              body: {
+                ids: ids.slice(from, from + 100),
+                folder_id: values.text('folder_id') === ROOT ? null : values.text('folder_id'),
+              },
             });
           }
           setOpen(false);

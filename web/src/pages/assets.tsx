@@ -1,24 +1,24 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { type Query, type Row, uploadTo } from '../call/call.ts';
+import { type Row, uploadTo } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, isEmpty, toDay } from '../kit/changed.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
-import { campaignField, creatorField, type Field, FieldRow, Form, Values } from '../kit/form.tsx';
+import { type Field, FieldRow, Values } from '../kit/form.tsx';
 import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
+import { Folders, folderOptions, MoveFiles, NO_FOLDER, useFolders } from './asset-folders.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
-const TYPES = listEnum<Row<'list_assets'>['type']>()(['image', 'video', 'document', 'audio', 'other']);
-const RIGHTS = listEnum<NonNullable<Query<'list_assets'>['rights']>>()(['valid', 'expiring', 'expired']);
+const TYPES = listChoices('list_assets', 'type');
+const RIGHTS = listChoices('list_assets', 'rights');
 type Asset = Row<'list_assets'>;
 
 /** The file's picture, or its ending where it has none. */
@@ -42,7 +42,10 @@ interface Upload {
   why?: string;
 }
 
-const OF_FIELDS: readonly Field[] = [{ ...creatorField(), isRequired: false }, campaignField()];
+const OF_FIELDS: readonly Field[] = [
+  { name: 'creator_email', label: 'Creator', kind: 'creator' },
+  { name: 'campaign_id', label: 'Campaign', kind: 'campaign' },
+];
 
 /** Uploads one file after another and shows the result of each. */
 function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: string | undefined }) {
@@ -112,7 +115,6 @@ interface DetailProps {
 function OpenedFile({ id, onClose }: DetailProps) {
   const folders = useFolders();
   const found = useCall('get_asset', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const update = useChange('update_assets', ['list_assets', 'list_asset_folders', 'get_asset']);
   const remove = useChange('delete_asset', ['list_assets', 'list_asset_folders']);
   return (
     <Detail id={id} onClose={onClose} found={found} title={(asset) => asset?.name ?? 'File'}>
@@ -139,43 +141,22 @@ function OpenedFile({ id, onClose }: DetailProps) {
           {/* The form shows the file's folder from the start, so it waits for the folders. */}
           {folders.error && <Failure error={folders.error} again={() => void folders.refetch()} />}
           {folders.data && (
-            <Form
-              needs="update_assets"
+            <OperationForm
+              operation="update_assets"
               key={asset.updated_at ?? asset.id}
+              item={asset}
               action="Save"
               fields={[
-                { name: 'name', label: 'Name', isRequired: true, value: asset.name },
-                {
-                  name: 'folder_id',
-                  label: 'Folder',
-                  kind: 'select',
-                  isRequired: true,
-                  options: folderOptions(folders.data),
-                  value: asset.folder_id ?? 'root',
-                },
-                { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'Separate with commas.' },
-                { name: 'usage_rights', label: 'Usage rights', kind: 'textarea', value: asset.usage_rights },
-                {
-                  name: 'rights_expires_at',
-                  label: 'Rights end on',
-                  kind: 'date',
-                  value: toDay(asset.rights_expires_at),
-                },
+                'name',
+                { name: 'folder_id', label: 'Folder', options: folderOptions(folders.data), labels: NO_FOLDER },
+                'tags',
+                { name: 'usage_rights', label: 'Usage rights' },
+                { name: 'rights_expires_at', label: 'Rights end on' },
               ]}
-              onSubmit={async (values) => {
-                const body = changed(
-                  {
-                    name: values.text('name'),
-                    folder_id: folderIn(values, 'folder_id'),
-                    tags: values.list('tags'),
-                    usage_rights: values.orNull('usage_rights'),
-                    rights_expires_at: values.orNull('rights_expires_at'),
-                  },
-                  { ...asset, rights_expires_at: toDay(asset.rights_expires_at) },
-                );
-                if (!isEmpty(body)) await update.mutateAsync({ body: { id: asset.id, ...body } });
-                onClose();
-              }}
+              omits={['ids', 'rights']}
+              fixed={{ id: asset.id }}
+              shown={['list_assets', 'list_asset_folders', 'get_asset']}
+              onDone={onClose}
             />
           )}
           <Confirm

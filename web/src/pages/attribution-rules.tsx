@@ -1,104 +1,82 @@
 import { useState } from 'react';
-import type { Answer, Body } from '../call/call.ts';
+import type { Answer } from '../call/call.ts';
 import { isRecord } from '../call/check.ts';
-import { useCall, useChange } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
-import { type Field, Form, type Values } from '../kit/form.tsx';
+import { useCall, useFirst } from '../call/use.ts';
 import { number, percent } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
 import { minorMoney } from '../kit/minor.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Card, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { BudgetBars } from './budget-bars.tsx';
+import { TermsButton } from './terms-dialog.tsx';
 
-const MODELS = ['last_click', 'first_click'] as const;
-const POLICIES = ['code_wins', 'click_wins'] as const;
 const SHOWN = 10;
 
-const modelField = (value?: string): Field => ({
-  name: 'model',
+const MODEL = {
   label: 'After several clicks, pay',
-  kind: 'select',
-  isRequired: true,
-  value: value ?? '',
-  options: [
-    ['last_click', 'The last one'],
-    ['first_click', 'The first one'],
-  ],
-});
-const policyField = (value?: string): Field => ({
-  name: 'coupon_policy',
+  labels: { '': 'As it is now', last_click: 'The last one', first_click: 'The first one' },
+} as const;
+const POLICY = {
   label: 'With a code and a click, pay',
-  kind: 'select',
-  isRequired: true,
-  value: value ?? '',
-  options: [
-    ['code_wins', 'The code'],
-    ['click_wins', 'The click'],
-  ],
-});
-const asNow = (field: Field): Field => ({
-  ...field,
-  isRequired: false,
-  options: [['', 'As it is now'], ...(field.options ?? [])],
-});
+  labels: { '': 'As it is now', code_wins: 'The code', click_wins: 'The click' },
+} as const;
+
+const CUSTOMER_POLICY = {
+  label: 'With a code, from a customer whom another creator brought, pay',
+  labels: { '': 'As it is now', order_wins: 'The code', customer_wins: 'The creator who brought the customer' },
+} as const;
+
+/** The terms of links and codes that no other place has terms for. */
+function BrandTerms() {
+  const { data, error } = useCall('get_attribution_rules');
+  const rules = data?.data;
+  const summary = useFirst('list_terms', {}, { limit: 1, isEnabled: rules?.terms !== null }).data?.data[0]?.summary;
+  // The form above says what failed, and asks again.
+  if (error) return null;
+  if (!rules) return <Loading rows={2} />;
+  const { terms, budget } = rules;
+  return (
+    <div className="stack">
+      <p>
+        {terms === null
+          ? 'Links and codes without terms of their own, a group or a campaign pay the default commission.'
+          : summary}
+      </p>
+      <BudgetBars of={budget} />
+      <TermsButton of={{ place: 'brand', id: null, name: 'the brand', terms, budget }} />
+    </div>
+  );
+}
 
 /** The rules that hold for all codes and links. */
 function RulesForm() {
   const { data, error, refetch } = useCall('get_attribution_rules');
-  const update = useChange('update_attribution_rules', ['get_attribution_rules']);
   const say = useSay();
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={5} />;
-  const { model, coupon_policy, min_order, currency, updated_at } = data.data;
+  const { currency, updated_at } = data.data;
   return (
-    <Form
-      needs="update_attribution_rules"
+    <OperationForm
+      operation="update_attribution_rules"
       key={updated_at ?? 'new'}
       action="Save"
+      item={data.data}
       fields={[
-        modelField(model),
-        policyField(coupon_policy),
-        {
-          name: 'min_order',
-          label: `Smallest order that pays, in ${currency}`,
-          kind: 'number',
-          step: '0.01',
-          value: min_order,
-          hint: 'Empty: every order pays.',
-        },
+        { ...MODEL, name: 'model' },
+        { ...POLICY, name: 'coupon_policy' },
+        { ...CUSTOMER_POLICY, name: 'customer_policy' },
+        { name: 'min_order', label: `Smallest order that pays, in ${currency}`, hint: 'Empty: every order pays.' },
       ]}
-      onSubmit={async (values) => {
-        const body = changed(
-          {
-            model: values.choice('model', MODELS),
-            coupon_policy: values.choice('coupon_policy', POLICIES),
-            min_order: values.someNumber('min_order') ?? null,
-          },
-          data.data,
-        );
-        if (!isEmpty(body)) await update.mutateAsync({ body });
-        say('Saved. New orders are attributed by these rules.');
-      }}
+      omits={['terms']}
+      shown={['get_attribution_rules']}
+      onDone={() => say('Saved. New orders are attributed by these rules.')}
     />
   );
 }
 
 type Simulated = Extract<Answer<'simulate_rules'>, { meta: unknown }>;
-type Rules = Body<'simulate_rules'>['rules'];
-
-function rulesIn(values: Values): Rules {
-  const chosen = <T extends string>(name: string, among: readonly T[]) =>
-    among.find((one) => one === values.text(name)) ?? null;
-  return {
-    attribution_days: values.someNumber('attribution_days') ?? null,
-    hold_days: values.someNumber('hold_days') ?? null,
-    rate: values.someNumber('rate') ?? null,
-    min_order: values.someNumber('min_order') ?? null,
-    model: chosen('model', MODELS),
-    coupon_policy: chosen('coupon_policy', POLICIES),
-  };
-}
 
 function Result({ of: { data, meta } }: { of: Simulated }) {
   return (
@@ -161,9 +139,9 @@ function Result({ of: { data, meta } }: { of: Simulated }) {
           columns={[
             {
               head: 'Order',
-              cell: ({ order_id, reason }) => (
+              cell: ({ order_id, order_number, reason }) => (
                 <>
-                  {order_id}
+                  {order_number ?? order_id}
                   <span className="second sentence">{reason}</span>
                 </>
               ),
@@ -205,31 +183,29 @@ function FoundByJob({ of: { result, files } }: { of: Job }) {
 
 /** Tries rules on past orders, before they are set. */
 function WhatIf() {
-  const simulate = useChange('simulate_rules', []);
   const [found, setFound] = useState<Answer<'simulate_rules'>>();
   return (
     <>
       <p className="hint">
         Try other rules on your paid orders. Nothing changes. What you leave empty stays as it was for each order.
       </p>
-      <Form
+      <OperationForm
+        operation="simulate_rules"
         action="Simulate"
         kind="plain"
         fields={[
-          { name: 'from', label: 'From', kind: 'date', hint: 'By default the last 30 days.' },
-          { name: 'to', label: 'To', kind: 'date' },
-          { name: 'attribution_days', label: 'Attribution window, in days', kind: 'number', step: '1' },
-          { name: 'hold_days', label: 'Review period, in days', kind: 'number', step: '1' },
-          { name: 'rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
-          { name: 'min_order', label: 'Smallest order', kind: 'number', step: '0.01', hint: '0: every order pays.' },
-          asNow({ ...modelField(), label: 'Several clicks' }),
-          asNow({ ...policyField(), label: 'A code and a click' }),
+          { name: 'from', hint: 'By default the last 30 days.' },
+          'to',
+          'rules.attribution_days',
+          'rules.hold_days',
+          { name: 'rules.rate', label: 'Commission, in percent' },
+          { name: 'rules.min_order', label: 'Smallest order', hint: '0: every order pays.' },
+          { ...MODEL, name: 'rules.model', label: 'Several clicks' },
+          { ...POLICY, name: 'rules.coupon_policy', label: 'A code and a click' },
         ]}
-        onSubmit={async (values) => {
-          const [from, to] = [values.some('from'), values.some('to')];
-          const period = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
-          setFound(await simulate.mutateAsync({ body: { ...period, rules: rulesIn(values) } }));
-        }}
+        omits={['time_zone', 'rules.terms', 'of']}
+        shown={[]}
+        onDone={setFound}
       />
       {found && 'meta' in found && <Result of={found} />}
       {found && !('meta' in found) && (
@@ -244,6 +220,8 @@ export function AttributionCard() {
     <Card title="Attribution" id="attribution">
       <p className="hint">Who is paid for an order, when several codes or links could be.</p>
       <RulesForm />
+      <h3>Terms</h3>
+      <BrandTerms />
     </Card>
   );
 }

@@ -1,22 +1,21 @@
 import type { Answer, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { listEnum } from '../kit/every.ts';
-import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
+import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { Due, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
-import { EditBrief } from './brief-edit.tsx';
+import { CONTENT_FIELDS, EditBrief } from './brief-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { platformName } from './platforms.ts';
 
-const STATES = listEnum<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
+const STATES = listChoices('list_briefs', 'status');
 type Brief = Row<'list_briefs'>;
 const isOwed = (status: Brief['status']) => status === 'sent' || status === 'in_progress';
 
@@ -106,7 +105,6 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 export function Briefs() {
   const query = useWorkQuery(STATES);
   const list = useRows('list_briefs', query);
-  const create = useChange('create_brief', ['list_briefs']);
   const opened = useOpened();
   const columns: readonly Column<Brief>[] = [
     {
@@ -144,37 +142,14 @@ export function Briefs() {
       columns={columns}
       empty="Write one, and send it to a creator."
       create={{
-        needs: 'create_brief',
+        operation: 'create_brief',
         title: 'Write a brief',
-
         action: 'Save draft',
-        fields: [
-          { name: 'title', label: 'Title', isRequired: true },
-          { ...creatorField(query.creator_email), isRequired: false },
-          campaignField(query.campaign_id),
-          { name: 'content_type', label: 'Content type', hint: 'For example, “reel”.' },
-          { name: 'instructions', label: 'Instructions', kind: 'textarea' },
-          { name: 'talking_points', label: 'Talking points', kind: 'textarea', hint: 'One per line.' },
-          { name: 'do_not', label: 'What to avoid', kind: 'textarea', hint: 'One per line.' },
-          { name: 'due_date', label: 'Due date', kind: 'date' },
-          { name: 'send_notification', label: 'Mail it to the creator now', kind: 'checkbox' },
-        ],
-        onSubmit: async (values) => {
-          const { data } = await create.mutateAsync({
-            body: {
-              title: values.text('title'),
-              creator_email: values.orNull('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-              content_type: values.orNull('content_type'),
-              instructions: values.orNull('instructions'),
-              talking_points: values.lines('talking_points'),
-              do_not: values.lines('do_not'),
-              due_date: values.orNull('due_date'),
-              send_notification: values.isChecked('send_notification'),
-            },
-          });
-          opened.open(data.id);
-        },
+        actions: [['send_notification', 'Send']],
+        start: { creator_email: query.creator_email, campaign_id: query.campaign_id },
+        fields: ['title', 'creator_email', 'campaign_id', ...CONTENT_FIELDS, 'due_date'],
+        shown: ['list_briefs'],
+        onDone: ({ data }) => opened.open(data.id),
       }}
     >
       <Opened id={opened.id} onClose={opened.close} />

@@ -1,10 +1,10 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useAll, useCall, useChange, useRows } from '../call/use.ts';
+import { listChoices } from '../call/lists.ts';
+import { useAll, useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
-import { listEnum } from '../kit/every.ts';
 import { findChoice, useFilters } from '../kit/filters.tsx';
 import { deadline, isPastDeadline, isWholeDay, money, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
@@ -23,13 +23,15 @@ import {
   Stat,
   Stats,
 } from '../kit/parts.tsx';
+import { platformName } from '../kit/platforms.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { BudgetBars } from './budget-bars.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
 import { offerText } from './compensation.ts';
 import { CreatorCell, FormLinks } from './item-links.tsx';
-import { platformName } from './platforms.ts';
 import { SalesTrend } from './sales-trend.tsx';
+import { TermsButton } from './terms-dialog.tsx';
 import {
   BriefsGlance,
   ContractsGlance,
@@ -145,7 +147,7 @@ function Stages({ id, stage }: { id: string; stage: string | undefined }) {
   );
 }
 
-const STAGES = listEnum<Member['stage']>()(['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid']);
+const STAGES = listChoices('list_campaign_creators', 'stage');
 
 const earnedText = (earned: Member['earned']) =>
   earned.map(({ amount, currency }) => money(amount, currency)).join(', ');
@@ -238,6 +240,18 @@ function Work({ id }: { id: string }) {
   );
 }
 
+/** The campaign's own terms in a sentence, and what is used of their budget. */
+function CampaignDeal({ of: { id, terms, budget } }: { of: Campaign }) {
+  const found = useFirst('list_terms', { campaign_id: id }, { limit: 1, isEnabled: terms !== null });
+  if (terms === null) return 'What the brand’s terms say, or their own.';
+  return (
+    <>
+      {found.data?.data[0]?.summary}
+      <BudgetBars of={budget} />
+    </>
+  );
+}
+
 function About({ campaign }: { campaign: Campaign }) {
   const { requirements, description } = campaign;
   const zone = useCall('get_session').data?.data.brand.time_zone;
@@ -247,6 +261,7 @@ function About({ campaign }: { campaign: Campaign }) {
       <Facts
         of={[
           ['Pay', offerText(campaign)],
+          ['Links and codes pay', <CampaignDeal key="deal" of={campaign} />],
           ['Type', campaign.campaign_type && words(campaign.campaign_type)],
           [
             'Applications close',
@@ -289,6 +304,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
       <Editor item={campaign} needs="update_campaign">
         {(editing) => <EditCampaign {...editing} />}
       </Editor>
+      <TermsButton of={{ place: 'campaign', name: campaign.title, ...campaign }} />
       <Menu label="More actions for the campaign" needs="update_campaign">
         <FormLinks of={{ campaign_id: campaign.id }} />
         <IfMay needs="track_content">

@@ -1,17 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { listChoices } from '../call/lists.ts';
+import { useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
-import { day, deadline, isPastDeadline, number, words } from '../kit/format.ts';
+import { day, deadline, isPastDeadline, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
-import { DEADLINE_HINT, STATES } from './campaign-edit.tsx';
-import { compensationFields, compensationIn } from './compensation.ts';
+import { CAMPAIGN_FIELDS } from './campaign-edit.tsx';
 import { CampaignLink } from './item-links.tsx';
 
+const STATES = listChoices('list_campaigns', 'status');
 type Campaign = Row<'list_campaigns'>;
 
 /** Shows the deadline for applications, with a badge once it has passed. */
@@ -28,7 +29,6 @@ export function Campaigns() {
   const { get } = useFilters();
   const query = { status: findChoice(get('status'), STATES), search: get('search'), sort: sortIn(get) };
   const list = useRows('list_campaigns', query);
-  const create = useChange('create_campaign', ['list_campaigns']);
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [
@@ -64,37 +64,16 @@ export function Campaigns() {
         columns={columns}
         empty={<Empty title="No campaigns here">Create one and send creators the link to its page.</Empty>}
       />
-      <FormDialog
+      <OperationDialog
+        operation="create_campaign"
         title="Create a campaign"
         isOpen={making.isOpen}
         onClose={making.close}
         action="Create the campaign"
-        fields={[
-          { name: 'name', label: 'Name', isRequired: true },
-          { name: 'description', label: 'Description', kind: 'textarea', hint: 'Shown on the apply page.' },
-          ...compensationFields('Compensation', null),
-          { name: 'deadline', label: 'Deadline', kind: 'date', hint: DEADLINE_HINT },
-          {
-            name: 'status',
-            label: 'Status',
-            kind: 'select',
-            value: 'active',
-            hint: 'Creators can apply as soon as it is active.',
-            options: STATES.map((state) => [state, words(state)]),
-          },
-        ]}
-        onSubmit={async (values) => {
-          const { data } = await create.mutateAsync({
-            body: {
-              name: values.text('name'),
-              description: values.orNull('description'),
-              compensation: compensationIn(values),
-              deadline: values.orNull('deadline'),
-              status: values.choice('status', STATES),
-            },
-          });
-          await navigate({ to: '/campaigns/$id', params: { id: data.id }, search: {} });
-        }}
+        fields={CAMPAIGN_FIELDS}
+        omits={['terms']}
+        shown={['list_campaigns']}
+        onDone={({ data }) => navigate({ to: '/campaigns/$id', params: { id: data.id }, search: {} })}
       />
     </>
   );

@@ -1,31 +1,33 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { Query, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { useCursor } from '../kit/cursor.tsx';
-import { listEnum } from '../kit/every.ts';
 import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
-import { countryName, number, words } from '../kit/format.ts';
+import { countryName, number, today, words } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
+import { siteName } from '../kit/platforms.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
-import { siteName } from './platforms.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Click = Row<'list_clicks'>;
 type ClicksQuery = Query<'list_clicks'>;
 
-const KINDS = listEnum<Click['kind']>()(['counted', 'repeat', 'bot', 'prefetch', 'head']);
+const KINDS = listChoices('list_clicks', 'kind');
 const KIND_LABELS: Readonly<Record<Click['kind'], string>> = {
   counted: 'Counted',
   repeat: 'Repeat',
   bot: 'Bot',
   prefetch: 'Prefetch',
   head: 'Headers only',
+  embedded: 'Loaded by a page',
 };
-const DEVICES = listEnum<NonNullable<ClicksQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot']);
+const DEVICES = listChoices('list_clicks', 'device');
+const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 const PAGE = 50;
 const KEPT_DAYS = 90;
 
@@ -42,9 +44,11 @@ const DEVICE_FILTER: Filter = {
   options: DEVICES.map((device) => [device, words(device)]),
 };
 
+const UTM_FILTERS = UTM.map((name): Filter => ({ name, label: words(name), kind: 'text' }));
+
 /** The origins of the counted clicks that are still kept, most frequent first. */
 function useOrigins(by: 'country' | 'referrer'): readonly (readonly [value: string, label: string])[] {
-  const from = toUtcDay(Date.now() - (KEPT_DAYS - 1) * DAY_MS);
+  const from = toUtcDay(Date.parse(today()) - (KEPT_DAYS - 1) * DAY_MS);
   const { data } = useCall('get_analytics_breakdown', { query: { by, from, sort: 'clicks', limit: 100 } });
   const rows = data?.data ?? [];
   const labels = new Map(rows.flatMap(({ key, label }) => (key === null ? [] : [[key, label ?? key]])));
@@ -63,6 +67,12 @@ function LinkName({ id }: { id: string }) {
       {link && <span className="second">{link.creator_name ?? link.creator_email}</span>}
     </>
   );
+}
+
+/** What the visitor's short link was marked with. */
+function Marks({ click }: { click: Click }) {
+  const marks = UTM.flatMap((name) => click[name] ?? []);
+  return marks.length === 0 ? '–' : marks.join(' · ');
 }
 
 /** Why a click is in no figure. */
@@ -84,6 +94,7 @@ const COLUMNS: readonly Column<Click>[] = [
   { head: 'Country', cell: ({ country }) => countryName(country), isWide: true },
   { head: 'Device', cell: ({ device }) => words(device), isWide: true },
   { head: 'Referrer', cell: ({ referrer }) => (referrer === null ? '–' : siteName(referrer)), isWide: true },
+  { head: 'UTM', cell: (click) => <Marks click={click} />, isWide: true },
   { head: 'Not counted', cell: NotCounted, isWide: true },
 ];
 
@@ -141,6 +152,11 @@ export function Clicks() {
     referrer: get('referrer'),
     kind: findChoice(get('kind'), KINDS),
     device: findChoice(get('device'), DEVICES),
+    utm_source: get('utm_source'),
+    utm_medium: get('utm_medium'),
+    utm_campaign: get('utm_campaign'),
+    utm_term: get('utm_term'),
+    utm_content: get('utm_content'),
     from,
     to,
   };
@@ -163,7 +179,12 @@ export function Clicks() {
           KIND_FILTER,
           { name: 'country', label: 'Country', kind: 'select', options: countries },
         ]}
-        more={[...dates, DEVICE_FILTER, { name: 'referrer', label: 'Referrer', kind: 'select', options: referrers }]}
+        more={[
+          ...dates,
+          DEVICE_FILTER,
+          { name: 'referrer', label: 'Referrer', kind: 'select', options: referrers },
+          ...UTM_FILTERS,
+        ]}
       />
       <ByDay query={query} />
       <Pages key={JSON.stringify(query)} query={query} />

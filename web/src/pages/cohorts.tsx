@@ -1,18 +1,17 @@
-import type { Answer, Query } from '../call/call.ts';
+import type { Answer } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { compactMoney, month, number, percent, shortDay } from '../kit/format.ts';
 import { major } from '../kit/minor.ts';
 import { Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { Frame } from '../kit/table.tsx';
 
-type CohortsQuery = Query<'get_analytics_cohorts'>;
 type Cohort = Answer<'get_analytics_cohorts'>['data'][number];
 
-const LENGTHS = listEnum<NonNullable<CohortsQuery['by']>>()(['month', 'week']);
-const METRICS = listEnum<NonNullable<CohortsQuery['metric']>>()(['customers', 'orders', 'revenue']);
+const LENGTHS = listChoices('get_analytics_cohorts', 'by');
+const METRICS = listChoices('get_analytics_cohorts', 'metric');
 type Metric = (typeof METRICS)[number];
 
 const METRIC_LABELS: Readonly<Record<Metric, string>> = {

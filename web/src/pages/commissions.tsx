@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { CallError, type Query, type Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import {
   CAMPAIGN_FILTER,
   CREATOR_FILTER,
@@ -17,15 +17,18 @@ import {
   useFilters,
 } from '../kit/filters.tsx';
 import { day, money, number, shortDay, words } from '../kit/format.ts';
-import { useOpened } from '../kit/opened.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { ApproveDueDialog } from './approve-due.tsx';
+import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 
-const STATES = listEnum<Row<'list_affiliate_commissions'>['status']>()(['pending', 'approved', 'rejected', 'paid']);
+const STATES = listChoices('list_affiliate_commissions', 'status');
 type Commission = Row<'list_affiliate_commissions'>;
 
 const REVIEW_FILTER: Filter = {
@@ -36,7 +39,11 @@ const REVIEW_FILTER: Filter = {
 };
 
 /** The status of a commission; a pending one shows the step that it waits for. */
-function Standing({ of: { status, order_paid, type, approvable_at, fraud_flags } }: { of: Commission }) {
+function Standing({
+  of: { status, order_paid, type, approvable_at, fraud_flags, clawed_back_at },
+}: {
+  of: Commission;
+}) {
   const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
   return (
     <span className="row">
@@ -49,6 +56,7 @@ function Standing({ of: { status, order_paid, type, approvable_at, fraud_flags }
       ) : (
         <span className="badge wait">To review</span>
       )}
+      {clawed_back_at !== null && <span className="badge bad">Clawed back</span>}
       {fraud_flags.length > 0 && <span className="badge bad">Check</span>}
       {status === 'pending' && isInReview && <span className="second">until {shortDay(approvable_at)}</span>}
     </span>
@@ -148,11 +156,14 @@ export function Commissions() {
   const may = useMay();
   // The user may select rows, scroll on, and select more.
   const orders = useRef(new Map<string, string>());
-  for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
+  for (const { id, order_id, order_number } of list.rows) orders.current.set(id, order_number ?? order_id ?? id);
   const selection = useSelection(filters);
   const { selected, onSelect, drop } = selection;
   const opened = useOpened();
   const [refused, setRefused] = useState<Refused>();
+  const recording = useDialog('record');
+  const approving = useDialog('approve');
+  const [taking, setTaking] = useState<Commission>();
 
   async function decide(to: Decision, ids: readonly string[]) {
     try {
@@ -179,17 +190,19 @@ export function Commissions() {
   const columns: readonly Column<Commission>[] = [
     {
       head: 'Order',
-      cell: ({ order_id, type, discount_code, affiliate_code, ...creator }) => (
+      cell: ({ order_id, order_number, type, discount_code, affiliate_code, ...creator }) => (
         <>
           {order_id === null ? (
             words(type)
           ) : (
             <button type="button" className="link order-id" onClick={() => opened.open(order_id)}>
-              {order_id}
+              {order_number ?? order_id}
             </button>
           )}
           <div className="wide">
-            <span className="second">{discount_code ?? affiliate_code}</span>
+            <span className="second">
+              {[orderSecond({ order_id, order_number }), discount_code ?? affiliate_code].filter(Boolean).join(', ')}
+            </span>
           </div>
           <div className="narrow">
             <span className="second">
@@ -205,6 +218,18 @@ export function Commissions() {
     {
       head: 'Status',
       cell: (commission) => <Standing of={commission} />,
+    },
+    {
+      head: 'Actions',
+      isWide: true,
+      needs: 'claw_back_commission',
+      cell: (commission) =>
+        commission.status === 'paid' &&
+        commission.clawed_back_at === null && (
+          <Button needs="claw_back_commission" onPress={() => setTaking(commission)}>
+            Claw back
+          </Button>
+        ),
     },
     {
       head: 'Recorded',
@@ -232,6 +257,12 @@ export function Commissions() {
           Past commissions
         </Link>
         <Download id="list_commissions" query={query} name="commissions.csv" />
+        <Button needs="record_manual_commission" onPress={recording.open}>
+          Record a commission
+        </Button>
+        <Button needs="approve_due_commissions" onPress={approving.open}>
+          Approve what is due
+        </Button>
         {may('update_commissions') && !approvable && (
           <Link to="/commissions" search={{ ...of, approvable: 'true' }} className="button primary">
             Review
@@ -266,6 +297,9 @@ export function Commissions() {
           </span>
         </section>
       )}
+      <ManualCommissionDialog isOpen={recording.isOpen} onClose={recording.close} email={of.creator_email} />
+      <ApproveDueDialog isOpen={approving.isOpen} onClose={approving.close} email={of.creator_email} />
+      <ClawBackDialog commission={taking} onClose={() => setTaking(undefined)} />
       <ExplainDialog order={opened.id} onClose={opened.close} />
       <Dialog
         title="Some commissions cannot be changed"

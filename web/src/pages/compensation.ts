@@ -1,15 +1,5 @@
-import type { Answer, Body, Row } from '../call/call.ts';
-import { listEnum } from '../kit/every.ts';
-import type { Field, Values } from '../kit/form.tsx';
+import type { Answer, Row } from '../call/call.ts';
 import { money, words } from '../kit/format.ts';
-
-type Compensation = NonNullable<Row<'list_contracts'>['compensation']>;
-const TYPES = listEnum<NonNullable<Body<'create_contract'>['compensation']>['type'] | 'none'>()([
-  'none',
-  'fixed',
-  'commission',
-  'product',
-]);
 
 /** A contract's pay as one line. */
 export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensation'>): string {
@@ -28,36 +18,12 @@ export function offerText({ compensation }: Pick<Answer<'get_campaign'>['data'],
 }
 
 /** The pay fields in the forms of campaigns and contracts. */
-export const compensationFields = (label: string, of: Compensation | null): Field[] => [
+export const PAY_FIELDS = [
   {
     name: 'compensation.type',
-    label,
-    kind: 'select',
-    isRequired: true,
-    value: of?.type ?? 'none',
-    options: [
-      ['none', 'Not specified'],
-      ['fixed', 'Fixed amount'],
-      ['commission', 'Commission, in percent'],
-      ['product', 'Free product'],
-    ],
+    label: 'Pay',
+    labels: { fixed: 'Fixed amount', commission: 'Commission, in percent', product: 'Free product' },
   },
-  { name: 'compensation.amount', label: 'Amount or percent', kind: 'number', value: of?.amount ?? null },
-  {
-    name: 'compensation.currency',
-    label: 'Currency',
-    value: of?.currency ?? null,
-    hint: 'Three-letter code, for fixed amounts.',
-  },
-];
-
-export function compensationIn(values: Values) {
-  const type = values.choice('compensation.type', TYPES);
-  if (type === 'none') return null;
-  const currency = values.some('compensation.currency')?.toUpperCase() ?? null;
-  return {
-    type,
-    amount: values.someNumber('compensation.amount') ?? null,
-    currency: type === 'commission' ? null : currency,
-  };
-}
+  { name: 'compensation.amount', label: 'Amount or percent' },
+  { name: 'compensation.currency', labels: { '': 'Your brand’s' }, hint: 'For fixed amounts.' },
+] as const;

@@ -4,14 +4,14 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { campaignField, creatorField, FormDialog } from '../kit/form.tsx';
 import { compact, day, number, percent, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { platformName, postName, postPath } from '../kit/platforms.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { platformName, postName, postPath } from './platforms.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
@@ -122,7 +122,6 @@ export function Content() {
   const { get } = useFilters();
   const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort: sortIn(get) };
   const list = useRows('list_content', query);
-  const track = useChange('track_content', ['list_content']);
   const making = useDialog('create');
   const opened = useOpened();
   const columns: readonly Column<Post>[] = [
@@ -181,26 +180,16 @@ export function Content() {
         columns={columns}
         empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
       />
-      <FormDialog
+      <OperationDialog
+        operation="track_content"
         title="Track a post"
         isOpen={making.isOpen}
         onClose={making.close}
         action="Track"
-        fields={[
-          { name: 'url', label: 'Post URL', kind: 'url', isRequired: true },
-          { ...creatorField(get('creator_email')), isRequired: false },
-          campaignField(get('campaign_id')),
-        ]}
-        onSubmit={async (values) => {
-          await track.mutateAsync({
-            body: {
-              url: values.text('url'),
-              creator_email: values.orNull('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-            },
-          });
-          making.close();
-        }}
+        start={{ creator_email: get('creator_email'), campaign_id: get('campaign_id') }}
+        fields={[{ name: 'url', label: 'Post URL', kind: 'url' }, 'creator_email', 'campaign_id']}
+        shown={['list_content']}
+        onDone={making.close}
       />
       <Detail id={opened.id} onClose={opened.close} />
     </>

@@ -1,24 +1,23 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { toDay } from '../kit/changed.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { listEnum } from '../kit/every.ts';
-import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
+import { toDay } from '../kit/last-day.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Facts, Failure } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
 import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
-import { compensationFields, compensationIn, payText } from './compensation.ts';
-import { EditContract, termsText } from './contract-edit.tsx';
+import { payText } from './compensation.ts';
+import { CONTRACT_FIELDS, EditContract, termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
-const STATES = listEnum<Row<'list_contracts'>['status']>()(['draft', 'sent', 'signed', 'expired']);
+const STATES = listChoices('list_contracts', 'status');
 type Contract = Row<'list_contracts'>;
 /** Why a contract that is not a draft cannot be edited. */
 const WHY_NOT_EDITED = {
@@ -117,7 +116,6 @@ export function Contracts() {
   const query = useWorkQuery(STATES);
   const due = useDueOrder();
   const list = useRows('list_contracts', { ...query, sort: due.sort });
-  const create = useChange('create_contract', ['list_contracts', 'list_deliverables']);
   const opened = useOpened();
   const columns: readonly Column<Contract>[] = [
     {
@@ -153,40 +151,19 @@ export function Contracts() {
       columns={columns}
       empty="Draft one for a creator on your roster."
       create={{
-        needs: 'create_contract',
+        operation: 'create_contract',
         title: 'Draft a contract',
-
         action: 'Save draft',
-        fields: [
-          creatorField(query.creator_email),
-          campaignField(query.campaign_id),
-          { name: 'title', label: 'Title', isRequired: true },
-          ...compensationFields('Pay', { type: 'fixed', amount: null, currency: null }),
-          { name: 'type', label: 'Content type', hint: 'For example, “reel”.' },
-          { name: 'quantity', label: 'Quantity', kind: 'number', value: 1, step: '1' },
-          { name: 'due_date', label: 'Due date', kind: 'date' },
-          { name: 'usage_rights', label: 'Rights', kind: 'textarea' },
-        ],
-        onSubmit: async (values) => {
-          const made = values.some('type');
-          const { data } = await create.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-              title: values.text('title'),
-              compensation: compensationIn(values),
-              ...(made
-                ? {
-                    deliverables: [
-                      { type: made, quantity: values.someNumber('quantity') ?? 1, due_date: values.orNull('due_date') },
-                    ],
-                  }
-                : {}),
-              usage_rights: values.orNull('usage_rights'),
-            },
-          });
-          opened.open(data.id);
+        actions: [['send_for_signature', 'Send for signature']],
+        start: {
+          creator_email: query.creator_email,
+          campaign_id: query.campaign_id,
+          compensation: { type: 'fixed' },
+          deliverables: [{}],
         },
+        fields: CONTRACT_FIELDS,
+        shown: ['list_contracts', 'list_deliverables'],
+        onDone: ({ data }) => opened.open(data.id),
       }}
     >
       <Opened id={opened.id} onClose={opened.close} />

@@ -5,16 +5,16 @@ import { type Rows, useCall, useChange, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { creatorField, FormDialog } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
 import { Scroller } from '../kit/in-sight.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useIsWide } from '../kit/wide.ts';
 import { CreatorLink } from './item-links.tsx';
-import { Messages } from './messages.tsx';
+import { BY_MAIL, MESSAGE_FIELD, Messages } from './messages.tsx';
 
 const REFETCH_MS = 10_000;
 type Conversation = Row<'list_conversations'>;
@@ -182,7 +182,6 @@ export function Conversations() {
     { creator_email: get('creator_email'), ...(isUnread ? { unread: isUnread === 'true' } : {}) },
     { refetchMs: REFETCH_MS },
   );
-  const send = useChange('send_message', ['list_conversations']);
   const opened = useOpened();
   const making = useDialog('create');
   const isWide = useIsWide();
@@ -212,34 +211,16 @@ export function Conversations() {
       ) : (
         <List list={list} onOpen={opened.open} />
       )}
-      <FormDialog
+      <OperationDialog
+        operation="send_message"
         title="Write to a creator"
         isOpen={making.isOpen}
         onClose={making.close}
         action="Send"
-        fields={[
-          creatorField(get('creator_email')),
-          { name: 'subject', label: 'Subject' },
-          {
-            name: 'body',
-            label: 'Message',
-            kind: 'textarea',
-            isRequired: true,
-            hint: 'Do not include e-mail addresses or phone numbers.',
-          },
-          { name: 'send_email', label: 'Also send by e-mail', kind: 'checkbox', value: true },
-        ]}
-        onSubmit={async (values) => {
-          const { data } = await send.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              subject: values.orNull('subject'),
-              body: values.text('body'),
-              send_email: values.isChecked('send_email'),
-            },
-          });
-          opened.open(data.conversation_id);
-        }}
+        start={{ creator_email: get('creator_email'), send_email: true }}
+        fields={['creator_email', 'subject', { ...MESSAGE_FIELD, label: 'Message' }, BY_MAIL]}
+        shown={['list_conversations']}
+        onDone={({ data }) => opened.open(data.conversation_id)}
       />
       {!isWide && <ThreadPanel id={opened.id} onClose={opened.close} />}
     </>

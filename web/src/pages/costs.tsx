@@ -1,25 +1,23 @@
-import type { Body, Row } from '../call/call.ts';
+import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { listEnum } from '../kit/every.ts';
 import { useFilters } from '../kit/filters.tsx';
-import { type Field, Form, FormDialog, type Values } from '../kit/form.tsx';
-import { day, money, percent } from '../kit/format.ts';
+import { day, money, percent, today } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import type { useOpened } from '../kit/opened.ts';
+import { OperationDialog, OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Empty } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { today } from '../kit/utc-day.ts';
 import { CampaignName } from './item-links.tsx';
 
 type Cost = Row<'list_costs'>;
 export type CostKind = Cost['kind'];
 
-const KINDS = listEnum<CostKind>()(['cogs_percent', 'per_order', 'fixed', 'per_item']);
+const KINDS = listChoices('list_costs', 'kind');
 const KIND_LABELS: Readonly<Record<CostKind, string>> = {
   cogs_percent: 'Goods',
   per_order: 'Each order',
@@ -55,70 +53,41 @@ function datesText({ from, to, kind }: Cost): string {
   return from === null ? `Until ${day(to)}` : `${day(from)} – ${day(to)}`;
 }
 
-const buildDates = (kind: CostKind, { from, to }: Pick<Cost, 'from' | 'to'>): Field[] => [
-  {
-    name: 'from',
-    label: 'First day',
-    kind: 'date',
-    value: from,
-    ...(kind === 'fixed' ? { isRequired: true } : { hint: 'Empty: it has always been so.' }),
-  },
-  {
-    name: 'to',
-    label: 'Last day',
-    kind: 'date',
-    value: to,
-    hint: kind === 'fixed' ? 'Empty: all of it counts on the first day.' : 'Empty: until further notice.',
-  },
-];
+const toDates = (kind: CostKind) =>
+  [
+    {
+      name: 'from',
+      label: 'First day',
+      ...(kind === 'fixed' ? { isRequired: true } : { hint: 'Empty: it has always been so.' }),
+    },
+    {
+      name: 'to',
+      label: 'Last day',
+      hint: kind === 'fixed' ? 'Empty: all of it counts on the first day.' : 'Empty: until further notice.',
+    },
+    { name: 'note', kind: 'text' },
+  ] as const;
 
-const noteField = (value: string | null): Field => ({ name: 'note', label: 'Note', value });
+const toAmount = (kind: CostKind) =>
+  ({ name: 'amount', label: kind === 'cogs_percent' ? 'Percent of sales' : 'Amount' }) as const;
 
-function amountField(kind: CostKind, value: number | null): Field {
-  const label = kind === 'cogs_percent' ? 'Percent of sales' : 'Amount';
-  return { name: 'amount', label, kind: 'number', isRequired: true, value };
-}
+const toScope = (kind: CostKind, campaign: unknown): Cost['scope'] =>
+  kind === 'per_item' ? 'product' : campaign ? 'campaign' : 'brand';
 
-function buildFields(kind: CostKind, currency: string): Field[] {
-  const campaign: Field = {
+const SKU = { name: 'sku', isRequired: true, hint: 'As in orders and in the products of a shipment.' } as const;
+
+const toCampaign = (kind: CostKind) =>
+  ({
     name: 'campaign_id',
-    label: 'Campaign',
-    kind: 'campaign',
     hint:
       kind === 'fixed'
         ? 'Empty: the whole brand.'
         : 'Empty: all orders. For its orders, a campaign’s own cost replaces the brand’s.',
-  };
-  return [
-    kind === 'per_item'
-      ? { name: 'sku', label: 'SKU', isRequired: true, hint: 'As in orders and in the products of a shipment.' }
-      : campaign,
-    amountField(kind, null),
-    ...(kind === 'cogs_percent' ? [] : [{ name: 'currency', label: 'Currency', isRequired: true, value: currency }]),
-    ...buildDates(kind, { from: null, to: null }),
-    noteField(null),
-  ];
-}
-
-function toBody(kind: CostKind, values: Values): Body<'create_cost'> {
-  const campaign = values.orNull('campaign_id');
-  return {
-    kind,
-    amount: values.number('amount'),
-    note: values.orNull('note'),
-    from: values.orNull('from'),
-    to: values.orNull('to'),
-    ...(kind === 'per_item'
-      ? { scope: 'product' as const, sku: values.text('sku') }
-      : { scope: campaign === null ? ('brand' as const) : ('campaign' as const), campaign_id: campaign }),
-    ...(kind === 'cogs_percent' ? {} : { currency: values.text('currency').toUpperCase() }),
-  };
-}
+  }) as const;
 
 function EnterCost({ kind, onClose }: { kind: CostKind | undefined; onClose: () => void }) {
   const { set } = useFilters();
   const say = useSay();
-  const create = useChange('create_cost', SHOWN);
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   return (
     <Dialog title="Enter a cost" hint={kind && KIND_HINTS[kind]} isOpen={kind !== undefined} onClose={onClose}>
@@ -131,13 +100,27 @@ function EnterCost({ kind, onClose }: { kind: CostKind | undefined; onClose: () 
             toLabel={(one) => KIND_LABELS[one]}
             onChoose={(one) => set('dialog', toDialogName(one))}
           />
-          <Form
+          <OperationForm
+            operation="create_cost"
             key={kind}
             action="Enter"
             onCancel={onClose}
-            fields={buildFields(kind, currency)}
-            onSubmit={async (values) => {
-              await create.mutateAsync({ body: toBody(kind, values) });
+            start={{ currency }}
+            fields={[
+              kind === 'per_item' ? SKU : toCampaign(kind),
+              toAmount(kind),
+              ...(kind === 'cogs_percent' ? [] : [{ name: 'currency', isRequired: true } as const]),
+              ...toDates(kind),
+            ]}
+            omits={[
+              'kind',
+              'scope',
+              kind === 'per_item' ? 'campaign_id' : 'sku',
+              ...(kind === 'cogs_percent' ? (['currency'] as const) : []),
+            ]}
+            fixed={({ campaign_id }) => ({ kind, scope: toScope(kind, campaign_id) })}
+            shown={SHOWN}
+            onDone={() => {
               say('The returns now include this cost.');
               onClose();
             }}
@@ -149,21 +132,19 @@ function EnterCost({ kind, onClose }: { kind: CostKind | undefined; onClose: () 
 }
 
 function EditCost({ item: cost, isOpen, onClose }: Editing<Cost>) {
-  const update = useChange('update_cost', SHOWN);
   return (
-    <FormDialog
+    <OperationDialog
+      operation="update_cost"
       title="Edit this cost"
       hint="Earlier periods change with it. To keep them, end this cost and enter another."
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={[amountField(cost.kind, cost.amount), ...buildDates(cost.kind, cost), noteField(cost.note)]}
-      onSubmit={async (values) => {
-        const now = { amount: values.number('amount'), from: values.orNull('from'), to: values.orNull('to') };
-        const body = changed({ ...now, note: values.orNull('note') }, cost);
-        if (!isEmpty(body)) await update.mutateAsync({ params: { id: cost.id }, body });
-        onClose();
-      }}
+      params={{ id: cost.id }}
+      item={cost}
+      fields={[toAmount(cost.kind), ...toDates(cost.kind)]}
+      shown={SHOWN}
+      onDone={onClose}
     />
   );
 }

@@ -6,15 +6,16 @@ import { creatorName } from '../kit/creator-name.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { Face } from '../kit/face.tsx';
-import { FormDialog } from '../kit/form.tsx';
 import { ago, compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Glance } from '../kit/glance.tsx';
 import { Menu } from '../kit/menu.tsx';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Facts, Failure, IfMay, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CreatorCampaigns } from './creator-campaigns.tsx';
 import { EditCreator } from './creator-edit.tsx';
 import { FormLinks } from './item-links.tsx';
+import { PaymentProfile } from './payment-profile.tsx';
 import { isPaid } from './payout-statement.tsx';
 import { SalesTrend } from './sales-trend.tsx';
 import {
@@ -125,12 +126,12 @@ function Together({ email }: { email: string }) {
         to="/commissions"
         query={of}
         empty="No commission yet."
-        row={({ id, order_id, type, commission, currency, status, occurred_at }) => ({
+        row={({ id, order_id, order_number, type, commission, currency, status, occurred_at }) => ({
           key: id,
           second: day(occurred_at),
           value: money(commission, currency),
           state: status,
-          name: order_id === null ? words(type) : `Order ${order_id}`,
+          name: order_id === null ? words(type) : `Order ${order_number ?? order_id}`,
           opens: { ...of, ...(order_id === null ? {} : { open: order_id }) },
         })}
       />
@@ -206,20 +207,20 @@ function About({ record }: { record: Record }) {
 }
 
 function Merge({ record, isOpen, onClose }: { record: Record; isOpen: boolean; onClose: () => void }) {
-  const merge = useChange('merge_roster_creators', ['list_roster', 'get_roster_creator', 'list_creators']);
   const navigate = useNavigate();
   const say = useSay();
   return (
-    <FormDialog
+    <OperationDialog
+      operation="merge_roster_creators"
       title={`Merge ${creatorName(record)} into another creator`}
       hint="For one person who is on the roster twice. Handles, tags, note, applications, links and clicks move to the other creator. It cannot be undone. A creator with orders or payouts cannot be merged into another: merge in the other direction."
       isOpen={isOpen}
       onClose={onClose}
       action="Merge"
-      needs="merge_roster_creators"
-      fields={[{ name: 'into', label: 'Creator to keep', kind: 'entry', isRequired: true }]}
-      onSubmit={async (values) => {
-        const { data } = await merge.mutateAsync({ params: { id: record.id }, body: { into: values.text('into') } });
+      params={{ id: record.id }}
+      fields={[{ name: 'into', label: 'Creator to keep', kind: 'entry' }]}
+      shown={['list_roster', 'get_roster_creator', 'list_creators']}
+      onDone={async ({ data }) => {
         say('The two creators are one now.');
         await navigate({ to: '/creators/$id', params: { id: data.id }, search: {}, replace: true });
       }}
@@ -326,7 +327,12 @@ function Page({ name, email, record }: Known) {
         ) : (
           <Together email={email} />
         )}
-        {record && <About record={record} />}
+        {record && (
+          <div className="about">
+            <About record={record} />
+            <PaymentProfile id={record.id} email={email} />
+          </div>
+        )}
       </div>
     </>
   );

@@ -1,7 +1,8 @@
+import type { ReactNode } from 'react';
 import type { Answer, Query, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { aboutPercent, day, number, roundly } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
@@ -9,6 +10,7 @@ import { Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/par
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
+import { BroughtCustomers } from './brought-customers.tsx';
 import { COHORT_NAMES, Cohorts } from './cohorts.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
@@ -16,7 +18,7 @@ type By = NonNullable<Query<'get_analytics_customers'>['by']>;
 type CustomersRow = Row<'get_analytics_customers'>;
 type Share = Answer<'get_analytics_share'>['data'];
 
-const BY = listEnum<By>()(['creator', 'campaign', 'link', 'store']);
+const BY = listChoices('get_analytics_customers', 'by');
 const SHOWN = 50;
 
 /** Compares the share of new customers among creators' orders with that of the rest, and says how certain it is. */
@@ -193,12 +195,12 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
 }
 
 /** New and returning customers, the creators' share of sales, and cohorts. */
-export function Customers() {
+function Figures({ tabs }: { tabs: ReactNode }) {
   const { get, set } = useFilters();
-  const { from, to, filters } = usePeriod('90d');
+  const { from, to, time_zone, zone, filters } = usePeriod('90d');
   const by = findChoice(get('by'), BY) ?? 'creator';
-  const query = { by, from, to };
-  const share = useCall('get_analytics_share', { query: { from, to } });
+  const query = { by, from, to, time_zone };
+  const share = useCall('get_analytics_share', { query: { from, to, time_zone } });
   const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
@@ -211,10 +213,11 @@ export function Customers() {
     <>
       <PageHead
         title="Customers"
-        hint={`Who bought from ${day(from)} to ${day(to)}, in UTC, and what a new customer costs.`}
+        hint={`Who bought from ${day(from)} to ${day(to)}, in ${zone}, and what a new customer costs.`}
       >
         <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
       </PageHead>
+      {tabs}
       <Filters of={filters} saved={['by', ...COHORT_NAMES]} />
       <Card title="Creators’ share of sales">
         {share.error && <Failure error={share.error} again={() => void share.refetch()} />}
@@ -252,6 +255,34 @@ export function Customers() {
         )}
       </Card>
       {(list || call.error) && <Cohorts />}
+    </>
+  );
+}
+
+const VIEWS = ['figures', 'each'] as const;
+const VIEW_LABELS = { figures: 'Figures', each: 'Customers of creators' } as const;
+
+/** The figures of all customers, and those whose later orders earn for a creator. */
+export function Customers() {
+  const { get, set } = useFilters();
+  const view = findChoice(get('view'), VIEWS) ?? 'figures';
+  const tabs = (
+    <Tabs
+      legend="Show"
+      options={VIEWS}
+      chosen={view}
+      onChoose={(one) => set('view', one === 'figures' ? '' : one)}
+      toLabel={(one) => VIEW_LABELS[one]}
+    />
+  );
+  if (view === 'figures') return <Figures tabs={tabs} />;
+  return (
+    <>
+      <PageHead title="Customers" hint="Whose later orders earn for a creator, why, and until when.">
+        <Download id="list_customers" query={{}} name="customers.csv" />
+      </PageHead>
+      {tabs}
+      <BroughtCustomers />
     </>
   );
 }

@@ -1,14 +1,14 @@
 import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { Form } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
+import { platformName } from '../kit/platforms.ts';
 import { Time } from '../kit/time.tsx';
 import { payText } from './compensation.ts';
 import { termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { platformName } from './platforms.ts';
 
 type Deliverable = Answer<'get_deliverable'>['data'];
 type Submission = Deliverable['submissions'][number];
@@ -129,17 +129,16 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
       <Button kind="primary" isBusy={update.isPending} onPress={() => void approve()}>
         Approve version {one.version}
       </Button>
-      <Form
+      <OperationForm
+        operation="update_deliverable"
         action="Request another version"
         kind="plain"
-        fields={[{ name: 'feedback', label: 'What should change', kind: 'textarea', isRequired: true }]}
-        onSubmit={async (values) => {
-          await update.mutateAsync({
-            params: { id: one.id },
-            body: { status: 'revision_requested', feedback: values.text('feedback') },
-          });
-          onClose();
-        }}
+        params={{ id: one.id }}
+        fields={[{ name: 'feedback', label: 'What should change', isRequired: true }]}
+        omits={['due_date', 'track']}
+        fixed={{ status: 'revision_requested' }}
+        shown={['list_deliverables', 'get_deliverable']}
+        onDone={onClose}
       />
     </section>
   );

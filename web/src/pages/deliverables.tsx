@@ -1,28 +1,19 @@
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
-import { listEnum } from '../kit/every.ts';
+import { listChoices } from '../call/lists.ts';
+import { useRows } from '../call/use.ts';
 import { findChoice, useFilters } from '../kit/filters.tsx';
-import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
-import { useOpened } from '../kit/opened.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge } from '../kit/parts.tsx';
+import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
 import { CampaignName } from './item-links.tsx';
-import { platformName } from './platforms.ts';
 import { useUnsigned } from './unsigned.ts';
 
-const STATES = listEnum<Row<'list_deliverables'>['status']>()([
-  'pending',
-  'in_progress',
-  'submitted',
-  'approved',
-  'revision_requested',
-  'declined',
-  'cancelled',
-]);
+const STATES = listChoices('list_deliverables', 'status');
 type Deliverable = Row<'list_deliverables'>;
 /** The creator has to act. */
 const OWED: ReadonlySet<Deliverable['status']> = new Set(['pending', 'in_progress', 'revision_requested']);
@@ -31,8 +22,8 @@ export function Deliverables() {
   const query = useWorkQuery(STATES);
   const sort = findChoice(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'due';
   const list = useRows('list_deliverables', { ...query, sort });
-  const create = useChange('create_deliverable', ['list_deliverables']);
   const opened = useOpened();
+  const making = useDialog('create');
   const unsigned = useUnsigned();
   const isOwed = ({ contract_id, status }: Deliverable) => !unsigned.has(contract_id) && OWED.has(status);
   const columns: readonly Column<Deliverable>[] = [
@@ -87,29 +78,22 @@ export function Deliverables() {
       columns={columns}
       empty="A contract’s deliverables appear here, and those that you request."
       create={{
-        needs: 'create_deliverable',
+        operation: 'create_deliverable',
         title: 'Request a deliverable',
         hint: 'For work outside a contract. The creator is mailed a page to submit it on.',
         action: 'Request',
+        start: { creator_email: query.creator_email, campaign_id: query.campaign_id },
         fields: [
-          creatorField(query.creator_email),
-          campaignField(query.campaign_id),
-          { name: 'type', label: 'Content type', isRequired: true, hint: 'For example, “reel”.' },
-          { name: 'instructions', label: 'Instructions', kind: 'textarea' },
-          { name: 'due_date', label: 'Due date', kind: 'date' },
+          'creator_email',
+          'campaign_id',
+          { name: 'type', label: 'Content type', hint: 'For example, “reel”.' },
+          'platform',
+          'instructions',
+          'due_date',
         ],
-        onSubmit: async (values, close) => {
-          await create.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-              type: values.text('type'),
-              instructions: values.orNull('instructions'),
-              due_date: values.orNull('due_date'),
-            },
-          });
-          close();
-        },
+        omits: ['contract_id'],
+        shown: ['list_deliverables'],
+        onDone: making.close,
       }}
     >
       <Review id={opened.id} onClose={opened.close} />

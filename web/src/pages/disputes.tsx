@@ -1,20 +1,21 @@
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
 import { CREATOR_FILTER, Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
-import { Form } from '../kit/form.tsx';
 import { day } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
 import { period } from './statements.tsx';
 
-const STATES = listEnum<Row<'list_disputes'>['status']>()(['open', 'answered', 'closed']);
+const STATES = listChoices('list_disputes', 'status');
+const SHOWN = ['list_disputes', 'get_dispute'] as const;
 type Dispute = Row<'list_disputes'>;
 
 /** The periods of the newest statements, by their ids. */
@@ -25,7 +26,7 @@ function usePeriods(): ReadonlyMap<string, string> {
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_dispute', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const update = useChange('update_dispute', ['list_disputes', 'get_dispute']);
+  const update = useChange('update_dispute', SHOWN);
   const periods = usePeriods();
   return (
     <Detail
@@ -57,7 +58,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                   </Link>
                 ),
               ],
-              ['Order', dispute.order_id],
+              ['Order', dispute.order_number ?? dispute.order_id],
               ['Line', dispute.line_id],
               ['Opened', <BothTimes key="opened" at={dispute.created_at} />],
               ['Answered', dispute.answer],
@@ -66,24 +67,21 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           {dispute.status !== 'closed' && (
             <IfMay needs="update_dispute">
               <div className="answering">
-                <Form
+                <OperationForm
+                  operation="update_dispute"
                   action="Answer"
+                  params={{ id: dispute.id }}
                   fields={[
                     {
                       name: 'answer',
                       label: 'Your answer',
-                      kind: 'textarea',
                       isRequired: true,
                       hint: 'It is mailed to the creator.',
                     },
                   ]}
-                  onSubmit={async (values) => {
-                    await update.mutateAsync({
-                      params: { id: dispute.id },
-                      body: { answer: values.text('answer'), status: 'answered' },
-                    });
-                    onClose();
-                  }}
+                  fixed={{ status: 'answered' }}
+                  shown={SHOWN}
+                  onDone={onClose}
                 />
                 <Confirm
                   label="Close dispute"
@@ -127,7 +125,7 @@ export function Disputes() {
     {
       head: 'About',
       isWide: true,
-      cell: ({ statement_id, payout_id, order_id, line_id }) => (
+      cell: ({ statement_id, payout_id, order_id, order_number, line_id }) => (
         <>
           {statement_id !== null ? (
             <Link to="/statements" search={{ open: statement_id }}>
@@ -141,7 +139,11 @@ export function Disputes() {
             '–'
           )}
           <span className="second">
-            {order_id !== null ? `Order ${order_id}` : line_id === null ? 'The whole of it' : 'One line'}
+            {order_id !== null
+              ? `Order ${order_number ?? order_id}`
+              : line_id === null
+                ? 'The whole of it'
+                : 'One line'}
           </span>
         </>
       ),

@@ -1,16 +1,19 @@
+import { Link } from '@tanstack/react-router';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, number, words } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
+import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
 
 type Explained = Answer<'explain_attribution'>['data'];
 type Commission = NonNullable<Explained['commission']>;
 
-/** Why a commission cannot be approved, in plain words. */
+/** Explains why a commission cannot be approved, in plain words. */
 const BLOCKS: Readonly<Record<Commission['blocked_by'][number], string>> = {
   rejected: 'The commission was rejected.',
   order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
@@ -22,6 +25,8 @@ const WON_BY: Readonly<Record<NonNullable<Explained['rule']>, string>> = {
   code: 'a redeemed code',
   last_click: 'the last click within its window',
   first_click: 'the first click within its window',
+  subscription: 'the subscription that it continues',
+  customer: 'the customer, whom the creator brought',
 };
 
 /** The decision in a sentence: the API's, with its amount as the app shows amounts. */
@@ -46,20 +51,73 @@ function storeName(source: string): string {
 /** The id in Rollcall. The number at a store may be that of several orders. */
 const isId = (order: string) => /^ord_[0-9A-Za-z]{20}$/.test(order);
 
+type Kind = Explained['kind'];
+
+export const KIND_WORDS: Readonly<Record<Kind, string>> = {
+  once: 'One-time order',
+  first: 'First of a subscription',
+  renewal: 'Renewal',
+  upgrade: 'Change of plan',
+  resubscribe: 'Subscribed again',
+};
+
+const LIMITS: Readonly<Record<NonNullable<Commission['capped']>['by'], string>> = {
+  order: 'the limit of an order',
+  customer: 'the limit of a customer',
+  month: 'the limit of a month',
+  budget: 'the budget',
+};
+
+/** The part of each rule of the terms, if they say more than a percentage. */
+function Parts({ of: { parts, capped, terms_id }, currency }: { of: Commission; currency: string }) {
+  if (terms_id === null || parts.length === 0) return null;
+  return (
+    <>
+      <PlainTable
+        caption="What each rule pays"
+        rows={parts}
+        getKey={({ rule }) => String(rule)}
+        columns={[
+          { head: 'Rule', cell: ({ name }) => name ?? 'No rule' },
+          {
+            head: 'Sale',
+            isNumber: true,
+            cell: ({ amount_minor, refunded_minor }) => minorMoney(amount_minor - refunded_minor, currency),
+          },
+          { head: 'Commission', isNumber: true, cell: (part) => minorMoney(part.commission_minor, currency) },
+        ]}
+      />
+      {capped && (
+        <p className="hint">
+          {minorMoney(capped.cut_minor, currency)} less by {LIMITS[capped.by]},{' '}
+          {minorMoney(capped.limit_minor, currency)}.
+        </p>
+      )}
+    </>
+  );
+}
+
+type Candidate = Explained['candidates'][number];
+
+const candidateName = (candidate: Candidate) =>
+  candidate.type === 'code'
+    ? candidate.code
+    : (candidate.link_value ?? (candidate.type === 'customer' ? 'The subscription' : 'A click'));
+
 /** Explains why an order paid a creator, or did not. It is known by its id, or by its number at a store. */
 export function ExplainDialog({ order = '', onClose }: { order: string | undefined; onClose: () => void }) {
   const isKnown = isId(order);
   const byId = useCall('get_order', { params: { id: order } }, { enabled: isKnown });
   const byNumber = useCall(
     'explain_attribution',
-    { query: { order_id: order } },
+    { query: { order_id: order, match: 'id' } },
     { enabled: order !== '' && !isKnown },
   );
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } });
   const { data: answer, error, refetch } = isKnown ? byId : byNumber;
   const found = answer?.data;
   const data = found && [found.id, found.order_id].includes(order) ? found : undefined;
-  const atStore = data?.order_id ?? (isKnown ? '' : order);
+  const atStore = data?.order_number ?? data?.order_id ?? (isKnown ? '' : order);
   return (
     <Dialog title={`Order ${atStore}`.trim()} isOpen={order !== ''} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
@@ -70,11 +128,22 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           <Facts
             of={[
               ['Store', stores.data?.data.find(({ id }) => id === data.integration_id)?.name ?? storeName(data.source)],
+              ['Id at the store', orderSecond(data)],
               ['Amount', money(data.amount, data.currency)],
               ['Ordered', <BothTimes key="ordered" at={data.occurred_at} />],
               ['Paid', <BothTimes key="paid" at={data.paid_at} />],
               ['Cancelled', data.cancelled_at && <BothTimes key="cancelled" at={data.cancelled_at} />],
               ['Customer', data.customer_email],
+              ['Kind', data.kind !== 'once' && KIND_WORDS[data.kind]],
+              ['Subscription', data.subscription_id],
+              [
+                'Belongs to',
+                data.customer_id && (
+                  <Link to="/customers" search={{ view: 'each', open: data.customer_id }}>
+                    Who brought the customer, and until when
+                  </Link>
+                ),
+              ],
             ]}
           />
           {data.items.length > 0 && (
@@ -101,6 +170,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                   ['Note', data.commission.status_note],
                 ]}
               />
+              <Parts of={data.commission} currency={data.currency} />
               {data.commission.blocked_by.length > 0 && (
                 <div
                   className={
@@ -125,7 +195,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           <ul className="plain">
             {data.candidates.map((candidate, i) => (
               <li key={`${candidate.type} ${candidate.link_id ?? i}`}>
-                <strong>{candidate.type === 'code' ? candidate.code : (candidate.link_value ?? 'A click')}</strong>
+                <strong>{candidateName(candidate)}</strong>
                 {': '}
                 {candidate.explanation}
                 <span className="second muted"> {candidate.creator_name ?? candidate.creator_email}</span>

@@ -2,39 +2,28 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
-import { FormDialog } from '../kit/form.tsx';
-import { ago, bytes, day, time, words } from '../kit/format.ts';
+import { ago, bytes, day, isoDay, time, words } from '../kit/format.ts';
 import { CancelJob, isUnderWay, type Job, JobProgress } from '../kit/job.tsx';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
 type Schedule = Row<'list_export_schedules'>;
-type Format = Schedule['format'];
-
-const OF = listEnum<Schedule['of']>()([
-  'orders',
-  'clicks',
-  'commissions',
-  'ledger',
-  'performance',
-  'roster',
-  'content',
-]);
-const BY = ['recorded', 'date'] as const;
-const FORMATS = listEnum<Format>()(['parquet', 'csv', 'ndjson']);
-
-const OF_OPTIONS = OF.map((of) => [of, words(of)] as const);
-const FORMAT_OPTIONS: readonly (readonly [Format, string])[] = [
-  ['csv', 'CSV'],
-  ['parquet', 'Parquet'],
-  ['ndjson', 'JSON, one object a line'],
-];
+const SHOWN = ['list_jobs', 'list_export_schedules'] as const;
+const FORMAT_LABELS = { csv: 'CSV', parquet: 'Parquet', ndjson: 'JSON, one object a line' } as const;
 const FORMAT_NAMES: ReadonlyMap<string, string> = new Map([
   ['csv', 'CSV'],
   ['parquet', 'Parquet'],
   ['ndjson', 'JSON'],
 ]);
+const BY_LABELS = {
+  date: 'When they happened',
+  recorded: 'When they were recorded: each row is in one export',
+} as const;
+const WHAT = [
+  { name: 'of', label: 'What' },
+  { name: 'format', labels: FORMAT_LABELS },
+] as const;
 const REFETCH_MS = 4_000;
 
 const getText = (request: Job['request'], name: string): string => {
@@ -42,14 +31,14 @@ const getText = (request: Job['request'], name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-const isMidnight = (at: string) => at.endsWith('T00:00:00.000Z');
+const isMidnight = (at: string) => isoDay(Date.parse(at)) !== isoDay(Date.parse(at) - 1);
 
 /** The window of an export: its days, if it has whole ones. */
 function formatPeriod(from: string, until: string): string {
   if (!isMidnight(until) || (from !== '' && !isMidnight(from))) {
     return from === '' ? `until ${time(until)}` : `${time(from)} to ${time(until)}`;
   }
-  const [first, last] = [from.slice(0, 10), new Date(Date.parse(until) - 1).toISOString().slice(0, 10)];
+  const [first, last] = [from && isoDay(Date.parse(from)), isoDay(Date.parse(until) - 1)];
   return first === '' ? `until ${day(last)}` : `${day(first)} to ${day(last)}`;
 }
 
@@ -186,13 +175,8 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
 
 /** Files for the warehouse: what is exported now, and daily into the brand's own bucket. */
 export function Exports() {
-  const make = useChange('create_export', ['list_jobs', 'list_export_schedules']);
   const [opened, setOpened] = useState<'once' | 'daily'>();
   const close = () => setOpened(undefined);
-  const what = [
-    { name: 'of', label: 'What', kind: 'select', isRequired: true, options: OF_OPTIONS },
-    { name: 'format', label: 'Format', kind: 'select', isRequired: true, options: FORMAT_OPTIONS },
-  ] as const;
   return (
     <>
       <PageHead title="Exports" hint="Files for your warehouse or a spreadsheet. They can be downloaded for 7 days.">
@@ -202,73 +186,40 @@ export function Exports() {
       </PageHead>
       <Jobs />
       <Schedules onSchedule={() => setOpened('daily')} />
-      <FormDialog
+      <OperationDialog
+        operation="create_export"
         title="New export"
         hint="The manifest has the SHA-256 of each file."
         isOpen={opened === 'once'}
         onClose={close}
         action="Start the export"
-        fields={[
-          ...what,
-          {
-            name: 'by',
-            label: 'Rows by',
-            kind: 'select',
-            isRequired: true,
-            options: [
-              ['date', 'When they happened'],
-              ['recorded', 'When they were recorded: each row is in one export'],
-            ],
-          },
-          { name: 'from', label: 'From', kind: 'date' },
-          { name: 'to', label: 'To', kind: 'date' },
-        ]}
-        onSubmit={async (values) => {
-          await make.mutateAsync({
-            body: {
-              of: values.choice('of', OF),
-              format: values.choice('format', FORMATS),
-              by: values.choice('by', BY),
-              from: values.some('from'),
-              to: values.some('to'),
-            },
-          });
-          close();
-        }}
+        start={{ of: 'orders', by: 'date', format: 'csv' }}
+        fields={[...WHAT, { name: 'by', label: 'Rows by', labels: BY_LABELS, isRequired: true }, 'from', 'to']}
+        omits={['schedule', 'destination', 'time_zone']}
+        shown={SHOWN}
+        onDone={close}
       />
-      <FormDialog
+      <OperationDialog
+        operation="create_export"
         title="Schedule a daily export"
-        hint="First everything that was recorded so far, then what is new, each day after midnight UTC. The bucket is checked now."
+        hint="First everything that was recorded so far, then what is new, each day after midnight. The bucket is checked now."
         isOpen={opened === 'daily'}
         onClose={close}
         action="Check the bucket and start"
+        start={{ of: 'orders', format: 'csv' }}
         fields={[
-          ...what,
-          { name: 'bucket', label: 'Bucket', isRequired: true },
-          { name: 'prefix', label: 'Folder in the bucket' },
-          { name: 'region', label: 'Region', isRequired: true, hint: 'Such as eu-central-1.' },
-          { name: 'endpoint', label: 'Endpoint', kind: 'url', hint: 'Only for a storage other than AWS.' },
-          { name: 'access_key_id', label: 'Access key id', isRequired: true },
-          { name: 'secret_access_key', label: 'Secret access key', kind: 'password', isRequired: true },
+          ...WHAT,
+          { name: 'destination.bucket', isRequired: true },
+          { name: 'destination.prefix', label: 'Folder in the bucket' },
+          { name: 'destination.region', isRequired: true, hint: 'Such as eu-central-1.' },
+          { name: 'destination.endpoint', hint: 'Only for a storage other than AWS.' },
+          { name: 'destination.access_key_id', label: 'Access key id', isRequired: true },
+          { name: 'destination.secret_access_key', kind: 'password', isRequired: true },
         ]}
-        onSubmit={async (values) => {
-          await make.mutateAsync({
-            body: {
-              of: values.choice('of', OF),
-              format: values.choice('format', FORMATS),
-              schedule: 'daily',
-              destination: {
-                bucket: values.text('bucket'),
-                prefix: values.some('prefix'),
-                region: values.text('region'),
-                endpoint: values.some('endpoint'),
-                access_key_id: values.text('access_key_id'),
-                secret_access_key: values.text('secret_access_key'),
-              },
-            },
-          });
-          close();
-        }}
+        omits={['by', 'from', 'to', 'time_zone']}
+        fixed={{ schedule: 'daily' }}
+        shown={SHOWN}
+        onDone={close}
       />
     </>
   );

@@ -14,12 +14,13 @@ type Line = Row<'list_ledger_journal'>;
 type Turnover = Answer<'list_ledger_journal'>['summary']['by_account'][number];
 
 /** A booking's text ends with its order, which is not broken at its hyphens. */
-function Text({ of: { text, order_id } }: { of: Line }) {
-  if (order_id === null || !text.endsWith(order_id)) return text;
+function Text({ of: { text, order_id, order_number } }: { of: Line }) {
+  const name = order_number ?? order_id;
+  if (name === null || !text.endsWith(name)) return text;
   return (
     <>
-      {text.slice(0, -order_id.length)}
-      <span className="unbroken">{order_id}</span>
+      {text.slice(0, -name.length)}
+      <span className="unbroken">{name}</span>
     </>
   );
 }

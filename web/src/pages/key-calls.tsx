@@ -2,7 +2,6 @@ import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
 import { number, words } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
@@ -12,9 +11,8 @@ import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 const Chart = lazy(() => import('../kit/chart.tsx'));
 
 type Sum = NonNullable<Answer<'list_usage'>['series']>[number];
-type Measure = 'calls' | 'credits';
-
-const MEASURES = listEnum<Measure>()(['calls', 'credits']);
+const MEASURES = ['calls', 'credits'] as const;
+type Measure = (typeof MEASURES)[number];
 /** The first and last characters of each key, which tell keys of one name apart. */
 export type Masked = ReadonlyMap<string, string>;
 

@@ -3,31 +3,27 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { listEnum } from '../kit/every.ts';
-import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
-import { toDayEnd } from '../kit/last-day.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { KeyEdit, limitsInWords } from './key-limits.tsx';
 import { KeyUsage } from './key-usage.tsx';
 
-const TYPES = listEnum<Row<'list_keys'>['type']>()(['brand', 'data']);
 const OVERLAPS = [
   ['24', 'For 24 hours'],
   ['168', 'For 7 days'],
   ['0', 'No, revoke it now'],
 ] as const;
+const TYPE_LABELS = { brand: 'Brand: every operation', data: 'Data: directory search only, uses credits' } as const;
 
 type Key = Row<'list_keys'>;
 
 export function Keys() {
   const list = useRows('list_keys', {});
-  const make = useChange('create_key', ['list_keys']);
-  const rotate = useChange('rotate_key', ['list_keys']);
   const revoke = useChange('revoke_key', ['list_keys']);
   const making = useDialog('create');
   const rotating = useOpened('rotate');
@@ -94,52 +90,35 @@ export function Keys() {
         empty={<Empty title="No API keys yet">Create one for your website, your warehouse or an agent.</Empty>}
       />
       <KeyUsage />
-      <FormDialog
+      <OperationDialog
+        operation="create_key"
         title="Create a key"
         isOpen={making.isOpen}
         onClose={making.close}
         action="Create the key"
+        start={{ type: 'brand' }}
         fields={[
-          { name: 'name', label: 'Name', isRequired: true, hint: 'Who or what uses it, such as “website”.' },
-          {
-            name: 'type',
-            label: 'Type',
-            kind: 'select',
-            isRequired: true,
-            options: [
-              ['brand', 'Brand: every operation'],
-              ['data', 'Data: directory search only, uses credits'],
-            ],
-          },
-          { name: 'expires_at', label: 'Expires on', kind: 'date' },
+          { name: 'name', hint: 'Who or what uses it, such as “website”.' },
+          { name: 'type', labels: TYPE_LABELS },
+          { name: 'expires_at', label: 'Expires on', isLastDay: true },
         ]}
-        onSubmit={async (values) => {
-          const lastDay = values.some('expires_at');
-          const { data } = await make.mutateAsync({
-            body: {
-              name: values.text('name'),
-              type: values.choice('type', TYPES),
-              expires_at: lastDay && toDayEnd(lastDay),
-            },
-          });
+        shown={['list_keys']}
+        onDone={({ data }) => {
           making.close();
           setShown(data.key);
         }}
       />
-      <FormDialog
+      <OperationDialog
+        operation="rotate_key"
         title={`Rotate ${rotated?.name ?? ''}`}
         hint="Creates a new key with the same name. Deploy it while the old one still works."
         isOpen={rotated !== undefined}
         onClose={rotating.close}
         action="Create the new key"
-        fields={[
-          { name: 'overlap', label: 'Keep the old key working', kind: 'select', isRequired: true, options: OVERLAPS },
-        ]}
-        onSubmit={async (values) => {
-          const { data } = await rotate.mutateAsync({
-            params: { id: rotated?.id ?? '' },
-            body: { overlap_hours: values.number('overlap') },
-          });
+        params={{ id: rotated?.id ?? '' }}
+        fields={[{ name: 'overlap_hours', label: 'Keep the old key working', options: OVERLAPS }]}
+        shown={['list_keys']}
+        onDone={({ data }) => {
           rotating.close();
           setShown(data.key);
         }}

@@ -1,15 +1,19 @@
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
-import { useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { campaignField, Form } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Button, Copy } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useRateField } from './link-create.tsx';
+import { useTermsChoice } from './terms-editor.tsx';
+
+const TYPES = [
+  ['discount_code', 'Discount codes'],
+  ['link', 'Short links'],
+] as const;
 
 type Made = Answer<'bulk_create_affiliate_codes'>['data'];
-const TYPES = ['discount_code', 'link'] as const;
 
 function Result({ of: { created, skipped, remaining }, onClose }: { of: Made; onClose: () => void }) {
   const unknown = skipped.filter(({ reason }) => reason === 'no_email').length;
@@ -44,11 +48,40 @@ function Result({ of: { created, skipped, remaining }, onClose }: { of: Made; on
   );
 }
 
+function BulkForm({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) => void }) {
+  const rateField = useRateField();
+  const { choice, own } = useTermsChoice('Deal', 'A percentage, or what their places say');
+  return (
+    <>
+      {choice}
+      <OperationForm
+        operation="bulk_create_affiliate_codes"
+        action="Create"
+        onCancel={onClose}
+        fields={[
+          { name: 'type', options: TYPES },
+          { name: 'destination_url', hint: 'A page of your store. Only for links.' },
+          ...(own ? [] : [rateField]),
+          { name: 'campaign_id', hint: 'Then only creators who were accepted for it.' },
+          {
+            name: 'notify',
+            label: 'Mail creators at once',
+            hint: 'Otherwise, a code is mailed when the first order brings it.',
+          },
+        ]}
+        omits={['creators', 'roster_ids', 'terms', ...(own ? (['commission_rate'] as const) : [])]}
+        own={own}
+        fixed={{ all_missing: true }}
+        shown={['list_affiliate_links']}
+        onDone={({ data }) => onMade(data)}
+      />
+    </>
+  );
+}
+
 /** Gives a link or code to every creator who has none. */
 export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const create = useChange('bulk_create_affiliate_codes', ['list_affiliate_links']);
   const [made, setMade] = useState<Made>();
-  const rateField = useRateField();
   const close = () => {
     setMade(undefined);
     onClose();
@@ -60,55 +93,8 @@ export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
       isOpen={isOpen}
       onClose={close}
     >
-      {made ? (
-        <Result of={made} onClose={close} />
-      ) : (
-        <Form
-          action="Create"
-          onCancel={close}
-          needs="bulk_create_affiliate_codes"
-          fields={[
-            {
-              name: 'type',
-              label: 'Type',
-              kind: 'select',
-              isRequired: true,
-              options: [
-                ['discount_code', 'Discount codes'],
-                ['link', 'Short links'],
-              ],
-            },
-            {
-              name: 'destination_url',
-              label: 'Destination',
-              kind: 'url',
-              hint: 'A page of your store. Only for links.',
-            },
-            rateField,
-            { ...campaignField(), hint: 'Then only creators who were accepted for it.' },
-            {
-              name: 'notify',
-              label: 'Mail creators at once',
-              kind: 'checkbox',
-              hint: 'Codes work once they are in your store.',
-            },
-          ]}
-          onSubmit={async (values) => {
-            const rate = values.someNumber('commission_rate');
-            const { data } = await create.mutateAsync({
-              body: {
-                all_missing: true,
-                type: values.choice('type', TYPES),
-                destination_url: values.orNull('destination_url'),
-                campaign_id: values.orNull('campaign_id'),
-                notify: values.isChecked('notify'),
-                ...(rate === undefined ? {} : { commission_rate: rate }),
-              },
-            });
-            setMade(data);
-          }}
-        />
-      )}
+      {made && <Result of={made} onClose={close} />}
+      {isOpen && !made && <BulkForm onClose={close} onMade={setMade} />}
     </Dialog>
   );
 }

@@ -1,40 +1,40 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange } from '../call/use.ts';
+import { listChoices } from '../call/lists.ts';
+import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
-import { campaignField, creatorField, type Field, Form } from '../kit/form.tsx';
 import { percent } from '../kit/format.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
+import { useTermsChoice } from './terms-editor.tsx';
 
 type Type = Row<'list_affiliate_links'>['type'];
-export const TYPES = listEnum<Type>()(['link', 'discount_code']);
+export const TYPES = listChoices('list_affiliate_links', 'type');
 const TYPE_LABELS: Readonly<Record<Type, string>> = { link: 'A short link', discount_code: 'A discount code' };
 
 /** The rate of new links, and what an empty field means. */
-export function useRateField(): Field {
+export function useRateField() {
   const rate = useCall('get_brand').data?.data.settings.default_commission_rate;
   const empty = rate === undefined ? 'Empty: your brand’s default.' : `Empty: your brand’s default, ${percent(rate)}.`;
   return {
     name: 'commission_rate',
-    label: 'Commission, in percent',
-    kind: 'number',
-    step: '0.0001',
     hint: rate === 0 ? `${empty} Without a rate here, it pays nothing.` : empty,
-  };
+  } as const;
 }
 
-const buildFields = (type: Type): Field[] => [
-  {
-    name: 'value',
-    label: type === 'link' ? 'Name' : 'Code',
-    isRequired: true,
-    hint: type === 'link' ? 'The end of the link.' : 'What customers type at the checkout.',
-  },
-  ...(type === 'link'
-    ? [{ name: 'destination_url', label: 'Destination', kind: 'url' as const, hint: 'A page of your store.' }]
-    : []),
-];
+const FIELDS = {
+  link: [
+    { name: 'value', label: 'Name', kind: 'text', hint: 'The end of the link.' },
+    { name: 'destination_url', hint: 'A page of your store.' },
+  ],
+  discount_code: [{ name: 'value', label: 'Code', kind: 'text', hint: 'What customers type at the checkout.' }],
+} as const;
+
+const NOTIFY_FIELD = {
+  name: 'notify',
+  label: 'Mail the creator at once',
+  hint: 'Otherwise when your store or an order has the code.',
+} as const;
 
 interface CreateProps {
   /** The creator and the campaign that the list is filtered by. */
@@ -45,13 +45,15 @@ interface CreateProps {
   onMade: (id: string) => void;
 }
 
-/** A link or code for one creator. Its fields follow its type. */
-export function CreateLink({ creator, campaign, isOpen, onClose, onMade }: CreateProps) {
+const RATE_OR_TERMS = ['commission_rate', 'pays_renewals', 'terms'] as const;
+
+/** The form is made anew each time it opens, and begins with the usual way to pay. */
+function CreateForm({ creator, campaign, onClose, onMade }: Omit<CreateProps, 'isOpen'>) {
   const [type, setType] = useState<Type>('link');
-  const create = useChange('create_affiliate_link', ['list_affiliate_links']);
   const rateField = useRateField();
+  const { choice, own } = useTermsChoice('Deal', 'A percentage, or what its place says');
   return (
-    <Dialog title="Create a link or code" isOpen={isOpen} onClose={onClose}>
+    <>
       <Choose
         ofForm
         label="Type"
@@ -59,37 +61,42 @@ export function CreateLink({ creator, campaign, isOpen, onClose, onMade }: Creat
         options={TYPES.map((one) => [one, TYPE_LABELS[one]])}
         onChoose={setType}
       />
-      <Form
+      {choice}
+      <OperationForm
+        operation="create_affiliate_link"
         action="Create"
         onCancel={onClose}
+        start={{ creator_email: creator, campaign_id: campaign }}
         fields={[
-          creatorField(creator),
-          ...buildFields(type),
-          campaignField(campaign),
-          rateField,
-          {
-            name: 'pays_renewals',
-            label: 'Also pays renewals of subscriptions',
-            kind: 'checkbox',
-            hint: 'Otherwise only the first order of a subscription pays.',
-          },
+          'creator_email',
+          ...FIELDS[type],
+          'campaign_id',
+          ...(own
+            ? []
+            : ([
+                rateField,
+                { name: 'pays_renewals', hint: 'Otherwise only the first order of a subscription pays.' },
+              ] as const)),
+          ...(type === 'link' ? [] : [NOTIFY_FIELD]),
         ]}
-        onSubmit={async (values) => {
-          const rate = values.someNumber('commission_rate');
-          const { data } = await create.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-              type,
-              value: values.text('value'),
-              destination_url: values.orNull('destination_url'),
-              pays_renewals: values.isChecked('pays_renewals'),
-              ...(rate === undefined ? {} : { commission_rate: rate }),
-            },
-          });
-          onMade(data.id);
-        }}
+        omits={[
+          ...(own ? RATE_OR_TERMS : (['terms'] as const)),
+          ...(type === 'link' ? (['notify'] as const) : (['destination_url', 'forward_parameters'] as const)),
+        ]}
+        own={own}
+        fixed={{ type }}
+        shown={['list_affiliate_links']}
+        onDone={({ data }) => onMade(data.id)}
       />
+    </>
+  );
+}
+
+/** A link or code for one creator. Its fields follow its type. */
+export function CreateLink({ isOpen, ...props }: CreateProps) {
+  return (
+    <Dialog title="Create a link or code" isOpen={isOpen} onClose={props.onClose}>
+      {isOpen && <CreateForm {...props} />}
     </Dialog>
   );
 }

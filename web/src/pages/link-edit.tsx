@@ -1,82 +1,74 @@
 import { Link } from '@tanstack/react-router';
 import type { Answer } from '../call/call.ts';
-import { useCall, useChange } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
+import { useCall } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { campaignField, type Field, FormDialog, type Values } from '../kit/form.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Copy, Facts } from '../kit/parts.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { RotateCode } from './link-leaks.tsx';
+import { TermsButton } from './terms-dialog.tsx';
 
 type LinkItem = Answer<'get_affiliate_link'>['data'];
 
-const buildFields = (link: LinkItem): Field[] => [
-  {
-    name: 'value',
-    label: 'Name or code',
-    isRequired: true,
-    value: link.value,
-    ...(link.type === 'link' ? { hint: 'A new name creates a new short link. The old one keeps working.' } : {}),
-  },
-  ...(link.type === 'link'
-    ? [
-        {
-          name: 'destination_url',
-          label: 'Destination',
-          kind: 'url' as const,
-          isRequired: true,
-          value: link.destination_url,
-        },
-      ]
-    : []),
-  {
-    name: 'commission_rate',
-    label: 'Commission, in percent',
-    kind: 'number',
-    step: '0.0001',
-    isRequired: true,
-    value: link.commission_rate,
-    hint: 'For new orders. Existing commissions keep their rate.',
-  },
-  campaignField(link.campaign_id),
-  {
-    name: 'pays_renewals',
-    label: 'Also pays renewals of subscriptions',
-    kind: 'checkbox',
-    value: link.pays_renewals,
-  },
-];
-
-const changeIn = (values: Values, link: LinkItem) =>
-  changed(
-    {
-      value: values.text('value'),
-      destination_url: link.type === 'link' ? values.text('destination_url') : link.destination_url,
-      commission_rate: values.number('commission_rate'),
-      campaign_id: values.orNull('campaign_id'),
-      pays_renewals: values.isChecked('pays_renewals'),
-    },
-    link,
-  );
-
 function EditLink({ item: link, isOpen, onClose }: Editing<LinkItem>) {
-  const update = useChange('update_affiliate_link', ['list_affiliate_links', 'get_affiliate_link']);
+  const isLink = link.type === 'link';
+  // A rate or a duration that these two fields cannot say has an editor of its own.
+  const { rate, months, payments } = link.effective_terms;
+  const isPercent = rate.percent !== undefined && months === null && payments === null;
   return (
-    <FormDialog
+    <OperationDialog
+      operation="update_affiliate_link"
       title={`Edit ${link.value}`}
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={buildFields(link)}
-      onSubmit={async (values) => {
-        const body = changeIn(values, link);
-        if (!isEmpty(body)) await update.mutateAsync({ params: { id: link.id }, body });
-        onClose();
-      }}
+      params={{ id: link.id }}
+      item={link}
+      fields={[
+        {
+          name: 'value',
+          label: 'Name or code',
+          hint: isLink && 'A new name creates a new short link. The old one keeps working.',
+        },
+        ...(isLink ? [{ name: 'destination_url', isRequired: true } as const, 'forward_parameters' as const] : []),
+        ...(isPercent
+          ? ([
+              { name: 'commission_rate', hint: 'For new orders. Existing commissions keep their rate.' },
+              'pays_renewals',
+            ] as const)
+          : []),
+        'campaign_id',
+        {
+          name: 'notify',
+          label: 'Mail the creator now',
+          hint: isLink
+            ? 'If they were not told.'
+            : 'If they were not told. Otherwise when your store or an order has the code.',
+        },
+      ]}
+      omits={[
+        ...(isPercent ? (['url', 'terms'] as const) : (['url', 'terms', 'commission_rate', 'pays_renewals'] as const)),
+        ...(isLink ? [] : (['destination_url', 'forward_parameters'] as const)),
+      ]}
+      shown={['list_affiliate_links', 'get_affiliate_link']}
+      onDone={onClose}
     />
   );
+}
+
+const SOURCES: Readonly<Record<LinkItem['terms_source'], string>> = {
+  link: 'This link or code',
+  group: 'The creator’s group',
+  campaign: 'The campaign',
+  brand: 'The brand',
+};
+
+function LinkTerms({ of: link }: { of: LinkItem }) {
+  const { id, value: name, terms, effective_terms, terms_source: source, terms_summary: summary, budget } = link;
+  const inEffect = { terms: effective_terms, source, summary };
+  return <TermsButton of={{ place: 'link', id, name, terms, inEffect, budget }} />;
 }
 
 /** One link or code, with what it brought. */
@@ -98,8 +90,8 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
                     ['Leads to', link.destination_url],
                   ] as const)
                 : []),
-              ['Commission', percent(link.commission_rate)],
-              ['Renewals', link.pays_renewals ? 'Paid' : 'Not paid'],
+              ['Pays', link.terms_summary],
+              ['Terms from', SOURCES[link.terms_source]],
               ['Clicks', number(link.clicks)],
               ['Orders', number(link.conversions)],
               ['Sales', money(link.revenue, link.currency)],
@@ -118,6 +110,7 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
             <Editor item={link} needs="update_affiliate_link" kind="primary">
               {(editing) => <EditLink {...editing} />}
             </Editor>
+            <LinkTerms of={link} />
             {link.type === 'discount_code' && <RotateCode of={link} />}
             <Copy text={link.url ?? link.value} label={`Copy ${link.value}`} />
             {link.type === 'link' && (

@@ -1,10 +1,9 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useChange, useFirst } from '../call/use.ts';
+import { useFirst } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { FormDialog } from '../kit/form.tsx';
 import { aboutPercent, day, number, time } from '../kit/format.ts';
-import { toDayEnd } from '../kit/last-day.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -21,7 +20,6 @@ interface Rotated {
 
 /** Replaces a code with a button that is next to it. */
 export function RotateCode({ of: { id, value }, label }: { of: Rotated; label?: string }) {
-  const rotate = useChange('rotate_affiliate_link', ['list_affiliate_links', 'get_affiliate_link', 'list_code_leaks']);
   const [isOpen, setOpen] = useState(false);
   const say = useSay();
   const close = () => setOpen(false);
@@ -34,25 +32,26 @@ export function RotateCode({ of: { id, value }, label }: { of: Rotated; label?: 
       >
         {label ?? 'Replace the code'}
       </Button>
-      <FormDialog
+      <OperationDialog
+        operation="rotate_affiliate_link"
         title={`Replace ${value}`}
-        hint="The creator gets a new code by mail. The old one pays until the date you choose."
+        hint="The old code pays until the date you choose."
         isOpen={isOpen}
         onClose={close}
         action="Replace the code"
+        params={{ id }}
         fields={[
           { name: 'value', label: 'New code', hint: 'Empty: a readable one is made. Add it to your store.' },
-          { name: 'old_pays_until', label: 'The old code pays until', kind: 'date', hint: 'By default for 14 days.' },
+          {
+            name: 'old_pays_until',
+            label: 'The old code pays until',
+            hint: 'By default for 14 days.',
+            isLastDay: true,
+          },
+          { name: 'notify', label: 'Mail the new code at once', hint: 'Otherwise when your store or an order has it.' },
         ]}
-        onSubmit={async (values) => {
-          const [chosen, until] = [values.some('value'), values.some('old_pays_until')];
-          const { data } = await rotate.mutateAsync({
-            params: { id },
-            body: {
-              ...(chosen === undefined ? {} : { value: chosen }),
-              ...(until === undefined ? {} : { old_pays_until: toDayEnd(until) }),
-            },
-          });
+        shown={['list_affiliate_links', 'get_affiliate_link', 'list_code_leaks']}
+        onDone={({ data }) => {
           close();
           say(`The new code is ${data.value}. ${data.old_code} pays until ${time(data.old_pays_until)}.`);
         }}

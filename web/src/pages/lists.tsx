@@ -3,13 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Row, uploadTo } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
 import { compact, day, number, percent } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
@@ -22,29 +21,23 @@ type Listed = Row<'list_listed_creators'>;
 
 const SHOWN = ['list_lists', 'get_list', 'list_listed_creators', 'search_creators'] as const;
 
-const buildFields = (list?: List) => [
-  { name: 'name', label: 'Name', isRequired: true, value: list?.name ?? '' },
-  { name: 'note', label: 'Note', kind: 'textarea' as const, value: list?.note ?? '' },
-];
-
 function NewList() {
-  const make = useChange('create_list', SHOWN);
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button needs="create_list" kind="primary" onPress={() => setOpen(true)}>
         New list
       </Button>
-      <FormDialog
+      <OperationDialog
+        operation="create_list"
         title="New list"
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         action="Create"
-        fields={buildFields()}
-        onSubmit={async (values) => {
-          await make.mutateAsync({ body: { name: values.text('name'), note: values.orNull('note') } });
-          setOpen(false);
-        }}
+        fields={['name', 'note']}
+        omits={['search']}
+        shown={SHOWN}
+        onDone={() => setOpen(false)}
       />
     </>
   );
@@ -106,7 +99,6 @@ function FromFile({ id }: { id: string }) {
 }
 
 function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void }) {
-  const update = useChange('update_list', SHOWN);
   const remove = useChange('delete_list', SHOWN);
   return (
     <>
@@ -116,17 +108,17 @@ function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void })
       <FromFile id={list.id} />
       <Editor item={list} needs="update_list">
         {({ item, isOpen, onClose }) => (
-          <FormDialog
+          <OperationDialog
+            operation="update_list"
             title="Edit the list"
             isOpen={isOpen}
             onClose={onClose}
             action="Save"
-            fields={buildFields(item)}
-            onSubmit={async (values) => {
-              const body = changed({ name: values.text('name'), note: values.orNull('note') }, item);
-              if (!isEmpty(body)) await update.mutateAsync({ params: { id: item.id }, body });
-              onClose();
-            }}
+            params={{ id: item.id }}
+            item={item}
+            fields={['name', 'note']}
+            shown={SHOWN}
+            onDone={onClose}
           />
         )}
       </Editor>

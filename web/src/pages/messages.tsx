@@ -1,16 +1,15 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { type RefObject, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, call } from '../call/call.ts';
-import { useChange } from '../call/use.ts';
-import { Form } from '../kit/form.tsx';
 import { InSight, Scroller } from '../kit/in-sight.tsx';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Failure, IfMay, Loading } from '../kit/parts.tsx';
 import { Time } from '../kit/time.tsx';
 
 const REFETCH_MS = 10_000;
 const PAGE = 50;
 /** The height of a two-line message. */
-const MESSAGE = 96;
+const MESSAGE_PX = 96;
 /** A reader within this distance of the end sees new messages. */
 const NEAR = 40;
 
@@ -88,28 +87,22 @@ function Bubble({ of: { subject, body, sender, sent_at }, creator }: { of: Messa
   );
 }
 
+export const MESSAGE_FIELD = { name: 'body', hint: 'Do not include e-mail addresses or phone numbers.' } as const;
+export const BY_MAIL = { name: 'send_email', label: 'Also send by e-mail' } as const;
+
 function Answering({ to }: { to: string | null }) {
-  const send = useChange('send_message', ['get_conversation', 'list_conversations']);
   return (
     <IfMay needs="send_message">
-      <Form
+      <OperationForm
+        operation="send_message"
         action="Send"
         isEmptied
-        fields={[
-          {
-            name: 'body',
-            label: 'Your message',
-            kind: 'textarea',
-            isRequired: true,
-            hint: 'Do not include e-mail addresses or phone numbers.',
-          },
-          { name: 'send_email', label: 'Also send by e-mail', kind: 'checkbox', value: true },
-        ]}
-        onSubmit={async (values) => {
-          await send.mutateAsync({
-            body: { creator_email: to ?? '', body: values.text('body'), send_email: values.isChecked('send_email') },
-          });
-        }}
+        start={{ send_email: true }}
+        fields={[{ ...MESSAGE_FIELD, label: 'Your message' }, BY_MAIL]}
+        omits={['subject']}
+        fixed={{ creator_email: to ?? '' }}
+        shown={['get_conversation', 'list_conversations']}
+        onDone={() => undefined}
       />
     </IfMay>
   );
@@ -125,7 +118,7 @@ export function Messages({ id }: { id: string }) {
   const { message_count: count, creator_name, creator_email } = thread;
   return (
     <>
-      <InSight count={count} size={MESSAGE} frame={frame} onSee={see} startsAtEnd>
+      <InSight count={count} size={MESSAGE_PX} frame={frame} onSee={see} startsAtEnd>
         {({ items, before, after, measure }) => (
           <ol
             ref={frame}
@@ -147,7 +140,7 @@ export function Messages({ id }: { id: string }) {
                   <Bubble of={message} creator={creator_name} />
                 </li>
               ) : (
-                <li key={index} {...place} aria-busy style={{ height: MESSAGE }}>
+                <li key={index} {...place} aria-busy style={{ height: MESSAGE_PX }}>
                   <span className="bone" />
                 </li>
               );

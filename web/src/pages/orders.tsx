@@ -1,15 +1,16 @@
+import { Link } from '@tanstack/react-router';
 import type { Query, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { CREATOR_FILTER, type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
 import { day, money, words } from '../kit/format.ts';
-import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
+import { useOpened } from '../kit/opened.ts';
+import { orderSecond } from '../kit/order-name.ts';
+import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
-import { ExplainDialog } from './explain.tsx';
+import { ExplainDialog, KIND_WORDS } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
-import { OrderImport } from './order-import.tsx';
 
 type Order = Row<'list_orders'>;
 
@@ -19,13 +20,9 @@ const REASON: Readonly<Record<NonNullable<Order['reason']>, string>> = {
   test_order: 'Test order',
   history: 'Past order',
 };
-const REASONS = listEnum<NonNullable<Order['reason']>>()([
-  ...(['no_candidates', 'no_candidate_qualified', 'test_order', 'history'] as const),
-]);
-const FLAGS = listEnum<Order['fraud_flags'][number]['code']>()([
-  ...(['self_referral', 'velocity', 'code_leak', 'disposable_address', 'forbidden_referrer'] as const),
-  ...(['refund_rate', 'returning_customer'] as const),
-]);
+const REASONS = listChoices('list_orders', 'reason');
+const FLAGS = listChoices('list_orders', 'flag');
+const KINDS = listChoices('list_orders', 'kind');
 
 const FILTERS: readonly Filter[] = [
   {
@@ -58,6 +55,7 @@ const MORE: readonly Filter[] = [
     kind: 'select',
     options: REASONS.map((reason) => [reason, REASON[reason]]),
   },
+  { name: 'kind', label: 'Kind', kind: 'select', options: KINDS.map((kind) => [kind, KIND_WORDS[kind]]) },
   { name: 'flag', label: 'Fraud flag', kind: 'select', options: FLAGS.map((flag) => [flag, words(flag)]) },
   { name: 'min_amount', label: 'Amount from', kind: 'number' },
   { name: 'currency', label: 'Currency', kind: 'text' },
@@ -82,6 +80,7 @@ function useOrderQuery(): Query<'list_orders'> {
     to: get('to'),
     integration_id: get('integration_id'),
     reason: findChoice(get('reason'), REASONS),
+    kind: findChoice(get('kind'), KINDS),
     flag: findChoice(get('flag'), FLAGS),
     attributed: attributed === undefined ? undefined : attributed === 'true',
     ...(least > 0 ? { min_amount: least, currency: currency ?? own } : { currency }),
@@ -91,7 +90,6 @@ function useOrderQuery(): Query<'list_orders'> {
 /** Every order that stores reported. One that is opened explains whom it paid, and why. */
 export function Orders() {
   const opened = useOpened();
-  const importing = useDialog('import');
   const query = useOrderQuery();
   const list = useRows('list_orders', query);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } });
@@ -99,12 +97,20 @@ export function Orders() {
   const columns: readonly Column<Order>[] = [
     {
       head: 'Order',
-      cell: ({ id, order_id, source, integration_id, ...creator }) => (
+      cell: ({ id, order_id, order_number, source, integration_id, kind, ...creator }) => (
         <>
           <button type="button" className="link order-id" onClick={() => opened.open(id)}>
-            {order_id}
+            {order_number ?? order_id}
           </button>
-          <span className="second">{names.get(integration_id) ?? words(source)}</span>
+          <span className="second">
+            {[
+              orderSecond({ order_id, order_number }),
+              kind !== 'once' && KIND_WORDS[kind],
+              names.get(integration_id) ?? words(source),
+            ]
+              .filter(Boolean)
+              .join(', ')}
+          </span>
           <div className="narrow">
             <span className="second">{creator.creator_email !== null && <CreatorName of={creator} />}</span>
           </div>
@@ -152,9 +158,11 @@ export function Orders() {
     <>
       <PageHead title="Orders" hint="Every order of your stores. Open one to see whom it paid, and why.">
         <Download id="list_orders" query={query} name="orders.csv" />
-        <Button needs="report_orders" onPress={importing.open}>
-          Import past orders
-        </Button>
+        <IfMay needs="create_import">
+          <Link className="button" to="/imports/new" search={{ of: 'orders' }}>
+            Import past orders
+          </Link>
+        </IfMay>
       </PageHead>
       <Filters
         of={FILTERS}
@@ -175,7 +183,6 @@ export function Orders() {
         empty={<Empty title="No orders here">They appear when a store reports them.</Empty>}
       />
       <ExplainDialog order={opened.id} onClose={opened.close} />
-      <OrderImport isOpen={importing.isOpen} onClose={importing.close} />
     </>
   );
 }

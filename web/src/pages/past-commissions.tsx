@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
@@ -5,11 +6,9 @@ import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { day, money } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
-import { useDialog } from '../kit/opened.ts';
-import { Button, Empty, PageHead } from '../kit/parts.tsx';
+import { Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
-import { PastCommissionImport } from './past-commission-import.tsx';
 
 type Past = Row<'list_past_commissions'>;
 
@@ -51,7 +50,6 @@ export function PastCommissions() {
   const { get } = useFilters();
   const query = { creator_email: get('creator_email') };
   const list = useRows('list_past_commissions', query);
-  const importing = useDialog('import');
   return (
     <>
       <PageHead
@@ -59,9 +57,11 @@ export function PastCommissions() {
         hint="What creators were paid with another tool, as a record. Balances, statements and figures do not count it."
       >
         <Download id="list_past_commissions" query={query} name="past-commissions.csv" />
-        <Button needs="report_past_commissions" kind="primary" onPress={importing.open}>
-          Import a file
-        </Button>
+        <IfMay needs="create_import">
+          <Link className="button" to="/imports/new" search={{ of: 'commissions' }}>
+            Import a file
+          </Link>
+        </IfMay>
       </PageHead>
       <Filters of={[CREATOR_FILTER]} />
       <Table
@@ -70,7 +70,6 @@ export function PastCommissions() {
         columns={COLUMNS}
         empty={<Empty title="No past commissions">Import them from a CSV file of the tool that you used before.</Empty>}
       />
-      <PastCommissionImport isOpen={importing.isOpen} onClose={importing.close} />
     </>
   );
 }

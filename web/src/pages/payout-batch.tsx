@@ -1,18 +1,26 @@
 import { useId, useState } from 'react';
-import type { Answer, Body } from '../call/call.ts';
-import { useCall, useChange } from '../call/use.ts';
+import type { Answer } from '../call/call.ts';
+import { useCall } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
-import { Form } from '../kit/form.tsx';
-import { money, number, words } from '../kit/format.ts';
+import { money, number } from '../kit/format.ts';
+import { FollowedJob, isJob } from '../kit/job.tsx';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-const METHODS = listEnum<Body<'pay_payout_batch'>['method']>()(['bank_transfer', 'manual', 'wallet']);
 const PAGE = 100;
+const SHOWN = [
+  ...(['list_payouts', 'preview_payouts', 'list_commissions', 'list_affiliate_commissions'] as const),
+  'get_payout_statement',
+] as const;
+
+const RAILS = [
+  ['paypal', 'PayPal'],
+  ['wise', 'Wise'],
+] as const;
 
 /** The limits that the preview and the batch share. */
 interface Limits {
@@ -69,15 +77,17 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
           <p>
             <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
           </p>
-          {payees > 0 && (
-            <Download
-              id="preview_payouts"
-              query={{ ...limits, currency }}
-              name={`paypal-${currency.toLowerCase()}.csv`}
-              profile="paypal"
-              label={`Download ${currency} file for PayPal`}
-            />
-          )}
+          {payees > 0 &&
+            RAILS.map(([profile, name]) => (
+              <Download
+                key={profile}
+                id="preview_payouts"
+                query={{ ...limits, currency }}
+                name={`${profile}-${currency.toLowerCase()}.csv`}
+                profile={profile}
+                label={`Download ${currency} file for ${name}`}
+              />
+            ))}
         </div>
       ))}
       <PlainTable
@@ -121,21 +131,34 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
   );
 }
 
+/** Follows a batch that is too large for a call. */
+function PaidByJob({ id }: { id: string }) {
+  return (
+    <FollowedJob
+      id={id}
+      noun="payment"
+      what="creators"
+      onCancel="Payouts that were recorded so far stay."
+      done={({ files }) => (
+        <div className="stack">
+          <p role="status">All payouts are recorded.</p>
+          {files.map(({ name, url }) => url !== null && <a key={name} href={url}>{`Download ${name}`}</a>)}
+        </div>
+      )}
+    />
+  );
+}
+
 function Batch({ onClose }: { onClose: () => void }) {
   const [limits, setLimits] = useState<Limits>({});
   const [isPaying, setPaying] = useState(false);
+  const [jobId, setJobId] = useState<string>();
   const input = { query: { ...limits, limit: PAGE } };
   const { data, error, refetch, isPlaceholderData } = useCall('preview_payouts', input, { isFresh: true });
-  const pay = useChange('pay_payout_batch', [
-    'list_payouts',
-    'preview_payouts',
-    'list_commissions',
-    'list_affiliate_commissions',
-    'get_payout_statement',
-  ]);
   const say = useSay();
   const isAnybody = data?.data.some(({ total }) => total > 0) ?? false;
   // The limits cannot be changed while the form is open, so that what is shown is what is paid.
+  if (jobId !== undefined) return <PaidByJob id={jobId} />;
   const isFormShown = isPaying && isAnybody && !error && !isPlaceholderData;
   return (
     <>
@@ -152,34 +175,27 @@ function Batch({ onClose }: { onClose: () => void }) {
         </div>
       )}
       {isFormShown && (
-        <Form
+        <OperationForm
+          operation="pay_payout_batch"
           action="Mark as paid"
           onCancel={() => setPaying(false)}
-          fields={[
-            {
-              name: 'method',
-              label: 'Method',
-              kind: 'select',
-              isRequired: true,
-              options: METHODS.map((method) => [method, words(method)]),
-            },
-            { name: 'reference', label: 'Reference', hint: 'Saved with every payout.' },
-          ]}
-          onSubmit={async (values) => {
-            const { data: paid } = await pay.mutateAsync({
-              body: {
-                ...limits,
-                method: values.choice('method', METHODS),
-                reference: values.orNull('reference'),
-              },
-            });
+          start={{ method: 'bank_transfer' }}
+          fields={['method', { name: 'reference', kind: 'text', hint: 'Saved with every payout.' }]}
+          omits={['creator_emails', 'currency', 'time_zone']}
+          fixed={limits}
+          shown={SHOWN}
+          onDone={({ data: paid }) => {
+            if (isJob(paid)) {
+              setJobId(paid.id);
+              return;
+            }
             const left = paid.remaining > 0 ? ` ${number(paid.remaining)} remain: pay again.` : '';
             say(`${number(paid.payouts.length)} payouts recorded, ${number(paid.skipped.length)} skipped.${left}`);
             onClose();
           }}
         >
           <p className="note-box">This does not move money: transfer it as shown above, then record it here.</p>
-        </Form>
+        </OperationForm>
       )}
     </>
   );

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { Form } from '../kit/form.tsx';
 import { day, money, number } from '../kit/format.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Failure, Loading } from '../kit/parts.tsx';
 
 type Payout = Row<'list_payouts'>;
@@ -39,12 +39,12 @@ function Choice({ payout, chosen, onChoose }: ChoiceProps) {
   return (
     <>
       <ul className="picks scroll">
-        {rows.map(({ id, order_id, commission, currency, occurred_at }) => (
+        {rows.map(({ id, order_id, order_number, commission, currency, occurred_at }) => (
           <li key={id}>
             <label className="pick">
               <input type="checkbox" checked={chosen.has(id)} onChange={() => toggle(id)} />
               <span>
-                {order_id ?? id} <span className="hint">{day(occurred_at)}</span>
+                {order_number ?? order_id ?? id} <span className="hint">{day(occurred_at)}</span>
               </span>
               <span className="figure">{money(commission, currency)}</span>
             </label>
@@ -63,40 +63,33 @@ function Choice({ payout, chosen, onChoose }: ChoiceProps) {
   );
 }
 
+const SHOWN = [
+  ...(['list_payouts', 'preview_payouts', 'list_commissions', 'list_affiliate_commissions'] as const),
+  'get_payout_statement',
+] as const;
+
 /** Records that the money was sent, and which commissions it paid. */
 function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
-  const settle = useChange('settle_payout', [
-    'list_payouts',
-    'get_payout_statement',
-    'list_commissions',
-    'list_affiliate_commissions',
-    'preview_payouts',
-  ]);
   const [how, setHow] = useState<How>('oldest');
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const ids = how === 'oldest' ? undefined : how === 'none' ? [] : [...chosen];
   return (
-    <Form
+    <OperationForm
+      operation="settle_payout"
       action="Settle the payout"
+      params={{ id: payout.id }}
       onCancel={onClose}
       fields={[
-        { name: 'reference', label: 'Reference', hint: 'For example, the bank’s transaction number.' },
-        { name: 'paid_at', label: 'Paid on', kind: 'date' },
+        { name: 'reference', kind: 'text', hint: 'For example, the bank’s transaction number.' },
+        { name: 'paid_at', label: 'Paid on' },
       ]}
-      onSubmit={async (values) => {
-        const paidAt = values.some('paid_at');
+      omits={['commission_ids']}
+      fixed={() => {
         if (how === 'chosen' && chosen.size === 0) throw new Error('Select at least one commission.');
-        await settle.mutateAsync({
-          params: { id: payout.id },
-          body: {
-            status: 'paid',
-            reference: values.orNull('reference'),
-            ...(paidAt ? { paid_at: paidAt } : {}),
-            ...(ids ? { commission_ids: ids } : {}),
-          },
-        });
-        onClose();
+        return { status: 'paid' as const, ...(ids ? { commission_ids: ids } : {}) };
       }}
+      shown={SHOWN}
+      onDone={onClose}
     >
       <fieldset className="field">
         <legend>Commissions to mark as paid</legend>
@@ -108,7 +101,7 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
         ))}
       </fieldset>
       {how === 'chosen' && <Choice payout={payout} chosen={chosen} onChoose={setChosen} />}
-    </Form>
+    </OperationForm>
   );
 }
 

@@ -2,6 +2,7 @@ import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
+import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { listed, Table } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -14,17 +15,19 @@ const NAMES: Readonly<Record<Line['type'], string>> = {
   unallocated: 'Left over for later commissions',
   not_paid: 'Not settled yet',
   fee: 'Fee',
+  voided: 'Voided',
+  returned: 'Came back',
 };
 
 type Payout = Answer<'get_payout_statement'>['data']['payout'];
 
 /** A wallet payout is paid as soon as it is recorded. */
 export const isPaid = ({ status, method }: Pick<Payout, 'status' | 'method'>) =>
-  status === 'paid' || method === 'wallet';
+  status === 'paid' || (method === 'wallet' && status === 'completed');
 
 /** The API calls a payout completed once it is recorded, but the user wants to know what is left to do. */
 export function PayoutState({ of: payout }: { of: Pick<Payout, 'status' | 'method'> }) {
-  return <Badge state={isPaid(payout) ? 'paid' : 'to_settle'} />;
+  return <Badge state={isPaid(payout) ? 'paid' : payout.status === 'completed' ? 'to_settle' : payout.status} />;
 }
 
 /** The lines of a payout, which add up to its amount. */
@@ -42,7 +45,7 @@ export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose:
 
 function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout_statement'>['data'] }) {
   const { currency } = payout;
-  const named = (line: Line) => line.order_id ?? NAMES[line.type];
+  const named = (line: Line) => line.order_number ?? line.order_id ?? NAMES[line.type];
   return (
     <>
       <Facts
@@ -55,6 +58,8 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           ['Note', payout.note],
           ['Recorded', day(payout.created_at)],
           ['Settled', day(payout.paid_at)],
+          [payout.status === 'voided' ? 'Voided' : 'Came back', day(payout.corrected_at)],
+          ['Reason', payout.correction_reason],
         ]}
       />
       <h3>Breakdown</h3>
@@ -69,7 +74,9 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
             cell: (line) => (
               <>
                 {named(line)}
-                <span className="second">{[line.customer_email, line.code].filter(Boolean).join(', ')}</span>
+                <span className="second">
+                  {[orderSecond(line), line.customer_email, line.code].filter(Boolean).join(', ')}
+                </span>
               </>
             ),
           },

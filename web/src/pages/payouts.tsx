@@ -1,20 +1,22 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { listChoices } from '../call/lists.ts';
+import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
-import { creatorField, FormDialog } from '../kit/form.tsx';
 import { day, money, number, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
 import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
 const SETTLED = ['true', 'false'] as const;
-const METHODS = listEnum<Row<'list_payouts'>['method']>()(['manual', 'bank_transfer', 'wallet']);
+const METHODS = listChoices('list_payouts', 'method');
 type Payout = Row<'list_payouts'>;
 
 /** The amounts owed now, by currency; undefined while they are loading. */
@@ -53,11 +55,12 @@ export function Payouts() {
     sort: sortIn(get),
   };
   const list = useRows('list_payouts', query);
-  const create = useChange('create_payout', ['list_payouts']);
+  const currency = useCall('get_session').data?.data.brand.currency;
   const making = useDialog('create');
   const paying = useDialog('pay');
   const owed = useOwed();
   const [settling, setSettling] = useState<Payout>();
+  const [correcting, setCorrecting] = useState<Payout>();
   const opened = useOpened();
   const columns: readonly Column<Payout>[] = [
     {
@@ -79,18 +82,29 @@ export function Payouts() {
     {
       head: 'Actions',
       needs: 'settle_payout',
-      cell: (payout) =>
-        !isPaid(payout) && (
-          <Button needs="settle_payout" onPress={() => setSettling(payout)}>
-            Settle
-          </Button>
-        ),
+      cell: (payout) => (
+        <span className="row">
+          {payout.status === 'completed' && !isPaid(payout) && (
+            <Button needs="settle_payout" onPress={() => setSettling(payout)}>
+              Settle
+            </Button>
+          )}
+          {payout.corrected_at === null && (
+            <Button needs="void_payout" onPress={() => setCorrecting(payout)}>
+              {isPaid(payout) ? 'Came back' : 'Void'}
+            </Button>
+          )}
+        </span>
+      ),
     },
   ];
   return (
     <>
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks its commissions as paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
+        <Link to="/payouts/open-items" search={{}} className="button plain">
+          Open items
+        </Link>
         <Button needs="create_payout" onPress={making.open}>
           Record a payout
         </Button>
@@ -129,42 +143,28 @@ export function Payouts() {
         columns={columns}
         empty={<Empty title="No payouts here">Record one when you pay a creator.</Empty>}
       />
-      <FormDialog
+      <OperationDialog
+        operation="create_payout"
         title="Record a payout"
         hint="For a creator who is or was on the roster."
         isOpen={making.isOpen}
         onClose={making.close}
         action="Record the payout"
+        start={{ creator_email: get('creator_email'), method: 'manual', currency }}
         fields={[
-          creatorField(get('creator_email')),
-          { name: 'amount', label: 'Amount', kind: 'number', isRequired: true, step: '0.01' },
-          { name: 'currency', label: 'Currency', hint: 'Three-letter code. Leave blank for your brand’s currency.' },
-          {
-            name: 'method',
-            label: 'Method',
-            kind: 'select',
-            isRequired: true,
-            options: METHODS.map((method) => [method, words(method)]),
-          },
+          'creator_email',
+          { name: 'amount', step: '0.01' },
+          { name: 'currency', isRequired: true },
+          'method',
           { name: 'wallet_email', label: 'Wallet e-mail', kind: 'email', hint: 'Only for wallet payouts.' },
-          { name: 'note', label: 'Note', kind: 'textarea' },
+          'note',
         ]}
-        onSubmit={async (values) => {
-          const currency = values.some('currency')?.toUpperCase();
-          await create.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              amount: values.number('amount'),
-              method: values.choice('method', METHODS),
-              ...(currency ? { currency } : {}),
-              ...(values.some('wallet_email') ? { wallet_email: values.text('wallet_email') } : {}),
-              note: values.orNull('note'),
-            },
-          });
-          making.close();
-        }}
+        omits={['description', 'commission_ids']}
+        shown={['list_payouts']}
+        onDone={making.close}
       />
       <SettleDialog payout={settling} onClose={() => setSettling(undefined)} />
+      <CorrectionDialog payout={correcting} onClose={() => setCorrecting(undefined)} />
       <BatchDialog isOpen={paying.isOpen} onClose={paying.close} />
       <PayoutDialog id={opened.id} onClose={opened.close} />
     </>

@@ -1,24 +1,24 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Face } from '../kit/face.tsx';
-import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Card, Copy, Empty, Facts, oneLine, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 
-const ROLES = listEnum<Row<'list_people'>['role']>()(['viewer', 'manager', 'owner']);
-const ROLE_OPTIONS = [
-  ['viewer', 'Viewer: read only'],
-  ['manager', 'Manager: everything except people'],
-  ['owner', 'Owner: everything'],
-] as const;
+const ROLE = {
+  name: 'role',
+  labels: {
+    viewer: 'Viewer: read only',
+    manager: 'Manager: everything except people',
+    owner: 'Owner: everything',
+  },
+} as const;
 const ROLES_MAY = [
   ['Owner', 'Everything, also invite and remove people, and decide what agents may do.'],
   ['Manager', 'Everything except managing people: creators, campaigns, contracts, payouts, settings, keys.'],
@@ -27,29 +27,18 @@ const ROLES_MAY = [
 type Person = Row<'list_people'>;
 
 function EditPerson({ item: person, isOpen, onClose }: Editing<Person>) {
-  const update = useChange('update_person', ['list_people', 'get_session']);
   return (
-    <FormDialog
+    <OperationDialog
+      operation="update_person"
       title={`Edit ${person.name ?? person.email}`}
       isOpen={isOpen}
       onClose={onClose}
       action="Save"
-      fields={[
-        { name: 'name', label: 'Name', value: person.name },
-        {
-          name: 'role',
-          label: 'Role',
-          kind: 'select',
-          isRequired: true,
-          options: ROLE_OPTIONS,
-          value: person.role,
-        },
-      ]}
-      onSubmit={async (values) => {
-        const body = changed({ name: values.orNull('name'), role: values.choice('role', ROLES) }, person);
-        if (!isEmpty(body)) await update.mutateAsync({ params: { id: person.id }, body });
-        onClose();
-      }}
+      params={{ id: person.id }}
+      item={person}
+      fields={['name', ROLE]}
+      shown={['list_people', 'get_session']}
+      onDone={onClose}
     />
   );
 }
@@ -57,7 +46,6 @@ function EditPerson({ item: person, isOpen, onClose }: Editing<Person>) {
 export function People() {
   const list = useRows('list_people', {});
   const me = useCall('get_session').data?.data.person;
-  const invite = useChange('invite_person', ['list_people']);
   const remove = useChange('remove_person', ['list_people']);
   const inviting = useDialog('invite');
   const [link, setLink] = useState<string>();
@@ -116,20 +104,16 @@ export function People() {
       <Card title="Roles">
         <Facts of={ROLES_MAY} />
       </Card>
-      <FormDialog
+      <OperationDialog
+        operation="invite_person"
         title="Invite someone"
         isOpen={inviting.isOpen}
         onClose={inviting.close}
         action="Invite"
-        fields={[
-          { name: 'email', label: 'E-mail', kind: 'email', isRequired: true },
-          { name: 'name', label: 'Name' },
-          { name: 'role', label: 'Role', kind: 'select', isRequired: true, options: ROLE_OPTIONS },
-        ]}
-        onSubmit={async (values) => {
-          const { data } = await invite.mutateAsync({
-            body: { email: values.text('email'), name: values.orNull('name'), role: values.choice('role', ROLES) },
-          });
+        start={{ role: 'viewer' }}
+        fields={['email', 'name', ROLE]}
+        shown={['list_people']}
+        onDone={({ data }) => {
           inviting.close();
           setLink(new URL(data.sign_in_path, location.origin).href);
         }}

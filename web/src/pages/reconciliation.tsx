@@ -2,9 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, CallError, uploadTo } from '../call/call.ts';
-import { isRecord } from '../call/check.ts';
+import { isRecord, type OpenQuestion } from '../call/check.ts';
 import { useAll, useCall, useChange, useRows } from '../call/use.ts';
-import { readCsv } from '../kit/csv.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { type Field, FieldRow, FormDialog, type Values } from '../kit/form.tsx';
@@ -20,6 +19,7 @@ import { CreatorName } from './item-links.tsx';
 const FINDINGS = [
   ['missing_here', 'Missing here'],
   ['missing_there', 'Missing at the store'],
+  ['ambiguous', 'Several of this number'],
   ['amount', 'Other amount'],
   ['currency', 'Other currency'],
   ['refunded_but_paid', 'Refunded, but commissioned'],
@@ -30,11 +30,13 @@ type Finding = (typeof FINDINGS)[number][0];
 const KINDS: readonly Finding[] = FINDINGS.map(([kind]) => kind);
 const LABELS = new Map<string, string>(FINDINGS);
 
-/** The roles that a column of a file may have. */
+/** The meanings of a file's columns in words. */
 const ROLES = [
   ['order_id', 'Order id'],
+  ['order_number', 'Order number'],
   ['currency', 'Currency'],
   ['amount', 'Goods after discounts'],
+  ['discount', 'Discount'],
   ['total', 'Total'],
   ['shipping', 'Shipping'],
   ['taxes', 'Taxes'],
@@ -43,9 +45,6 @@ const ROLES = [
   ['cancelled_at', 'Cancelled at'],
   ['status', 'Status'],
 ] as const;
-
-/** A header row is no longer. */
-const HEADER_BYTES = 64 * 1024;
 
 interface Difference {
   finding: Finding;
@@ -285,40 +284,46 @@ function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; g
   );
 }
 
-/** The headers of a file, which may have any separator. */
-async function readHeaders(file: File): Promise<string[]> {
-  const [line = ''] = (await file.slice(0, HEADER_BYTES).text()).split(/\r?\n/, 1);
-  const [headers = []] = readCsv(line.includes('\t') && !line.includes(',') ? line.replaceAll('\t', ',') : line);
-  return headers.map((header) => header.trim()).filter(Boolean);
-}
-
-/** Assigns a header to each role. Columns without a choice are recognized by their names. */
-function Columns({ headers }: { headers: readonly string[] }) {
-  const options = [['', 'By its name'], ...headers.map((header) => [header, header] as const)] as const;
-  const fields = ROLES.map(([role, label]): Field => ({ name: `column_${role}`, label, kind: 'select', options }));
+/** What a file leaves open, each with the answers that there are. */
+function Questions({ of }: { of: readonly OpenQuestion[] }) {
+  const toField = ({ message, options }: OpenQuestion, place: number): Field => ({
+    name: `answer_${place}`,
+    label: message,
+    kind: 'select',
+    isRequired: true,
+    options: [['', 'Choose'], ...options.map(({ label }, i) => [String(i), label] as const)],
+  });
   return (
     <fieldset className="group">
-      <legend>Columns, where their names are not recognized</legend>
-      {fields.map((field) => (
-        <FieldRow key={field.name} field={field} />
+      <legend>What the file leaves open</legend>
+      {of.map((question, place) => (
+        <FieldRow key={question.id} field={toField(question, place)} />
       ))}
     </fieldset>
   );
 }
 
-function columnsIn(values: Values): string | undefined {
-  const named = ROLES.flatMap(([role]) => {
-    const header = values.some(`column_${role}`);
-    return header === undefined ? [] : [[role, header] as const];
+type Mapping = Record<string, unknown>;
+
+/** What was answered before, and the answers to what was still open. */
+function addAnswers(mapping: Mapping, questions: readonly OpenQuestion[], values: Values): Mapping {
+  const merged = { ...mapping };
+  questions.forEach(({ options }, place) => {
+    const answer = options[Number(values.some(`answer_${place}`) ?? -1)]?.mapping ?? {};
+    for (const [key, value] of Object.entries(answer)) {
+      const before = merged[key];
+      merged[key] = isRecord(value) && isRecord(before) ? { ...before, ...value } : value;
+    }
   });
-  return named.length === 0 ? undefined : JSON.stringify(Object.fromEntries(named));
+  return merged;
 }
 
-/** Keeps the problem of the file or its columns, which no other field shows. */
+/** Keeps the problem of the file, which no other field shows. */
 function ofFile(error: unknown): unknown {
-  const problems = error instanceof CallError ? error.problems : [];
-  const found = problems.find(({ field }) => field === 'file' || field === 'columns');
-  return found ? new Error(`The ${found.field} ${found.message}`) : error;
+  if (!(error instanceof CallError)) return error;
+  if (error.questions.length > 0) return new Error('The file leaves something open. Choose below, and compare again.');
+  const found = error.problems.find(({ field }) => field === 'file' || field === 'columns' || field === 'mapping');
+  return found ? new Error(found.message) : error;
 }
 
 type Stores = readonly { id: string; name: string }[];
@@ -336,23 +341,28 @@ function CompareDialog({
   const read = useChange('create_reconciliation', ['list_jobs']);
   const cache = useQueryClient();
   const [file, setFile] = useState<File>();
-  const [headers, setHeaders] = useState<readonly string[]>([]);
+  const [questions, setQuestions] = useState<readonly OpenQuestion[]>([]);
+  const [mapping, setMapping] = useState<Mapping>({});
 
-  /** The field for the file is empty when the dialog opens again. */
-  const clear = () => {
-    setFile(undefined);
-    setHeaders([]);
+  /** Answers are of one file, and the field for it is empty when the dialog opens again. */
+  const choose = (chosen: File | undefined) => {
+    setFile(chosen);
+    setQuestions([]);
+    setMapping({});
   };
 
   async function send(values: Values): Promise<Answer<'create_reconciliation'>> {
     const fields = { integration_id: values.some('integration_id'), from: values.some('from'), to: values.some('to') };
     if (!file) return await read.mutateAsync({ body: fields });
     const form = new FormData();
-    for (const [name, value] of Object.entries({ ...fields, columns: columnsIn(values) })) {
+    const answered = addAnswers(mapping, questions, values);
+    for (const [name, value] of Object.entries({ ...fields, mapping: JSON.stringify(answered) })) {
       if (value !== undefined) form.set(name, value);
     }
     form.set('file', file);
     const answer = await uploadTo('create_reconciliation', form).catch((error: unknown) => {
+      setMapping(answered);
+      setQuestions(error instanceof CallError ? error.questions : []);
       throw ofFile(error);
     });
     await cache.invalidateQueries({ queryKey: ['list_jobs'] });
@@ -363,11 +373,11 @@ function CompareDialog({
     <FormDialog
       {...dialog}
       onClose={() => {
-        clear();
+        choose(undefined);
         dialog.onClose();
       }}
       title="Compare with a store"
-      hint="Send the store’s export of orders as CSV, up to 200 MB. Without a file, a connected store’s orders of a period are read from it."
+      hint="Send the store’s export of orders, CSV or .xlsx, up to 200 MB. Without a file, a connected store’s orders of a period are read from it."
       action="Compare"
       fields={[
         {
@@ -382,7 +392,7 @@ function CompareDialog({
       ]}
       onSubmit={async (values) => {
         const { data } = await send(values);
-        clear();
+        choose(undefined);
         onStarted(data.id);
       }}
     >
@@ -393,16 +403,11 @@ function CompareDialog({
         <input
           id="store-export"
           type="file"
-          accept=".csv,text/csv"
-          onChange={({ target }) => {
-            const chosen = target.files?.[0];
-            setFile(chosen);
-            if (chosen) void readHeaders(chosen).then(setHeaders);
-            else setHeaders([]);
-          }}
+          accept=".csv,.tsv,.txt,.xlsx,.gz,.zip,text/csv"
+          onChange={({ target }) => choose(target.files?.[0])}
         />
       </div>
-      {headers.length > 0 && <Columns headers={headers} />}
+      {questions.length > 0 && <Questions of={questions} />}
     </FormDialog>
   );
 }

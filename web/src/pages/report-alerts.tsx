@@ -1,21 +1,19 @@
 import { type ReactNode, useState } from 'react';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
-import { type Field, Form, type Values } from '../kit/form.tsx';
 import { money, number, percent, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Empty } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
 type Alert = Row<'list_alerts'>;
 
-const METRICS = listEnum<Alert['metric']>()([
-  ...(['orders', 'revenue', 'clicks', 'refunds', 'commission', 'conversion_rate', 'aov'] as const),
-]);
+const METRICS = listChoices('list_alerts', 'metric');
 const METRIC_LABELS: Readonly<Record<Alert['metric'], string>> = {
   orders: 'Orders',
   revenue: 'Sales',
@@ -25,17 +23,14 @@ const METRIC_LABELS: Readonly<Record<Alert['metric'], string>> = {
   conversion_rate: 'Conversion rate',
   aov: 'Average order',
 };
-const BY = listEnum<NonNullable<Alert['by']>>()([
-  ...(['creator', 'campaign', 'link', 'platform', 'store', 'source', 'country'] as const),
-]);
-const CONDITIONS = listEnum<Alert['condition']>()(['below', 'above', 'change_percent', 'unusual']);
+const BY = listChoices('list_alerts', 'by');
+const CONDITIONS = listChoices('list_alerts', 'condition');
 const CONDITION_LABELS: Readonly<Record<Alert['condition'], string>> = {
   below: 'Below',
   above: 'Above',
   change_percent: 'Changes by percent',
   unusual: 'Unusual for the time',
 };
-const WINDOWS = listEnum<Alert['window']>()(['day', 'hour', 'week']);
 
 /** A bound in the unit of its figure. */
 function formatBound({ metric, threshold, currency }: Alert): string {
@@ -59,19 +54,10 @@ export const renderProblem = (error: string | null): ReactNode =>
   error !== null && <span className="block problem">{error}</span>;
 
 /** The name of a report or alert, and who gets its mails. */
-export function useMailed(of?: { name: string | null; to: readonly string[] }): Field[] {
-  const own = useCall('get_session').data?.data.person.email ?? '';
-  return [
-    { name: 'name', label: 'Name', value: of?.name ?? null, hint: 'In the subject of its mails.' },
-    {
-      name: 'to',
-      label: 'To',
-      isRequired: true,
-      value: of?.to.join(', ') ?? own,
-      hint: 'People of your brand, separated by commas.',
-    },
-  ];
-}
+export const MAILED_FIELDS = [
+  { name: 'name', hint: 'In the subject of its mails.' },
+  { name: 'to', isRequired: true, hint: 'People of your brand, separated by commas.' },
+] as const;
 
 /** Names shown in a row. */
 const NAMED = 2;
@@ -96,71 +82,40 @@ function FiringFor({ of: { by, firing_keys: keys }, most = NAMED }: { of: Alert;
   );
 }
 
-/** No dimension: the figure of all creators, links and countries together. */
-const BRAND = 'brand';
-const USUAL_DEVIATIONS = 3;
+const BY_LABELS = {
+  '': 'The whole brand',
+  ...Object.fromEntries(BY.map((one) => [one, `Each ${words(one).toLowerCase()}`])),
+};
 
-const buildFields = (alert: Alert | undefined, condition: Alert['condition'], mailed: readonly Field[]): Field[] => [
-  {
-    name: 'by',
-    label: 'For',
-    kind: 'select',
-    isRequired: true,
-    value: alert?.by ?? BRAND,
-    options: [[BRAND, 'The whole brand'], ...BY.map((one) => [one, `Each ${words(one).toLowerCase()}`] as const)],
-  },
-  condition === 'unusual'
-    ? {
-        name: 'threshold',
-        label: 'Deviations from usual',
-        kind: 'number',
-        value: alert?.threshold ?? null,
-        hint: `Empty: ${USUAL_DEVIATIONS}.`,
-      }
-    : {
-        name: 'threshold',
-        kind: 'number',
-        isRequired: true,
-        value: alert?.threshold ?? null,
-        label: condition === 'change_percent' ? 'Threshold, in percent' : 'Threshold',
-        ...(condition === 'change_percent' ? { hint: 'A fall is negative, such as -50.' } : {}),
-      },
-  {
-    name: 'window',
-    label: 'Every',
-    kind: 'select',
-    isRequired: true,
-    value: alert?.window ?? null,
-    options: WINDOWS.map((one) => [one, words(one)]),
-  },
-  ...mailed,
-];
-
-function toBody(values: Values, metric: Alert['metric'], condition: Alert['condition']) {
-  return {
-    name: values.orNull('name'),
-    metric,
-    to: values.list('to'),
-    by: BY.find((one) => one === values.text('by')) ?? null,
-    condition,
-    threshold: values.someNumber('threshold') ?? (condition === 'unusual' ? USUAL_DEVIATIONS : undefined),
-    window: values.choice('window', WINDOWS),
-  };
-}
+const THRESHOLDS: Readonly<Record<Alert['condition'], object>> = {
+  below: {},
+  above: {},
+  change_percent: { label: 'Threshold, in percent', hint: 'A fall is negative, such as -50.' },
+  unusual: { label: 'Deviations from usual', hint: 'Empty: 3.', isRequired: false },
+};
 
 interface AlertFormProps {
   alert?: Alert;
-  needs: 'create_alert' | 'update_alert';
-  action: string;
   onClose: () => void;
-  onSubmit: (body: ReturnType<typeof toBody>) => Promise<unknown>;
 }
 
 /** The fields follow the condition. */
-function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) {
-  const [metric, setMetric] = useState(alert?.metric ?? METRICS[0]);
+function AlertForm({ alert, onClose }: AlertFormProps) {
+  const [metric, setMetric] = useState(alert?.metric ?? 'orders');
   const [condition, setCondition] = useState(alert?.condition ?? 'below');
-  const mailed = useMailed(alert);
+  const own = useCall('get_session').data?.data.person.email;
+  const common = {
+    onCancel: onClose,
+    fields: [
+      { name: 'by', label: 'For', labels: BY_LABELS },
+      { name: 'threshold', isRequired: true, ...THRESHOLDS[condition] },
+      { name: 'window', label: 'Every' },
+      ...MAILED_FIELDS,
+    ],
+    fixed: { metric, condition },
+    shown: ['list_alerts'],
+    onDone: onClose,
+  } as const;
   return (
     <>
       <Choose
@@ -177,19 +132,16 @@ function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) 
         options={CONDITIONS.map((one) => [one, CONDITION_LABELS[one]])}
         onChoose={setCondition}
       />
-      <Form
-        needs={needs}
-        action={action}
-        onCancel={onClose}
-        fields={buildFields(alert, condition, mailed)}
-        onSubmit={(values) => onSubmit(toBody(values, metric, condition)).then(onClose)}
-      />
+      {alert ? (
+        <OperationForm operation="update_alert" action="Save" params={{ id: alert.id }} item={alert} {...common} />
+      ) : (
+        <OperationForm operation="create_alert" action="Create the alert" start={{ to: own && [own] }} {...common} />
+      )}
     </>
   );
 }
 
 export function CreateAlert({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const make = useChange('create_alert', ['list_alerts']);
   return (
     <Dialog
       title="Create an alert"
@@ -197,12 +149,7 @@ export function CreateAlert({ isOpen, onClose }: { isOpen: boolean; onClose: () 
       isOpen={isOpen}
       onClose={onClose}
     >
-      <AlertForm
-        needs="create_alert"
-        action="Create the alert"
-        onClose={onClose}
-        onSubmit={(body) => make.mutateAsync({ body })}
-      />
+      <AlertForm onClose={onClose} />
     </Dialog>
   );
 }
@@ -210,7 +157,6 @@ export function CreateAlert({ isOpen, onClose }: { isOpen: boolean; onClose: () 
 export function Alerts() {
   const list = useRows('list_alerts', {});
   const remove = useChange('delete_alert', ['list_alerts']);
-  const update = useChange('update_alert', ['list_alerts']);
   const opened = useOpened();
   const alert = list.rows.find(({ id }) => id === opened.id);
   const columns: readonly Column<Alert>[] = [
@@ -292,13 +238,7 @@ export function Alerts() {
           isOpen
           onClose={opened.close}
         >
-          <AlertForm
-            alert={alert}
-            needs="update_alert"
-            action="Save"
-            onClose={opened.close}
-            onSubmit={(body) => update.mutateAsync({ params: { id: alert.id }, body })}
-          />
+          <AlertForm alert={alert} onClose={opened.close} />
         </Dialog>
       )}
     </Card>

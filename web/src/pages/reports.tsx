@@ -1,21 +1,18 @@
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import type { ReadBody } from '../kit/declared.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
-import { type Field, FormDialog, type Values } from '../kit/form.tsx';
-import { time, words } from '../kit/format.ts';
+import { time } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Card, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
-import { Alerts, CreateAlert, renderProblem, useMailed } from './report-alerts.tsx';
+import { Alerts, CreateAlert, MAILED_FIELDS, renderProblem } from './report-alerts.tsx';
 
 type Report = Row<'list_reports'>;
 
-const OPERATIONS = listEnum<Report['operation']>()([
-  ...(['analytics', 'breakdown', 'customers', 'returns', 'share', 'performance'] as const),
-]);
 const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
   analytics: 'Analytics',
   breakdown: 'Sales by creator',
@@ -24,7 +21,6 @@ const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
   share: 'Creators’ share of sales',
   performance: 'Links and codes',
 };
-const EVERY = listEnum<Report['every']>()(['day', 'week', 'month']);
 /** The time at which a report is mailed. */
 const MAILED: Readonly<Record<Report['every'], string>> = {
   day: 'Every day',
@@ -33,50 +29,27 @@ const MAILED: Readonly<Record<Report['every'], string>> = {
 };
 const nameReport = ({ name, operation }: Report) => name ?? OPERATION_LABELS[operation];
 
-const buildFields = (report: Report | undefined, mailed: readonly Field[]): Field[] => [
-  {
-    name: 'operation',
-    label: 'Figures',
-    kind: 'select',
-    isRequired: true,
-    value: report?.operation ?? null,
-    options: OPERATIONS.map((one) => [one, OPERATION_LABELS[one]]),
-  },
-  {
-    name: 'every',
-    label: 'Every',
-    kind: 'select',
-    isRequired: true,
-    value: report?.every ?? null,
-    options: EVERY.map((one) => [one, words(one)]),
-  },
-  { name: 'at', label: 'At', isRequired: true, value: report?.at ?? '08:00', hint: 'Such as 08:00.' },
-  ...mailed,
-];
-
 /** Other figures get the parameters that they need; the same ones keep theirs. */
-function toBody(values: Values, was?: Report) {
-  const operation = values.choice('operation', OPERATIONS);
+function chooseParameters({ operation }: ReadBody, was?: Report) {
   const isBy = operation === 'breakdown' || operation === 'customers';
-  return {
-    name: values.orNull('name'),
-    operation,
-    at: values.text('at'),
-    to: values.list('to'),
-    every: values.choice('every', EVERY),
-    parameters: operation === was?.operation ? was.parameters : isBy ? { by: 'creator' } : {},
-  };
+  if (was && operation === was.operation) return { parameters: was.parameters };
+  return { parameters: isBy ? { by: 'creator' } : {} };
 }
+
+const FIELDS = [
+  { name: 'operation', label: 'Figures', labels: OPERATION_LABELS },
+  'every',
+  { name: 'at', hint: 'Such as 08:00.' },
+  ...MAILED_FIELDS,
+] as const;
 
 const TITLE_HINT = 'Mailed the day after each period, in your brand’s time zone, compared with the period before.';
 
 function Reports() {
   const list = useRows('list_reports', {});
   const remove = useChange('delete_report', ['list_reports']);
-  const update = useChange('update_report', ['list_reports']);
   const opened = useOpened();
   const report = list.rows.find(({ id }) => id === opened.id);
-  const mailed = useMailed(report);
   const columns: readonly Column<Report>[] = [
     {
       head: 'Report',
@@ -130,19 +103,21 @@ function Reports() {
         }
       />
       {report && (
-        <FormDialog
+        <OperationDialog
+          operation="update_report"
           key={report.id}
-          needs="update_report"
           title={nameReport(report)}
           hint={TITLE_HINT}
           isOpen
           onClose={opened.close}
           action="Save"
-          fields={buildFields(report, mailed)}
-          onSubmit={async (values) => {
-            await update.mutateAsync({ params: { id: report.id }, body: toBody(values, report) });
-            opened.close();
-          }}
+          params={{ id: report.id }}
+          item={report}
+          fields={FIELDS}
+          omits={['parameters']}
+          fixed={(body) => chooseParameters(body, report)}
+          shown={['list_reports']}
+          onDone={opened.close}
         />
       )}
     </Card>
@@ -151,10 +126,9 @@ function Reports() {
 
 /** Figures that come by mail: at the end of each period, and when one is out of bounds. */
 export function ReportsPage() {
-  const make = useChange('create_report', ['list_reports']);
   const reporting = useDialog('report');
   const alerting = useDialog('alert');
-  const mailed = useMailed();
+  const own = useCall('get_session').data?.data.person.email;
   return (
     <>
       <PageHead
@@ -170,17 +144,19 @@ export function ReportsPage() {
       </PageHead>
       <Reports />
       <Alerts />
-      <FormDialog
+      <OperationDialog
+        operation="create_report"
         title="Create a report"
         hint={TITLE_HINT}
         isOpen={reporting.isOpen}
         onClose={reporting.close}
         action="Create the report"
-        fields={buildFields(undefined, mailed)}
-        onSubmit={async (values) => {
-          await make.mutateAsync({ body: toBody(values) });
-          reporting.close();
-        }}
+        start={{ operation: 'analytics', every: 'day', to: own && [own] }}
+        fields={FIELDS}
+        omits={['parameters']}
+        fixed={(body) => chooseParameters(body)}
+        shown={['list_reports']}
+        onDone={reporting.close}
       />
       <CreateAlert isOpen={alerting.isOpen} onClose={alerting.close} />
     </>

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Query, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, number } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
@@ -19,7 +19,7 @@ type By = NonNullable<Query<'get_analytics_returns'>['by']>;
 type ReturnsRow = Row<'get_analytics_returns'>;
 type Missing = ReturnsRow['missing'][number];
 
-const BY = listEnum<By>()(['campaign', 'creator', 'link', 'month']);
+const BY = listChoices('get_analytics_returns', 'by');
 const SHOWN = 50;
 
 /** The sum of a figure; null if one of its parts is unknown. */
@@ -165,11 +165,11 @@ function breakEvenText({ orders_to_break_even: needed, missing, orders }: Return
 /** The profit of campaigns, creators, links and months, and the costs themselves. */
 export function Returns() {
   const { get, set } = useFilters();
-  const { from, to, filters } = usePeriod();
+  const { from, to, time_zone, zone, filters } = usePeriod();
   const by = findChoice(get('by'), BY) ?? 'campaign';
   const dialog = useOpened('dialog');
-  const query = { by, from, to };
-  const months = useCall('get_analytics_returns', { query: { by: 'month', from, to, limit: 100 } });
+  const query = { by, from, to, time_zone };
+  const months = useCall('get_analytics_returns', { query: { by: 'month', from, to, time_zone, limit: 100 } });
   const call = useCall('get_analytics_returns', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
@@ -180,7 +180,7 @@ export function Returns() {
     <>
       <PageHead
         title="Profit"
-        hint={`What creators earned you from ${day(from)} to ${day(to)}, in UTC, after goods, commissions, fees and gifts.`}
+        hint={`What creators earned you from ${day(from)} to ${day(to)}, in ${zone}, after goods, commissions, fees and gifts.`}
       >
         <Download id="get_analytics_returns" query={query} name={`returns-by-${by}.csv`} />
         <IfMay needs="create_cost">

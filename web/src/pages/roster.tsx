@@ -1,16 +1,51 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { listChoices } from '../call/lists.ts';
+import { useCall, useRows } from '../call/use.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Download } from '../kit/download.tsx';
-import { Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
+import { Choose, Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
 import { compact, day, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
-import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
+import { OperationDialog } from '../kit/operation-form.tsx';
+import { Badge, Button, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
-import { STATES } from './creator-edit.tsx';
 import { CreatorCell } from './item-links.tsx';
-import { ImportDialog } from './roster-import.tsx';
+
+const STATES = listChoices('list_roster', 'status');
+
+const KNOWN_BY = [
+  ['address', 'E-mail address'],
+  ['handle', 'Handle on Instagram or TikTok'],
+] as const;
+const E_MAIL = { name: 'creator_email', label: 'E-mail', kind: 'email' } as const;
+const HANDLES = [
+  { name: 'ig_handle', kind: 'text' },
+  { name: 'tt_handle', kind: 'text' },
+] as const;
+
+function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
+  const [by, setBy] = useState<'address' | 'handle'>('address');
+  const dialog = {
+    title: 'Add a creator',
+    head: <Choose ofForm label="Known by" value={by} options={KNOWN_BY} onChoose={setBy} />,
+    action: 'Add',
+    shown: ['list_roster'],
+    onClose: close,
+    onDone: close,
+    isOpen,
+  } as const;
+  return by === 'address' ? (
+    <OperationDialog
+      {...dialog}
+      operation="add_to_roster"
+      fields={[E_MAIL, { name: 'note', hint: 'Only people in your brand see it.' }]}
+    />
+  ) : (
+    <OperationDialog {...dialog} operation="add_to_roster_by_handle" fields={[...HANDLES, 'name', E_MAIL, 'tags']} />
+  );
+}
 
 type Entry = Row<'list_roster'>;
 
@@ -24,9 +59,7 @@ export function Roster() {
   };
   const list = useRows('list_roster', query);
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
-  const add = useChange('add_to_roster', ['list_roster']);
   const adding = useDialog('create');
-  const importing = useDialog('import');
   const columns: readonly Column<Entry>[] = [
     {
       head: 'Creator',
@@ -63,9 +96,11 @@ export function Roster() {
         hint="The creators you work with. “Hired” ones are active too: they were added by their handle."
       >
         <Download id="list_roster" query={query} name="roster.csv" />
-        <Button needs="add_to_roster" onPress={importing.open}>
-          Import CSV
-        </Button>
+        <IfMay needs="create_import">
+          <Link className="button" to="/imports/new" search={{ of: 'roster' }}>
+            Import creators
+          </Link>
+        </IfMay>
         <Button needs="add_to_roster" kind="primary" onPress={adding.open}>
           Add a creator
         </Button>
@@ -83,21 +118,7 @@ export function Roster() {
         columns={columns}
         empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}
       />
-      <FormDialog
-        title="Add a creator"
-        isOpen={adding.isOpen}
-        onClose={adding.close}
-        action="Add"
-        fields={[
-          { name: 'creator_email', label: 'E-mail', kind: 'email', isRequired: true },
-          { name: 'note', label: 'Note', kind: 'textarea', hint: 'Only people in your brand see it.' },
-        ]}
-        onSubmit={async (values) => {
-          await add.mutateAsync({ body: { creator_email: values.text('creator_email'), note: values.orNull('note') } });
-          adding.close();
-        }}
-      />
-      <ImportDialog isOpen={importing.isOpen} onClose={importing.close} />
+      <AddDialog {...adding} />
     </>
   );
 }

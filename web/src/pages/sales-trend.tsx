@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import type { Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { money } from '../kit/format.ts';
+import { money, today } from '../kit/format.ts';
 import { Failure, Loading } from '../kit/parts.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
@@ -14,11 +14,11 @@ interface TrendProps {
   granularity: 'day' | 'week';
 }
 
-/** The figures of the last days, and those of the same length before. Days are in UTC. */
+/** The figures of the last days, and those of the same length before. */
 export function useTrend({ only = {}, days, granularity }: TrendProps) {
-  const today = Date.parse(toUtcDay(Date.now()));
+  const lastDay = Date.parse(today());
   // A week that has just begun would look like a fall.
-  const last = granularity === 'day' ? today : today - (new Date(today).getUTCDay() || 7) * DAY_MS;
+  const last = granularity === 'day' ? lastDay : lastDay - (new Date(lastDay).getUTCDay() || 7) * DAY_MS;
   const period = (daysAgo: number) => ({
     from: toUtcDay(last - (daysAgo + days - 1) * DAY_MS),
     to: toUtcDay(last - daysAgo * DAY_MS),

@@ -4,8 +4,8 @@ import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useAll, useCall, useChange } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { type Field, FormDialog, type Values } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 import type { Search } from './directory-search.ts';
 import { NewMatches } from './saved-search-matches.tsx';
@@ -13,74 +13,55 @@ import { NewMatches } from './saved-search-matches.tsx';
 export type SavedSearch = Row<'list_saved_searches'>;
 
 const SHOWN = ['list_saved_searches'] as const;
-const NEVER = 'never';
-const EVERY = ['never', 'import', 'day', 'week'] as const;
-const ALERTS = [
-  [NEVER, 'Never'],
-  ['import', 'After each import'],
-  ['day', 'Once a day'],
-  ['week', 'Once a week'],
-] as const;
+const ALERTS = {
+  '': 'Never',
+  import: 'After each import',
+  day: 'Once a day',
+  week: 'Once a week',
+} as const;
 
-/** The fields of a new search, or of one that is changed. */
-function useFields(of?: SavedSearch): Field[] {
+/** The fields of a new search, or of one that is changed. Viewers share none. */
+function useFields(of?: SavedSearch) {
   const may = useMay();
   const person = useCall('get_session').data?.data.person;
-  const mail = of?.alert?.mail ?? (person ? [person.email] : []);
-  const isOwn = of === undefined || of.by === person?.email;
-  return [
-    { name: 'name', label: 'Search name', isRequired: true, value: of?.name ?? '' },
-    ...(isOwn && may('create_list')
-      ? [
-          {
-            name: 'shared',
-            label: 'Share it with the brand',
-            kind: 'checkbox' as const,
-            value: of?.shared ?? false,
-            hint: "The brand's API keys can run it too.",
-          },
-        ]
-      : []),
-    {
-      name: 'every',
-      label: 'Mail what is new',
-      kind: 'select',
-      isRequired: true,
-      options: ALERTS,
-      value: of?.alert?.every ?? NEVER,
-    },
-    { name: 'mail', label: 'Mail to', value: mail.join(', '), hint: "Addresses of the brand's people." },
-  ];
-}
-
-function toBody(values: Values, isShared: boolean | undefined) {
-  const every = values.choice('every', EVERY);
+  const canShare = (of === undefined || of.by === person?.email) && may('create_list');
   return {
-    name: values.text('name'),
-    ...(isShared === undefined ? {} : { shared: isShared }),
-    alert: every === NEVER ? null : { every, mail: values.list('mail') },
+    start: { alert: { mail: person ? [person.email] : [] } },
+    fields: [
+      { name: 'name', label: 'Search name' },
+      ...(canShare
+        ? [
+            {
+              name: 'shared',
+              label: 'Share it with the brand',
+              hint: "The brand's API keys can run it too.",
+            } as const,
+          ]
+        : []),
+      { name: 'alert.every', label: 'Mail what is new', labels: ALERTS, isRequired: false },
+      { name: 'alert.mail', label: 'Mail to', hint: "Addresses of the brand's people." },
+    ] as const,
+    omits: ['filters', ...(canShare ? [] : (['shared'] as const))] as const,
+    shown: SHOWN,
   };
 }
 
 /** Settings of a saved search, and the button that deletes it. */
 function Settings({ of, onClose }: { of: SavedSearch; onClose: () => void }) {
-  const update = useChange('update_saved_search', SHOWN);
   const remove = useChange('delete_saved_search', SHOWN);
-  const fields = useFields(of);
-  const hasShared = fields.some(({ name }) => name === 'shared');
+  const form = useFields(of);
   return (
-    <FormDialog
+    <OperationDialog
+      {...form}
+      operation="update_saved_search"
       title={of.name}
       hint={of.problem ?? undefined}
       isOpen
       onClose={onClose}
       action="Save"
-      fields={fields}
-      onSubmit={async (values) => {
-        const body = toBody(values, hasShared ? values.isChecked('shared') : undefined);
-        await update.mutateAsync({ params: { id: of.id }, body });
-        onClose();
-      }}
+      params={{ id: of.id }}
+      item={of}
+      onDone={onClose}
     >
       <div className="row">
         <Confirm
@@ -95,7 +76,7 @@ function Settings({ of, onClose }: { of: SavedSearch; onClose: () => void }) {
           <p>Its matches and its mails end too.</p>
         </Confirm>
       </div>
-    </FormDialog>
+    </OperationDialog>
   );
 }
 
@@ -129,14 +110,12 @@ function Chip({ of, onMatches, onSettings }: { of: SavedSearch; onMatches: () =>
 /** The person's saved searches and those that are shared, with what is new since they last looked. */
 export function SavedSearches({ search }: { search: Search }) {
   const saved = useAll('list_saved_searches', {});
-  const save = useChange('save_search', SHOWN);
   const address: Record<string, unknown> = useSearch({ strict: false });
   const [isNaming, setNaming] = useState(false);
   // A mail links to the matches of one search.
   const [matchesId, setMatchesId] = useState(address.matches);
   const [settingsId, setSettingsId] = useState<string>();
-  const fields = useFields();
-  const hasShared = fields.some(({ name }) => name === 'shared');
+  const form = useFields();
   const named = (id: unknown) => saved.data?.find((one) => one.id === id);
   const [shown, changed] = [named(matchesId), named(settingsId)];
   return (
@@ -147,18 +126,16 @@ export function SavedSearches({ search }: { search: Search }) {
       <Button onPress={() => setNaming(true)} isDisabled={Object.keys(search).length === 0}>
         Save this search
       </Button>
-      <FormDialog
+      <OperationDialog
+        {...form}
+        operation="save_search"
         title="Save this search"
         hint="A search of yours with the same name is replaced. Creators who match from now on are new."
         isOpen={isNaming}
         onClose={() => setNaming(false)}
         action="Save"
-        fields={fields}
-        onSubmit={async (values) => {
-          const body = toBody(values, hasShared ? values.isChecked('shared') : undefined);
-          await save.mutateAsync({ body: { ...body, filters: search } });
-          setNaming(false);
-        }}
+        fixed={{ filters: search }}
+        onDone={() => setNaming(false)}
       />
       {changed && <Settings key={changed.id} of={changed} onClose={() => setSettingsId(undefined)} />}
       {shown && <NewMatches key={shown.id} of={shown} onClose={() => setMatchesId(undefined)} />}

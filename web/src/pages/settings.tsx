@@ -1,12 +1,11 @@
 import { startRegistration } from '@simplewebauthn/browser';
 import { useEffect, useMemo, useState } from 'react';
-import { type Body, call, type Row } from '../call/call.ts';
+import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
-import { currencyName, day, ownZone, words } from '../kit/format.ts';
+import { day, ownZone, words } from '../kit/format.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
@@ -16,92 +15,60 @@ import { AttributionCard, WhatIfCard } from './attribution-rules.tsx';
 import { DirectoryImports } from './directory-imports.tsx';
 import { FraudRulesCard } from './fraud-rules.tsx';
 
-type Transport = NonNullable<Body<'create_passkey'>['response']['response']['transports']>[number];
-const TRANSPORTS = listEnum<Transport>()(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
+const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
-/** The values that this browser knows, and the brand's own. */
-const known = (kind: 'timeZone' | 'currency', ...own: string[]) =>
-  [...new Set([...own, ...Intl.supportedValuesOf(kind)])].sort();
+/** The time zones that this browser knows, and the brand's own. */
+const zones = (own: string) =>
+  [...new Set(['UTC', own, ...Intl.supportedValuesOf('timeZone')])]
+    .sort()
+    .map((zone) => [zone, zone.replaceAll('_', ' ')] as const);
 
 function BrandForm() {
   const { data, error, refetch } = useCall('get_brand');
-  const update = useChange('update_brand', ['get_brand', 'get_session']);
   const say = useSay();
   const brand = data?.data;
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!brand) return <Loading rows={14} />;
   return (
-    <Form
-      needs="update_brand"
+    <OperationForm
+      operation="update_brand"
       key={brand.updated_at ?? 'new'}
       action="Save"
+      item={brand}
       fields={[
-        { name: 'name', label: 'Name', isRequired: true, value: brand.name },
-        { name: 'website', label: 'Website', kind: 'url', value: brand.website },
-        { name: 'contact_name', label: 'Contact name', value: brand.contact_name },
+        'name',
+        'website',
+        'contact_name',
         {
           name: 'contact_email',
           label: 'Contact e-mail',
-          kind: 'email',
-          value: brand.contact_email,
           hint: 'Receives notices, such as when a webhook fails.',
         },
-        { name: 'description', label: 'Description', kind: 'textarea', value: brand.description },
+        'description',
+        { name: 'settings.currency', hint: 'For new orders. Limits and totals are in it.' },
         {
-          name: 'currency',
-          label: 'Currency',
-          kind: 'select',
-          isRequired: true,
-          options: known('currency', brand.settings.currency).map((code) => [code, currencyName(code)]),
-          value: brand.settings.currency,
-          hint: 'For new orders. Limits and totals are in it.',
+          name: 'settings.time_zone',
+          options: zones(brand.settings.time_zone),
+          hint: `Of days, times in the app and deadlines. This computer is in ${ownZone}.`,
         },
         {
-          name: 'time_zone',
-          label: 'Time zone',
-          kind: 'select',
-          isRequired: true,
-          options: known('timeZone', 'UTC', brand.settings.time_zone).map((zone) => [zone, zone.replaceAll('_', ' ')]),
-          value: brand.settings.time_zone,
-          hint: `Of times in the app and of deadlines. Analytics count days in UTC. This computer is in ${ownZone}.`,
-        },
-        {
-          name: 'default_commission_rate',
+          name: 'settings.default_commission_rate',
           label: 'Default commission, in percent',
-          kind: 'number',
-          isRequired: true,
-          step: '0.0001',
-          value: brand.settings.default_commission_rate,
           hint: 'For links and codes that set no rate of their own. At 0 they pay nothing.',
         },
         {
-          name: 'auto_approve_commissions',
+          name: 'settings.auto_approve_commissions',
           label: 'Approve commissions automatically when nothing blocks them',
-          kind: 'checkbox',
-          value: brand.settings.auto_approve_commissions,
+        },
+        {
+          name: 'settings.require_payment_profile',
+          label: 'Pay creators only at payment addresses, never at their mail address',
         },
       ]}
-      onSubmit={async (values) => {
-        const next = {
-          name: values.text('name'),
-          website: values.orNull('website'),
-          contact_name: values.orNull('contact_name'),
-          contact_email: values.orNull('contact_email'),
-          description: values.orNull('description'),
-        };
-        const nextSettings = {
-          currency: values.text('currency').toUpperCase(),
-          time_zone: values.text('time_zone'),
-          default_commission_rate: values.number('default_commission_rate'),
-          auto_approve_commissions: values.isChecked('auto_approve_commissions'),
-        };
-        const settings = changed(nextSettings, brand.settings);
-        const body = { ...changed(next, brand), ...(isEmpty(settings) ? {} : { settings }) };
-        if (!isEmpty(body)) await update.mutateAsync({ body });
-        say('Saved.');
-      }}
+      shown={['get_brand', 'get_session']}
+      onDone={() => say('Saved.')}
     />
   );
 }
@@ -235,30 +202,23 @@ function SignOutEverywhere() {
 
 function OwnMails() {
   const { data, error, refetch } = useCall('get_session');
-  const update = useChange('set_own_mails', ['get_session']);
   const say = useSay();
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={4} />;
   const { mails } = data.data;
   return (
-    <Form
+    <OperationForm
+      operation="set_own_mails"
       key={JSON.stringify(mails)}
       action="Save"
+      item={mails}
       fields={[
-        { name: 'applications', label: 'A creator applies', kind: 'checkbox', value: mails.applications },
-        { name: 'replies', label: 'A creator replies', kind: 'checkbox', value: mails.replies },
-        { name: 'contracts', label: 'A creator signs a contract', kind: 'checkbox', value: mails.contracts },
+        { name: 'applications', label: 'A creator applies' },
+        { name: 'replies', label: 'A creator replies' },
+        { name: 'contracts', label: 'A creator signs a contract' },
       ]}
-      onSubmit={async (values) => {
-        const next = {
-          applications: values.isChecked('applications'),
-          replies: values.isChecked('replies'),
-          contracts: values.isChecked('contracts'),
-        };
-        const body = changed(next, mails);
-        if (!isEmpty(body)) await update.mutateAsync({ body });
-        say('Saved.');
-      }}
+      shown={['get_session']}
+      onDone={() => say('Saved.')}
     />
   );
 }

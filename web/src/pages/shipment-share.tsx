@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { campaignField, Form } from '../kit/form.tsx';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Copy } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 
@@ -10,7 +10,6 @@ type Made = Answer<'share_shipments'>;
 
 /** Creates a public page of the parcels, for those who pack them. */
 export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const share = useChange('share_shipments', []);
   const revoke = useChange('revoke_shipment_share', []);
   const say = useSay();
   const [made, setMade] = useState<Made>();
@@ -48,21 +47,17 @@ export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
           </div>
         </>
       ) : (
-        <Form
+        <OperationForm
+          operation="share_shipments"
           action="Create the page"
           onCancel={close}
-          needs="share_shipments"
+          start={{ title: 'Our parcels' }}
           fields={[
-            { name: 'title', label: 'Title', isRequired: true, value: 'Our parcels' },
-            { ...campaignField(), name: 'campaignId', hint: 'Then only its parcels.' },
+            { name: 'title', isRequired: true },
+            { name: 'campaignId', hint: 'Then only its parcels.' },
           ]}
-          onSubmit={async (values) => {
-            setMade(
-              await share.mutateAsync({
-                body: { title: values.text('title'), campaignId: values.orNull('campaignId') },
-              }),
-            );
-          }}
+          shown={[]}
+          onDone={setMade}
         />
       )}
     </Dialog>

@@ -1,11 +1,10 @@
-import type { Answer, Body, Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
-import { listEnum } from '../kit/every.ts';
-import { findChoice } from '../kit/filters.tsx';
-import { campaignField, creatorField, Form } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
@@ -14,12 +13,7 @@ import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { ShareDialog } from './shipment-share.tsx';
 
-const STATES = listEnum<NonNullable<Body<'update_shipment'>['status']>>()([
-  'pending',
-  'shipped',
-  'delivered',
-  'returned',
-]);
+const STATES = listChoices('list_shipments', 'status');
 type Shipment = Row<'list_shipments'>;
 
 /** The API keeps carriers in lower case; most are initials. */
@@ -45,6 +39,8 @@ function Tracked({ of: { carrier, tracking_number: tracked } }: { of: Pick<Shipm
   );
 }
 
+const SHOWN = ['list_shipments', 'get_shipment'] as const;
+
 const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
   queued: 'The creator is being notified.',
   suppressed: 'The creator does not accept your mail.',
@@ -53,7 +49,6 @@ const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'
 
 function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
   const notify = useChange('notify_shipment_creator', ['get_shipment']);
   const say = useSay();
   const notifyCreator = () =>
@@ -108,33 +103,15 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
             Mail the creator
           </Button>
-          <Form
-            needs="update_shipment"
+          <OperationForm
+            operation="update_shipment"
             key={parcel.updated_at ?? parcel.id}
+            params={{ id: parcel.id }}
+            item={{ ...parcel, carrier: carrierName(parcel.carrier) }}
             action="Save"
-            fields={[
-              {
-                name: 'status',
-                label: 'Status',
-                kind: 'select',
-                value: parcel.status,
-                options: [...new Set([parcel.status, ...STATES])].map((state) => [state, words(state)]),
-              },
-              { name: 'carrier', label: 'Carrier', value: carrierName(parcel.carrier) },
-              { name: 'tracking_number', label: 'Tracking number', value: parcel.tracking_number },
-            ]}
-            onSubmit={async (values) => {
-              const status = findChoice(values.text('status'), STATES);
-              await update.mutateAsync({
-                params: { id: parcel.id },
-                body: {
-                  ...(status === undefined || status === parcel.status ? {} : { status }),
-                  carrier: values.orNull('carrier'),
-                  tracking_number: values.orNull('tracking_number'),
-                },
-              });
-              onClose();
-            }}
+            fields={['status', 'carrier', 'tracking_number']}
+            shown={SHOWN}
+            onDone={onClose}
           />
         </>
       )}
@@ -145,9 +122,9 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
 export function Shipments() {
   const query = useWorkQuery(STATES);
   const list = useRows('list_shipments', query);
-  const create = useChange('create_shipment', ['list_shipments']);
   const opened = useOpened();
   const sharing = useDialog('share');
+  const making = useDialog('create');
   const columns: readonly Column<Shipment>[] = [
     {
       head: 'To',
@@ -182,33 +159,23 @@ export function Shipments() {
         </Button>
       }
       create={{
-        needs: 'create_shipment',
+        operation: 'create_shipment',
         title: 'Add a shipment',
-
         action: 'Add',
+        start: { creator_email: query.creator_email, campaign_id: query.campaign_id, notify_creator: true },
         fields: [
-          creatorField(query.creator_email),
-          campaignField(query.campaign_id),
-          { name: 'product_description', label: 'Contents', kind: 'textarea' },
-          { name: 'carrier', label: 'Carrier' },
-          { name: 'tracking_number', label: 'Tracking number' },
-          { name: 'estimated_arrival', label: 'Expected on', kind: 'date' },
-          { name: 'notify_creator', label: 'Mail the creator', kind: 'checkbox', value: true },
+          'creator_email',
+          'campaign_id',
+          'product_description',
+          { name: 'products', label: 'Products' },
+          { name: 'shipping_address', label: 'Address' },
+          'carrier',
+          'tracking_number',
+          'estimated_arrival',
+          'notify_creator',
         ],
-        onSubmit: async (values, close) => {
-          await create.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-              product_description: values.orNull('product_description'),
-              carrier: values.orNull('carrier'),
-              tracking_number: values.orNull('tracking_number'),
-              estimated_arrival: values.orNull('estimated_arrival'),
-              notify_creator: values.isChecked('notify_creator'),
-            },
-          });
-          close();
-        },
+        shown: ['list_shipments'],
+        onDone: making.close,
       }}
     >
       <ShareDialog isOpen={sharing.isOpen} onClose={sharing.close} />

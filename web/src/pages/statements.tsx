@@ -1,13 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
-import { useAll, useCall, useChange, useRows } from '../call/use.ts';
+import { useAll, useCall, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { creatorField, Form } from '../kit/form.tsx';
-import { day, money, month, words } from '../kit/format.ts';
+import { day, money, month, today, words } from '../kit/format.ts';
+import { FollowedJob } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
+import { orderSecond } from '../kit/order-name.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, listed, Opener, Table } from '../kit/table.tsx';
 import { DAY_MS } from '../kit/utc-day.ts';
@@ -40,9 +42,9 @@ const isRefund = ({ refunded_amount, commission, taken_back }: Line) =>
 /** A line earns or pays. */
 const moneyOrNone = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
 
-/** The last complete month, in UTC days. */
+/** The last complete month. */
 function lastMonth(): { from: string; to: string } {
-  const now = new Date();
+  const now = new Date(today());
   const dayAt = (month: number, date: number) =>
     new Date(Date.UTC(now.getUTCFullYear(), month, date)).toISOString().slice(0, 10);
   return { from: dayAt(now.getUTCMonth() - 1, 1), to: dayAt(now.getUTCMonth(), 0) };
@@ -90,7 +92,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
             columns={[
               {
                 head: 'Order or payout',
-                cell: ({ type, order_id, reference, status, refunded_amount, currency }) => (
+                cell: ({ type, order_id, order_number, reference, status, refunded_amount, currency }) => (
                   <>
                     {type === 'payout' ? (
                       `Payout ${reference ?? ''}`
@@ -98,11 +100,12 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
                       'Commission'
                     ) : (
                       <Link to="/orders" search={{ open: order_id }}>
-                        {order_id}
+                        {order_number ?? order_id}
                       </Link>
                     )}
                     <span className="second">
                       {[
+                        orderSecond({ order_id, order_number }),
                         status && words(status),
                         refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
                       ]
@@ -131,6 +134,8 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
   );
 }
 
+const SEND_EMAIL = { name: 'send_email', label: 'Mail the creator the link' } as const;
+
 function Making({
   email,
   onMade,
@@ -140,29 +145,54 @@ function Making({
   onMade: (made: Made) => void;
   onClose: () => void;
 }) {
-  const make = useChange('create_statement', ['list_statements']);
   const { from, to } = lastMonth();
   return (
-    <Form
+    <OperationForm
+      operation="create_statement"
       action="Create the statement"
       onCancel={onClose}
+      start={{ creator_email: email, from, to }}
+      fields={['creator_email', 'from', { name: 'to', hint: 'That day is included.' }, SEND_EMAIL]}
+      omits={['time_zone']}
+      shown={['list_statements']}
+      onDone={({ data }) => onMade(data)}
+    />
+  );
+}
+
+/** Statements of everybody, made by a job. */
+function MakingAll({ onClose }: { onClose: () => void }) {
+  const [jobId, setJobId] = useState<string>();
+  if (jobId !== undefined) {
+    return (
+      <FollowedJob
+        id={jobId}
+        noun="run"
+        what="creators"
+        onCancel="Statements that were created so far stay."
+        done={({ files }) => (
+          <div className="stack">
+            <p role="status">All statements are created.</p>
+            {files.map(({ name, url }) => url !== null && <a key={name} href={url}>{`Download ${name}`}</a>)}
+          </div>
+        )}
+      />
+    );
+  }
+  return (
+    <OperationForm
+      operation="create_statements"
+      action="Create them"
+      onCancel={onClose}
+      start={lastMonth()}
       fields={[
-        creatorField(email),
-        { name: 'from', label: 'From', kind: 'date', isRequired: true, value: from },
-        { name: 'to', label: 'To', kind: 'date', isRequired: true, value: to, hint: 'That day is included.' },
-        { name: 'send_email', label: 'Mail the creator the link', kind: 'checkbox' },
+        'from',
+        { name: 'to', hint: 'That day is included.' },
+        { name: 'send_email', label: 'Mail every creator the link' },
       ]}
-      onSubmit={async (values) => {
-        const { data } = await make.mutateAsync({
-          body: {
-            creator_email: values.text('creator_email'),
-            from: values.text('from'),
-            to: values.text('to'),
-            send_email: values.isChecked('send_email'),
-          },
-        });
-        onMade(data);
-      }}
+      omits={['time_zone']}
+      shown={['list_statements', 'list_jobs']}
+      onDone={({ data }) => setJobId(data.id)}
     />
   );
 }
@@ -173,6 +203,7 @@ export function Statements() {
   const list = useRows('list_statements', query);
   const opened = useOpened();
   const making = useDialog('create');
+  const makingAll = useDialog('everybody');
   const [made, setMade] = useState<Made>();
   const disputes = useAll('list_disputes', { status: 'open' }).data ?? [];
   const asked = new Map(disputes.map(({ id, statement_id }) => [statement_id ?? '', id]));
@@ -232,6 +263,9 @@ export function Statements() {
     <>
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
+        <Button needs="create_statements" onPress={makingAll.open}>
+          For everybody
+        </Button>
         <Button needs="create_statement" kind="primary" onPress={making.open}>
           Create a statement
         </Button>
@@ -252,6 +286,14 @@ export function Statements() {
             setMade(one);
           }}
         />
+      </Dialog>
+      <Dialog
+        title="Statements for everybody"
+        hint="One for each creator who earned or was paid in the period, or is owed something at its end."
+        isOpen={makingAll.isOpen}
+        onClose={makingAll.close}
+      >
+        {makingAll.isOpen && <MakingAll onClose={makingAll.close} />}
       </Dialog>
       <Dialog
         title="Statement created"

@@ -78,7 +78,7 @@ function Generic({ store }: { store: Store }) {
       <Code text={buildScriptTag(store)} label="Script tag" />
       <p>
         <strong>2. Send the click with the order.</strong> At checkout, read rollcall.click and send it in click_ids.
-        See docs/stores.md.
+        The <a href="/manual/stores#the-protocol-of-a-generic-store">protocol</a> has every field.
       </p>
       <p className="hint">
         Where visitors must agree first, add data-consent="wait" to the tag, and call rollcall.allow() once they have.
@@ -101,7 +101,10 @@ function TestIt({ store }: { store: Store }) {
       <Facts
         of={[
           ['Last visit', click ? `${ago(click.at)}, by ${click.link_value}` : 'None in 30 days'],
-          ['Last order with a click', order ? `${order.order_id}, ${ago(order.ordered_at)}` : 'None yet'],
+          [
+            'Last order with a click',
+            order ? `${order.order_number ?? order.order_id}, ${ago(order.ordered_at)}` : 'None yet',
+          ],
           ['Share', describeTracking(store)],
         ]}
       />

@@ -1,8 +1,8 @@
 import type { Row } from '../call/call.ts';
-import { listEnum } from '../kit/every.ts';
+import { listChoices } from '../call/lists.ts';
 
 export type Provider = Row<'list_affiliate_stores'>['provider'];
-export const PROVIDERS = listEnum<Provider>()(['shopify', 'woocommerce', 'generic']);
+export const PROVIDERS = listChoices('list_affiliate_stores', 'provider');
 
 type Store = Pick<Row<'list_affiliate_stores'>, 'provider' | 'webhook_url'>;
 
@@ -58,7 +58,7 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
   generic: {
     label: 'Other',
     url: 'https://store.example',
-    token: 'Agree on one with the store’s developers. The protocol is in docs/stores.md.',
+    token: 'Agree on one with the store’s developers. The manual has the protocol: /manual/stores.',
     webhookSecret: 'Agree on one with the store’s developers, who sign webhooks with it.',
   },
 };

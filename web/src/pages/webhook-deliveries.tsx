@@ -1,8 +1,8 @@
 import { useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { listEnum } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
 import { number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
@@ -10,7 +10,7 @@ import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx'
 import { Time } from '../kit/time.tsx';
 
 const REFETCH_MS = 3_000;
-const STATES = listEnum<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
+const STATES = listChoices('list_webhook_deliveries', 'state');
 type State = (typeof STATES)[number];
 
 /** The receiver's answer to each attempt, and the request body that was sent. */

@@ -1,18 +1,22 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Choose } from '../kit/filters.tsx';
-import { Form, type Group } from '../kit/form.tsx';
+import type { Group } from '../kit/form.tsx';
 import { number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { Deliveries } from './webhook-deliveries.tsx';
 import { RecoverDialog } from './webhook-recover.tsx';
+
+const ALL_EVENTS = [...listChoices('create_webhook', 'events')];
 
 type Webhook = Row<'list_webhooks'>;
 
@@ -30,7 +34,7 @@ const buildGroups = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
     key: noun,
     legend: words(noun),
     fields: its.map(({ event, when }) => ({
-      name: event,
+      name: `events.${event}`,
       label: words(event.replace('.', ' ')),
       kind: 'checkbox',
       hint: when,
@@ -46,7 +50,6 @@ function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
 export function Webhooks() {
   const list = useRows('list_webhooks', {});
   const events = useCall('list_webhook_events').data?.data ?? [];
-  const create = useChange('create_webhook', ['list_webhooks']);
   const update = useChange('update_webhook', ['list_webhooks']);
   const remove = useChange('delete_webhook', ['list_webhooks']);
   const rotate = useChange('rotate_webhook_secret', ['list_webhooks']);
@@ -57,7 +60,6 @@ export function Webhooks() {
   const recovering = useOpened('recover');
   const [secret, setSecret] = useState<string>();
   const [which, setWhich] = useState<Which>('all');
-  const groups = which === 'all' ? [] : buildGroups(events);
   const sendTest = (id: string) =>
     test.mutateAsync({ params: { id }, body: {} }).then(
       () => say('A test event was queued. See its delivery for the result.'),
@@ -151,29 +153,18 @@ export function Webhooks() {
       />
       <Dialog title="Add a webhook" isOpen={making.isOpen} onClose={making.close}>
         <Choose ofForm label="Events" value={which} options={WHICH} onChoose={setWhich} />
-        <Form
+        <OperationForm
+          operation="create_webhook"
           action="Add"
           onCancel={making.close}
           fields={[
-            {
-              name: 'url',
-              label: 'Address',
-              kind: 'url',
-              isRequired: true,
-              hint: 'An https URL that is reachable from the internet.',
-            },
-            { name: 'description', label: 'Description' },
+            { name: 'url', label: 'Address', kind: 'url', hint: 'An https URL that is reachable from the internet.' },
+            'description',
           ]}
-          groups={groups}
-          onSubmit={async (values) => {
-            const names = events.map(({ event }) => event);
-            const { data } = await create.mutateAsync({
-              body: {
-                url: values.text('url'),
-                description: values.orNull('description'),
-                events: which === 'all' ? names : names.filter((event) => values.isChecked(event)),
-              },
-            });
+          {...(which === 'all' ? { fixed: { events: ALL_EVENTS } } : { groups: buildGroups(events) })}
+          brings={['events']}
+          shown={['list_webhooks']}
+          onDone={({ data }) => {
             making.close();
             setSecret(data.secret);
           }}

@@ -1,8 +1,8 @@
 import type { Row } from '../call/call.ts';
 import { compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Glance } from '../kit/glance.tsx';
+import { platformName, postName } from '../kit/platforms.ts';
 import { payText } from './compensation.ts';
-import { platformName, postName } from './platforms.ts';
 import { useUnsigned } from './unsigned.ts';
 
 /** Whose items a card shows. */

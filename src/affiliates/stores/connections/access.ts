@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { assertLive } from '../../../kit/engines/postgres/home.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { HOUR_MS } from '../../../kit/values/duration.ts';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
@@ -96,6 +97,7 @@ export async function renewToken(context: StoreContext, row: StoreKey): Promise<
  */
 export async function openStore(context: StoreContext, row: StoreKey): Promise<Store> {
   const { postgres, secrets, config, clock, log } = context;
+  await assertLive(postgres.db);
   const { secrets: seen, apiVersion } = await getAccess(postgres.db, row);
   const storeSecrets = openStoreSecrets(secrets, seen, row.id);
   const { provider, baseUrl } = row;

@@ -1,3 +1,4 @@
+import { endClaim } from '../../../kit/engines/postgres/work-claims.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Work } from '../../../kit/operation/work.ts';
 import { ApiError, validationError } from '../../../kit/values/errors.ts';
@@ -14,6 +15,7 @@ import {
   type StoreFacts,
 } from '../formats/provider.ts';
 import { type StoreSecrets, sealStoreSecrets } from '../formats/store-secrets.ts';
+import { SWEEPS } from '../sweeps/schedule.ts';
 import { exchange, openStore } from './access.ts';
 import {
   getConnectedIntegration,
@@ -156,6 +158,8 @@ export async function connectStore(
   await lockBrand(db, brandId);
   const old = await lockIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
+  // A sweep that runs would go on with the earlier secrets.
+  await endClaim(db, SWEEPS, id);
   const facts = {
     name,
     currency,

@@ -1,6 +1,7 @@
-import { create, get, read, remove } from '../../../kit/operation/kit.ts';
+import { create, get, patch, read, remove } from '../../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
 import { noun } from '../../../kit/operation/noun.ts';
+import { omitUndefined } from '../../../kit/values/patch.ts';
 import { checkStore, connectStore, disconnectStore, type StoreEntry } from './connect.ts';
 import {
   Integration,
@@ -8,9 +9,10 @@ import {
   IntegrationDisconnected,
   IntegrationFilter,
   IntegrationList,
+  IntegrationPatch,
   toIntegration,
 } from './connections.shapes.ts';
-import { getIntegrationWithHealth, integrations } from './connections.ts';
+import { getIntegrationWithHealth, integrations, lockIntegration, updateIntegration } from './connections.ts';
 
 const tag = 'Affiliates';
 
@@ -43,6 +45,29 @@ const integrationOperations = [
       const now = clock.now();
       const row = await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now);
       return toIntegration(row, now, config);
+    },
+  }),
+  patch({
+    id: 'update_affiliate_store',
+    path: '/v1/affiliates/integrations/{id}',
+    tag,
+    summary: 'Change how orders of a store are read',
+    description:
+      'Set changes, omit keeps, and an empty list clears. Names the tags by which you mark orders of subscriptions, if they ' +
+      'are not those of a known subscription app. Applies to later reports of orders.',
+    forAgents: { isListed: false },
+    hints: { planned: true },
+    body: IntegrationPatch,
+    item: Integration,
+    errors: ['NOT_FOUND'],
+    lookUp: async ({ config }) => config,
+    apply: async (work, { params: { id }, body }, config) => {
+      const { db, now, brandId, audit } = work;
+      const old = await lockIntegration(db, brandId, id);
+      const change = omitUndefined({ renewalTags: body.renewal_tags, firstTags: body.first_tags });
+      const row = await updateIntegration(db, brandId, id, { ...change, updatedAt: now });
+      audit({ resourceId: id, old, new: row });
+      return toIntegration(await getIntegrationWithHealth(db, brandId, id, now), now, config);
     },
   }),
   remove({

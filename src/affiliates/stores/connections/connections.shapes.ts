@@ -139,6 +139,14 @@ export const Integration = z
       .nullable()
       .describe('When a delivery of the store last recorded an order or refund; null if none ever did.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    renewal_tags: z
+      .array(z.string())
+      .describe("Your own tags of orders that renew a subscription, beside those that Shopify's subscription apps use.")
+      .meta({ example: ['Monthly box'] }),
+    first_tags: z
+      .array(z.string())
+      .describe('Your own tags of orders that start a subscription.')
+      .meta({ example: ['First box'] }),
     last_swept_at: timestamp
       .nullable()
       .describe(
@@ -148,6 +156,20 @@ export const Integration = z
   })
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof Integration>;
+
+const MAX_TAGS = 50;
+const tags = z.array(z.string().trim().min(1).max(100)).max(MAX_TAGS).optional();
+
+export const IntegrationPatch = z
+  .object({
+    renewal_tags: tags.describe('Tags of orders that renew a subscription. Case, `_` and `-` do not matter.').meta({
+      example: ['Monthly box'],
+    }),
+    first_tags: tags
+      .describe('Tags of orders that start a subscription. Case, `_` and `-` do not matter.')
+      .meta({ example: ['First box'] }),
+  })
+  .meta({ id: 'IntegrationPatch' });
 
 /** The base URL of a store's API, in one spelling. */
 export const StoreUrl = WebAddress.transform((text) => {
@@ -265,6 +287,8 @@ export function toIntegration(row: ListedIntegration, now: Date, { linksUrl }: {
       discounts: { read: row.status === 'connected', create: false },
       orders: { read: hears, refunds: hears },
     },
+    renewal_tags: row.renewalTags ?? [],
+    first_tags: row.firstTags ?? [],
     last_swept_at: row.sweptAt?.toISOString() ?? null,
     webhook_url: toWebhookUrl(linksUrl, row),
     webhook_health: {

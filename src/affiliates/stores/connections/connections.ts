@@ -43,6 +43,8 @@ const SHOWN = [
   'webhooksCheckedAt',
   'createdAt',
   'updatedAt',
+  'renewalTags',
+  'firstTags',
 ] as const;
 
 const LAST_ORDERS = 50;
@@ -125,7 +127,7 @@ export const integrations = {
 export const getIntegrationWithHealth = (db: Db, brandId: string, id: string, now: Date) =>
   integrationsAt(now).get(db, brandId, id);
 
-async function findIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow | undefined> {
+export async function findIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow | undefined> {
   return await db
     .selectFrom('integrations')
     .select(SHOWN)
@@ -202,7 +204,17 @@ export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: str
 export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
   updateIntegrationByKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
-const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
+const RECEIVER = [
+  'id',
+  'brandId',
+  'provider',
+  'baseUrl',
+  'currency',
+  'status',
+  'secrets',
+  'renewalTags',
+  'firstTags',
+] as const;
 
 /**
  * Finds the secrets that a delivery is checked against. The sender has no key, so the integration's id alone selects

@@ -2,15 +2,25 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import type { Context } from '../../../kit/operation/context.ts';
-import { inWork } from '../../../kit/operation/work.ts';
+import { inWork, type Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
+import { recordWish } from '../../data-requests/data-requests.ts';
 import { recordReadings } from '../../orders/record.ts';
 import { openStore } from '../connections/access.ts';
 import { listReceivers, markUninstalled, type Receiver, updateAccessStatus } from '../connections/connections.ts';
 import { updateHealth } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
 import { parseDelivery } from '../formats/delivery-body.ts';
-import { type Delivery, getRetryAfterMs, needsReconnect, type Reading, type Store } from '../formats/provider.ts';
+import {
+  type Delivery,
+  getRetryAfterMs,
+  getSettings,
+  needsReconnect,
+  type PersonWish,
+  type Reading,
+  type Store,
+  type StoreSettings,
+} from '../formats/provider.ts';
 import type { DELIVERY_STATES, Reason } from './deliveries.shapes.ts';
 import { toFailedOutcome, toOutcome } from './outcomes.ts';
 
@@ -182,7 +192,7 @@ class StoreNotCalled extends Error {}
 /** Stands in for the store at first; reading its token throws, which shows that the store has to be called. */
 class StoreNotOpened extends Error {}
 
-async function open(context: Context, sender: StoreBatch): Promise<Store & { currency: string }> {
+async function open(context: Context, sender: StoreBatch): Promise<Store & StoreSettings> {
   const { receiver, unanswered, failure } = sender;
   if (unanswered >= UNANSWERED || needsReconnect(failure))
     throw new StoreNotCalled('It had no answer.', { cause: failure });
@@ -191,15 +201,15 @@ async function open(context: Context, sender: StoreBatch): Promise<Store & { cur
     sender.hasAnswered = true;
     sender.unanswered = 0;
   };
-  return Object.assign(await sender.opened, { currency: receiver.currency, onAnswer });
+  return Object.assign(await sender.opened, { ...getSettings(receiver), onAnswer });
 }
 
 async function readUsingStore(context: Context, sender: StoreBatch, delivery: Delivery): Promise<Reading | undefined> {
   const client = getClient(sender.receiver.provider);
-  const { baseUrl, currency } = sender.receiver;
+  const { baseUrl } = sender.receiver;
   const unopened = {
+    ...getSettings(sender.receiver),
     baseUrl,
-    currency,
     allow: [],
     get token(): string {
       throw new StoreNotOpened();
@@ -218,6 +228,7 @@ interface ReadDelivery {
   claimed: ClaimedDelivery;
   sender: StoreBatch;
   reading: Reading | undefined;
+  wish?: PersonWish;
   outcome: Outcome;
 }
 
@@ -232,6 +243,15 @@ async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: 
     const headers = Headers.parse(claimed.headers);
     const uninstalledAt = getClient(sender.receiver.provider).uninstalledAt?.(headers);
     if (uninstalledAt) await markUninstalled(context.postgres.db, sender.receiver, uninstalledAt, clock.now());
+    const wish = getClient(sender.receiver.provider).readWish?.({ headers, body });
+    if (wish)
+      return {
+        claimed,
+        sender,
+        reading: undefined,
+        wish,
+        outcome: { ...toOutcome(claimed, body, undefined), state: 'done' },
+      };
     const reading = await readUsingStore(context, sender, { headers, body });
     return { claimed, sender, reading, outcome: toOutcome(claimed, body, reading) };
   } catch (thrown) {
@@ -290,6 +310,17 @@ async function updateStatusFromAnswers(
   }
 }
 
+/** Empties the bodies of what was just read of people who were erased, or who ask to be. */
+async function eraseBodies({ db, brandId }: Work, read: readonly ReadDelivery[]): Promise<void> {
+  const wished = read.flatMap(({ wish, outcome }) => (wish ? [outcome.id] : []));
+  const others = read.flatMap(({ reading, outcome }) => (reading ? [outcome.id] : []));
+  await sql`
+    update store_deliveries as own set body = '', headers = '{}', reason = null, notes = '[]'
+    where own.brand_id = ${brandId} and (own.id = any(${wished}::text[]) or own.id = any(${others}::text[]) and exists (
+      select from orders where orders.integration_id = own.integration_id and orders.order_id = own.order_id
+        and orders.brand_id = own.brand_id and orders.erased_by is not null))`.execute(db);
+}
+
 /** Records readings and outcomes in one transaction. Deliveries that another worker folded are left out. */
 async function record(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   const { postgres, clock, secrets } = context;
@@ -304,6 +335,7 @@ async function record(context: Context, brandId: string, read: readonly ReadDeli
     for (const [{ receiver }, its] of ours) {
       const readings = its.flatMap(({ reading }) => reading ?? []);
       await recordReadings(work, secrets, receiver, readings);
+      for (const { wish } of its) if (wish) await recordWish(work, secrets, receiver, wish);
       const ended = its.filter(({ outcome }) => outcome.state !== 'waiting');
       if (ended.length === 0) continue;
       const failed = ended.filter(({ outcome }) => outcome.state === 'failed');
@@ -311,6 +343,10 @@ async function record(context: Context, brandId: string, read: readonly ReadDeli
       const health = { isSynced: readings.length > 0, failures: failed.length, isFailing };
       await updateHealth(work.db, receiver, health, work.now);
     }
+    await eraseBodies(
+      work,
+      read.filter(({ outcome }) => own.has(outcome.id)),
+    );
   });
 }
 

@@ -1,3 +1,5 @@
+import { splitClicks } from '../../../kit/values/click-token.ts';
+
 const PARAMETER = 'click_id';
 export const MAX_LENGTH = 500;
 export const MAX_VALUES = 50;
@@ -14,6 +16,10 @@ export function readClickIds(attributes: readonly { name: string; value: unknown
     [PARAMETER, `_${PARAMETER}`].includes(name) && typeof value === 'string' ? [value] : [],
   );
 }
+
+/** Keeps distinct click ids; one value may hold several. */
+export const uniqueClicks = (values: readonly (string | null | undefined)[]): string[] =>
+  uniqueTexts(values.flatMap((value) => splitClicks(value ?? '')));
 
 /** Keeps distinct, non-empty texts in their order, within limits. */
 export function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {

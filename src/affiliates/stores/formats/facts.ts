@@ -1,3 +1,5 @@
+import type { SubscriptionFacts } from '../../terms/kinds.ts';
+
 /** A line of goods. */
 export interface ItemFacts {
   /** Id of the line in refunds. */
@@ -7,6 +9,10 @@ export interface ItemFacts {
   quantity: number;
   /** After discounts, without tax, before any refund. */
   amountMinor: number;
+  productId?: string | undefined;
+  variantId?: string | undefined;
+  categories?: readonly string[] | undefined;
+  onSale?: boolean | undefined;
 }
 
 /** Refunded part of a line. */
@@ -35,20 +41,26 @@ export interface ReceivedRefunds {
 }
 
 /** State of an order in one delivery; `updatedAt` is the store's own time of this state. */
-export interface OrderFacts extends ReceivedRefunds {
+export interface OrderFacts extends ReceivedRefunds, SubscriptionFacts {
   orderId: string;
+  /** The number that people know the order by. Undefined or null if the store does not say. */
+  orderNumber?: string | null;
   /** Goods after discounts, without tax and shipping, before any refund. */
   baseMinor: number;
   occurredAt: Date;
   paidAt: Date | null;
   cancelledAt: Date | null;
   customerEmail: string | null;
+  /** The store erased the customer of the order. */
+  isErased?: true;
+  /** The customer's id at the store. */
+  customerId: string | null;
+  /** ISO 3166 code of the country that the order is shipped to, else billed to. */
+  country: string | null;
   codes: string[];
   clickIds: string[];
   /** A test order, which nobody paid for. */
   isTest: boolean;
-  /** A later order of a subscription, which its customer did not place. */
-  isRenewal: boolean;
   /** Set if the store reports disputes with the order. */
   dispute: DisputeFacts | null;
   /** Undefined if the store does not report lines. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { Currency, getDecimals } from '../../../kit/values/money.ts';
 import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
+import { isCountry } from '../../../workflow/terms/countries.ts';
+import { OrderKind } from '../../../workflow/terms/terms.shapes.ts';
 import { MAX_LENGTH, MAX_VALUES } from './click.ts';
 import { DISPUTE_STATUSES } from './facts.ts';
 import { Decimal, findExcess, isWhole, writeDecimal } from './money.ts';
@@ -39,19 +41,25 @@ export const GenericStoreCoupon = z
     description: 'The answer of a generic store to `GET /coupons/{code}`; 404 when it has no coupon with that code.',
   });
 
-const sku = z
+const MAX_CATEGORIES = 100;
+
+export const idAtStore = z
   .string()
   .trim()
   .min(1)
   .max(200)
   .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), 'must be text without control characters');
 
-const RefundedItem = z.object({
-  sku: sku
-    .describe('SKU of the refunded line, as in `items`; its `title` if it has none.')
-    .meta({ example: 'SERUM-30' }),
-  amount: Decimal.describe('What was refunded of the line, in major units.').meta({ example: 25 }),
-});
+const RefundedItem = z
+  .object({
+    sku: idAtStore
+      .describe('SKU of the refunded line, as in `items`; its `title` if it has none. Not needed beside `line_id`.')
+      .meta({ example: 'SERUM-30' })
+      .optional(),
+    line_id: idAtStore.describe('Id of the refunded line, as in `items`.').meta({ example: 'line-1' }).optional(),
+    amount: Decimal.describe('What was refunded of the line, in major units.').meta({ example: 25 }),
+  })
+  .refine(({ sku: named, line_id }) => named !== undefined || line_id !== undefined, 'must have `line_id` or `sku`');
 
 const refundedItems = z
   .array(RefundedItem)
@@ -59,8 +67,23 @@ const refundedItems = z
   .describe('Which lines the refund is for, so that figures by product are right. They need not add up to `amount`.');
 
 const GenericItem = z.object({
-  sku: sku.nullish().describe('Stock keeping unit of the product. Figures by product use `title` without it.'),
+  sku: idAtStore.nullish().describe('Stock keeping unit of the product. Figures by product use `title` without it.'),
   title: z.string().max(1_000).nullish().describe('Name of the product.'),
+  line_id: idAtStore
+    .nullish()
+    .describe('Id of the line within the order, by which refunds name it; `sku` or `title` when omitted.')
+    .meta({ example: 'line-1' }),
+  product_id: idAtStore
+    .nullish()
+    .describe('Id of the product at the store, for rates by product.')
+    .meta({ example: 'p-77' }),
+  categories: z
+    .array(idAtStore)
+    .max(MAX_CATEGORIES)
+    .nullish()
+    .describe('Categories of the product, for rates by category.')
+    .meta({ example: ['Skin care'] }),
+  on_sale: z.boolean().nullish().describe('Whether the product was on sale.').meta({ example: false }),
   quantity: z.number().int().min(0).max(1_000_000).default(1).describe('How many of it were bought.'),
   amount: Decimal.describe('What was paid for the line, in major units: after discounts, without tax, before refunds.'),
 });
@@ -84,6 +107,11 @@ function amountProblem(amount: bigint, currency: string): string | undefined {
 /** Fields of an order, as its store reports it. */
 export const orderFields = {
   order_id: StoreId.describe('Id of the order at this store. A later report with the same id updates the order.'),
+  order_number: z
+    .string()
+    .max(200)
+    .nullish()
+    .describe('Number that customers and creators know the order by, such as #1001. It need not be unique.'),
   currency: Currency.describe('Currency of the order and its refunds.'),
   amount: Decimal.optional().describe(
     'What was paid for goods, in major units: after discounts, without tax and shipping, before refunds. ' +
@@ -116,10 +144,26 @@ export const orderFields = {
       'What was bought, for figures by product. The first 200 lines are kept. They need not add up to `amount`.',
     ),
   test: z.boolean().optional().describe('True for an order that was placed to try the store: it pays nobody.'),
-  is_renewal: z
-    .boolean()
-    .optional()
-    .describe('True for a later order of a subscription: it pays only codes and links with `pays_renewals`.'),
+  is_renewal: z.boolean().optional().describe('Stands for `kind`: `renewal`.'),
+  kind: OrderKind.optional(),
+  subscription_id: idAtStore
+    .nullish()
+    .describe('Id of the subscription at the store. The creator who sold it may earn on its later orders.')
+    .meta({ example: 'sub_8999' }),
+  previous_subscription_id: idAtStore
+    .nullish()
+    .describe('The subscription that a customer who subscribed again had before.')
+    .meta({ example: null }),
+  customer_external_id: idAtStore
+    .nullish()
+    .describe("The customer's id at the store, of which only a keyed hash is stored.")
+    .meta({ example: 'c-501' }),
+  country: z
+    .string()
+    .refine(isCountry, 'must be a country of ISO 3166 such as DE')
+    .nullish()
+    .describe('Country that the order is shipped to, else billed to, as its ISO 3166 code.')
+    .meta({ example: 'DE' }),
   dispute: z
     .enum(DISPUTE_STATUSES)
     .nullish()

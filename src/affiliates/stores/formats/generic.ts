@@ -1,4 +1,5 @@
-import { uniqueTexts } from './click.ts';
+import { readGenericKind } from '../../terms/kinds.ts';
+import { uniqueClicks, uniqueTexts } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.ts';
 import {
   Envelope,
@@ -10,7 +11,7 @@ import {
   Placed,
 } from './generic.shapes.ts';
 import { listGenericOrders } from './generic-list.ts';
-import { limitItems, toLine } from './items.ts';
+import { findCountry, limitItems, toLine, toOrderNumber } from './items.ts';
 import { toMinorUnits } from './money.ts';
 import {
   askStore,
@@ -31,13 +32,13 @@ const DISPUTE = 'dispute';
 
 const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
 
-/** Converts refunded lines, which have a SKU, or else a title. */
+/** Converts refunded lines, which name their line by its id, its SKU, or else its title. */
 export const toRefundedItems = (
-  items: readonly { sku: string; amount: bigint }[] | undefined,
+  items: readonly { sku?: string | undefined; line_id?: string | undefined; amount: bigint }[] | undefined,
   currency: string,
 ): RefundedItem[] =>
-  (items ?? []).flatMap(({ sku, amount }) => {
-    const [lineId, amountMinor] = [toLine(sku), toMinorUnits(amount, currency)];
+  (items ?? []).flatMap(({ sku, line_id, amount }) => {
+    const [lineId, amountMinor] = [line_id ?? toLine(sku), toMinorUnits(amount, currency)];
     return lineId === null || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
   });
 
@@ -54,7 +55,16 @@ function toItems({ items, currency }: Order): ItemFacts[] | undefined {
   const lines = items?.map((item, place) => {
     const [sku, title] = [toLine(item.sku), toLine(item.title)];
     const amountMinor = toMinorUnits(item.amount, currency);
-    return { lineId: sku ?? title ?? `#${place}`, sku, title, quantity: item.quantity, amountMinor };
+    return {
+      lineId: item.line_id ?? sku ?? title ?? `#${place}`,
+      sku,
+      title,
+      quantity: item.quantity,
+      amountMinor,
+      productId: item.product_id ?? undefined,
+      categories: item.categories ?? undefined,
+      onSale: item.on_sale ?? undefined,
+    };
   });
   return lines && limitItems(lines);
 }
@@ -62,8 +72,16 @@ function toItems({ items, currency }: Order): ItemFacts[] | undefined {
 /** Converts a report to the facts of its order. */
 export function toOrderFacts(order: Order, sentAt: Date): OrderFacts {
   const { amount, placed_at } = parseBody(Placed, order);
+  const kind = readGenericKind({
+    kind: order.kind ?? null,
+    isRenewal: order.is_renewal ?? false,
+    subscriptionId: order.subscription_id ?? null,
+    previousSubscriptionId: order.previous_subscription_id ?? null,
+  });
   return {
+    ...kind,
     orderId: order.order_id,
+    orderNumber: toOrderNumber(order.order_number),
     currency: order.currency,
     baseMinor: toMinorUnits(amount, order.currency),
     occurredAt: placed_at,
@@ -71,12 +89,13 @@ export function toOrderFacts(order: Order, sentAt: Date): OrderFacts {
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at ?? sentAt,
     customerEmail: order.customer_email || null,
+    customerId: order.customer_external_id ?? null,
+    country: findCountry([order.country]),
     codes: uniqueTexts(order.codes),
-    clickIds: uniqueTexts(order.click_ids),
+    clickIds: uniqueClicks(order.click_ids),
     refunds: toRefunds(order),
     hasAllRefunds: order.refunds !== undefined,
     isTest: order.test ?? false,
-    isRenewal: order.is_renewal ?? false,
     dispute: order.dispute ? { disputeId: DISPUTE, status: order.dispute, at: order.updated_at ?? sentAt } : null,
     items: toItems(order),
   };

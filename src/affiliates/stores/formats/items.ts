@@ -1,11 +1,29 @@
+import { z } from 'zod';
+import { isCountry } from '../../../workflow/terms/countries.ts';
 import type { ItemFacts } from './facts.ts';
-import { StoreName } from './provider.ts';
+import { StoreId, StoreName } from './provider.ts';
 
 /** Limit of stored lines for each order. */
 const MOST = 200;
 
 /** Reduces a SKU or title to one line; null if there is none. */
 export const toLine = (value: unknown): string | null => StoreName.safeParse(value).data || null;
+
+/** The number of an order on one line; null if there is none. */
+export const toOrderNumber = (value: unknown): string | null =>
+  toLine(typeof value === 'number' ? String(value) : value);
+
+/** Reads an id that the store may leave out or write as 0. */
+export const toOptionalId = (value: unknown): string | undefined => {
+  const id = StoreId.safeParse(value).data;
+  return id === '0' ? undefined : id;
+};
+
+const Country = z.string().trim().toUpperCase().refine(isCountry);
+
+/** Returns the first country of ISO 3166 among the values. */
+export const findCountry = (values: readonly unknown[]): string | null =>
+  values.flatMap((value) => Country.safeParse(value).data ?? [])[0] ?? null;
 
 /** Limits the lines that are stored of an order. */
 export const limitItems = (items: readonly ItemFacts[]): ItemFacts[] => items.slice(0, MOST);

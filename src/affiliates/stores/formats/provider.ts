@@ -19,6 +19,8 @@ export interface Store {
   keysInQuery?: boolean;
   /** Private addresses that may be called. */
   allow: readonly string[];
+  /** Ends a call at once when it is aborted: that of the turn for which the store was opened. */
+  signal?: AbortSignal | undefined;
   /** Gets another token in place of the one that the store refused. */
   renew?: (refused: string) => Promise<string>;
   /** Called after each successful answer. */
@@ -49,6 +51,20 @@ export class AppRefused extends Error {
     this.field = field;
   }
 }
+
+/** What readers of its deliveries know of a store without calling it. */
+export interface StoreSettings {
+  currency: string;
+  /** The brand's own words for the tags of renewals and of first orders of subscriptions. */
+  renewalTags: readonly string[] | null;
+  firstTags: readonly string[] | null;
+}
+
+export const getSettings = ({ currency, renewalTags, firstTags }: StoreSettings): StoreSettings => ({
+  currency,
+  renewalTags,
+  firstTags,
+});
 
 /** Facts that a store reports about itself when it is connected. */
 export interface StoreFacts {
@@ -105,6 +121,14 @@ export interface StoreWebhooks {
 
 export class WebhookRefused extends Error {}
 
+/** A person's wish that a store passes on, or one that is about all its buyers. */
+export interface PersonWish {
+  kind: 'erasure' | 'access';
+  email: string | null;
+  orderIds: readonly string[];
+  isWholeStore: boolean;
+}
+
 /** Access to one kind of store. */
 export interface StoreClient {
   /** The events that it must report. */
@@ -112,6 +136,8 @@ export interface StoreClient {
   webhooks?: StoreWebhooks;
   /** Returns the time of uninstallation if the delivery reports one. */
   uninstalledAt?(headers: IncomingHttpHeaders): Date | undefined;
+  /** Reads a delivery about a person's rights; undefined if it is about something else. */
+  readWish?(delivery: Delivery): PersonWish | undefined;
   /** Version of the API that we call, if the store has versions. */
   version?: string;
   /** Reads the store's facts; fails if the token lacks permissions for later calls. */
@@ -123,7 +149,7 @@ export interface StoreClient {
   /** True for an unsigned test call of a new webhook, which only needs a 200. */
   isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
   /** Reads a delivery, with calls to the store if the body is incomplete. Throws a ZodError if the body is invalid. */
-  read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
+  read(delivery: Delivery, store: Store & StoreSettings): Promise<Reading | undefined>;
   /** Lists changed orders, oldest change first; undefined if the store does not list its orders. */
   listOrders(store: Store, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
 }
@@ -325,7 +351,7 @@ function describeFailure({ reason, cause }: Extract<OutsideAnswer, { outcome: 'f
 
 /** Calls a store once, with limits on time and bytes. */
 export async function requestStore(
-  { baseUrl, allow }: Pick<Store, 'baseUrl' | 'allow'>,
+  { baseUrl, allow, signal }: Pick<Store, 'baseUrl' | 'allow' | 'signal'>,
   call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body' | 'isList'> &
     ReturnType<StoreRequest<unknown>['credentials']>,
 ) {
@@ -337,6 +363,7 @@ export async function requestStore(
     method,
     allow,
     timeoutMs: isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
+    signal,
     maxBytes: isList ? LIST_MAX_BYTES : MAX_BYTES,
     headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
     ...(body ? { body: JSON.stringify(body) } : {}),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readClickIdFromUrl, uniqueTexts } from './click.ts';
+import { readClickIdFromUrl, uniqueClicks } from './click.ts';
 import type { Store } from './provider.ts';
 import { callShopify } from './shopify-graphql.ts';
 
@@ -58,7 +58,7 @@ export async function findJourneys(
     if (!order) return [];
     const { legacyResourceId: orderId, customerJourneySummary: summary } = order;
     const visits = summary ? [summary.lastVisit, ...(summary.moments?.nodes ?? [])] : [];
-    const clickIds = uniqueTexts(visits.map((visit) => readClickIdFromUrl(visit?.landingPage)));
+    const clickIds = uniqueClicks(visits.map((visit) => readClickIdFromUrl(visit?.landingPage)));
     return [{ orderId, isComplete: summary?.ready ?? false, clickIds }];
   });
   return { journeys, waitMs };

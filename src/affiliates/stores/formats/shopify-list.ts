@@ -26,7 +26,7 @@ const ORDERS = `query Orders($first: Int!, $after: String, $query: String!) {
   orders(first: $first, after: $after, sortKey: UPDATED_AT, query: $query) {
     pageInfo { hasNextPage endCursor }
     nodes {
-      legacyResourceId currencyCode createdAt updatedAt cancelledAt displayFinancialStatus
+      legacyResourceId name currencyCode createdAt updatedAt cancelledAt displayFinancialStatus
       test taxesIncluded email discountCodes sourceName tags
       customAttributes { key value }
       customerJourneySummary { lastVisit { landingPage } }
@@ -62,7 +62,7 @@ const Line = z.object({
   quantity: z.number().int(),
   isGiftCard: z.boolean(),
   requiresShipping: z.boolean(),
-  product: z.unknown().nullable(),
+  product: z.object({ id: z.string().optional() }).nullable(),
   originalUnitPriceSet: Bag,
   discountAllocations: z.array(z.object({ allocatedAmountSet: Bag })),
   taxLines: z.array(z.object({ priceSet: Bag })),
@@ -88,6 +88,7 @@ const Refund = z.object({
 
 const Order = z.object({
   legacyResourceId: z.string(),
+  name: z.string().nullish(),
   currencyCode: z.string(),
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -155,6 +156,7 @@ function isTip(
 const toWebhookLine = (line: Line, order: Order) => ({
   id: toNumericId(line.id),
   title: line.title,
+  product_id: line.product?.id === undefined ? null : toNumericId(line.product.id),
   sku: line.sku ?? null,
   quantity: line.quantity,
   gift_card: line.isGiftCard,
@@ -201,6 +203,7 @@ async function toWebhookBody(store: Store, order: Order): Promise<object> {
   for (const refund of order.refunds) refunds.push(await toWebhookRefund(store, refund, order));
   return {
     id: order.legacyResourceId,
+    name: order.name ?? null,
     currency: order.currencyCode,
     created_at: order.createdAt,
     updated_at: order.updatedAt,

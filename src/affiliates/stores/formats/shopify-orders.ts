@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
+import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
+import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
 import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
-import { limitItems, toLine } from './items.ts';
+import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
-import { DeletedOrder, type Delivery, getHeader, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
+import {
+  DeletedOrder,
+  type Delivery,
+  getHeader,
+  parseBody,
+  type Reading,
+  StoreId,
+  type StoreSettings,
+  StoreTime,
+} from './provider.ts';
 
 const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
 const DISPUTE_TOPICS = ['disputes/create', 'disputes/update'];
@@ -78,6 +88,8 @@ const LineItem = Kind.extend({
   quantity: z.number().int().min(0),
   sku: z.unknown().optional(),
   title: z.unknown().optional(),
+  product_id: z.unknown().optional(),
+  variant_id: z.unknown().optional(),
   total_discount: Decimal.nullish(),
   discount_allocations: z.array(z.object({ amount: Decimal })).nullish(),
   tax_lines: z.array(z.object({ price: Decimal })).nullish(),
@@ -96,6 +108,8 @@ const Order = z.object({
   // A webhook may be set up with some of the fields only.
   refunds: z.array(Refund).nullish(),
   // The rest is read leniently.
+  name: z.unknown().optional(),
+  order_number: z.unknown().optional(),
   test: z.unknown().optional(),
   email: z.unknown().optional(),
   contact_email: z.unknown().optional(),
@@ -105,11 +119,14 @@ const Order = z.object({
   discount_codes: z.unknown().optional(),
   source_name: z.unknown().optional(),
   tags: z.unknown().optional(),
+  shipping_address: z.unknown().optional(),
+  billing_address: z.unknown().optional(),
 });
 type Order = z.output<typeof Order>;
 
 const Attribute = z.object({ name: z.string(), value: z.unknown() });
-const Customer = z.object({ email: z.unknown() });
+const Customer = z.object({ id: z.unknown(), email: z.unknown() });
+const Address = z.object({ country_code: z.unknown() });
 
 /** Computes what the customer paid for a line's goods: discounts are allocated to lines, and prices may include tax. */
 function computeGoods(line: LineItem, taxesIncluded: boolean): bigint {
@@ -127,6 +144,8 @@ function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }:
     title: toLine(line.title),
     quantity: line.quantity,
     amountMinor: toMinorUnits(computeGoods(line, taxesIncluded), currency),
+    productId: toOptionalId(line.product_id),
+    variantId: toOptionalId(line.variant_id),
   }));
   return limitItems(items.filter((_item, place) => isGoods(lines[place] ?? {})));
 }
@@ -163,23 +182,32 @@ function readEmail({ email, contact_email, customer }: Order, { one }: LenientRe
   return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
 }
 
-/** Shopify's source name for orders of a subscription; subscription apps use tags instead. */
-const RENEWED_BY = /^subscription_contract/;
-
-function isRenewal({ source_name, tags }: Order, { one }: LenientReader): boolean {
-  const isTagged = (one('tags', z.string(), tags) ?? '')
-    .split(',')
-    .some((tag) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag));
-  return isTagged || RENEWED_BY.test(one('source_name', z.string(), source_name) ?? '');
+/** Reads how the order belongs to a subscription, which Shopify itself does not say. */
+function readKind(
+  { source_name, tags }: Order,
+  attributes: readonly { name: string; value: unknown }[],
+  { renewalTags, firstTags }: StoreSettings,
+  { one }: LenientReader,
+): SubscriptionFacts {
+  return readShopifyKind({
+    tags: (one('tags', z.string(), tags) ?? '').split(','),
+    sourceName: one('source_name', z.string(), source_name) ?? null,
+    attributes,
+    renewalTags: renewalTags ?? [],
+    firstTags: firstTags ?? [],
+  });
 }
 
-function toOrderFacts(order: Order, lenient: LenientReader): OrderFacts {
+function toOrderFacts(order: Order, store: StoreSettings, lenient: LenientReader): OrderFacts {
   const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
   const attributes = lenient.list('note_attributes', Attribute, order.note_attributes);
   const codes = lenient.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
   const landingSite = lenient.one('landing_site', z.string(), order.landing_site);
+  const addresses = [order.shipping_address, order.billing_address];
   return {
+    ...readKind(order, attributes, store, lenient),
     orderId: order.id,
+    orderNumber: toOrderNumber(order.name) ?? toOrderNumber(order.order_number),
     currency,
     baseMinor: toMinorUnits(sumDecimals(lines.map((line) => computeGoods(line, taxesIncluded))), currency),
     occurredAt: order.created_at,
@@ -188,14 +216,15 @@ function toOrderFacts(order: Order, lenient: LenientReader): OrderFacts {
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at,
     customerEmail: readEmail(order, lenient),
+    customerId: toOptionalId(Customer.safeParse(order.customer).data?.id) ?? null,
+    country: findCountry(addresses.map((address) => Address.safeParse(address).data?.country_code)),
     codes: uniqueTexts(codes.map(({ code }) => code)),
-    clickIds: uniqueTexts([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
+    clickIds: uniqueClicks([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
     refunds: dropEmptyRefunds(
       (order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines })),
     ),
     hasAllRefunds: (order.refunds ?? null) !== null,
     isTest: lenient.one('test', z.boolean(), order.test) ?? false,
-    isRenewal: isRenewal(order, lenient),
     dispute: null,
     items: toItems(order),
   };
@@ -247,16 +276,16 @@ function readDispute({ headers, body }: Delivery): Reading | undefined {
 
 export async function readShopify(
   delivery: Delivery,
-  shopCurrency: string,
+  store: StoreSettings,
   areTaxesIncluded: (orderId: string) => Promise<boolean>,
 ): Promise<Reading | undefined> {
   const { headers, body } = delivery;
   const topic = getHeader(headers, 'x-shopify-topic');
   if (ORDER_TOPICS.includes(topic)) {
     const lenient = createLenientReader();
-    return { kind: 'order', facts: toOrderFacts(parseBody(Order, body), lenient), notes: lenient.notes };
+    return { kind: 'order', facts: toOrderFacts(parseBody(Order, body), store, lenient), notes: lenient.notes };
   }
-  if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
+  if (topic === 'refunds/create') return await readRefund(body, store.currency, areTaxesIncluded);
   if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);
   if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id, notes: [] };
   return undefined;

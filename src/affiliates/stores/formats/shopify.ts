@@ -6,6 +6,7 @@ import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
 import { newShopifyToken } from './shopify-token.ts';
 import { shopifyWebhooks, TOPICS, uninstalledAt } from './shopify-webhooks.ts';
+import { readWish } from './shopify-wishes.ts';
 import { isSignedBy } from './signature.ts';
 
 /** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
@@ -55,6 +56,7 @@ export const shopify: StoreClient = {
   topics: TOPICS,
   webhooks: shopifyWebhooks,
   uninstalledAt,
+  readWish,
   version: SHOPIFY_VERSION,
   connect: async (store) => {
     const { shop } = await askShopify(store, CONNECT, {}, Shop);
@@ -72,7 +74,7 @@ export const shopify: StoreClient = {
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
   read: (delivery, store) =>
-    readShopify(delivery, store.currency, async (orderId) => {
+    readShopify(delivery, store, async (orderId) => {
       const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
       // The shop's setting stands in for an order that is gone, or hidden because it is older than 60 days.
       return (order ?? shop).taxesIncluded;

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { validationError } from '../../../kit/values/errors.ts';
 import { Currency } from '../../../kit/values/money.ts';
-import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
+import { readWooKind } from '../../terms/kinds.ts';
+import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
-import { limitItems, toLine } from './items.ts';
+import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, getHeader, Happened, parseBody, type Reading, StoreId } from './provider.ts';
@@ -29,6 +30,8 @@ const LineItem = Line.extend({
   sku: z.unknown().optional(),
   name: z.unknown().optional(),
   quantity: z.unknown().optional(),
+  product_id: z.unknown().optional(),
+  variation_id: z.unknown().optional(),
 });
 
 const RefundedLine = Line.extend({ meta_data: z.unknown().optional() });
@@ -45,7 +48,11 @@ export const WooOrder = z.object({
   fee_lines: z.array(Line).default([]),
   refunds: z.array(z.object({ id: StoreId })).default([]),
   // The rest is read leniently.
+  number: z.unknown().optional(),
   billing: z.unknown().optional(),
+  shipping: z.unknown().optional(),
+  customer_id: z.unknown().optional(),
+  created_via: z.unknown().optional(),
   coupon_lines: z.unknown().optional(),
   meta_data: z.unknown().optional(),
 });
@@ -71,11 +78,10 @@ interface OrderReader {
 
 const Meta = z.object({ key: z.string(), value: z.unknown() });
 const Billing = z.object({ email: z.string().max(320).nullish() });
+const Address = z.object({ country: z.unknown() });
 
 /** WooCommerce's own order attribution keeps the page that the visit began with. */
 const LANDING_PAGE = '_wc_order_attribution_session_entry';
-/** WooCommerce Subscriptions keeps the subscription that an order renews. */
-const RENEWED = '_subscription_renewal';
 /** WooCommerce has no test orders; WooPayments and PayPal Payments note which of their modes an order was paid in. */
 const TESTED: ReadonlyMap<string, unknown> = new Map([
   ['_wcpay_mode', 'test'],
@@ -105,6 +111,8 @@ const toItems = (order: Order): ItemFacts[] =>
       title: toLine(line.name),
       quantity: z.number().int().min(0).safeParse(line.quantity).data ?? 1,
       amountMinor: toChargedMinor(line.total, order),
+      productId: toOptionalId(line.product_id),
+      variantId: toOptionalId(line.variation_id),
     })),
   );
 
@@ -136,28 +144,40 @@ function toRefund(refund: WooRefund, order: Order): RefundFacts {
   };
 }
 
+/** The address that WooCommerce's eraser leaves of a customer. */
+const ERASED = 'deleted@site.invalid';
+
+function readCustomer(email: string | null | undefined): Pick<OrderFacts, 'customerEmail' | 'isErased'> {
+  return email?.toLowerCase() === ERASED ? { customerEmail: null, isErased: true } : { customerEmail: email || null };
+}
+
 function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
   const attributes = list('meta_data', Meta, order.meta_data).map(({ key, value }) => ({ name: key, value }));
   const landingPage = attributes.find(({ name }) => name === LANDING_PAGE)?.value;
   const codes = list('coupon_lines', z.object({ code: z.string() }), order.coupon_lines);
+  const createdVia = typeof order.created_via === 'string' ? order.created_via : null;
   return {
+    ...readWooKind({ meta: attributes, createdVia }),
     orderId: order.id,
+    orderNumber: toOrderNumber(order.number),
     currency: order.currency,
     baseMinor: toMinorUnits(sumGoods(order).charged, order.currency),
     occurredAt: order.date_created_gmt,
     paidAt: order.date_paid_gmt ?? null,
     cancelledAt: CANCELLED.includes(order.status) ? order.date_modified_gmt : null,
     updatedAt: order.date_modified_gmt,
-    customerEmail: one('billing', Billing, order.billing)?.email || null,
+    ...readCustomer(one('billing', Billing, order.billing)?.email),
+    // Guests have the id 0.
+    customerId: toOptionalId(order.customer_id) ?? null,
+    country: findCountry([order.shipping, order.billing].map((address) => Address.safeParse(address).data?.country)),
     codes: uniqueTexts(codes.map(({ code }) => code)),
-    clickIds: uniqueTexts([
+    clickIds: uniqueClicks([
       ...readClickIds(attributes),
       readClickIdFromUrl(typeof landingPage === 'string' ? landingPage : undefined),
     ]),
     refunds: refunds.map((refund) => toRefund(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
     hasAllRefunds: true,
     isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
-    isRenewal: attributes.some(({ name }) => name === RENEWED),
     dispute: null,
     items: toItems(order),
   };

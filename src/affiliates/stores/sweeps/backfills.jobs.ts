@@ -1,42 +1,37 @@
-import type { Context } from '../../../kit/operation/context.ts';
-import type { Job } from '../../../kit/operation/job.ts';
-import { MINUTE_MS } from '../../../kit/values/duration.ts';
+import type { Db } from '../../../kit/engines/postgres/open.ts';
+import { transact } from '../../../kit/engines/postgres/transaction.ts';
+import { claimedWork, type Turn } from '../../../kit/operation/claimed-work.ts';
+import { type Context, later } from '../../../kit/operation/context.ts';
 import { openStore } from '../connections/access.ts';
 import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import {
   getRetryAfterMs,
+  getSettings,
   isStoreUnavailable,
   needsReconnect,
   type OrderPage,
   type Store,
+  type StoreSettings,
 } from '../formats/provider.ts';
 import {
-  type ClaimedBackfill,
-  claimBackfills,
+  type DueBackfill,
   finishBackfill,
   postponeBackfill,
+  selectDueBackfills,
   updateAfterHistory,
   updateBackfillToFailed,
 } from './backfills.ts';
-import { computeRetryMs } from './schedule.ts';
+import { computeRetryMs, openBudget } from './schedule.ts';
 import { listRecordedTimes, readEach, recordEach } from './sweeps.ts';
 
-const AT_ONCE = 2;
-/** A store with many orders yields to others after this many pages. */
-const PAGES_AT_ONCE = 10;
-/** Longer than any page takes, including the requests for its orders' refunds. */
-const CLAIM_MS = 10 * MINUTE_MS;
-
 const NOT_LISTED = 'The store does not list its orders.';
-
-const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 
 /** Records the unknown orders of a page as history. */
 async function recordHistoryPage(
   context: Context,
-  claimed: ClaimedBackfill,
-  store: Store & { currency: string },
+  claimed: DueBackfill,
+  store: Store & StoreSettings,
   { orders, cursor }: OrderPage,
 ) {
   const { postgres, failures } = context;
@@ -62,56 +57,58 @@ async function recordHistoryPage(
   };
 }
 
-/**
- * Reads some pages of a store's history. Progress is stored after each page, so that a killed worker loses only one.
- */
-async function readPages(context: Context, first: ClaimedBackfill): Promise<void> {
-  const { postgres, clock } = context;
-  let claimed = first;
-  const store = { ...(await openStore(context, claimed)), currency: claimed.currency };
-  for (let pages = 0; pages < PAGES_AT_ONCE && !context.stopping.signal.aborted; pages += 1) {
-    const { since, cursor, before } = claimed;
-    const page = await getClient(claimed.provider).listOrders(store, { since, cursor, before });
+/** Reads some pages of a store's history. Progress is stored after each page, so that a killed worker loses only one. */
+async function readPages(context: Context, first: DueBackfill, turn: Turn, change: TurnChange): Promise<void> {
+  const { clock } = context;
+  let backfill = first;
+  const store = Object.assign(await openStore(context, first), getSettings(first));
+  const budget = openBudget(turn.signal);
+  while (budget.takePage()) {
+    const { since, cursor, before } = backfill;
+    const page = await getClient(backfill.provider).listOrders(store, { since, cursor, before });
     const now = clock.now();
-    if (!page) return await finishBackfill(postgres.db, claimed, { problem: NOT_LISTED, now });
-    const result = await recordHistoryPage(context, claimed, store, page);
-    const dueAt = later(context, CLAIM_MS);
-    if (!(await updateAfterHistory(postgres.db, claimed, { ...result, dueAt }))) return;
-    claimed = { ...claimed, cursor: page.cursor, dueAt };
-    if (page.cursor === null) return await finishBackfill(postgres.db, claimed, { problem: null, now });
-    if (page.waitMs > 0) return await postponeBackfill(postgres.db, claimed, later(context, page.waitMs));
+    if (!page) return await change((db) => finishBackfill(db, backfill, { problem: NOT_LISTED, now }));
+    const result = await recordHistoryPage(context, backfill, store, page);
+    await change((db) => updateAfterHistory(db, first, result));
+    backfill = { ...backfill, cursor: page.cursor };
+    if (page.cursor === null) return await change((db) => finishBackfill(db, first, { problem: null, now }));
+    if (page.waitMs > 0) return await change((db) => postponeBackfill(db, first, later(context, page.waitMs)));
   }
-  await postponeBackfill(postgres.db, claimed, clock.now());
+  await change((db) => postponeBackfill(db, first, later(context, budget.restMs())));
 }
 
-async function backfillStore(context: Context, claimed: ClaimedBackfill): Promise<void> {
+/** Changes the backfill unless another worker has taken it over. */
+type TurnChange = (change: (db: Db) => Promise<void>) => Promise<void>;
+
+async function backfillStore(context: Context, backfill: DueBackfill, turn: Turn): Promise<void> {
   const { db } = context.postgres;
+  const change: TurnChange = (update) =>
+    transact(db, async (trx) => {
+      await turn.hold(trx);
+      await update(trx);
+    });
   try {
-    await readPages(context, claimed);
+    await readPages(context, backfill, turn, change);
   } catch (error) {
     const retryAfterMs = getRetryAfterMs(error);
-    if (retryAfterMs !== undefined) return await postponeBackfill(db, claimed, later(context, retryAfterMs));
-    if (needsReconnect(error)) await updateAccessStatus(db, claimed, 'reauth_required', context.clock.now());
+    if (retryAfterMs !== undefined)
+      return await change((trx) => postponeBackfill(trx, backfill, later(context, retryAfterMs)));
+    if (needsReconnect(error)) await updateAccessStatus(db, backfill, 'reauth_required', context.clock.now());
     else if (!isStoreUnavailable(error)) throw error;
     const problem = error instanceof Error ? error.message : String(error);
-    const next = later(context, computeRetryMs(claimed.failures));
-    await updateBackfillToFailed(db, claimed, { problem, next });
+    const dueAt = later(context, computeRetryMs(backfill.failures));
+    await change((trx) => updateBackfillToFailed(trx, backfill, { problem, dueAt }));
   }
 }
 
-/** Reads history of the stores that are due. */
-export async function backfillDue(context: Context): Promise<void> {
-  const { postgres, clock, stopping } = context;
-  while (!stopping.signal.aborted) {
-    const claimed = await claimBackfills(postgres.db, clock.now(), later(context, CLAIM_MS), AT_ONCE);
-    await Promise.all(claimed.map((one) => backfillStore(context, one)));
-    if (claimed.length < AT_ONCE) return;
-  }
-}
-
-export const backfillStores: Job = {
+export const backfillStores = claimedWork({
   name: 'backfill-stores',
   everyMs: 5_000,
+  leaves: true,
   asksFor: 'stores whose history is being read in',
-  run: backfillDue,
-};
+  places: 8,
+  placesOfBrand: 1,
+  due: selectDueBackfills,
+  doing: 'reading the history of a store',
+  run: backfillStore,
+});

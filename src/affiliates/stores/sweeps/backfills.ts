@@ -44,30 +44,18 @@ export async function findBackfill(db: Db, brandId: string, integrationId: strin
     .executeTakeFirst();
 }
 
-/** Claims due backfills of connected stores until `until`. */
-export async function claimBackfills(db: Db, now: Date, until: Date, limit: number) {
-  return await db
-    .updateTable('storeBackfills as backfill')
-    .set({ dueAt: until })
-    .from('integrations as store')
-    .whereRef('store.id', '=', 'backfill.integrationId')
-    .where('backfill.integrationId', 'in', (eb) =>
-      eb
-        .selectFrom('storeBackfills')
-        .innerJoin('integrations', 'integrations.id', 'storeBackfills.integrationId')
-        .select('storeBackfills.integrationId')
-        .where('storeBackfills.dueAt', '<=', now)
-        .where('integrations.status', '=', 'connected')
-        .orderBy('storeBackfills.dueAt')
-        .limit(limit)
-        .forUpdate('storeBackfills')
-        .skipLocked(),
-    )
-    .returning(['store.id', 'store.brandId', 'store.provider', 'store.name', 'store.baseUrl', 'store.currency'])
-    .returning(['backfill.before', 'backfill.since', 'backfill.cursor', 'backfill.dueAt', 'backfill.failures'])
-    .execute();
-}
-export type ClaimedBackfill = Awaited<ReturnType<typeof claimBackfills>>[number];
+/** Due backfills of connected stores. */
+export const selectDueBackfills = (db: Db, now: Date) =>
+  db
+    .selectFrom('storeBackfills as backfill')
+    .innerJoin('integrations as store', 'store.id', 'backfill.integrationId')
+    .select(['store.id', 'store.brandId', 'store.provider', 'store.name', 'store.baseUrl', 'store.currency'])
+    .select(['store.renewalTags', 'store.firstTags'])
+    .select(['backfill.before', 'backfill.since', 'backfill.cursor', 'backfill.failures'])
+    .where('backfill.dueAt', '<=', now)
+    .where('store.status', '=', 'connected')
+    .orderBy('backfill.dueAt');
+export type DueBackfill = Awaited<ReturnType<ReturnType<typeof selectDueBackfills>['executeTakeFirstOrThrow']>>;
 
 interface HistoryPageResult {
   read: number;
@@ -75,20 +63,16 @@ interface HistoryPageResult {
   unread: number;
   cursor: string | null;
   reachedAt: Date | null;
-  dueAt: Date;
 }
 
-/** Stores a page's result and renews the claim. Returns false if the claim was lost. */
-export async function updateAfterHistory(
-  db: Db,
-  { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
-  page: HistoryPageResult,
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('storeBackfills')
+const updateBackfill = (db: Db, { id, brandId }: StoreKey) =>
+  db.updateTable('storeBackfills').where('brandId', '=', brandId).where('integrationId', '=', id);
+
+/** Stores a page's result. */
+export async function updateAfterHistory(db: Db, store: StoreKey, page: HistoryPageResult): Promise<void> {
+  await updateBackfill(db, store)
     .set({
       cursor: page.cursor,
-      dueAt: page.dueAt,
       failures: 0,
       problem: null,
       reachedAt: sql<Date>`greatest(reached_at, ${page.reachedAt}::timestamptz)`,
@@ -96,57 +80,37 @@ export async function updateAfterHistory(
       ordersRecorded: sql<number>`orders_recorded + ${page.recorded}`,
       ordersUnread: sql<number>`orders_unread + ${page.unread}`,
     })
-    .where('integrationId', '=', id)
-    .where('dueAt', '=', dueAt)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+    .execute();
 }
 
-/** Releases the claim; the next page is read at `dueAt`. */
-export async function postponeBackfill(
-  db: Db,
-  { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
-  next: Date,
-): Promise<void> {
-  await db
-    .updateTable('storeBackfills')
-    .set({ dueAt: next })
-    .where('integrationId', '=', id)
-    .where('dueAt', '=', dueAt)
-    .execute();
+/** The next page is read at `dueAt`. */
+export async function postponeBackfill(db: Db, store: StoreKey, dueAt: Date): Promise<void> {
+  await updateBackfill(db, store).set({ dueAt }).execute();
 }
 
 /** Counts a failure. A cursor that fails twice is dropped; the next page begins at the latest change that was read. */
 export async function updateBackfillToFailed(
   db: Db,
-  { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
-  { problem, next }: { problem: string; next: Date },
+  store: StoreKey,
+  { problem, dueAt }: { problem: string; dueAt: Date },
 ): Promise<void> {
-  await db
-    .updateTable('storeBackfills')
+  await updateBackfill(db, store)
     .set({
       problem,
-      dueAt: next,
+      dueAt,
       failures: sql<number>`failures + 1`,
       since: sql<Date>`case when failures > 0 then greatest(since, reached_at) else since end`,
       cursor: sql<string>`case when failures > 0 then null else cursor end`,
     })
-    .where('integrationId', '=', id)
-    .where('dueAt', '=', dueAt)
     .execute();
 }
 
 export async function finishBackfill(
   db: Db,
-  { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
+  store: StoreKey,
   { problem, now }: { problem: string | null; now: Date },
 ): Promise<void> {
-  await db
-    .updateTable('storeBackfills')
-    .set({ dueAt: null, cursor: null, finishedAt: now, problem })
-    .where('integrationId', '=', id)
-    .where('dueAt', '=', dueAt)
-    .execute();
+  await updateBackfill(db, store).set({ dueAt: null, cursor: null, finishedAt: now, problem }).execute();
 }
 
 /** Earlier than any store's first order. */

@@ -4,6 +4,9 @@ import type { OrderFacts } from '../formats/facts.ts';
 /** Id of the operation that reads a store again; plans refer to it. */
 export const READ_AGAIN = 'read_store_again';
 
+/** The name of the work on stores' recent orders. */
+export const SWEEPS = 'sweep-stores';
+
 export const SWEEP_EVERY_MS = 10 * MINUTE_MS;
 /** The first sweep of a store goes back this far. Shopify shows older orders only with a further permission. */
 export const FIRST_BACK_MS = 60 * DAY_MS;
@@ -18,6 +21,27 @@ const FIRST_AGAIN_MS = 15_000;
 
 /** Computes the pause after failures: short at first, so that orders arrive soon after an outage. */
 export const computeRetryMs = (failures: number): number => Math.min(FIRST_AGAIN_MS * 2 ** failures, SWEEP_EVERY_MS);
+
+/** A store with many orders yields to others after so many pages, or so long. */
+const PAGES_AT_ONCE = 10;
+const TURN_MS = 20_000;
+/** A page of a store that answers fast takes less. */
+const FAST_MS = 2_000;
+
+/** Limits a turn at a store, which pays for slow answers with its own time: it rests for as long as it took. */
+export function openBudget(signal: AbortSignal) {
+  const startedMs = performance.now();
+  let pages = 0;
+  const tookMs = () => performance.now() - startedMs;
+  return {
+    /** True if another page may be read, which is counted. */
+    takePage: () => {
+      pages += 1;
+      return pages <= PAGES_AT_ONCE && tookMs() < TURN_MS && !signal.aborted;
+    },
+    restMs: () => (tookMs() / pages > FAST_MS ? tookMs() : 0),
+  };
+}
 
 export interface Sight {
   /** `reported`: by a webhook. `awaited`: its webhook may still arrive. `old`: from before the store was connected. */

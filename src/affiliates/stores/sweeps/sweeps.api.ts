@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { Boundary, toStart } from '../../../analytics/figures/sums.ts';
 import { act, get } from '../../../kit/operation/kit.ts';
 import { noun } from '../../../kit/operation/noun.ts';
 import { notFound } from '../../../kit/values/errors.ts';
-import { timestamp } from '../../../kit/values/page.ts';
+import { timestamp, timestampInput } from '../../../kit/values/page.ts';
 import { backfillStores } from './backfills.jobs.ts';
 import { type BackfillRow, findBackfill, startBackfill } from './backfills.ts';
 import { READ_AGAIN } from './schedule.ts';
@@ -13,7 +12,7 @@ import { readAgain } from './sweeps.ts';
 
 const ReadAgain = z
   .object({
-    since: Boundary.describe('Orders that changed at the store since this UTC day or time are read again.').meta({
+    since: timestampInput.describe('Orders that changed at the store since this day or time are read again.').meta({
       example: '2026-03-01',
     }),
   })
@@ -48,7 +47,7 @@ const sweepOperations = [
     errors: ['NOT_FOUND', 'CONFLICT'],
     apply: async (work, { params: { id }, body }) => ({
       integration_id: id,
-      since: (await readAgain(work, id, toStart(body.since))).toISOString(),
+      since: (await readAgain(work, id, body.since)).toISOString(),
     }),
   }),
 ] as const;

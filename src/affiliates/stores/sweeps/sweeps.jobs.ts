@@ -1,94 +1,79 @@
-import type { Context } from '../../../kit/operation/context.ts';
-import type { Job } from '../../../kit/operation/job.ts';
-import { MINUTE_MS } from '../../../kit/values/duration.ts';
+import { transact } from '../../../kit/engines/postgres/transaction.ts';
+import { claimedWork, type Turn } from '../../../kit/operation/claimed-work.ts';
+import { type Context, later } from '../../../kit/operation/context.ts';
+import { toLogFacts } from '../../../kit/values/log.ts';
 import { openStore } from '../connections/access.ts';
 import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
-import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../formats/provider.ts';
-import { computeRetryMs, FIRST_BACK_MS, UNSERVED_EVERY_MS } from './schedule.ts';
+import { getRetryAfterMs, getSettings, isStoreUnavailable, needsReconnect } from '../formats/provider.ts';
+import { computeRetryMs, FIRST_BACK_MS, openBudget, SWEEP_EVERY_MS, SWEEPS, UNSERVED_EVERY_MS } from './schedule.ts';
 import {
   beginSweep,
-  type ClaimedStore,
-  claimSweeps,
   finishSweep,
-  LostSweep,
-  moveSweep,
   recordPage,
+  type SweptStore,
+  scheduleSweep,
+  selectDueSweeps,
   updateSweepToFailed,
 } from './sweeps.ts';
 
-const AT_ONCE = 4;
-/** A store with many orders yields to others after this many pages. */
-const PAGES_AT_ONCE = 10;
-/** Longer than any page takes, including the requests for its orders' refunds. */
-const CLAIM_MS = 10 * MINUTE_MS;
-
-/** Current claim, which each page renews. */
-interface Claim {
-  store: ClaimedStore;
+async function giveBack(context: Context, store: SweptStore, turn: Turn, ms: number): Promise<void> {
+  await transact(context.postgres.db, async (trx) => {
+    await turn.hold(trx);
+    await scheduleSweep(trx, store, { sweepAt: later(context, ms) });
+  });
 }
-
-const later = (context: Context, ms: number) => new Date(context.clock.now().getTime() + ms);
-
-const giveBack = (context: Context, { store }: Claim, ms: number) =>
-  moveSweep(context.postgres.db, store, { sweepAt: later(context, ms) });
 
 /** Reads some pages of a store, and schedules the rest. */
-async function readPages(context: Context, claim: Claim): Promise<void> {
-  const { store: claimed } = claim;
-  const now = context.clock.now();
-  const earliest = new Date(now.getTime() - FIRST_BACK_MS);
-  let sweep = await beginSweep(context.postgres.db, claimed, { now, earliest });
-  const store = { ...(await openStore(context, claimed)), currency: claimed.currency };
-  for (let pages = 0; pages < PAGES_AT_ONCE && !context.stopping.signal.aborted; pages += 1) {
-    const page = await getClient(claimed.provider).listOrders(store, sweep);
-    if (!page) return void (await giveBack(context, claim, UNSERVED_EVERY_MS));
-    const until = later(context, CLAIM_MS);
-    sweep = await recordPage(context, claim.store, store, { page, until });
-    claim.store = { ...claimed, sweepAt: until };
-    if (page.cursor === null) return await finishSweep(context, claim.store, sweep);
-    if (page.waitMs > 0) return void (await giveBack(context, claim, page.waitMs));
-  }
-  await giveBack(context, claim, 0);
-}
-
-/** An outage is logged once. The wait before the next attempt doubles each time. */
-async function recordFailure(context: Context, claim: Claim, error: unknown): Promise<void> {
-  const { postgres, log } = context;
-  const { id: integration, brandId } = claim.store;
-  const failures = await updateSweepToFailed(postgres.db, claim.store);
-  if (failures === 1) log.warn({ err: error, integration, brandId }, 'the orders of a store cannot be read');
-  await giveBack(context, claim, computeRetryMs(failures));
-}
-
-async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void> {
+async function readPages(context: Context, swept: SweptStore, turn: Turn): Promise<void> {
   const { postgres, clock } = context;
-  const claim = { store: claimed };
+  const earliest = later(context, -FIRST_BACK_MS);
+  let sweep = await beginSweep(postgres.db, swept, { now: clock.now(), earliest });
+  const store = Object.assign(await openStore(context, swept), getSettings(swept));
+  const budget = openBudget(turn.signal);
+  while (budget.takePage()) {
+    const page = await getClient(swept.provider).listOrders(store, sweep);
+    if (!page) return await giveBack(context, swept, turn, UNSERVED_EVERY_MS);
+    sweep = await recordPage(context, swept, store, { page, turn });
+    if (page.cursor === null) return await finishSweep(context, swept, { sweep, turn });
+    if (page.waitMs > 0) return await giveBack(context, swept, turn, page.waitMs);
+  }
+  await giveBack(context, swept, turn, budget.restMs());
+}
+
+/** An outage is a line of log when it begins, then one every twenty minutes. The wait doubles up to ten minutes. */
+async function recordFailure(context: Context, store: SweptStore, turn: Turn, error: unknown): Promise<void> {
+  const { postgres, log } = context;
+  const { id: integration, brandId } = store;
+  const failures = await updateSweepToFailed(postgres.db, store);
+  const retryMs = computeRetryMs(failures);
+  if (failures === 1 || (retryMs === SWEEP_EVERY_MS && failures % 2 === 0)) {
+    log.warn({ ...toLogFacts(error), integration, brandId }, 'the orders of a store cannot be read');
+  }
+  await giveBack(context, store, turn, retryMs);
+}
+
+async function sweepStore(context: Context, store: SweptStore, turn: Turn): Promise<void> {
+  const { postgres, clock } = context;
   try {
-    await readPages(context, claim);
+    await readPages(context, store, turn);
   } catch (error) {
-    if (error instanceof LostSweep) return;
     const retryAfterMs = getRetryAfterMs(error);
-    if (retryAfterMs !== undefined) await giveBack(context, claim, retryAfterMs);
-    else if (needsReconnect(error)) await updateAccessStatus(postgres.db, claimed, 'reauth_required', clock.now());
-    else if (isStoreUnavailable(error)) await recordFailure(context, claim, error);
+    if (retryAfterMs !== undefined) await giveBack(context, store, turn, retryAfterMs);
+    else if (needsReconnect(error)) await updateAccessStatus(postgres.db, store, 'reauth_required', clock.now());
+    else if (isStoreUnavailable(error)) await recordFailure(context, store, turn, error);
     else throw error;
   }
 }
 
-/** Sweeps the stores that are due. */
-export async function sweepDue(context: Context): Promise<void> {
-  const { postgres, clock, stopping } = context;
-  while (!stopping.signal.aborted) {
-    const claimed = await claimSweeps(postgres.db, clock.now(), later(context, CLAIM_MS), AT_ONCE);
-    await Promise.all(claimed.map((one) => sweepStore(context, one)));
-    if (claimed.length < AT_ONCE) return;
-  }
-}
-
-export const sweepStores: Job = {
-  name: 'sweep-stores',
+export const sweepStores = claimedWork({
+  name: SWEEPS,
   everyMs: 5_000,
+  leaves: true,
   asksFor: 'connected stores whose orders were last read ten minutes ago',
-  run: sweepDue,
-};
+  places: 16,
+  placesOfBrand: 1,
+  due: selectDueSweeps,
+  doing: 'reading the orders of a store',
+  run: sweepStore,
+});

@@ -2,7 +2,9 @@ import { type Selectable, sql } from 'kysely';
 import { ZodError } from 'zod';
 import type { StoreSweepsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
+import { endClaim } from '../../../kit/engines/postgres/work-claims.ts';
 import { queueMail } from '../../../kit/mail/queue.ts';
+import type { Turn } from '../../../kit/operation/claimed-work.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { inWork, type Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
@@ -12,9 +14,9 @@ import { recordReadings } from '../../orders/record.ts';
 import { getIntegration } from '../connections/connections.ts';
 import { beginWebhookTrouble, endWebhookTrouble } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
-import type { Delivery, OrderPage, OrderReading, Store } from '../formats/provider.ts';
+import type { Delivery, OrderPage, OrderReading, Store, StoreSettings } from '../formats/provider.ts';
 import { backfillBefore } from './backfills.ts';
-import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS } from './schedule.ts';
+import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS, SWEEPS } from './schedule.ts';
 
 type SweepRow = Selectable<StoreSweepsTable>;
 
@@ -164,35 +166,21 @@ export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures>
   return figures;
 }
 
-/** Columns of a claim; `sweepAt` is its end. */
-const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+/** Connected stores with a due sweep. */
+export const selectDueSweeps = (db: Db, now: Date) =>
+  db
+    .selectFrom('integrations')
+    .select(['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'renewalTags', 'firstTags', 'connectedAt'])
+    .where('status', '=', 'connected')
+    .where('sweepAt', '<=', now)
+    .orderBy('sweepAt');
+export type SweptStore = Awaited<ReturnType<ReturnType<typeof selectDueSweeps>['executeTakeFirstOrThrow']>>;
 
-/** Claims stores with a due sweep until `until`. Reconnecting a store ends its claim. */
-export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
-  return await db
-    .updateTable('integrations')
-    .set({ sweepAt: until })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('integrations')
-        .select('id')
-        .where('status', '=', 'connected')
-        .where('sweepAt', '<=', now)
-        .orderBy('sweepAt')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning(CLAIMED)
-    .execute();
-}
-export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
-
-/** Extends a claim, or releases it with the time of the next sweep. Returns false if the claim was lost. */
-export async function moveSweep(
+/** Sets when a connected store is swept next. */
+export async function scheduleSweep(
   db: Db,
-  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
-  change: { sweepAt: Date | null; sweptAt?: Date },
+  { brandId, id }: StoreKey,
+  change: { sweepAt: Date; sweptAt?: Date },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('integrations')
@@ -200,24 +188,15 @@ export async function moveSweep(
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('status', '=', 'connected')
-    .where('sweepAt', '=', sweepAt)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
-/**
- * Restarts the sweep of a store at `since`. A running sweep loses its claim. Returns false if the store is not
- * connected.
- */
-async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('integrations')
-    .set({ sweepAt: now })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('status', '=', 'connected')
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
+/** Restarts the sweep of a store at `since`, also while it runs. Returns false if the store is not connected. */
+async function rewindSweep(db: Db, store: StoreKey, since: Date, now: Date): Promise<boolean> {
+  const { id, brandId } = store;
+  await endClaim(db, SWEEPS, id);
+  if (!(await scheduleSweep(db, store, { sweepAt: now }))) return false;
   await db
     .insertInto('storeSweeps')
     .values({ integrationId: id, brandId, since })
@@ -245,10 +224,7 @@ async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<
     .execute();
 }
 
-/** Another worker sweeps the store: it was connected again, or this claim expired. */
-export class LostSweep extends Error {}
-
-const toActor = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
+const toActor = ({ brandId }: Pick<SweptStore, 'brandId'>) => ({
   brandId,
   keyId: null,
   operation: 'sweep_store',
@@ -257,8 +233,8 @@ const toActor = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
 
 /** Reads listed orders one by one, so that an unreadable one does not hold up the others. */
 export async function readEach(
-  { provider }: Pick<ClaimedStore, 'provider'>,
-  store: Store & { currency: string },
+  { provider }: Pick<SweptStore, 'provider'>,
+  store: Store & StoreSettings,
   orders: readonly Delivery[],
   onUnread: (error: unknown) => void,
 ): Promise<OrderReading[]> {
@@ -295,7 +271,7 @@ export async function recordEach(
 }
 
 /** Counts orders that no delivery reported, be it readable, waiting or refused. */
-async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
+async function countMissed({ postgres }: Context, claimed: SweptStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
   const { orderIds, isAnyWaiting } = await findReported(postgres.db, claimed, new Date(earliest));
@@ -307,9 +283,9 @@ async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed:
  */
 export async function recordPage(
   context: Context,
-  claimed: ClaimedStore,
-  store: Store & { currency: string },
-  { page, until }: { page: OrderPage; until: Date },
+  claimed: SweptStore,
+  store: Store & StoreSettings,
+  { page, turn }: { page: OrderPage; turn: Turn },
 ): Promise<SweepRow> {
   const { postgres, clock, failures } = context;
   const { db } = postgres;
@@ -344,12 +320,12 @@ export async function recordPage(
     againAt: awaited.length > 0 ? new Date(Math.min(...awaited)) : null,
   };
   return await inWork(db, clock, toActor(claimed), async (work) => {
-    if (!(await moveSweep(work.db, claimed, { sweepAt: until }))) throw new LostSweep();
+    await turn.hold(work.db);
     return await updateAfterPage(work.db, claimed, result);
   });
 }
 
-async function reportSilence(work: Work, claimed: ClaimedStore, orders: number): Promise<void> {
+async function reportSilence(work: Work, claimed: SweptStore, orders: number): Promise<void> {
   const { db, now, brandId } = work;
   await markSilent(db, claimed, now);
   if (!(await beginWebhookTrouble(db, claimed, now))) return;
@@ -361,14 +337,19 @@ async function reportSilence(work: Work, claimed: ClaimedStore, orders: number):
 }
 
 /** Ends a sweep that has read its last page. */
-export async function finishSweep(context: Context, claimed: ClaimedStore, sweep: SweepRow): Promise<void> {
+export async function finishSweep(
+  context: Context,
+  claimed: SweptStore,
+  { sweep, turn }: { sweep: SweepRow; turn: Turn },
+): Promise<void> {
   const { postgres, clock } = context;
   await inWork(postgres.db, clock, toActor(claimed), async (work) => {
     const { db, now } = work;
     const { since, startedAt, reachedAt, againAt, missed } = sweep;
     const next = Math.min(now.getTime() + SWEEP_EVERY_MS, againAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const sweepAt = new Date(Math.max(next, now.getTime()));
-    if (!(await moveSweep(db, claimed, { sweepAt, sweptAt: now }))) throw new LostSweep();
+    await turn.hold(db);
+    await scheduleSweep(db, claimed, { sweepAt, sweptAt: now });
     // The store's clock counts if it is behind ours, our clock otherwise.
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
     await updateSweepToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));

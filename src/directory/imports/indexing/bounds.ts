@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Canary } from './canaries.ts';
 import type { Comparison } from './comparison.ts';
+import { type GuardedField, IDENTITY, type IdentityField, OWN_EMAILS } from './identity.ts';
 
 /** An import that differs from the live directory by more than these bounds is held. */
 export const Bounds = z.object({
@@ -21,6 +22,14 @@ export const DEFAULT_BOUNDS: Bounds = { maxShrink: 10, maxFillDrop: 10, maxDrift
 
 /** A percentile may be at most this many times the other one. */
 const MOST_RATIO = 2;
+/** Percent of the kept creators whose username, name or e-mail may change, and points by which different e-mails may fall. */
+const MOST_IDENTITY = 5;
+
+/** Why an import is outside its bounds, and the field whose values show it. */
+export interface Breach {
+  reason: string;
+  field?: string;
+}
 
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
@@ -32,6 +41,7 @@ function* checkShrink({ from, removed }: Comparison, { maxShrink }: Bounds): Gen
 
 function* checkFill({ from, to }: Comparison, { maxFillDrop }: Bounds): Generator<string> {
   for (const [field, before] of Object.entries(from.profile.fill)) {
+    if (field === OWN_EMAILS) continue;
     const after = to.profile.fill[field] ?? 0;
     if ((before - after) * 100 <= maxFillDrop) continue;
     yield `${field} is filled in ${percent(after)} of rows, previously in ${percent(before)} (at most ${maxFillDrop} points less).`;
@@ -65,12 +75,47 @@ function* checkPercentiles({ from, to }: Comparison): Generator<string> {
   }
 }
 
+const NAMES: Readonly<Record<IdentityField, string>> = {
+  username: 'Usernames',
+  full_name: 'Names',
+  extracted_email: 'E-mails',
+};
+
+/** One column that was sorted alone gives everybody somebody else's value, and changes no share. */
+function* checkIdentity({ from, to, unchanged, changed, identity }: Comparison): Generator<Breach> {
+  const kept = unchanged + changed;
+  for (const field of IDENTITY) {
+    const count = identity[field] ?? 0;
+    if (count * 100 <= kept * MOST_IDENTITY) continue;
+    const share = percent(count / kept);
+    yield {
+      field,
+      reason: `${NAMES[field]} change for ${count} of ${kept} kept creators (${share}; at most ${MOST_IDENTITY}%).`,
+    };
+  }
+  const [before, after] = [from.profile.fill[OWN_EMAILS], to.profile.fill[OWN_EMAILS]];
+  if (before === undefined || after === undefined || (before - after) * 100 <= MOST_IDENTITY) return;
+  yield {
+    field: 'extracted_email',
+    reason: `E-mails fall together: ${percent(after)} are different ones, previously ${percent(before)} (at most ${MOST_IDENTITY} points less).`,
+  };
+}
+
 /** Why an import is outside its bounds, a sentence each. */
-export function listBreaches(comparison: Comparison, bounds: Bounds): string[] {
-  return [
+export function listBreaches(comparison: Comparison, bounds: Bounds): Breach[] {
+  const reasons = [
     ...checkShrink(comparison, bounds),
     ...checkFill(comparison, bounds),
     ...checkDrift(comparison, bounds),
     ...checkPercentiles(comparison),
   ];
+  return [...reasons.map((reason) => ({ reason })), ...checkIdentity(comparison)];
 }
+
+/** Fields in which every value has a guard before it. */
+export const listGuarded = (guarded: readonly GuardedField[]): Breach[] =>
+  guarded.map(({ field, character, share }) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    const shown = /\s|\p{Cf}/u.test(character) ? `U+${code}` : character;
+    return { field, reason: `${field} begins with ${shown} in ${percent(share)} of the rows that have one.` };
+  });

@@ -4,9 +4,11 @@ import { ignoreFailure } from '../../../kit/values/errors.ts';
 import type { ForgottenSet } from '../../opt-out/forgotten.ts';
 import { toDocument } from '../../search/document.ts';
 import { hashContent } from './content-hash.ts';
+import { MOST_COLUMNS_SHOWN } from './csv.ts';
 import { distinctNumbers } from './distinct-numbers.ts';
 import { countFilled, type Fill } from './fields.ts';
-import { assertFewRejects, openRejects, type RejectLimit } from './rejects.ts';
+import { countEmails, countGuards, type GuardedField } from './identity.ts';
+import { assertFewRejects, openRejects, type RejectLimit, type RejectReason, reasonLines } from './rejects.ts';
 import { checkRecord } from './rows.ts';
 import { createSampler, type SampledRow } from './sampler.ts';
 import type { Source, SourceRecord } from './source.ts';
@@ -32,6 +34,10 @@ export interface BuildResult extends Tally {
   samples: SampledRow[];
   /** By field: the share of accepted rows that have a value. */
   fill: Fill;
+  /** Fields whose values begin with a guard. */
+  guarded: GuardedField[];
+  /** Why rows were rejected. */
+  reasons: RejectReason[];
 }
 
 export interface BuildOptions {
@@ -114,13 +120,26 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = createSampler();
-  const filled = countFilled();
+  const [filled, emails, guards] = [countFilled(), countEmails(), countGuards()];
   const rejects = openRejects(options.rejectsFile);
   const leftOut = new Set<number>();
   let forgotten = 0;
+  /** What a refusal says, beside the number of rows. */
+  function explain(): string[] {
+    const columns = options.source.columns?.() ?? [];
+    return [
+      ...reasonLines(rejects.reasons()),
+      ...(columns.length > 0 ? [`Columns found: ${columns.slice(0, MOST_COLUMNS_SHOWN).join(', ')}.`] : []),
+      `The rejected rows are in ${options.rejectsFile}.`,
+    ];
+  }
   return {
+    explain,
     flushRejects: rejects.flush,
-    close: distinct.close,
+    close: () => {
+      distinct.close();
+      emails.close();
+    },
     take: (record: SourceRecord) => {
       tally.rows += 1;
       const { row, reject } = checkRecord(record, unknownFields);
@@ -129,7 +148,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
         tally.rows += reject.lines - 1;
         tally.rejected += reject.lines;
         rejects.add(reject);
-        assertFewRejects(options.rejectLimit, tally.rejected, tally.rows, false);
+        assertFewRejects(options.rejectLimit, tally, false, explain);
         return;
       }
       if (options.forgotten.has(row)) {
@@ -142,7 +161,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       if (leftOut.size > 0) leftOut.delete(row.pk);
       tally.accepted += 1;
       distinct.add(row.pk);
-      filled.add(row);
+      for (const counter of [filled, emails, guards]) counter.add(row);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
       const hash = hashContent(row);
@@ -159,7 +178,9 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       forgotten,
       leftOut,
       samples: samples.taken(),
-      fill: filled.fill(),
+      fill: { ...filled.fill(), ...emails.fill() },
+      guarded: guards.guarded(),
+      reasons: rejects.reasons(),
     }),
   };
 }
@@ -184,7 +205,7 @@ export async function buildIndex(options: BuildOptions): Promise<BuildResult> {
       if (signal?.aborted) throw new Interrupted(await batches.finish());
     }
     await batches.finish();
-    assertFewRejects(rejectLimit, tally.rejected, tally.rows, true);
+    assertFewRejects(rejectLimit, tally, true, intake.explain);
     return intake.built();
   } catch (error) {
     intake.flushRejects();

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
 import { listChangedFields } from '../../changes/changes.ts';
+import type { CreatorRow } from '../../search/document.ts';
 import type { Fill } from './fields.ts';
+import { countIdentity, EXAMPLES, type Example } from './identity.ts';
 import { type HashPages, mergeVersions } from './merge-versions.ts';
 import { IndexProfile, readProfile } from './profile.ts';
 import { createSampler } from './sampler.ts';
@@ -24,6 +26,8 @@ export const Comparison = z.object({
   changed: z.number(),
   /** By field: how many creators changed in it. */
   changedFields: z.record(z.string(), z.number()),
+  /** By field that tells who a creator is: how many were given another value, or lost theirs. */
+  identity: z.record(z.string(), z.number()).default({}),
   /** True if the counts of changes come from a sample of the creators that differ. */
   isEstimated: z.boolean(),
   samples: z.object({ added: Pks, removed: Pks, changed: Pks }),
@@ -33,21 +37,37 @@ export type Comparison = z.infer<typeof Comparison>;
 /** In which fields each of these creators changed. */
 async function readChanges(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
   const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
-  return pks.map((pk) => ({ pk, fields: listChangedFields(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {}) }));
+  return pks.map((pk) => {
+    const [was, is] = [before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {}];
+    return { pk, was, is, fields: listChangedFields(was, is) };
+  });
 }
 
 const AT_ONCE = 500;
 
+function toText(row: Partial<CreatorRow>, field: string): string | null {
+  const value: unknown = new Map(Object.entries(row)).get(field);
+  return value === null || value === undefined ? null : String(value);
+}
+
 async function readFields(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
   const fields = new Map<string, number>();
+  const identity = countIdentity();
   const changed: number[] = [];
+  const examples: Example[] = [];
   for (let i = 0; i < pks.length; i += AT_ONCE) {
     for (const one of await readChanges(elastic, from, to, pks.slice(i, i + AT_ONCE))) {
       if (one.fields.length > 0) changed.push(one.pk);
-      for (const field of one.fields) fields.set(field, (fields.get(field) ?? 0) + 1);
+      identity.add(one.was, one.is);
+      for (const field of one.fields) {
+        const count = (fields.get(field) ?? 0) + 1;
+        fields.set(field, count);
+        if (count <= EXAMPLES)
+          examples.push({ field, pk: one.pk, from: toText(one.was, field), to: toText(one.is, field) });
+      }
     }
   }
-  return { changed, fields };
+  return { changed, fields, identity, examples };
 }
 
 interface Version {
@@ -58,6 +78,12 @@ interface Version {
   hashes?: HashPages | undefined;
 }
 
+export interface Compared {
+  comparison: Comparison;
+  /** Values before and after, a few of each field. */
+  examples: Example[];
+}
+
 /** Compares two versions of the directory, and adds to `found` the creators that differ. */
 export async function compareVersions(
   elastic: Elastic,
@@ -65,7 +91,7 @@ export async function compareVersions(
   to: Version,
   sampleSize: number,
   found?: DifferingPks,
-): Promise<Comparison> {
+): Promise<Compared> {
   const counts = { added: 0, removed: 0, same: 0, certain: 0, unsure: 0 };
   const [added, removed] = [createSampler<number>(sampleSize), createSampler<number>(sampleSize)];
   const differing = createSampler<number>(COMPARED);
@@ -88,14 +114,14 @@ export async function compareVersions(
     },
   });
   const candidates = differing.taken();
-  const { changed, fields } = await readFields(elastic, from.index, to.index, candidates);
+  const { changed, fields, identity, examples } = await readFields(elastic, from.index, to.index, candidates);
   const most = counts.certain + counts.unsure;
   const scale = candidates.length === 0 ? 1 : most / candidates.length;
   const total = counts.unsure === 0 ? counts.certain : Math.round(changed.length * scale);
   const inOrder = (pks: readonly number[]) => [...pks].sort((a, b) => a - b);
   const profiled = async ({ index, fill }: Version) => ({ index, profile: await readProfile(elastic, index, fill) });
   const [before, after] = await Promise.all([profiled(from), profiled(to)]);
-  return {
+  const comparison = {
     from: before,
     to: after,
     added: counts.added,
@@ -103,6 +129,7 @@ export async function compareVersions(
     unchanged: counts.same + most - total,
     changed: total,
     changedFields: Object.fromEntries([...fields].map(([field, count]) => [field, Math.round(count * scale)])),
+    identity: identity.counts(scale),
     isEstimated: scale > 1,
     samples: {
       added: inOrder(added.taken()),
@@ -110,4 +137,5 @@ export async function compareVersions(
       changed: inOrder(changed.slice(0, sampleSize)),
     },
   };
+  return { comparison, examples };
 }

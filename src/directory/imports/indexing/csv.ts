@@ -1,10 +1,25 @@
 import { type CsvError, type InfoRecord, type Parser, parse } from 'csv-parse';
-import { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
+import { parse as parseAll } from 'csv-parse/sync';
+import { z } from 'zod';
+import { isRounded } from '../../../platform/imports/reading/cells.ts';
+import { decode, detectEncoding } from '../../../platform/imports/reading/encoding.ts';
+import { fold } from '../../../platform/imports/reading/fold.ts';
+import { isUnknown, readPercent } from '../../../platform/imports/reading/judge-person.ts';
+import { readCount } from '../../../platform/imports/reading/numbers.ts';
+import { readHandle } from '../../../platform/imports/reading/people.ts';
+import { detectShape } from '../../../platform/imports/reading/shape.ts';
+import { CREATOR_FIELDS } from './fields.ts';
+import { type MappedSource, makePk } from './mapping.ts';
 import type { SourceRecord } from './source.ts';
 
 const LONGEST_RECORD_CHARACTERS = 1 << 20;
-const NUMBERS = new Set(['pk', 'follower_count', 'engagement_rate', 'following_count', 'media_count', 'age']);
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, false: false };
+const COUNTS = new Set(['follower_count', 'following_count', 'media_count']);
+const NUMBERS = new Set(['pk', 'age', 'engagement_rate', ...COUNTS]);
+/** A mark before three digits groups a count, which has no decimals. */
+const GROUPED = /^\d{1,3}(?:\.\d{3})+$/;
+/** Spreadsheets write their language's words. */
+const TRUE = new Set(['true', 'wahr', 'vrai', 'verdadero', 'vero', 'verdadeiro', 'waar', 'prawda']);
+const FALSE = new Set(['false', 'falsch', 'faux', 'falso', 'onwaar', 'fałsz']);
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Decoding puts this in place of bytes that are not UTF-8. */
 const REPLACEMENT = '\ufffd';
@@ -14,27 +29,89 @@ const FATAL: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `is longer than ${LONGEST_RECORD_CHARACTERS} characters, as when a quote is not closed`,
 };
 
-/** The file is not valid CSV or lacks our header. It must be corrected, so a retry would not help. */
-export class BrokenCsv extends Error {}
+/** The file is no table, or lacks our header. It must be corrected, so a retry would not help. */
+export class BrokenTable extends Error {}
+
+/** Our fields by their folded names, because spreadsheets and people write `Follower Count`. */
+const OWN_NAMES = new Map([...CREATOR_FIELDS, 'data_as_of'].map((field) => [fold(field), field]));
+const toOwnName = (header: string): string => OWN_NAMES.get(fold(header)) ?? header.trim();
 
 /**
  * A cell that does not look like its column's type stays text; validation then reports the type that it should have.
  */
-function readCell(column: string, cell: string): unknown {
+function readCell(column: string, cell: string, rate: 'percent' | 'fraction'): unknown {
   if (cell === '') return null;
-  if (NUMBERS.has(column)) return NUMBER.test(cell) ? Number(cell) : cell;
-  if (column === 'is_verified') return BOOLEANS[cell] ?? cell;
-  return cell;
+  if (NUMBERS.has(column)) return readNumber(column, cell, rate);
+  if (column !== 'is_verified') return cell;
+  const word = cell.trim().toLowerCase();
+  return TRUE.has(word) || (FALSE.has(word) ? false : cell);
 }
 
-function assertHeader(header: string[], required: readonly string[]): void {
+function readNumber(column: string, cell: string, rate: 'percent' | 'fraction'): unknown {
+  const isShare = column === 'engagement_rate';
+  if (NUMBER.test(cell) && !(COUNTS.has(column) ? GROUPED.test(cell) : isShare && rate === 'fraction'))
+    return Number(cell);
+  if (isUnknown(cell)) return null;
+  if (COUNTS.has(column)) return readCount(cell) ?? cell;
+  const percent = isShare ? readPercent(cell, { rate }) : undefined;
+  return percent === undefined ? cell : Number(percent);
+}
+
+const SEPARATORS = [',', ';', '\t', '|'] as const;
+const NAMES: Readonly<Record<string, string>> = { '\t': 'a tab' };
+
+/** How a table is written: what separates its cells, the line of its header, and the header if a mapping reads it. */
+interface Layout {
+  separator: string;
+  headerLine: number | null;
+  headers: string[] | undefined;
+}
+
+const FirstRow = z.array(z.array(z.string()));
+
+/** The cells of the first row under a separator. */
+function readFirstRow(head: string, separator: string): string[] {
+  try {
+    const [row = []] = FirstRow.parse(parseAll(head, { to: 1, delimiter: separator, bom: true, relax_quotes: true }));
+    return row.map(toOwnName);
+  } catch {
+    return [];
+  }
+}
+
+/** The separator under which the first row has our own names. */
+const findOwnSeparator = (head: string, required: readonly string[]) =>
+  SEPARATORS.find((separator) => {
+    const names = readFirstRow(head, separator);
+    return required.every((column) => names.includes(column));
+  });
+
+export const hasOwnNames = (head: string, required: readonly string[]): boolean =>
+  findOwnSeparator(head, required) !== undefined;
+
+/** A first row with our own names settles it; the rows below decide otherwise. */
+function findLayout(head: string, required: readonly string[], mapped: MappedSource | undefined): Layout {
+  const own = findOwnSeparator(head, required);
+  if (own !== undefined && !mapped) return { separator: own, headerLine: 1, headers: undefined };
+  const { separator: said, header_line: line } = mapped?.mapping ?? {};
+  const { separator, headerLine, headers } = detectShape(head, 'directory', { separator: said, headerLine: line });
+  return { separator, headerLine: headerLine ?? (mapped ? null : 1), headers: mapped && headers };
+}
+
+export const MOST_COLUMNS_SHOWN = 40;
+
+function assertHeader(header: string[], required: readonly string[], { separator, headerLine }: Layout): void {
   const missing = required.filter((column) => !header.includes(column));
   if (missing.length > 0) {
-    const known = Object.keys(DirectoryCreatorDetail.shape).join(', ');
-    throw new BrokenCsv(`The header row has no column ${missing.join(' and no column ')}. Columns: ${known}.`);
+    const known = CREATOR_FIELDS.join(', ');
+    const columns = header.slice(0, MOST_COLUMNS_SHOWN).join(', ');
+    throw new BrokenTable(
+      `The header row has no column ${missing.join(' and no column ')}. Columns found: ${columns}. Columns known: ${known}. Line ${headerLine ?? 1} was ` +
+        `read as the header, with ${NAMES[separator] ?? separator} between cells; \`import FILE --map\` shows how it can be read.`,
+    );
   }
   const repeated = header.find((column, position) => header.indexOf(column) !== position);
-  if (repeated !== undefined) throw new BrokenCsv(`The header row names the column ${repeated} twice.`);
+  if (repeated !== undefined) throw new BrokenTable(`The header row names the column ${repeated} twice.`);
 }
 
 function findProblem(header: string[], cells: string[]): SourceRecord['problem'] {
@@ -49,6 +126,37 @@ function findProblem(header: string[], cells: string[]): SourceRecord['problem']
   }
   return undefined;
 }
+
+/** `1.29808E+08` or `129808000.0`: a program has read keys as fractions, and may have dropped digits of them. */
+const FLOAT_KEY = /^-?\d+(?:(?:[.,]\d+)?e[+-]?\d+|[.,]0+)$/i;
+/** A spreadsheet keeps this many digits, and makes the others zeros. */
+const KEPT_DIGITS = 15;
+const FEWEST_ROUNDED = 3;
+
+/** Refuses a file whose keys have lost digits: they would be those of other creators. */
+function openKeyCheck() {
+  let [long, rounded] = [0, 0];
+  const refuse = (what: string) =>
+    new BrokenTable(
+      `A spreadsheet or program has changed the keys in the column pk: ${what}. Send the .xlsx file or the export as it was downloaded, or write the column as text.`,
+    );
+  return {
+    take: (cell: string, line: number): void => {
+      const key = cell.trim();
+      if (FLOAT_KEY.test(key)) throw refuse(`line ${line} has ${key}`);
+      if (key.length <= KEPT_DIGITS || !/^\d+$/.test(key)) return;
+      long += 1;
+      if (isRounded(key)) rounded += 1;
+    },
+    /** One long key in ten ends in a zero; all of them only do after rounding. */
+    end: (): void => {
+      if (long >= FEWEST_ROUNDED && rounded === long)
+        throw refuse(`each of more than ${KEPT_DIGITS} digits ends in zeros`);
+    },
+  };
+}
+
+const isBlank = (cells: readonly string[]) => cells.every((cell) => cell.trim() === '');
 
 const breaksIn = (cells: string[], pattern: RegExp) =>
   cells.reduce((sum, cell) => sum + (cell.match(pattern)?.length ?? 0), 0);
@@ -93,9 +201,48 @@ function lineCounter() {
   };
 }
 
-function openParser(file: string, required: readonly string[]): { parser: Parser; taken(): SourceRecord[] } {
+/** The fields of a row by their columns, each by its name unless a mapping says otherwise. */
+function toValue(header: string[], cells: string[], mapped: MappedSource | undefined): Record<string, unknown> {
+  const cellAt = (position: number) => cells[position]?.trim() ?? '';
+  if (!mapped) return Object.fromEntries(header.map((name, i) => [name, readCell(name, cells[i] ?? '', 'percent')]));
+  const { columns, rate = 'percent' } = mapped.mapping;
+  const fields = Object.entries(columns).flatMap(([field, name]) =>
+    name === null ? [] : [[field, readCell(field, cellAt(header.indexOf(name)), rate)] as const],
+  );
+  const value: Record<string, unknown> = Object.fromEntries(fields);
+  const username = readHandle(String(value.username ?? ''));
+  return { ...value, username, pk: value.pk ?? (username === undefined ? undefined : makePk(mapped.source, username)) };
+}
+
+/** A cell that is no handle names nobody. */
+const findStranger = ({ username }: Record<string, unknown>, mapped: MappedSource | undefined) =>
+  mapped && username === undefined
+    ? {
+        field: 'username',
+        code: 'invalid',
+        reason: 'must be a handle, such as ana.lopez, or the address of a profile.',
+      }
+    : undefined;
+
+/** What is known of a table before it is read. */
+export interface TableRequest {
+  /** Columns without which nothing can be read. */
+  required: readonly string[];
+  mapped?: MappedSource | undefined;
+  /** The rows of a sheet are counted, and not the lines of its text. */
+  isSheet?: boolean;
+  onColumns?: (columns: readonly string[]) => void;
+}
+
+function openParser(
+  file: string,
+  { required, mapped, isSheet = false, onColumns }: TableRequest,
+  layout: Layout,
+): { parser: Parser; taken(): SourceRecord[] } {
   let records: SourceRecord[] = [];
   let header: string[] | undefined;
+  let keyAt = -1;
+  const keys = openKeyCheck();
   const counter = lineCounter();
 
   function addBroken(broken: ReturnType<typeof counter.takeBroken>): void {
@@ -104,32 +251,45 @@ function openParser(file: string, required: readonly string[]): { parser: Parser
     records.push({ file, ...where, text: '', value: undefined, problem: { code: 'invalid_csv', reason } });
   }
 
+  function setHeader(names: string[]): void {
+    header = names;
+    keyAt = names.indexOf(mapped ? (mapped.mapping.columns.pk ?? '') : 'pk');
+    onColumns?.(names);
+  }
+  if (layout.headers) setHeader(layout.headers);
+
   function add(cells: string[], info: InfoRecord): null {
-    const where = counter.row(cells, info);
+    const read = counter.row(cells, info);
+    const where = isSheet ? { line: info.records, lines: 1 } : read;
     addBroken(counter.takeBroken(where.line));
+    if (where.line < (layout.headerLine ?? 0) || (mapped && where.line === layout.headerLine)) return null;
+    if (isBlank(cells)) return null;
     if (!header) {
-      header = cells.map((name) => name.trim());
-      assertHeader(header, required);
+      const names = cells.map(toOwnName);
+      assertHeader(names, required, layout);
+      setHeader(names);
       return null;
     }
-    const problem = findProblem(header, cells);
-    const value = problem
-      ? undefined
-      : Object.fromEntries(header.map((name, i) => [name, readCell(name, cells[i] ?? '')]));
-    records.push({ file, ...where, text: cells.join(','), value, ...(problem ? { problem } : {}) });
+    keys.take(cells[keyAt] ?? '', where.line);
+    const isLonger = cells.length === header.length + 1 && cells.at(-1) === '';
+    const value = toValue(header, cells, mapped);
+    const problem = findProblem(header, isLonger ? cells.slice(0, -1) : cells) ?? findStranger(value, mapped);
+    const text = cells.join(layout.separator);
+    records.push({ file, ...where, text, value: problem ? undefined : value, ...(problem ? { problem } : {}) });
     return null;
   }
 
   function skip(error: CsvError | undefined): undefined {
     if (!error) return;
     const fatal = FATAL[error.code];
-    if (fatal) throw new BrokenCsv(`The row that starts on line ${counter.startOf(error)} ${fatal}.`);
+    if (fatal) throw new BrokenTable(`The row that starts on line ${counter.startOf(error)} ${fatal}.`);
     addBroken(counter.fault(error));
   }
 
   // The parser reports each row through a callback and outputs none, so that good and bad rows stay in order.
   const parser = parse({
     bom: true,
+    delimiter: layout.separator,
     // Set explicitly instead of detected from the first row, because a file may be combined from several.
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
@@ -144,7 +304,10 @@ function openParser(file: string, required: readonly string[]): { parser: Parser
   return {
     parser,
     taken: () => {
-      if (parser.writableFinished) addBroken(counter.takeBroken(counter.end(parser.info.lines)));
+      if (parser.writableFinished) {
+        addBroken(counter.takeBroken(counter.end(parser.info.lines)));
+        keys.end();
+      }
       const taken = records;
       records = [];
       return taken;
@@ -157,14 +320,53 @@ function waitForEnd(start: (onEnd: (error?: Error | null) => void) => void): Pro
   return new Promise((resolve, reject) => start((error) => (error ? reject(error) : resolve())));
 }
 
-/** Rows below a header row with the API's field names. `line` is where a row starts. */
+const HEAD_BYTES = 256 * 1024;
+
+/** The first bytes of a stream, and all of it. */
+async function takeHead(chunks: AsyncIterable<Buffer>): Promise<{ head: Buffer; whole: AsyncIterable<Uint8Array> }> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first: Buffer[] = [];
+  for (let length = 0; length < HEAD_BYTES; ) {
+    const { done, value } = await iterator.next();
+    if (done) break;
+    first.push(value);
+    length += value.length;
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield* first;
+    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+  }
+  return { head: Buffer.concat(first).subarray(0, HEAD_BYTES), whole: whole() };
+}
+
+/** The encoding of a file: as a mapping says, or UTF-16, which its first bytes show, or else UTF-8. */
+async function findEncoding(head: Buffer, mapped: MappedSource | undefined): Promise<string> {
+  if (mapped?.mapping.encoding !== undefined) return mapped.mapping.encoding;
+  const detected = await detectEncoding(async function* read() {
+    yield head;
+  });
+  return detected.startsWith('utf-16') ? detected : 'utf-8';
+}
+
+/** The first bytes of a table as UTF-8, without a row that they may cut. */
+export async function readHead(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const { head } = await takeHead(chunks);
+  const end = head.length < HEAD_BYTES ? -1 : head.lastIndexOf('\n');
+  return end > 0 ? head.subarray(0, end) : head;
+}
+
+/** Rows below a header row with the API's field names, or as a mapping says. `line` is where a row starts. */
 export async function* readCsv(
   file: string,
   chunks: AsyncIterable<Buffer>,
-  required: readonly string[],
+  request: TableRequest,
 ): AsyncGenerator<SourceRecord[]> {
-  const { parser, taken } = openParser(file, required);
-  for await (const chunk of chunks) {
+  const { required, mapped } = request;
+  const { head, whole } = await takeHead(chunks);
+  const encoding = await findEncoding(head, mapped);
+  const layout = findLayout(new TextDecoder(encoding).decode(head), required, mapped);
+  const { parser, taken } = openParser(file, request, layout);
+  for await (const chunk of decode(() => whole, encoding)()) {
     await waitForEnd((onEnd) => parser.write(chunk, onEnd));
     yield taken();
   }

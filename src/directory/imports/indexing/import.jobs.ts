@@ -56,7 +56,8 @@ export async function enqueueImport(
 ): Promise<string> {
   const { db, alias } = engines;
   const files = request.files.map(absolute);
-  const source = await openFiles(files);
+  const { mapping, sourceName = '' } = request;
+  const source = await openFiles(files, 'creators', mapping && { mapping, source: sourceName });
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
   const found = await findUnfinished(db, alias, (await identifySource(source)) ?? '');
@@ -104,7 +105,8 @@ async function leaveToOthers({ engines, log }: Worker, row: DirectoryImport, err
 
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
   const { engines, log, signal } = worker;
-  const source = await openFiles(row.files);
+  const mapped = row.mapping === null ? undefined : { mapping: row.mapping, source: row.source ?? '' };
+  const source = await openFiles(row.files, 'creators', mapped);
   if ((await identifySource(source)) !== row.identity)
     throw new Error('The files have changed since they were enqueued.');
   const report = await importDirectory(

@@ -16,11 +16,13 @@ import { goLive, setAside } from './approve.ts';
 import type { Bounds } from './bounds.ts';
 import { type BuildResult, buildIndex, Interrupted, type Tally } from './build.ts';
 import type { Comparison } from './comparison.ts';
-import { BrokenCsv } from './csv.ts';
+import { BrokenTable } from './csv.ts';
+import type { Example } from './identity.ts';
 import { ONE_NODE, readDefinition } from './index-definition.ts';
 import { judge } from './judge.ts';
 import { type LiveCreators, readLiveCreators } from './live-creators.ts';
 import { awaitShards, NODE_PATIENCE_MS, type Persistence, retryThroughNodeLoss } from './lost-nodes.ts';
+import type { DirectoryMapping } from './mapping.ts';
 import { type DirectoryImport, updateImport } from './records.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
@@ -43,6 +45,8 @@ export interface ImportRequest extends WaitOptions {
   rejectsFile?: string | undefined;
   /** The operator's name for the source of the rows. */
   sourceName?: string | undefined;
+  /** The mapping by which the files are read; omitted if their columns are called like our fields. */
+  mapping?: DirectoryMapping | undefined;
   /** Limits on the difference between the new index and the live one; omitted bounds have their defaults. */
   bounds?: Partial<Bounds> | undefined;
   /** Starts over even if an import of the same files could be resumed. */
@@ -56,11 +60,13 @@ export interface ImportRequest extends WaitOptions {
   onNotice?: (notice: string) => void;
 }
 
-export interface ImportReport extends Omit<BuildResult, 'samples' | 'distinct' | 'fill' | 'leftOut'> {
+export interface ImportReport extends Omit<BuildResult, 'samples' | 'distinct' | 'fill' | 'leftOut' | 'guarded'> {
   id: string;
   index: string;
   /** Why it is held, a sentence each; empty if it is live. */
   held: string[];
+  /** Values before and after, in the fields for which it is held. */
+  examples: Example[];
   /** The differences from the index that was live; undefined for a first import. */
   comparison: Comparison | undefined;
   previousIndex: string | undefined;
@@ -174,7 +180,7 @@ async function copyIndex(build: Build, tally: Tally): Promise<void> {
 
 function isLasting(error: unknown): boolean {
   if (error instanceof TooManyRejects || error instanceof VerificationFailed) return true;
-  return error instanceof Error && error.cause instanceof BrokenCsv;
+  return error instanceof Error && error.cause instanceof BrokenTable;
 }
 
 /** An error that a retry cannot fix ends the import and its index; any other keeps the checkpoint to resume from. */
@@ -214,7 +220,7 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
     ? await retryThroughNodeLoss(persistence, () => takeOutForgotten(engines, index, forgotten))
     : 0;
   request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
-  const judged = retryThroughNodeLoss(persistence, () => judge(engines, row, index, live));
+  const judged = retryThroughNodeLoss(persistence, () => judge(engines, row, index, live, built.guarded));
   const judgement = await timed('compare', judged);
   const { comparison, reasons: held } = judgement;
   await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
@@ -233,6 +239,7 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
     id: row.id,
     index,
     held,
+    examples: judgement.examples,
     comparison,
     previousIndex,
     ...tally,
@@ -242,6 +249,7 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
     repeated: accepted - documents,
     compared,
     rejectsFile: rejected > 0 ? row.rejectsFile : undefined,
+    reasons: built.reasons,
     phasesMs,
   };
 }

@@ -1,8 +1,9 @@
 import { indexBehind } from '../../../kit/engines/elastic/indices.ts';
-import { listBreaches } from './bounds.ts';
+import { listBreaches, listGuarded } from './bounds.ts';
 import { listFailingCanaries } from './canaries.ts';
-import { type Comparison, compareVersions } from './comparison.ts';
+import { type Compared, type Comparison, compareVersions } from './comparison.ts';
 import { Fill } from './fields.ts';
+import type { Example, GuardedField } from './identity.ts';
 import type { LiveCreators } from './live-creators.ts';
 import { type DirectoryImport, findImportByIndex } from './records.ts';
 import { parseBounds } from './start-import.ts';
@@ -19,6 +20,8 @@ export interface Judgement {
   found: DifferingPks;
   /** Why the import is held; empty if it may go live. */
   reasons: string[];
+  /** Values before and after, in the fields that the reasons are about. */
+  examples: Example[];
 }
 
 /** Compares two indices, each with the fill that its import counted. */
@@ -27,7 +30,7 @@ export async function compareIndices(
   from: string,
   to: string,
   { samples = SAMPLES, live, found }: { samples?: number; live?: LiveCreators | undefined; found?: DifferingPks } = {},
-): Promise<Comparison> {
+): Promise<Compared> {
   const loadVersion = async (index: string) => ({
     index,
     fill: Fill.nullish().parse((await findImportByIndex(db, index))?.fill) ?? undefined,
@@ -42,15 +45,23 @@ export async function judge(
   row: DirectoryImport,
   index: string,
   known: LiveCreators | undefined,
+  guarded: readonly GuardedField[],
 ): Promise<Judgement> {
   const { elastic, alias } = engines;
   const bounds = parseBounds(row);
   const live = await indexBehind(elastic, alias);
   const found = createDifferingPks();
-  const comparison =
-    live === undefined ? undefined : await compareIndices(engines, live, index, { live: known, found });
-  const breaches = comparison && bounds.mode !== 'force' ? listBreaches(comparison, bounds) : [];
+  const compared = live === undefined ? undefined : await compareIndices(engines, live, index, { live: known, found });
+  const comparison = compared?.comparison;
+  const breaches = [...(comparison ? listBreaches(comparison, bounds) : []), ...listGuarded(guarded)];
+  const isForced = bounds.mode === 'force';
   const wished = bounds.mode === 'hold' ? ['It was started with --hold.'] : [];
   const failures = await listFailingCanaries(elastic, index, bounds.canaries);
-  return { comparison, found, reasons: [...breaches, ...failures, ...wished] };
+  const reasons = [...(isForced ? [] : breaches.map(({ reason }) => reason)), ...failures, ...wished];
+  const fields = isForced ? [] : [...new Set(breaches.flatMap(({ field }) => field ?? []))];
+  const examples = fields.flatMap((field) => {
+    const changes = compared?.examples.filter((example) => example.field === field) ?? [];
+    return changes.length > 0 ? changes : guarded.flatMap((one) => (one.field === field ? one.examples : []));
+  });
+  return { comparison, found, reasons, examples };
 }

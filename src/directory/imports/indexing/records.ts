@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { DirectoryImportsTable, DirectoryWritesTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { settleChanges } from '../../changes/changes.ts';
+import { OWN_EMAILS } from './identity.ts';
 
 type ImportState = DirectoryImportsTable['state'];
 
@@ -14,8 +15,8 @@ const UNFINISHED: ImportState[] = ['queued', 'building', 'verified'];
 const toJson = (value: unknown) => (value === undefined || value === null ? value : JSON.stringify(value));
 
 /** The JSON columns as text; columns that a change leaves out stay undefined. */
-function writeJson({ bounds, fill, comparison }: Partial<DirectoryImport>) {
-  return { bounds: toJson(bounds), fill: toJson(fill), comparison: toJson(comparison) };
+function writeJson({ bounds, fill, comparison, mapping }: Partial<DirectoryImport>) {
+  return { bounds: toJson(bounds), fill: toJson(fill), comparison: toJson(comparison), mapping: toJson(mapping) };
 }
 
 export async function insertImport(db: Db, row: DirectoryImport): Promise<void> {
@@ -86,6 +87,16 @@ export async function listRetired(db: Db, alias: string): Promise<DirectoryImpor
 
 export async function findImportByIndex(db: Db, index: string): Promise<DirectoryImport | undefined> {
   return await db.selectFrom('directoryImports').selectAll().where('indexName', '=', index).executeTakeFirst();
+}
+
+/** The import of this id, or whose index has this name. */
+export async function findVersionRow(db: Db, alias: string, name: string): Promise<DirectoryImport | undefined> {
+  return await db
+    .selectFrom('directoryImports')
+    .selectAll()
+    .where('alias', '=', alias)
+    .where(({ eb, or }) => or([eb('id', '=', name), eb('indexName', '=', name)]))
+    .executeTakeFirst();
 }
 
 /**
@@ -277,5 +288,6 @@ export async function readImportFigures(db: Db, alias: string): Promise<ImportFi
       (select max(finished_at) from directory_writes where alias = ${alias})) as at`.execute(db);
   const live = await sql<{ fill: Record<string, number> | null }>`
     select fill from directory_imports where alias = ${alias} and state = 'live'`.execute(db);
-  return { imports: imports.rows, changedAt: changed.rows[0]?.at ?? null, fill: live.rows[0]?.fill ?? {} };
+  const { [OWN_EMAILS]: _, ...fill } = live.rows[0]?.fill ?? {};
+  return { imports: imports.rows, changedAt: changed.rows[0]?.at ?? null, fill };
 }

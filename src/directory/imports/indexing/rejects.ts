@@ -20,11 +20,17 @@ export function readRejectLimit(text: string): RejectLimit | undefined {
 export class TooManyRejects extends Error {}
 
 /** Throws if more rows were rejected than the limit allows. A percentage can only be checked at the end. */
-export function assertFewRejects(limit: RejectLimit, rejected: number, rows: number, isEnd: boolean): void {
+export function assertFewRejects(
+  limit: RejectLimit,
+  { rejected, rows }: { rejected: number; rows: number },
+  isEnd: boolean,
+  explain: () => readonly string[],
+): void {
   const isOver = 'rows' in limit ? rejected > limit.rows : isEnd && rejected * 100 > limit.percent * rows;
   if (!isOver) return;
   const allowed = 'rows' in limit ? `${limit.rows}` : `${limit.percent}%`;
-  throw new TooManyRejects(`${rejected} of ${rows} rows were rejected; the limit is ${allowed}. Nothing was swapped.`);
+  const said = `${rejected} of ${rows} rows were rejected; the limit is ${allowed}. Nothing was swapped.`;
+  throw new TooManyRejects([said, ...explain()].join('\n'));
 }
 
 const isWritable = (place: string) =>
@@ -73,18 +79,50 @@ export async function assertRejectsPlace(file: string, inputs: string[]): Promis
   if (!isPlace) throw new Error(`Rejected rows cannot be written to ${file}. Name another file with --rejects.`);
 }
 
+/** Rows that were rejected for the same reason. */
+export interface RejectReason {
+  reason: string;
+  rows: number;
+  /** The first of them. */
+  line: number;
+}
+
 export interface RejectsFile {
   add(reject: Reject): void;
   flush(): void;
+  /** The commonest reasons, in words without values of the rows. */
+  reasons(): RejectReason[];
 }
+
+const MOST_REASONS = 3;
+/** Codes come from a short list, but fields may come from the file. */
+const MOST_KINDS = 1_000;
+
+/** A reason without the value that it is about. */
+function toReason({ field, code, reason }: Reject): string {
+  const text = code === 'invalid_json' ? 'The line is not JSON.' : reason.split('; got ', 1)[0];
+  return field === null ? `${text}` : `${field} ${text}`;
+}
+
+export const reasonLines = (reasons: readonly RejectReason[]): string[] =>
+  reasons.map(({ reason, rows, line }) => `- ${rows.toLocaleString('en')} × ${reason} (first on line ${line})`);
 
 /** NDJSON, one line per rejected row. There is only a file if there are rejects. */
 export function openRejects(file: string): RejectsFile {
   // A device such as `/dev/null` is not removed.
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) rmSync(file);
   let lines: string[] = [];
+  const kinds = new Map<string, RejectReason>();
   return {
-    add: (reject) => void lines.push(`${JSON.stringify(reject)}\n`),
+    add: (reject) => {
+      lines.push(`${JSON.stringify(reject)}\n`);
+      const kind = `${reject.field} ${reject.code}`;
+      const known = kinds.get(kind);
+      if (known) known.rows += reject.lines;
+      else if (kinds.size < MOST_KINDS)
+        kinds.set(kind, { reason: toReason(reject), rows: reject.lines, line: reject.line });
+    },
+    reasons: () => [...kinds.values()].toSorted((a, b) => b.rows - a.rows).slice(0, MOST_REASONS),
     flush: () => {
       if (lines.length > 0) appendFileSync(file, lines.join(''));
       lines = [];

@@ -71,7 +71,7 @@ function check<R extends CreatorPatch>(
   read: (value: unknown) => z.ZodSafeParseResult<R>,
 ): CheckedRecord<R> {
   const { value, problem } = record;
-  if (problem) return rejected(record, null, problem.code, problem.reason);
+  if (problem) return rejected(record, problem.field ?? null, problem.code, problem.reason);
   const parsed = read(value);
   if (!parsed.success) {
     const [first] = toProblems(parsed);

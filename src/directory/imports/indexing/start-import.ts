@@ -24,7 +24,7 @@ export async function identifySource(source: Source): Promise<string | null> {
 }
 
 /** The recorded options of an import; the newest command's win. */
-export type ImportOptions = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName'>;
+export type ImportOptions = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName' | 'mapping'>;
 
 export const parseBounds = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
 
@@ -80,6 +80,7 @@ export async function newImport(
     reasons: null,
     forgotten: 0,
     source,
+    mapping: request.mapping ?? null,
   };
 }
 

@@ -23,7 +23,7 @@ export interface StoredCreator {
   facts: Facts;
 }
 
-function parseStoredCreator(source: unknown): StoredCreator {
+export function parseStoredCreator(source: unknown): StoredCreator {
   const { card, x } = Parts.parse(source);
   const { data_as_of, changed_at, content_hash, source: name } = StoredFacts.parse(x);
   return {

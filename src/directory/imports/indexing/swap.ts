@@ -1,9 +1,14 @@
+import { postBulk } from '../../../kit/engines/elastic/bulk.ts';
 import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
-import { swapAlias } from '../../../kit/engines/elastic/indices.ts';
+import { getMappingVersion, readDocuments, refreshIndex, swapAlias } from '../../../kit/engines/elastic/indices.ts';
 import { type Change, listChangedFields, stageChanges } from '../../changes/changes.ts';
+import { takeOutForgotten } from '../../opt-out/forget.ts';
+import { openForgotten } from '../../opt-out/forgotten.ts';
+import { documentFor, toDocument } from '../../search/document.ts';
+import { actionLine } from './action-line.ts';
 import { mergeVersions } from './merge-versions.ts';
 import { recordLive } from './records.ts';
-import { readStored } from './stored-creators.ts';
+import { parseStoredCreator, readStored } from './stored-creators.ts';
 import type { DirectoryEngines, WriterLock } from './writer.ts';
 
 const FIRST_SIZE = 1_024;
@@ -86,6 +91,36 @@ export interface Swap {
   to: string;
   /** The creators that differ, if they are known. */
   found?: DifferingPks | undefined;
+  /** A rollback to a newer version, which undoes one: the version that it leaves was not taken back. */
+  isForward?: boolean;
+}
+
+/**
+ * Creators that a rollback changes back have changed for whoever reads by `changed_since`, although the older index had them
+ * so before: their `changed_at` becomes that of the rollback.
+ */
+async function openTouch(engines: DirectoryEngines, index: string) {
+  const { elastic, clock } = engines;
+  const changedAt = clock.now().getTime();
+  const mapping = await getMappingVersion(elastic, index);
+  const optedOut = await openForgotten(engines);
+  return {
+    touch: async (pks: readonly number[]): Promise<void> => {
+      for (const some of splitBatches(pks, READ)) {
+        const lines = (await readDocuments(elastic, index, some.map(String))).map(({ version, source }) => {
+          const { row, facts } = parseStoredCreator(source);
+          const document = JSON.stringify(documentFor(mapping, toDocument(row, { ...facts, changedAt })));
+          return `${actionLine('index', row.pk, version)}${document}\n`;
+        });
+        if (lines.length > 0) await postBulk(elastic, index, lines.join(''));
+      }
+    },
+    end: async (): Promise<void> => {
+      await refreshIndex(elastic, index);
+      // Creators who opted out while their rows were written again.
+      if (await optedOut.refresh()) await takeOutForgotten(engines, index, optedOut);
+    },
+  };
 }
 
 async function stageSwap(engines: DirectoryEngines, { kind, from, to, found: known }: Swap): Promise<void> {
@@ -95,19 +130,24 @@ async function stageSwap(engines: DirectoryEngines, { kind, from, to, found: kno
   await stage([]);
   if (from === undefined || from === to) return;
   const found = known ?? (await findDifferences(engines, from, to));
+  const back = kind === 'rollback' ? await openTouch(engines, to) : undefined;
   for (const type of ['added', 'removed'] as const) {
     for (const pks of splitBatches(found[type], BATCH)) {
       await stage(pks.map((pk) => ({ pk, type, fields: [], version: 0 })));
+      if (type === 'added') await back?.touch(pks);
     }
   }
   let updates: Change[] = [];
   for (const pks of splitBatches(found.differing, READ)) {
-    updates.push(...(await readUpdates(engines, from, to, pks)));
+    const changes = await readUpdates(engines, from, to, pks);
+    await back?.touch(changes.map(({ pk }) => pk));
+    updates.push(...changes);
     if (updates.length < BATCH) continue;
     await stage(updates);
     updates = [];
   }
   if (updates.length > 0) await stage(updates);
+  await back?.end();
 }
 
 /** Moves the alias in one step, and reports what that changed. */
@@ -116,5 +156,11 @@ export async function swapLive(engines: DirectoryEngines, swap: Swap, lock: Writ
   await stageSwap(engines, swap);
   await lock.assertLocked();
   await swapAlias(elastic, alias, swap.from, swap.to);
-  await recordLive(db, alias, swap.to, clock.now(), swap.kind === 'rollback' ? 'rolled_back' : 'superseded');
+  await recordLive(
+    db,
+    alias,
+    swap.to,
+    clock.now(),
+    swap.kind === 'rollback' && !swap.isForward ? 'rolled_back' : 'superseded',
+  );
 }

@@ -1,6 +1,15 @@
 import { deleteIndex, indexBehind, indexExists, listIndices, wereLive } from '../../../kit/engines/elastic/indices.ts';
 import { finishUnfinished } from '../../opt-out/forget.ts';
-import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, updateImport } from './records.ts';
+import {
+  type DirectoryWrite,
+  findHeld,
+  findImportByIndex,
+  findVersionRow,
+  listRetired,
+  listUnfinished,
+  listWrites,
+  updateImport,
+} from './records.ts';
 import { swapLive } from './swap.ts';
 import { type DirectoryEngines, type WaitOptions, withWriterLock } from './writer.ts';
 
@@ -12,29 +21,61 @@ export function isIndexName(alias: string, name: string): boolean {
   return name.startsWith(`${alias}-`) && /^\d{8}-[0-9a-z]{6,}$/.test(name.slice(alias.length + 1));
 }
 
+/** A name that is no version's never reaches Elasticsearch, which has words of its own for it. */
+export async function assertVersion({ elastic, alias }: DirectoryEngines, index: string): Promise<void> {
+  if (isIndexName(alias, index) && (await indexExists(elastic, index))) return;
+  throw new Error(`${index} is not a version that is kept; \`status\` lists them.`);
+}
+
 export interface RollbackReport {
   from: string;
   to: string;
-  /** Upserts and deletes of the previously live index, which the older one lacks. */
+  /** Upserts and deletes of the previously live index, which the other one lacks. */
   forgotten: DirectoryWrite[];
 }
 
-/** Makes the previously live index live again. A second call goes back one more. */
-export async function rollback(engines: DirectoryEngines, options: WaitOptions): Promise<RollbackReport> {
+/** The version that is named by its index or its import; without a name, the one that was live before. */
+async function findVersion({ db, elastic, alias }: DirectoryEngines, from: string, name: string | undefined) {
+  const retired = await listRetired(db, alias);
+  if (name === undefined) {
+    for (const { state, indexName } of retired)
+      if (state === 'superseded' && indexName && indexName !== from && (await indexExists(elastic, indexName)))
+        return indexName;
+    throw new Error(`No previous index is kept; ${from} stays live.`);
+  }
+  const { id, state, indexName } = (await findVersionRow(db, alias, name)) ?? {};
+  if (indexName === from) throw new Error(`${name} is live already.`);
+  if (state === 'held') throw new Error(`${name} is held; \`approve ${id}\` makes it live.`);
+  const isKept = indexName && retired.some((one) => one.indexName === indexName);
+  if (!isKept || !(await indexExists(elastic, indexName)))
+    throw new Error(`${name} is not a version that can be made live; \`status\` lists them.`);
+  return indexName;
+}
+
+/**
+ * Makes the previously live index live again, or the version that is named; the version that it leaves can be named to undo
+ * it. Without a name, a second call goes back one more.
+ */
+export async function rollback(
+  engines: DirectoryEngines,
+  options: WaitOptions & { version?: string | undefined },
+): Promise<RollbackReport> {
   return await withWriterLock(engines, 'rollback', options, async (lock) => {
     const { elastic, db, alias } = engines;
     const from = await indexBehind(elastic, alias);
     if (from === undefined) throw new Error(`The alias ${alias} has no index.`);
-    for (const { state, indexName } of await listRetired(db, alias)) {
-      if (state !== 'superseded' || !indexName || indexName === from) continue;
-      if (!(await indexExists(elastic, indexName))) continue;
-      const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
-      await finishUnfinished(engines);
-      await swapLive(engines, { kind: 'rollback', from, to: indexName }, lock);
-      return { from, to: indexName, forgotten };
-    }
-    throw new Error(`No previous index is kept; ${from} stays live.`);
+    const to = await findVersion(engines, from, options.version);
+    const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
+    await finishUnfinished(engines);
+    await swapLive(engines, { kind: 'rollback', from, to, isForward: await isNewer(db, to, from) }, lock);
+    return { from, to, forgotten };
   });
+}
+
+/** A version that an older import built is one to return to, and not one that was taken back. */
+async function isNewer(db: DirectoryEngines['db'], to: string, from: string): Promise<boolean> {
+  const [one, other] = [await findImportByIndex(db, to), await findImportByIndex(db, from)];
+  return one !== undefined && other !== undefined && one.startedAt > other.startedAt;
 }
 
 export interface PruneReport {

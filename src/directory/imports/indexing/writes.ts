@@ -8,6 +8,7 @@ import { takeOutForgotten } from '../../opt-out/forget.ts';
 import { type ForgottenSet, openForgotten } from '../../opt-out/forgotten.ts';
 import { DirectoryCreator } from '../../search/creator.shapes.ts';
 import { documentFor, toDocument } from '../../search/document.ts';
+import { actionLine } from './action-line.ts';
 import { hashContent } from './content-hash.ts';
 import {
   type DirectoryWrite,
@@ -17,7 +18,7 @@ import {
   insertWrite,
   updateWrite,
 } from './records.ts';
-import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
+import { assertRejectsPlace, defaultRejectsFile, openRejects, type RejectReason } from './rejects.ts';
 import { checkPatch, checkRecord, type Reject, toReject } from './rows.ts';
 import type { Source, SourceRecord } from './source.ts';
 import { readStored, type StoredCreator } from './stored-creators.ts';
@@ -41,6 +42,7 @@ export interface WriteReport {
   /** Rows that were left out because their creators opted out. */
   forgotten: number;
   rejectsFile: string;
+  reasons: RejectReason[];
   /** Unknown field names, with the number of rows that had them. */
   unknownFields: Record<string, number>;
   interrupted: boolean;
@@ -64,9 +66,6 @@ interface Target {
   mapping: number;
   optedOut: ForgottenSet;
 }
-
-const actionLine = (action: 'index' | 'delete', pk: number, version: number) =>
-  `{"${action}":{"_id":"${pk}","version":${version},"version_type":"external_gte"}}\n`;
 
 /** A write to the live index: its record, and its rows in batches. */
 async function openWrite(
@@ -168,6 +167,12 @@ async function openWrite(
   };
 }
 
+/** Reads a file to its end once, so that one that is damaged further down is not written in part. */
+async function assertWhole({ source, signal }: WriteRequest): Promise<void> {
+  if (source.identity === null) return;
+  for await (const _ of source.read()) signal?.throwIfAborted();
+}
+
 async function write(
   engines: DirectoryEngines,
   kind: DirectoryWrite['kind'],
@@ -180,6 +185,7 @@ async function write(
   if (index === undefined) throw new Error(`There is no directory yet: the alias ${alias} has no index.`);
   const rejectsFile = request.rejectsFile ?? (await defaultRejectsFile(`rejects-${kind}.ndjson`, onNotice));
   await assertRejectsPlace(rejectsFile, source.files);
+  await assertWhole(request);
   const rejects = openRejects(rejectsFile);
   let rejected = 0;
   function reject(row: Reject): void {
@@ -215,7 +221,8 @@ async function write(
     throw new Error(`${why}\nOnly part of the ${kind} is done: ${part}.`, { cause: error });
   }
   await rows.end();
-  return { index, written: rows.written(), rejected, forgotten: rows.forgotten(), rejectsFile, interrupted };
+  const reasons = rejects.reasons();
+  return { index, written: rows.written(), rejected, forgotten: rows.forgotten(), rejectsFile, reasons, interrupted };
 }
 
 /** Adds or replaces creators in the live directory. Searches see them when this resolves. */
@@ -259,7 +266,7 @@ const Deletion = z.union([
   DirectoryCreator.shape.pk,
 ]);
 
-const NO_PK = { code: 'invalid_type', reason: 'must be a whole number from 0 to 9007199254740991.' };
+const NO_PK = { field: 'pk', code: 'invalid_type', reason: 'must be a whole number from 0 to 9007199254740991.' };
 
 /** Removes creators from the live directory: rows with a `pk`, or one number per line. Unknown ones are ignored. */
 export async function deleteCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
@@ -267,8 +274,8 @@ export async function deleteCreators(engines: DirectoryEngines, request: WriteRe
     write(engines, 'delete', request, (record) => {
       const parsed = record.problem ? undefined : Deletion.safeParse(record.value);
       if (parsed?.success) return { pk: parsed.data, apply: () => ({ after: undefined }) };
-      const { code, reason } = record.problem ?? NO_PK;
-      return toReject(record, record.problem ? null : 'pk', code, reason);
+      const { field = null, code, reason } = record.problem ?? NO_PK;
+      return toReject(record, field, code, reason);
     }),
   );
   return { ...report, unknownFields: {} };

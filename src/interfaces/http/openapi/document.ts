@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic.shapes.ts';
 import { mayBeBare } from '../../../kit/operation/input.ts';
 import { idExample, idInPath, type Json, makeExample, toJsonSchema } from '../../../kit/operation/json-schema.ts';
-import { LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
+import { FOUND_STATUS, LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
 import { Planned } from '../../../kit/operation/plans.ts';
 import type { Variant } from '../../../kit/outbox/events.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../../kit/values/errors.ts';
@@ -31,13 +31,8 @@ const COMMON: readonly ErrorCode[] = [
   'INTERNAL_ERROR',
   'SERVICE_UNAVAILABLE',
 ];
-/** Error codes that every POST, PATCH and DELETE can return, because each is an idempotent change. */
-const OF_CHANGES: readonly ErrorCode[] = [
-  'INVALID_JSON',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'IDEMPOTENCY_KEY_REUSED',
-];
+/** Error codes of every operation that takes a body. */
+const OF_BODIES: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
 interface Collected {
   schemas: Json;
@@ -121,8 +116,17 @@ const IDEMPOTENCY_KEY = {
   required: false,
   description:
     'Identifies this call: a repeat within 24 hours gets the first response, with `Idempotency-Replayed: true`, and changes ' +
-    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED. Scoped to the brand; a blank value is ignored.',
+    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED; the order of fields does not matter. Scoped to the brand; a ' +
+    'blank value is ignored.',
   schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
+};
+
+const PAID_ONCE = {
+  ...IDEMPOTENCY_KEY,
+  description:
+    'With a data key, the same call under the same key is paid once within 24 hours: a repeat is answered again, with ' +
+    '`Idempotency-Replayed: true` and `X-Credits-Charged: 0`. Another call under it is 409 IDEMPOTENCY_KEY_REUSED. An ' +
+    '`X-Request-Id` of your own does the same for 10 minutes, and is never refused.',
 };
 
 function plannedResponse(schemas: Json): Json {
@@ -145,9 +149,12 @@ function refusalResponses(schemas: Json): Json {
 }
 
 function listResponses(operation: Operation, collected: Collected): Json {
-  const codes = [...new Set([...COMMON, ...(takesKey(operation) ? OF_CHANGES : []), ...operation.errors])];
+  const codes: ErrorCode[] = [...COMMON];
+  if (operation.method !== 'GET') codes.push(...OF_BODIES);
+  if (takesKey(operation)) codes.push('IDEMPOTENCY_KEY_REUSED');
+  codes.push(...operation.errors);
   if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
-  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
+  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(new Set(codes), (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
   const failures = [...byStatus].map(([status, its]): [string, Json] => [
     String(status),
@@ -158,6 +165,7 @@ function listResponses(operation: Operation, collected: Collected): Json {
     headers: EVERY_HEADER,
     content: toContent(operation.response, 'output', collected),
   };
+  const found = { ...success, description: 'It was there before, and stays as it is.' };
   const planned = { $ref: '#/components/responses/Planned' };
   const later = operation.later && {
     description: 'The job that does the work, because it takes longer than a call.',
@@ -171,6 +179,7 @@ function listResponses(operation: Operation, collected: Collected): Json {
   });
   return Object.fromEntries([
     [String(operation.status), success],
+    ...(operation.mayFind ? [[String(FOUND_STATUS), found]] : []),
     ...alternatives,
     ...(later ? [[String(LATER_STATUS), later]] : []),
     ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
@@ -184,8 +193,9 @@ const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The
 function toForm({ operation, schemas }: Collected): Json {
   const { example: _json, ...schema } = toSchema(operation.body, 'input', { schemas });
   const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  const required = ['file', ...z.array(z.string()).parse(schema.required ?? [])];
   return {
-    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required } },
   };
 }
 
@@ -201,6 +211,7 @@ function describe(collected: Collected): Json {
       ...listParameters(operation.params, 'path', collected),
       ...listParameters(operation.query, 'query', collected),
       ...(takesKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(operation.isPriced ? [{ $ref: '#/components/parameters/PaidOnce' }] : []),
       ...(canBePlanned(collected) ? [{ $ref: '#/components/parameters/Mode' }] : []),
     ],
     ...(hasBody
@@ -242,12 +253,13 @@ items of all pages, and \`has_more\` says whether another page follows.
 same key: within 24 hours you get the first response, and nothing changes twice. Without a key, a repeat is a second change.
 
 **Webhooks** tell you what happens: [create one](#tag/webhooks/POST/v1/webhooks), verify the signature of each delivery, and answer
-with a 2xx. Anything else is sent again, so an event can arrive twice: \`X-Service-Event-Id\` stays the same.
+with a 2xx within 5 seconds. After a network error, a time-out or a 5xx there is one more attempt 2 seconds later; a 3xx or 4xx is
+never retried. An event can arrive twice: \`X-Service-Event-Id\` stays the same.
 
 **Errors** are \`{error, code, details?, request_id}\`: branch on \`code\`. Each key has 100 calls a minute.
 
 **Clients** for TypeScript and Python are at [/clients/](/clients/). The same reference is an OpenAPI document at
-[/openapi.json](/openapi.json). Agents can read [/llms.txt](/llms.txt) and call tools at \`/mcp\`.`;
+[/openapi.json](/openapi.json), and the [manual](/manual) explains what it is for. Agents can read [/llms.txt](/llms.txt) and call tools at \`/mcp\`.`;
 
 /** The title and description of each document. */
 const INFO: Readonly<Record<Variant, Json>> = {
@@ -288,7 +300,7 @@ export function openapiDocument({ variant, operations, events }: Interface): Jso
       schemas,
       responses,
       headers: HEADERS,
-      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, Mode: MODE },
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, PaidOnce: PAID_ONCE, Mode: MODE },
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
     },
   };

@@ -11,6 +11,7 @@ Every call carries \`Authorization: Bearer svk_…\`. Brand keys call everything
 
 - [OpenAPI 3.1](/openapi.json): every operation with its shapes, examples and errors
 - [Reference](/docs): the same as a page where calls can be tried with a key
+- [Manual](/manual): concepts, first steps and guides
 - [MCP](/mcp): every operation as a tool (streamable HTTP, the same keys)
 - [Older interface](/openapi-legacy.json): the same service under /api/v1
 `;

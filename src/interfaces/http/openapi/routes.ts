@@ -126,6 +126,7 @@ function withFiltersOff(document: Record<string, unknown>): Record<string, unkno
 const ENTRANCES = {
   name: 'Rollcall API',
   docs: '/docs',
+  manual: '/manual',
   openapi: '/openapi.json',
   llms: '/llms.txt',
   clients: '/clients/',

@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Rollcall for WooCommerce
  * Description: Remembers which creator's link led a customer to your shop, and adds it to the order, so that the creator is paid.
- * Version: 1.0.0
+ * Version: 1.1.0
  * Requires at least: 6.1
  * Requires PHP: 7.4
  * Requires Plugins: woocommerce
@@ -28,6 +28,9 @@ const SETTING = 'rollcall_consent';
 /** A click id: when its window ends stands between the dot and the signature, as a minute in base 36. */
 const CLICK = '/^clk_[0-9A-Za-z_]{24,80}\.([0-9a-z]{5})[0-9A-Za-z_-]{16}$/D';
 
+/** Clicks that are kept of a visitor. */
+const MOST = 5;
+
 /** Seconds until the click no longer counts; 0 for anything else. */
 function seconds_left( $click ) {
 	if ( ! is_string( $click ) || ! preg_match( CLICK, $click, $found ) ) {
@@ -44,15 +47,24 @@ function may_keep() {
 	return ! function_exists( 'wp_has_consent' ) || wp_has_consent( 'marketing' );
 }
 
-/** Keeps a click for as long as its link says. A cookie of the server outlives one that a script sets. */
-function keep( $click ) {
-	$seconds = seconds_left( $click );
-	if ( 0 === $seconds || headers_sent() ) {
+/** The clicks of a text that still count, in their order: each begins with `clk_`, after a dot. */
+function clicks_of( $text ) {
+	if ( ! is_string( $text ) || strlen( $text ) > 1000 ) {
+		return array();
+	}
+	$clicks = array_filter( preg_split( '/\.(?=clk_)/', $text ), __NAMESPACE__ . '\seconds_left' );
+	return array_slice( array_values( array_unique( $clicks ) ), -MOST );
+}
+
+/** Keeps clicks for as long as their links say. A cookie of the server outlives one that a script sets. */
+function keep( $clicks ) {
+	if ( ! $clicks || headers_sent() ) {
 		return false;
 	}
+	$seconds = max( array_map( __NAMESPACE__ . '\seconds_left', $clicks ) );
 	setcookie(
 		COOKIE,
-		$click,
+		implode( '.', $clicks ),
 		array(
 			'expires'  => time() + $seconds,
 			'path'     => '/',
@@ -65,24 +77,38 @@ function keep( $click ) {
 	return true;
 }
 
-/** The click that is kept for this visitor, or an empty text. */
-function kept_click() {
-	$click = isset( $_COOKIE[ COOKIE ] ) ? wp_unslash( $_COOKIE[ COOKIE ] ) : '';
-	return seconds_left( $click ) > 0 ? $click : '';
+/** The clicks that are kept for this visitor, the last one at the end. */
+function kept_clicks() {
+	return isset( $_COOKIE[ COOKIE ] ) ? clicks_of( wp_unslash( $_COOKIE[ COOKIE ] ) ) : array();
+}
+
+/** Whether Rollcall gave this click out. Anyone can write one into an address. */
+function is_genuine( $click ) {
+	$answer = wp_remote_get( LINKS_URL . '/r.js?v=1&click=' . $click, array( 'timeout' => 2 ) );
+	return ! is_wp_error( $answer ) && 204 === (int) wp_remote_retrieve_response_code( $answer );
 }
 
 /** On the page that a creator's link leads to. A page cache may answer in our place: then the script does this. */
 function on_landing() {
-	if ( isset( $_GET['click_id'] ) && may_keep() ) {
-		keep( wp_unslash( $_GET['click_id'] ) );
+	if ( ! isset( $_GET['click_id'] ) || ! may_keep() ) {
+		return;
+	}
+	$carried = array_slice( clicks_of( wp_unslash( $_GET['click_id'] ) ), 0, 1 );
+	$kept    = kept_clicks();
+	if ( ! $carried || in_array( $carried[0], $kept, true ) ) {
+		return;
+	}
+	// One that takes the place of another must be genuine.
+	if ( count( $kept ) < MOST || is_genuine( $carried[0] ) ) {
+		keep( array_slice( array_merge( $kept, $carried ), -MOST ) );
 	}
 }
 add_action( 'template_redirect', __NAMESPACE__ . '\on_landing', 1 );
 
-/** The script calls this with a click that it found, after the visitor agreed. */
+/** The script calls this with the clicks that it has, after the visitor agreed. */
 function on_script( $request ) {
 	nocache_headers();
-	return array( 'kept' => keep( $request['click_id'] ) );
+	return array( 'kept' => keep( clicks_of( $request['click_id'] ) ) );
 }
 
 add_action(
@@ -122,14 +148,14 @@ function with_attributes( $tag, $handle ) {
 }
 add_filter( 'script_loader_tag', __NAMESPACE__ . '\with_attributes', 10, 2 );
 
-/** Adds the click to an order. A renewal of a subscription comes from no click. */
+/** Adds the clicks to an order. A renewal of a subscription comes from no click. */
 function add_click( $order ) {
 	if ( function_exists( 'wcs_order_contains_renewal' ) && wcs_order_contains_renewal( $order ) ) {
 		return;
 	}
-	$click = kept_click();
-	if ( '' !== $click ) {
-		$order->update_meta_data( META, $click );
+	$clicks = kept_clicks();
+	if ( $clicks ) {
+		$order->update_meta_data( META, implode( '.', $clicks ) );
 	}
 }
 

@@ -1,14 +1,17 @@
-// Keeps the click that led a visitor to this shop, so that an order can name it. A shop includes it as
+// Keeps the last five clicks that led a visitor to this shop, so that an order can name them. A shop includes it as
 //   <script src="https://LINKS/r.js?v=1" async></script>
-// It is served without comments and indentation, at most 1,000 bytes compressed (test/affiliates/stores/shop-script.test.ts).
+// It is served minified, as r.min.js: at most 1,000 bytes compressed (test/affiliates/stores/shop-script.test.ts).
 (() => {
-  const { consent, keep } = document.currentScript?.dataset ?? {};
-  let isAllowed = consent !== 'wait';
+  const { dataset, src } = document.currentScript ?? { dataset: {} };
+  let isAllowed = dataset.consent !== 'wait';
   let Shopify;
 
   // A click id says in which minute, in base 36, its link's window ends. It is signed: one that was changed to last longer
   // pays nobody.
   const secondsLeft = (id) => Number.parseInt(/^clk_\w+\.(\w{5})/.exec(id)?.[1] ?? '', 36) * 60 - Date.now() / 1e3;
+
+  // Ids stand in the order of their visits; which of the genuine ones counts is decided by their times.
+  const split = (text = '') => text.split(/\.(?=clk_)/).filter((id) => secondsLeft(id) > 0);
 
   const setCookie = (value, seconds) => {
     const secure = location.protocol > 'http:' ? ';secure' : '';
@@ -27,19 +30,26 @@
 
   // `data-keep` names a page of the shop that sets the cookie. WebKit keeps a server's cookie longer than a script's, so the
   // script does not replace it. A cart that was just begun has no attributes yet, so every page looks.
-  const keepClick = async (click_id, isNew) => {
-    if (!keep || isNew) setCookie(click_id, Math.min(secondsLeft(click_id), 7776e3) | 0);
+  const keepClicks = async (click_id, isNew, { keep } = dataset) => {
+    if (!keep || isNew) setCookie(click_id, Math.min(Math.max(...split(click_id).map(secondsLeft)), 7776e3) | 0);
     if (keep && isNew) await post(keep, { click_id });
     if (!Shopify) return;
     const { attributes } = await (await fetch('/cart.js')).json();
     if (attributes.click_id !== click_id) await post('/cart/update.js', { 'attributes[click_id]': click_id });
   };
 
-  const run = () => {
-    const kept = /rollcall_click=([^;]+)/.exec(document.cookie)?.[1];
-    const carried = new URLSearchParams(location.search).get('click_id');
-    const click = mayKeep() ? [carried, kept].find((id) => secondsLeft(id) > 0) : undefined;
-    if (click && click !== rollcall.click) keepClick(click, click !== kept).catch(() => {});
+  // Anyone can write an id into an address: one that takes the place of another must be genuine.
+  const run = (isGenuine) => {
+    const kept = /(?:^|; )rollcall_click=([^;]+)/.exec(document.cookie)?.[1];
+    const ids = split(kept);
+    const id = split(new URLSearchParams(location.search).get('click_id') ?? '')[0];
+    const may = mayKeep();
+    if (may && id && !ids.includes(id)) {
+      if (!ids[4] || isGenuine) ids.push(id);
+      else fetch(`${src}&click=${id}`).then(({ ok }) => ok && run(ok));
+    }
+    const click = (may && ids.slice(-5).join('.')) || undefined;
+    if (click && click !== rollcall.click) keepClicks(click, click !== kept).catch(() => {});
     if (!click && kept) setCookie('', 0);
     rollcall.click = click;
   };
@@ -52,7 +62,7 @@
   };
   const start = () => {
     Shopify = window.Shopify;
-    if (Shopify?.loadFeatures) Shopify.loadFeatures([{ name: 'consent-tracking-api', version: '0.1' }], run);
+    if (Shopify?.loadFeatures) Shopify.loadFeatures([{ name: 'consent-tracking-api', version: '0.1' }], () => run());
     else run();
   };
   // The scripts of consent APIs have run at the first of these. A script that is late for it has the second.

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../../kit/operation/context.ts';
+import { readOwnClick } from '../../../kit/values/click-token.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { prefersGzip } from '../../http/accepted.ts';
 
@@ -11,36 +13,36 @@ const SCRIPT_PATH = '/r.js';
 /** A shop's visitors have a new script within an hour. */
 const CACHED_SECONDS = 3_600;
 
-const isCode = (line: string) => line !== '' && !line.startsWith('//');
-
-/** Without comments and indentation. Lines stay, so that what ends a statement still does. */
-const buildScript = (source: string): string =>
-  source
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(isCode)
-    .join('\n');
+/** Any shop may load it, also with `crossorigin`. */
+const CORS = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
 const noSuchVersion = new ApiError('NOT_FOUND', `Only version ${SCRIPT_VERSION} of the script exists: use ?v=1.`);
 
-/** The script that a shop includes to keep the clicks of its visitors. */
-export function scriptRoutes(app: FastifyInstance): void {
-  const text = buildScript(readFileSync(new URL('./r.js', import.meta.url), 'utf8'));
+/** The script that a shop includes to keep the clicks of its visitors; `click=` asks if we gave one out. */
+export function scriptRoutes(app: FastifyInstance, { secrets }: Pick<Context, 'secrets'>): void {
+  // Minified from r.js by `npm run check -- --write`.
+  const text = readFileSync(new URL('./r.min.js', import.meta.url), 'utf8');
   const compressed = gzipSync(text, { level: 9 });
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 20)}"`;
   const headers = {
     etag,
     vary: 'accept-encoding',
     'cache-control': `public, max-age=${CACHED_SECONDS}, stale-while-revalidate=86400`,
-    // Any shop may load it, also with `crossorigin`.
-    'access-control-allow-origin': '*',
-    'cross-origin-resource-policy': 'cross-origin',
+    ...CORS,
   };
-  app.route<{ Querystring: { v?: string } }>({
+  app.route<{ Querystring: { v?: string; click?: string } }>({
     method: ['GET', 'HEAD'],
     url: SCRIPT_PATH,
     handler: (request, reply) => {
       if ((request.query.v ?? SCRIPT_VERSION) !== SCRIPT_VERSION) throw noSuchVersion;
+      const { click } = request.query;
+      if (click !== undefined) {
+        const isGenuine = readOwnClick(secrets, click) !== undefined;
+        return reply
+          .headers({ ...CORS, 'cache-control': 'no-store' })
+          .code(isGenuine ? 204 : 404)
+          .send();
+      }
       reply.headers(headers);
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
       reply.type('text/javascript; charset=utf-8');

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../../kit/operation/context.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { type Client, hasRedirect, LOOPBACK, readClient } from './client.ts';
+import { parseDocumentUrl, readClientDocument } from './client-documents.ts';
 
 /**
  * The issuer: this API at its configured address. Without one only callers on the same machine have an issuer, because
@@ -51,14 +52,26 @@ function parseScopes(text: string | null, toolsets: readonly string[]): readonly
   return requested.length > 0 ? requested : toolsets;
 }
 
-export function readConsentRequest(
+/** A client that registered, or that a document of an allowed host describes. */
+async function findClient(context: Context, clientId: string): Promise<Client | undefined> {
+  const document = parseDocumentUrl(clientId, context.config.agentClientHosts);
+  return document ? await readClientDocument(context, document) : readClient(context.secrets, clientId);
+}
+
+const readQuery = ({ url }: FastifyRequest) => new URLSearchParams(url.split('?', 2)[1] ?? '');
+
+/** True if the client's id is the address of a document that may be read. */
+export const isDocumentId = (request: FastifyRequest, { config }: Context): boolean =>
+  parseDocumentUrl(readQuery(request).get('client_id') ?? '', config.agentClientHosts) !== undefined;
+
+export async function readConsentRequest(
   request: FastifyRequest,
   context: Context,
   toolsets: readonly string[],
-): { requested: ConsentRequest } | { refused: Refused } {
-  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+): Promise<{ requested: ConsentRequest } | { refused: Refused }> {
+  const query = readQuery(request);
   const clientId = query.get('client_id') ?? '';
-  const client = readClient(context.secrets, clientId);
+  const client = await findClient(context, clientId);
   if (!client) return { refused: { problem: 'The application is unknown here; let it register again.' } };
   const redirectUri = query.get('redirect_uri') ?? client.redirect_uris[0] ?? '';
   if (!hasRedirect(client, redirectUri)) {

@@ -20,6 +20,7 @@ import {
   findIssuer,
   getIssuer,
   getResource,
+  isDocumentId,
   isOwnResource,
   type Refused,
   readConsentRequest,
@@ -81,7 +82,7 @@ export function oauthRoutes(
   context: Context,
   { door, metrics, toolsets }: { door: Door; metrics: Metrics; toolsets: readonly string[] },
 ): void {
-  const { postgres, redis, clock, secrets } = context;
+  const { config, postgres, redis, clock, secrets } = context;
   const engines = { db: postgres.db, redis, clock };
   const addresses = openAddressLimit(redis, clock, metrics, { name: 'oauth', limit: PER_MINUTE });
   const options = { bodyLimit: BODY_LIMIT_BYTES };
@@ -140,6 +141,7 @@ export function oauthRoutes(
       token_endpoint_auth_methods_supported: ['none'],
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
+      ...(config.agentClientHosts.length > 0 && { client_id_metadata_document_supported: true }),
     });
   };
   // Some hosts ask with the path of the resource first.
@@ -191,8 +193,14 @@ export function oauthRoutes(
     return show(reply, 400, messagePage('This link does not work', html`<p>${refused.problem}</p>`));
   }
 
+  /** A document makes a call to its host, so its requests are counted as registrations are. */
+  async function readConsent(request: FastifyRequest, reply: FastifyReply) {
+    if (isDocumentId(request, context)) await assertRate(request, reply);
+    return await readConsentRequest(request, context, toolsets);
+  }
+
   app.get('/oauth/authorize', async (request, reply) => {
-    const read = readConsentRequest(request, context, toolsets);
+    const read = await readConsent(request, reply);
     if ('refused' in read) return refuse(request, reply, read.refused);
     try {
       const owner = await asOwner(request, reply, askOwner);
@@ -217,7 +225,7 @@ export function oauthRoutes(
   }
 
   app.post('/oauth/authorize', options, async (request, reply) => {
-    const read = readConsentRequest(request, context, toolsets);
+    const read = await readConsent(request, reply);
     if ('refused' in read) return refuse(request, reply, read.refused);
     const form = readForm(request);
     const isChosen = read.requested.scopes.some((one) => form.get(one) === 'yes');

@@ -1,10 +1,13 @@
 import { commissions, listHolds } from '../../../affiliates/commissions/commissions.ts';
+import { countCustomers } from '../../../affiliates/customers/customers.ts';
 import { links } from '../../../affiliates/links/links.ts';
 import { listBalances } from '../../../affiliates/payouts/balances.ts';
 import { payouts } from '../../../affiliates/payouts/payouts.ts';
 import { statements } from '../../../affiliates/statements/statements.ts';
 import { listLinkFigures } from '../../../analytics/figures/totals.ts';
 import type { Context } from '../../../kit/operation/context.ts';
+import { getTimeZone } from '../../../kit/operation/local-days.ts';
+import { dayIn } from '../../../kit/values/time-zone.ts';
 import { listReceived } from '../../../workflow/briefs/briefs.ts';
 import { signingLink } from '../../../workflow/contracts/contracts.mails.ts';
 import { contracts } from '../../../workflow/contracts/contracts.ts';
@@ -12,6 +15,7 @@ import type { CreatorRow } from '../../../workflow/creators/creators.ts';
 import { deliverables } from '../../../workflow/deliverables/deliverables.ts';
 import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
 import { findCreatorConversation } from '../../../workflow/messages/messages.ts';
+import { findProfile } from '../../../workflow/payments/payments.ts';
 import { shipments } from '../../../workflow/shipments/shipments.ts';
 
 /** The newest of each list are shown. */
@@ -26,14 +30,21 @@ export type Me = CreatorRow & { email: string };
 export async function listAll({ postgres: { db }, clickhouse }: Context, { id, brandId, email }: Me, now: Date) {
   const own = { creator_email: email, sort: 'newest' as const };
   const ownLinks = await links.select(db, brandId, own, READ);
-  const work = await deliverables.select(db, brandId, own, READ);
+  const work = await deliverables.select(
+    db,
+    brandId,
+    { ...own, today: dayIn(await getTimeZone(db, brandId), now) },
+    READ,
+  );
   const agreed = await contracts.select(db, brandId, own, READ);
   return {
     standings: await listBalances(db, brandId, { creatorIds: [id] }, now),
     holds: await listHolds(db, brandId, id, now),
     links: ownLinks,
     figures: await listLinkFigures(clickhouse, brandId, ownLinks),
+    customers: await countCustomers(db, brandId, id),
     orders: await commissions.select(db, brandId, { ...own, now }, { limit: SHOWN }),
+    profile: await findProfile(db, brandId, id, now),
     payouts: await payouts.select(db, brandId, own, { limit: SHOWN }),
     statements: await statements.select(db, brandId, own, { limit: SHOWN }),
     briefs: await listReceived(db, brandId, id, SHOWN),

@@ -30,7 +30,8 @@ export const mePage = creatorPage<Me>({
   show: async (visit) => {
     const { context, row, brand, now } = visit;
     const all = await listAll(context, row, now);
-    const facts = { brandName: brand.name, name: row.name, linksUrl: context.config.linksUrl, now };
+    const { id: creatorId, name } = row;
+    const facts = { creatorId, name, brandName: brand.name, linksUrl: context.config.linksUrl, now };
     return { title: 'Your page', content: content(all, facts, listLeads(visit)) };
   },
 });

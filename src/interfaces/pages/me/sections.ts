@@ -1,5 +1,7 @@
 import { shortUrl } from '../../../affiliates/links/links.shapes.ts';
 import { computeTotalDue } from '../../../affiliates/payouts/balances.ts';
+import { getLinkTerms } from '../../../affiliates/terms/effective.ts';
+import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
@@ -9,6 +11,7 @@ import { type All, SHOWN, signableUntil } from './everything.ts';
 import type { Leads } from './page.ts';
 
 interface Facts {
+  creatorId: string;
   brandName: string;
   name: string | null;
   linksUrl: string;
@@ -110,7 +113,7 @@ function heldUntil(holds: All['holds']): Html {
 <p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
 }
 
-function renderLinks({ links, figures }: All, { linksUrl }: Facts): Html {
+function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): Html {
   const lines = links.map((link) => {
     const url = shortUrl(linksUrl, link.slug);
     const { clicks = 0, conversions = 0, commissionMinor = 0 } = figures.get(link.id) ?? {};
@@ -121,9 +124,14 @@ function renderLinks({ links, figures }: All, { linksUrl }: Facts): Html {
       ...(link.active ? [] : ['no longer active']),
     ].join(' · ');
     const name = url === null ? `Code ${link.value}` : url.replace(/^https?:\/\//, '');
-    return linked(url ?? undefined, name, results);
+    const deal = `For you: ${summarizeTerms(getLinkTerms(link).terms)}`;
+    return linked(url ?? undefined, name, html`${deal}<br>${results}`);
   });
-  return section('Your links and codes', lines, 'You have no link or code yet.');
+  const brought =
+    customers === 0
+      ? NOTHING
+      : html`<p class="hint">You brought ${counted(customers, 'customer', 'customers')} whose later orders may count for you.</p>`;
+  return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${brought}`;
 }
 
 const ORDER_STATUS = { approved: 'Approved', rejected: 'Does not count', paid: 'Paid' } as const;
@@ -139,7 +147,7 @@ function renderOrders({ orders }: All, { now }: Facts): Html {
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
     (order) => html`<tr>
-<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
@@ -155,10 +163,16 @@ ${orders.length === SHOWN ? html`<p class="hint">The newest ${SHOWN}.</p>` : NOT
 `;
 }
 
-function renderPayouts({ payouts, statements }: All, to: Leads): Html {
+function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payouts'][number]): Html {
+  if (status === 'voided') return html`Withdrawn ${renderDay(correctedAt ?? createdAt)}`;
+  if (status === 'returned') return html`Came back ${renderDay(correctedAt ?? createdAt)}`;
+  return paidAt === null ? html`Recorded ${renderDay(createdAt)}, on its way` : html`Paid ${renderDay(paidAt)}`;
+}
+
+function renderPayouts({ payouts, statements, profile }: All, { creatorId }: Facts, to: Leads): Html {
   const paid = payouts.map((row) => {
-    const { id, amountMinor, currency, paidAt, createdAt, reference } = row;
-    const more = paidAt === null ? html`Recorded ${renderDay(createdAt)}, on its way` : html`Paid ${renderDay(paidAt)}`;
+    const { id, amountMinor, currency, reference } = row;
+    const more = renderPayoutState(row);
     const name = formatMoney(amountMinor, currency);
     return linked(
       to('statement', { id, linkVersion: 0 }),
@@ -169,7 +183,14 @@ function renderPayouts({ payouts, statements }: All, to: Leads): Html {
   const periods = statements.map((row) =>
     linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${renderDay(row.createdAt)}`),
   );
+  const isWaiting = profile.waiting !== null;
+  const address = linked(
+    isWaiting ? undefined : to('payment', { id: creatorId, linkVersion: profile.version }),
+    profile.walletEmail === null ? 'Your mail address' : 'Your payment address',
+    isWaiting ? 'Another address waits; see the mail about it' : 'See or change it',
+  );
   return html`${section('Payouts', paid, 'Nothing has been paid out yet.')}
+${section('Where you are paid', [address])}
 ${section('Statements', periods)}`;
 }
 
@@ -226,7 +247,7 @@ ${toDo(all, facts, to)}
 ${earnings(all)}
 ${renderLinks(all, facts)}
 ${renderOrders(all, facts)}
-${renderPayouts(all, to)}
+${renderPayouts(all, facts, to)}
 ${renderWork(all, facts, to)}
 ${renderTalk(all, facts, to)}
 ${renderParcels(all, to)}`;

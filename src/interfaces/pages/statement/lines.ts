@@ -19,42 +19,54 @@ export interface ShownLine {
 
 const NOTHING = html``;
 
+type Line = z.output<typeof CreatorStatementLine>;
+
+/** A one-time order needs no word. */
+const KINDS: Readonly<Record<NonNullable<Line['order_kind']>, string | null>> = {
+  once: null,
+  first: 'first order of a subscription',
+  renewal: 'renewal',
+  upgrade: 'change of plan',
+  resubscribe: 'subscribed again',
+};
+
 /** `$1,250.50`, for an amount in major units. */
 const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
 const formatDay = (at: string | null): string => at?.slice(0, 10) ?? '';
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
-type Line = z.output<typeof CreatorStatementLine>;
-
 /** A refund of this period, of an order whose commission was earned in an earlier one. */
 const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): boolean =>
-  type !== 'payout' && refunded_amount !== 0 && commission === 0 && taken_back === 0;
+  type === 'commission' && refunded_amount !== 0 && commission === 0 && taken_back === 0;
 
 function commissionLine(line: Line, hasAddress: boolean): ShownLine {
   const { currency, commission, taken_back: back } = line;
   const money = (amount: number) => shown(amount, currency);
   return {
     id: line.id,
-    name: line.order_id === null ? 'Commission' : `Order ${line.order_id}`,
+    name: line.order_id === null ? 'Commission' : `Order ${line.order_number ?? line.order_id}`,
     date: formatDay(line.occurred_at),
     details: joined([
+      line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
+      line.order_kind && KINDS[line.order_kind],
       hasAddress ? line.customer_email : null,
       line.code,
       line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
       line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
       back === 0 ? null : `taken back ${money(back)}`,
       isOfEarlier(line) ? 'in the opening balance' : line.status,
+      line.reason,
     ]),
     amount: isOfEarlier(line) ? '–' : money(commission - back),
   };
 }
 
-function payoutLine({ id, currency, occurred_at, reference, paid_out, fee }: Line): ShownLine {
+function payoutLine({ type, id, currency, occurred_at, reference, paid_out, fee, reason }: Line): ShownLine {
   return {
     id,
-    name: 'Payout',
+    name: type === 'return' ? 'Payout came back' : 'Payout',
     date: formatDay(occurred_at),
-    details: joined([reference, fee === 0 ? null : `a fee of ${shown(fee, currency)}`]),
+    details: joined([reference, fee === 0 ? null : `a fee of ${shown(Math.abs(fee), currency)}`, reason]),
     amount: fee === 0 ? shown(-paid_out, currency) : '',
   };
 }
@@ -65,7 +77,7 @@ export function linesOfStatement(lines: readonly Line[]): ShownLine[] {
   const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
   return lines
     .toSorted((one, other) => Number(isOfEarlier(one)) - Number(isOfEarlier(other)))
-    .map((line) => (line.type === 'payout' ? payoutLine(line) : commissionLine(line, hasAddress)));
+    .map((line) => (line.type !== 'commission' ? payoutLine(line) : commissionLine(line, hasAddress)));
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -74,15 +86,18 @@ const NAMES: Readonly<Record<string, string>> = {
   unallocated: 'For commissions to come',
   fee: 'Fee',
   not_paid: 'Not paid yet',
+  voided: 'Withdrawn before it was paid',
+  returned: 'The money came back',
 };
 
 export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[]): ShownLine[] {
   const { currency, amountMinor } = payout;
   const lines = toStatementLines(payout, rows).map((line) => ({
     id: line.commission_id,
-    name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_id}`,
+    name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_number ?? line.order_id}`,
     date: formatDay(line.occurred_at ?? line.paid_at),
     details: joined([
+      line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.customer_email,
       line.code,
       line.sale_amount === null ? null : `sale ${shown(line.sale_amount, currency)}`,
@@ -91,7 +106,9 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
     amount: shown(line.amount, currency),
   }));
   const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null) };
-  return [...lines, { ...total, details: payout.reference ?? '', amount: formatMoney(amountMinor, currency) }];
+  const details = joined([payout.reference, payout.correctionReason]);
+  const totalMinor = payout.undone === null ? amountMinor : 0;
+  return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency) }];
 }
 
 /** The lines as a table, each with a link to ask about it. */

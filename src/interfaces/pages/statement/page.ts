@@ -2,7 +2,7 @@ import { listStatementLines } from '../../../affiliates/payouts/payout-statement
 import { findPayoutPage } from '../../../affiliates/payouts/payouts.ts';
 import { Question } from '../../../affiliates/statements/disputes.api.ts';
 import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
-import { toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
+import { getZone, toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
 import { findStatementPage, sumStatement } from '../../../affiliates/statements/statements.ts';
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
@@ -29,6 +29,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
     lines: linesOfStatement(lines),
     totals: renderTotals(totals),
+    days: `Days are those of ${getZone(row)}.`,
     after: renderProof(row),
     questions: await listQuestions(db, row.brandId, { statementId: row.id }),
   };
@@ -48,6 +49,7 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
     title: `Payout ${payout.reference ?? payout.id}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
     totals: NOTHING,
+    days: '',
     after: NOTHING,
     questions: await listQuestions(db, brandId, { payoutId: id }),
   };
@@ -101,7 +103,7 @@ function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
     title: row.title,
     content: html`<h1>${row.title}</h1>
 ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
-<p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''}</p>
+<p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''} ${row.days}</p>
 ${row.totals}
 <h2>Lines</h2>
 ${renderTable(row.lines, action)}

@@ -7,8 +7,9 @@ import type { Caller, Subscription } from '../keys/callers.ts';
 import { RATE_LIMIT } from '../keys/limits.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
 import { findKnownEntries } from './entries.ts';
+import type { Mark } from './marks.ts';
 import { type Period, periodAt } from './period.ts';
-import { accessKey, blocksKey, chargesKey, rateKey, readCharges } from './stream.ts';
+import { accessKey, blocksKey, chargesKey, markKey, rateKey, readCharges } from './stream.ts';
 
 /** A part of a walk that is paid on its own, counted from 1 over all requests that continue the walk. */
 export interface Block {
@@ -52,6 +53,7 @@ const Reply = z.tuple([
   z.number(),
   z.number(),
   z.number(),
+  z.string(),
 ]);
 
 /** Higher than for keys, because each page of the web app makes several calls. */
@@ -70,6 +72,8 @@ export interface Charge {
   requestId: string;
   /** The UTC day by Redis's clock, as days since 1970; undefined if the debit's answer was lost. */
   day?: number | undefined;
+  /** The mark that goes with the charge. */
+  markId?: string | undefined;
 }
 
 export interface MeterResult {
@@ -79,8 +83,12 @@ export interface MeterResult {
   state: 'ok' | 'outdated' | 'revoked';
   credits: { granted: number; remaining: number; period: Period } | undefined;
   charge: Charge | undefined;
-  /** True if the block of a walk was paid before. */
+  /** True if the block of a walk, or the same call under the same id, was paid before. */
   isPaid: boolean;
+  /** True if the id was used for another call. */
+  isReused?: boolean;
+  /** The version that the paid call read. */
+  paidVersion?: string | undefined;
   /** The limit of the key that refused the debit, and what is left of it. */
   refusedBy?: { limit: 'key_day' | 'key_month'; left: number; endsAt: Date } | undefined;
 }
@@ -105,6 +113,8 @@ export interface MeterCall {
   requestId: string;
   /** The block of a walk that the credits pay, once. */
   block?: Block | undefined;
+  /** The call's own id, under which it is paid once. */
+  mark?: Mark | undefined;
 }
 
 /**
@@ -118,7 +128,7 @@ export function openMeter(
   const run = engines.redis.script(METER);
 
   return async function meter(call: MeterCall): Promise<MeterResult> {
-    const { caller, credits, requestId, block } = call;
+    const { caller, credits, requestId, block, mark } = call;
     const { subscription, keyId } = caller;
     const now = engines.clock.now();
     const period = caller.kind === 'data' ? readPeriod(subscription, now) : undefined;
@@ -129,9 +139,11 @@ export function openMeter(
       credits,
       periodStartMs: period?.start.getTime() ?? 0,
       requestId,
+      markId: mark?.id,
     };
     const keys = [accessKey(subscription.id), rateKey(subscription.id, keyId), chargesKey(subscription.id)];
     if (block) keys.push(blocksKey(subscription.id, block.walkId));
+    if (mark) keys.push(markKey(subscription.id, mark.id));
     const facts = [
       keyId,
       call.countedAs ?? 0,
@@ -145,13 +157,14 @@ export function openMeter(
       caller.limits?.daily_credits ?? '',
       caller.limits?.monthly_credits ?? '',
       ...(block ? [block.number, BLOCKS_KEPT_MS] : []),
+      ...(mark ? ['mark', mark.digest, mark.version, mark.keptMs] : []),
     ];
     const reply = await run(keys, facts).catch(async (error: unknown) => {
       // A block that may be paid is not charged again when the walk continues.
       if (credits > 0 && !block && mayHaveRun(error)) await refund(charge);
       throw error;
     });
-    const [calls, windowEndMs, state, granted, remaining, debited, periodStart, limit, left, day, paid] =
+    const [calls, windowEndMs, state, granted, remaining, debited, periodStart, limit, left, day, paid, version] =
       Reply.parse(reply);
     if (state === 'absent') {
       await restoreAccess(engines, subscription.id);
@@ -172,6 +185,8 @@ export function openMeter(
           ? undefined
           : { limit, left, endsAt: limit === 'key_day' ? new Date((day + 1) * DAY_MS) : period.end },
       isPaid: paid === 1,
+      isReused: paid === 2,
+      paidVersion: version === '' ? undefined : version,
     };
   };
 }

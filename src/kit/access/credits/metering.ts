@@ -87,7 +87,7 @@ export function openHeadroom(): Headroom {
 export type MeterOrFallBack = (
   request: Request,
   identified: IdentifiedCaller,
-  call: Pick<MeterCall, 'credits' | 'countedAs' | 'block'>,
+  call: Pick<MeterCall, 'credits' | 'countedAs' | 'block' | 'mark'>,
 ) => Promise<MeterResult>;
 
 /** The meter with its fallback: while Redis is down, this process counts free calls by itself and refuses priced ones. */

@@ -1,6 +1,8 @@
 -- Refunds a charge: adds the stream entry for the ledger, and raises the balance if the charge's period is current.
 -- Lowers what the key spent, if its spending is counted and the charge's day is known.
--- KEYS: access hash, charges stream. ARGV: charge id, key id, credits, period start ms, request id, day ('' if unknown)
+-- Removes the mark by which a repeat of the call would be free.
+-- KEYS: access hash, charges stream, the mark if the call has one. ARGV: charge id, key id, credits, period start ms, request id, day ('' if unknown)
+if KEYS[3] then redis.call('DEL', KEYS[3]) end
 local time = redis.call('TIME')
 redis.call('XADD', KEYS[2], '*', 'kind', 'refund', 'charge', ARGV[1], 'key', ARGV[2], 'credits', ARGV[3],
   'period', ARGV[4], 'request', ARGV[5], 'at', time[1] * 1000 + math.floor(time[2] / 1000))

@@ -7,7 +7,7 @@ import { type AccessEngines, changeAccess } from './access.ts';
 import { bumpVersion, insertEntries, listKeyCharges } from './entries.ts';
 import type { Charge } from './meter.ts';
 import { settleAll } from './settle.ts';
-import { accessKey, chargesKey } from './stream.ts';
+import { accessKey, chargesKey, markKey } from './stream.ts';
 
 const REFUND = readFileSync(new URL('./refund.lua', import.meta.url), 'utf8');
 const RETRY_MS = 1_000;
@@ -46,6 +46,7 @@ export function openRefund(engines: AccessEngines, { log, failures }: Reports): 
 
   async function refundSomehow(charge: Charge): Promise<void> {
     const keys = [accessKey(charge.subscriptionId), chargesKey(charge.subscriptionId)];
+    if (charge.markId !== undefined) keys.push(markKey(charge.subscriptionId, charge.markId));
     try {
       const { id, keyId, credits, periodStartMs, requestId, day = '' } = charge;
       await run(keys, [id, keyId, credits, periodStartMs, requestId, day]);

@@ -8,6 +8,8 @@ export const rateKey = (subscriptionId: string, keyId: string) => `rate:{${subsc
 export const chargesKey = (subscriptionId: string) => `charges:{${subscriptionId}}`;
 /** Counts the paid blocks of a walk. */
 export const blocksKey = (subscriptionId: string, walkId: string) => `blocks:{${subscriptionId}}:${walkId}`;
+/** Says that a call with an id of its caller's was paid. */
+export const markKey = (subscriptionId: string, id: string) => `paid:{${subscriptionId}}:${id}`;
 export const leaseKey = (subscriptionId: string) => `lease:{${subscriptionId}}`;
 
 const Fields = z.object({

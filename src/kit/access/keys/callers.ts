@@ -38,6 +38,8 @@ interface KeyFields {
   /** The scopes that an owner granted to the agent's host of this token; null for any other key. */
   scopes: readonly string[] | null;
   limits?: KeyLimits | undefined;
+  /** The operator suspended the brand. */
+  isSuspended?: true;
 }
 
 /** A key represents the brand or one of its people. */
@@ -51,7 +53,13 @@ const selectCallers = (db: Db) =>
       join.onRef('person.id', '=', 'key.personId').on('person.removedAt', 'is', null),
     )
     .leftJoin('agentGrants as grant', 'grant.keyId', 'key.id')
+    .innerJoin('brands as brand', 'brand.id', 'key.brandId')
+    .leftJoin('people as grantor', (join) =>
+      join.onRef('grantor.id', '=', 'grant.personId').on('grantor.removedAt', 'is', null),
+    )
     .select([
+      'grantor.role as grantedBy',
+      'brand.suspendedAt',
       'grant.scopes',
       'key.id as keyId',
       'key.kind',
@@ -84,9 +92,11 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
   const row = (await newest.executeTakeFirst()) ?? (await findByEarlierToken(db, hash));
   if (!row) return undefined;
   const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
-  const { kind, personId, email, name, role, limits: stored, ...keyFields } = rest;
+  const { kind, personId, email, name, role, grantedBy, limits: stored, suspendedAt, ...keyFields } = rest;
+  // Only an owner lets an agent in, for as long as they are one.
+  if (keyFields.scopes !== null && grantedBy !== 'owner') return undefined;
   const limits = parseLimits(stored);
-  const key = { ...keyFields, ...(limits ? { limits } : {}) };
+  const key = { ...keyFields, ...(limits ? { limits } : {}), ...(suspendedAt ? { isSuspended: true as const } : {}) };
   const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
   if (kind !== 'session') return { ...key, kind, subscription };
   // The person was removed, so the session is invalid.

@@ -39,6 +39,9 @@ function invalidKey(message = 'This API key is unknown, revoked or expired.'): A
 /** Throws INVALID_API_KEY for a key that is unknown, revoked or expired. */
 function assertValid(caller: Caller | undefined, now: Date): Caller {
   if (!caller || caller.revokedAt || (caller.expiresAt && caller.expiresAt <= now)) throw invalidKey();
+  if (caller.isSuspended) {
+    throw new ApiError('BRAND_SUSPENDED', 'The operator suspended this brand; nothing was changed. Ask them why.');
+  }
   if (caller.kind === 'data' && !isActive(caller.subscription)) {
     throw invalidKey(`The subscription of this data key is ${caller.subscription.status}.`);
   }
@@ -130,6 +133,8 @@ export interface Request {
   cookie?: Cookie | undefined;
   address: string;
   requestId: string;
+  /** True if the caller chose the request id. */
+  isOwnId?: boolean;
   /** The value of the `Idempotency-Key` header. */
   idempotencyKey: string | undefined;
   setHeader: SetHeader;

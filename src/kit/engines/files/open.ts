@@ -10,7 +10,7 @@ function openS3(address: string): FileStore {
   return {
     write: async (...file) => await (await opening).write(...file),
     read: async (...place) => await (await opening).read(...place),
-    remove: async (key) => await (await opening).remove(key),
+    remove: async (...place) => await (await opening).remove(...place),
     presignAddress: async (...file) => await (await opening).presignAddress(...file),
   };
 }

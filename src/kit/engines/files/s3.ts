@@ -5,7 +5,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListMultipartUploadsCommand,
-  S3Client,
+  type S3Client,
   type S3ClientConfig,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -13,6 +13,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ApiError, unavailable } from '../../values/errors.ts';
 import { guardedAgents } from '../http/outside.ts';
+import { createGuardedClient, type StoreLimits, withSignal } from './guarded-client.ts';
 import { BucketRefusal, type ByteRange, type FileHeaders, type FileStore } from './store.ts';
 
 /** Presigned URLs are followed at once, by a page's image or a redirected download. */
@@ -26,18 +27,21 @@ const LESS_CHECKSUMS = {
   responseChecksumValidation: 'WHEN_REQUIRED',
 } as const;
 
+/** Of the installation's storage and of a brand's bucket. A part of a file of `PART_BYTES` passes at 70 kB/s. */
+const LIMITS: StoreLimits = { connectMs: 5_000, wholeMs: 120_000, idleMs: 30_000 };
+
 interface Bucket {
   name: string;
   /** Prefix of all keys, such as `rollcall/`; empty for the bucket's root. */
   prefix: string;
-  client: S3ClientConfig;
+  client: S3Client;
 }
 
 /**
  * Parses `s3://bucket/prefix?endpoint=https://…&region=…`. Credentials before the bucket are the access key; without
  * them, the SDK looks for some.
  */
-function parseBucket(address: string): Bucket {
+function parseBucket(address: string): Omit<Bucket, 'client'> & { client: S3ClientConfig } {
   const url = new URL(address);
   const endpoint = url.searchParams.get('endpoint');
   const credentials = {
@@ -66,7 +70,10 @@ interface S3Store extends FileStore {
 }
 
 /** Stores files in S3-compatible storage. */
-export const openS3 = (address: string): S3Store => storeIn(parseBucket(address), unavailableStore);
+export function openS3(address: string): S3Store {
+  const { client, ...bucket } = parseBucket(address);
+  return storeIn({ ...bucket, client: createGuardedClient(client, LIMITS) }, unavailableStore);
+}
 
 /** A bucket of a brand's own. */
 export interface OwnBucket {
@@ -79,9 +86,6 @@ export interface OwnBucket {
   secretAccessKey: string;
 }
 
-const CONNECT_MS = 5_000;
-const ANSWER_MS = 60_000;
-
 function toRefusal(cause: unknown): unknown {
   if (cause instanceof ApiError || cause instanceof BucketRefusal) return cause;
   const isRefused = cause instanceof S3ServiceException && (cause.$metadata.httpStatusCode ?? 500) < 500;
@@ -91,44 +95,53 @@ function toRefusal(cause: unknown): unknown {
 /** Stores files in a bucket that a brand named: only at an address that may be called, which is checked for this store. */
 export async function openOwnBucket(own: OwnBucket, allow: readonly string[]): Promise<FileStore> {
   const url = new URL(own.endpoint);
-  const agents = await guardedAgents(url, allow, CONNECT_MS);
+  const agents = await guardedAgents(url, allow, LIMITS.connectMs);
   if ('refused' in agents) throw new BucketRefusal(`The endpoint ${agents.refused}.`);
   const { accessKeyId, secretAccessKey } = own;
-  const client: S3ClientConfig = {
+  const config: S3ClientConfig = {
     region: own.region,
     endpoint: own.endpoint,
     forcePathStyle: true,
     maxAttempts: 2,
     credentials: { accessKeyId, secretAccessKey },
     ...LESS_CHECKSUMS,
-    requestHandler: { ...agents, connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS },
   };
+  const client = createGuardedClient(config, LIMITS, agents);
   // Its key may need no permission but to write, read and delete objects.
   return storeIn({ name: own.bucket, prefix: own.prefix, client }, toRefusal, { abortsUploads: false });
 }
 
 function storeIn(
-  { name: Bucket, prefix, client: config }: Bucket,
+  { name: Bucket, prefix, client }: Bucket,
   failureOf: (cause: unknown) => unknown,
   { abortsUploads } = { abortsUploads: true },
 ): S3Store {
-  const client = new S3Client(config);
   const locate = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
 
-  async function write(key: string, bytes: AsyncIterable<Buffer>, ContentType: string): Promise<void> {
+  async function write(
+    key: string,
+    bytes: AsyncIterable<Buffer>,
+    ContentType: string,
+    signal?: AbortSignal,
+  ): Promise<void> {
     const params = { ...locate(key), Body: Readable.from(bytes, { objectMode: false }), ContentType };
     const upload = new Upload({ client, params, partSize: PART_BYTES, queueSize: PARTS_AT_ONCE });
+    const abort = () => void upload.abort();
+    signal?.addEventListener('abort', abort, { once: true });
     try {
-      await upload.done();
+      await withSignal(signal, () => upload.done());
     } catch (error) {
-      throw failureOf(error);
+      throw failureOf(signal?.aborted ? signal.reason : error);
+    } finally {
+      signal?.removeEventListener('abort', abort);
     }
   }
 
-  async function read(key: string, range?: ByteRange): Promise<Readable> {
+  async function read(key: string, range?: ByteRange, signal?: AbortSignal): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
+    const command = new GetObjectCommand({ ...locate(key), ...(Range ? { Range } : {}) });
     try {
-      const { Body } = await client.send(new GetObjectCommand({ ...locate(key), ...(Range ? { Range } : {}) }));
+      const { Body } = await withSignal(signal, () => client.send(command));
       if (Body instanceof Readable) return Body;
     } catch (error) {
       throw failureOf(error);
@@ -145,10 +158,12 @@ function storeIn(
     }
   }
 
-  async function remove(key: string): Promise<void> {
+  async function remove(key: string, signal?: AbortSignal): Promise<void> {
     try {
-      if (abortsUploads) await abortUploads(key);
-      await client.send(new DeleteObjectCommand(locate(key)));
+      await withSignal(signal, async () => {
+        if (abortsUploads) await abortUploads(key);
+        await client.send(new DeleteObjectCommand(locate(key)));
+      });
     } catch (error) {
       throw failureOf(error);
     }
@@ -180,7 +195,7 @@ export interface S3Object {
  */
 export async function findS3Object(address: string): Promise<S3Object | undefined> {
   const { name: Bucket, client: config } = parseBucket(address);
-  const client = new S3Client(config);
+  const client = createGuardedClient(config, LIMITS);
   const place = { Bucket, Key: decodeURIComponent(new URL(address).pathname.slice(1)) };
   const head = await client.send(new HeadObjectCommand(place)).catch((error: unknown) => {
     if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined;

@@ -9,8 +9,12 @@ export interface HttpGet<T> {
   token: string | undefined;
   /** Timeout of the whole call, including its body. */
   timeoutMs: number;
+  signal?: AbortSignal | undefined;
   maxBytes: number;
 }
+
+const withDeadline = (timeoutMs: number, signal: AbortSignal | undefined): AbortSignal =>
+  AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
 
 async function readBounded(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -31,6 +35,7 @@ export interface HttpCall {
   /** Sent as JSON. */
   body?: unknown;
   timeoutMs: number;
+  signal?: AbortSignal | undefined;
   maxBytes: number;
 }
 
@@ -48,7 +53,7 @@ export async function callJson(call: HttpCall): Promise<{ status: number; body: 
       method,
       ...bodyOptions,
       redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: withDeadline(timeoutMs, call.signal),
       headers: { accept: 'application/json', ...type, ...headers },
     });
     if (answer.status >= 300 && answer.status < 400) throw new Error(`${name} answered ${answer.status}.`);
@@ -63,10 +68,11 @@ export async function callJson(call: HttpCall): Promise<{ status: number; body: 
  * GETs JSON of a known shape; undefined on 404. Any other status, including a redirect, throws SERVICE_UNAVAILABLE. For
  * hosts that the operator configured, which may be private; never use it with a URL from a caller.
  */
-export async function getJson<T>({ url, name, shape, token, timeoutMs, maxBytes }: HttpGet<T>): Promise<T | undefined> {
+export async function getJson<T>(get: HttpGet<T>): Promise<T | undefined> {
+  const { url, name, shape, token, timeoutMs, maxBytes } = get;
   const headers = { accept: 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) };
   try {
-    const answer = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    const answer = await fetch(url, { headers, redirect: 'manual', signal: withDeadline(timeoutMs, get.signal) });
     if (answer.status !== 200) await answer.body?.cancel();
     if (answer.status === 404) return undefined;
     if (answer.status !== 200) throw unavailable(name, new Error(`${name} answered ${answer.status}.`));

@@ -16,6 +16,8 @@ export interface OutsideRequest {
   allow: readonly string[];
   /** Timeout of the whole call, including the DNS lookup and the response body. */
   timeoutMs: number;
+  /** Ends the call at once when it is aborted. */
+  signal?: AbortSignal | undefined;
   maxBytes: number;
   /** For a larger response: `fail` fails the call, `truncate` returns the first `maxBytes`. */
   onLarge?: 'fail' | 'truncate';
@@ -112,6 +114,18 @@ interface Bounds {
   onHead(): void;
 }
 
+/** A connection that takes longer is one to nobody. */
+const CONNECT_MS = 5_000;
+
+/** Ends a request whose connection is not there in time. */
+function limitConnect(outgoing: http.ClientRequest, event: 'connect' | 'secureConnect'): void {
+  outgoing.on('socket', (socket) => {
+    if (!socket.connecting) return;
+    const end = limit(CONNECT_MS, () => outgoing.destroy(new Error(`No connection within ${CONNECT_MS / 1_000} s.`)));
+    socket.once(event, end).once('close', end);
+  });
+}
+
 /** True if the receiver closed an idle connection just as this request was sent, and so read nothing of it. */
 const wasIdle = (outgoing: http.ClientRequest, error: Error): boolean =>
   outgoing.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
@@ -136,6 +150,7 @@ async function exchange(
         reject,
       );
     });
+    limitConnect(outgoing, url.protocol === 'https:' ? 'secureConnect' : 'connect');
     outgoing.on('error', (error) => {
       if (signal.aborted || !wasIdle(outgoing, error)) reject(error);
       else exchange(request, addresses, { signal, onHead }, false).then(resolve, reject);
@@ -153,7 +168,7 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   if (hasLogin(url)) return { outcome: 'refused', reason: 'must not contain credentials' };
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
   const late = new AbortController();
-  const { signal } = late;
+  const signal = request.signal ? AbortSignal.any([late.signal, request.signal]) : late.signal;
   const endLimit = limit(timeoutMs, () => late.abort());
   try {
     const addresses = await resolveAddresses(getHost(url), signal);
@@ -161,7 +176,7 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
     if (reason !== undefined) return { outcome: 'refused', reason };
     return await exchange(request, addresses, { signal, onHead: endLimit });
   } catch (cause) {
-    if (!signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
+    if (!late.signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
     return {
       outcome: 'failed',
       reason: 'timeout',

@@ -63,6 +63,7 @@ export interface AlertsTable {
   error: string | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  pausedAt: Date | null;
 }
 
 export interface ApiKeysTable {
@@ -173,6 +174,8 @@ export interface AttributionRulesTable {
   minOrderMinor: number | null;
   minOrderCurrency: string | null;
   updatedAt: Date | null;
+  customerPolicy: 'order_wins' | 'customer_wins' | null;
+  termsId: string | null;
 }
 
 export interface AuditLogTable {
@@ -205,6 +208,9 @@ export interface BrandsTable {
   updatedAt: Date | null;
   sample: 'filling' | 'filled' | 'removing' | null;
   timeZone: Generated<string>;
+  suspendedAt: Date | null;
+  maxStorageBytes: number | null;
+  requirePaymentProfile: boolean | null;
 }
 
 export interface BriefRecipientsTable {
@@ -256,6 +262,11 @@ export interface CampaignsTable {
   deadline: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  termsId: string | null;
+}
+
+export interface ClearSealsTable {
+  brandId: string;
 }
 
 export interface CodeLeaksTable {
@@ -274,6 +285,16 @@ export interface CommissionAdjustmentsTable {
   amountMinor: number;
   at: Date;
   createdAt: CreatedAt;
+}
+
+export interface CommissionPartsTable {
+  brandId: string;
+  commissionId: string;
+  rule: string;
+  name: string | null;
+  amountMinor: number;
+  refundedMinor: number;
+  commissionMinor: number;
 }
 
 export interface CommissionsTable {
@@ -305,6 +326,11 @@ export interface CommissionsTable {
   occurredAt: Date;
   syncedAt: Date;
   createdAt: CreatedAt;
+  clawedBackAt: Date | null;
+  clawBackReason: string | null;
+  termsId: string | null;
+  decidedFacts: Json<unknown> | null;
+  room: Json<unknown> | null;
 }
 
 export interface ContentTable {
@@ -418,6 +444,25 @@ export interface CostsTable {
   updatedAt: Date | null;
 }
 
+export interface CreatorAddressesTable {
+  brandId: string;
+  creatorId: string;
+  email: string;
+}
+
+export interface CreatorGroupsTable {
+  id: string;
+  brandId: string;
+  name: string;
+  isDefault: boolean;
+  holdDays: number | null;
+  attributionDays: number | null;
+  termsId: string | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  deletedAt: Date | null;
+}
+
 export interface CreatorListsTable {
   id: string;
   brandId: string;
@@ -454,6 +499,7 @@ export interface CreatorsTable {
   createdAt: CreatedAt;
   updatedAt: Date | null;
   linkVersion: Generated<number>;
+  erasedBy: string | null;
 }
 
 export interface CreditEntriesTable {
@@ -488,6 +534,13 @@ export interface CreditSumsTable {
   sha256: Buffer;
 }
 
+export interface CustomerKeysTable {
+  brandId: string;
+  customerId: string;
+  kind: 'subscription' | 'customer_id' | 'email';
+  key: string;
+}
+
 export interface CustomerPositionsTable {
   brandId: string;
   seq: number;
@@ -496,6 +549,41 @@ export interface CustomerPositionsTable {
 export interface CustomerSaltTable {
   onlyOne: Generated<boolean>;
   salt: Buffer;
+}
+
+export interface CustomersTable {
+  id: string;
+  brandId: string;
+  linkId: string;
+  creatorId: string;
+  terms: Json<unknown>;
+  origin: 'order' | 'lead' | 'hand' | 'import';
+  firstOrderId: string | null;
+  products: string[];
+  customerEmail: string | null;
+  since: Date;
+  endedAt: Date | null;
+  reason: string | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  termsId: string | null;
+}
+
+export interface DataRequestsTable {
+  id: string;
+  brandId: string;
+  kind: 'erasure' | 'access';
+  subject: 'creator' | 'customer';
+  source: 'api' | 'page' | 'cli' | 'shopify' | 'woocommerce';
+  state: 'open' | 'running' | 'done';
+  creatorId: string | null;
+  selector: Buffer | null;
+  reason: string | null;
+  removed: JsonWithDefault<unknown>;
+  leftovers: Json<unknown> | null;
+  dueAt: Date;
+  createdAt: CreatedAt;
+  finishedAt: Date | null;
 }
 
 export interface DeliverableSubmissionsTable {
@@ -609,6 +697,15 @@ export interface DirectoryImportsTable {
   comparison: Json<unknown> | null;
   reasons: string[] | null;
   source: string | null;
+  mapping: Json<Shape<'directoryImports.mapping'>> | null;
+}
+
+export interface DirectoryMappingsTable {
+  alias: string;
+  source: string;
+  headerHash: string;
+  mapping: Json<Shape<'directoryMappings.mapping'>>;
+  updatedAt: Date;
 }
 
 export interface DirectoryWritersTable {
@@ -666,6 +763,8 @@ export interface ExportSchedulesTable {
   createdAt: CreatedAt;
   updatedAt: Date | null;
   deletedAt: Date | null;
+  pausedAt: Date | null;
+  timeZone: Generated<string>;
 }
 
 export interface FiguresHistoryTable {
@@ -680,6 +779,15 @@ export interface FraudRulesTable {
   updatedAt: Date | null;
 }
 
+export interface GroupMembershipsTable {
+  id: string;
+  brandId: string;
+  groupId: string;
+  creatorId: string;
+  since: Date;
+  until: Date | null;
+}
+
 export interface IdempotencyKeysTable {
   brandId: string;
   key: string;
@@ -687,6 +795,83 @@ export interface IdempotencyKeysTable {
   answer: Buffer | null;
   isSealed: Generated<boolean>;
   createdAt: CreatedAt;
+}
+
+export interface ImportLinesTable {
+  importId: string;
+  brandId: string;
+  revision: number;
+  number: number;
+  outcome: 'new' | 'known' | 'differs' | 'repeated' | 'left_out' | 'refused';
+  kind: string | null;
+  content: Json<unknown>;
+}
+
+export interface ImportMappingsTable {
+  id: string;
+  brandId: string;
+  of: 'orders' | 'commissions' | 'roster' | 'payouts' | 'payment_details';
+  source: string;
+  headers: string[];
+  headerHash: string;
+  mapping: Json<Shape<'importMappings.mapping'>>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+export interface ImportWritesTable {
+  importId: string;
+  brandId: string;
+  noun: 'order' | 'past_commission' | 'creator' | 'roster_entry' | 'link' | 'payout' | 'payment_profile';
+  rowId: string;
+  before: Json<Shape<'importWrites.before'>> | null;
+}
+
+export interface ImportsTable {
+  id: string;
+  brandId: string;
+  of: 'orders' | 'commissions' | 'roster' | 'payouts' | 'payment_details';
+  status:
+    | 'reading'
+    | 'needs_answers'
+    | 'ready'
+    | 'refused'
+    | 'running'
+    | 'done'
+    | 'failed'
+    | 'stopped'
+    | 'undoing'
+    | 'undone'
+    | 'expired';
+  source: string;
+  fileName: string;
+  sizeBytes: number;
+  sha256: Buffer;
+  storageKey: string | null;
+  mapping: Json<Shape<'imports.mapping'>>;
+  options: Json<Shape<'imports.options'>>;
+  revision: number;
+  reading: Json<Shape<'imports.reading'>> | null;
+  plan: Json<Shape<'imports.plan'>> | null;
+  stored: Json<Shape<'imports.stored'>> | null;
+  readingId: string | null;
+  jobId: string | null;
+  handled: Generated<number>;
+  result: Json<Shape<'imports.result'>> | null;
+  error: string | null;
+  keyId: string | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  confirmedAt: Date | null;
+  endedAt: Date | null;
+  undoneAt: Date | null;
+  dueAt: Date | null;
+}
+
+export interface InstallationTable {
+  isOnly: Generated<boolean>;
+  home: string;
+  heldSince: Date | null;
 }
 
 export interface IntegrationFailuresTable {
@@ -726,6 +911,8 @@ export interface IntegrationsTable {
   silentSince: Date | null;
   webhookTroubleAt: Date | null;
   sourceName: string | null;
+  renewalTags: string[] | null;
+  firstTags: string[] | null;
 }
 
 export interface JobFilesTable {
@@ -739,6 +926,16 @@ export interface JobFilesTable {
   sizeBytes: number;
   sha256: Buffer;
   createdAt: CreatedAt;
+}
+
+export interface JobLinesTable {
+  brandId: string;
+  jobId: string;
+  creatorId: string;
+  currency: string;
+  planned: Json<unknown> | null;
+  outcome: Json<unknown> | null;
+  isDone: Generated<boolean>;
 }
 
 export interface JobTurnsTable {
@@ -768,6 +965,7 @@ export interface JobsTable {
   updatedAt: Date | null;
   result: Json<unknown> | null;
   seenRows: number | null;
+  keyId: string | null;
 }
 
 export interface LedgerBatchesTable {
@@ -782,7 +980,18 @@ export interface LedgerEntriesTable {
   brandId: string;
   seq: number;
   id: string;
-  kind: 'sale' | 'refund' | 'approval' | 'rejection' | 'payment' | 'adjustment' | 'payout' | 'manual';
+  kind:
+    | 'sale'
+    | 'refund'
+    | 'approval'
+    | 'rejection'
+    | 'payment'
+    | 'adjustment'
+    | 'payout'
+    | 'manual'
+    | 'void'
+    | 'return'
+    | 'claw_back';
   currency: string;
   creatorId: string;
   linkId: string | null;
@@ -797,6 +1006,15 @@ export interface LedgerEntriesTable {
 export interface LedgerPositionsTable {
   brandId: string;
   seq: number;
+}
+
+export interface LedgerVerificationsTable {
+  brandId: string;
+  ledgerSeq: number;
+  ledgerHash: Buffer | null;
+  sealSeq: number;
+  sealHash: Buffer | null;
+  verifiedAt: Date;
 }
 
 export interface LinkPastCodesTable {
@@ -845,6 +1063,9 @@ export interface LinksTable {
   createdAt: CreatedAt;
   updatedAt: Date | null;
   paysRenewals: boolean | null;
+  termsId: string | null;
+  forwardParameters: boolean | null;
+  inheritsTerms: boolean | null;
 }
 
 export interface ListedCreatorsTable {
@@ -980,6 +1201,14 @@ export interface OrdersTable {
   isTest: boolean | null;
   isRenewal: boolean | null;
   disputeLostAt: Date | null;
+  orderNumber: string | null;
+  kind: 'first' | 'renewal' | 'upgrade' | 'resubscribe' | null;
+  subscriptionId: string | null;
+  previousSubscriptionId: string | null;
+  customerIdHash: Buffer | null;
+  country: string | null;
+  customerId: string | null;
+  erasedBy: string | null;
 }
 
 export interface OutboxTable {
@@ -1041,6 +1270,31 @@ export interface PastCommissionsTable {
   currency: string;
   paidAt: Date;
   createdAt: CreatedAt;
+  knownBy: string | null;
+}
+
+export interface PastCustomersTable {
+  id: Generated<boolean>;
+  until: Generated<Date>;
+  afterId: Generated<string>;
+  doneAt: Date | null;
+}
+
+export interface PaymentProfilesTable {
+  brandId: string;
+  creatorId: string;
+  method: 'wallet' | 'bank_transfer' | 'manual' | null;
+  walletEmail: string | null;
+  legalName: string | null;
+  country: string | null;
+  currency: string | null;
+  source: 'brand' | 'creator' | null;
+  waiting: Json<Shape<'paymentProfiles.waiting'>> | null;
+  effectiveAt: Date | null;
+  version: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  requested: string | null;
 }
 
 export interface PayoutAllocationsTable {
@@ -1059,7 +1313,7 @@ export interface PayoutsTable {
   currency: string;
   method: 'wallet' | 'bank_transfer' | 'manual';
   walletEmail: string | null;
-  status: 'completed' | 'paid';
+  status: 'completed' | 'paid' | 'voided' | 'returned';
   note: string | null;
   reference: string | null;
   paidAt: Date | null;
@@ -1070,6 +1324,9 @@ export interface PayoutsTable {
   settledIds: string[] | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  correctedAt: Date | null;
+  correctionReason: string | null;
+  undone: Json<Shape<'payouts.undone'>> | null;
 }
 
 export interface PeopleTable {
@@ -1115,11 +1372,13 @@ export interface ReconciledOrdersTable {
   isRefundExact: boolean;
   isRefunded: boolean;
   isCancelled: boolean;
+  orderNumber: string | null;
 }
 
 export interface ReconciliationsTable {
   jobId: string;
   brandId: string;
+  plan: Json<Shape<'reconciliations.plan'>> | null;
 }
 
 export interface ReferrerChecksTable {
@@ -1156,6 +1415,7 @@ export interface ReportsTable {
   error: string | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
+  pausedAt: Date | null;
 }
 
 export interface RosterEntriesTable {
@@ -1214,6 +1474,14 @@ export interface SavedSearchesTable {
   alertedAt: Date | null;
 }
 
+export interface SealConversionsTable {
+  brandId: string;
+  sealSeq: number;
+  oldHash: Buffer | null;
+  newHash: Buffer | null;
+  convertedAt: Date;
+}
+
 export interface SealedRowsTable {
   sealId: number;
   id: GeneratedAlways<number>;
@@ -1222,6 +1490,7 @@ export interface SealedRowsTable {
   key: string[];
   foundHash: string | null;
   facts: Json<unknown> | null;
+  salt: string | null;
 }
 
 export interface SealsTable {
@@ -1303,6 +1572,7 @@ export interface StatementsTable {
   linkVersion: Generated<number>;
   createdAt: CreatedAt;
   totals: Json<Shape<'statements.totals'>> | null;
+  timeZone: string | null;
 }
 
 export interface StoreAuthorizationsTable {
@@ -1387,9 +1657,26 @@ export interface SubscriptionsTable {
   updatedAt: Date | null;
 }
 
+export interface TermsTable {
+  id: string;
+  brandId: string;
+  place: 'link' | 'group' | 'campaign' | 'brand';
+  placeId: string;
+  terms: Json<unknown>;
+  hash: string;
+  createdAt: CreatedAt;
+  replacedAt: Date | null;
+}
+
 export interface UnfoldedBrandsTable {
   brandId: string;
   triedAt: Date;
+}
+
+export interface UntoldCodesTable {
+  linkId: string;
+  brandId: string;
+  createdAt: CreatedAt;
 }
 
 export interface WebhookAttemptsTable {
@@ -1454,6 +1741,15 @@ export interface WebhookTurnsTable {
   dueAt: Date | null;
 }
 
+export interface WorkClaimsTable {
+  work: string;
+  rowId: string;
+  brandId: string | null;
+  turn: string | null;
+  until: Date;
+  failures: Generated<number>;
+}
+
 export interface Database {
   accessTokens: AccessTokensTable;
   agentGrants: AgentGrantsTable;
@@ -1473,8 +1769,10 @@ export interface Database {
   briefRecipients: BriefRecipientsTable;
   briefs: BriefsTable;
   campaigns: CampaignsTable;
+  clearSeals: ClearSealsTable;
   codeLeaks: CodeLeaksTable;
   commissionAdjustments: CommissionAdjustmentsTable;
+  commissionParts: CommissionPartsTable;
   commissions: CommissionsTable;
   content: ContentTable;
   contentMetrics: ContentMetricsTable;
@@ -1483,14 +1781,19 @@ export interface Database {
   contracts: ContractsTable;
   conversations: ConversationsTable;
   costs: CostsTable;
+  creatorAddresses: CreatorAddressesTable;
+  creatorGroups: CreatorGroupsTable;
   creatorLists: CreatorListsTable;
   creatorMerges: CreatorMergesTable;
   creators: CreatorsTable;
   creditEntries: CreditEntriesTable;
   creditMonths: CreditMonthsTable;
   creditSums: CreditSumsTable;
+  customerKeys: CustomerKeysTable;
   customerPositions: CustomerPositionsTable;
   customerSalt: CustomerSaltTable;
+  customers: CustomersTable;
+  dataRequests: DataRequestsTable;
   deliverableSubmissions: DeliverableSubmissionsTable;
   deliverables: DeliverablesTable;
   directoryChanges: DirectoryChangesTable;
@@ -1499,21 +1802,30 @@ export interface Database {
   directoryForgottenHashes: DirectoryForgottenHashesTable;
   directoryForgottenKey: DirectoryForgottenKeyTable;
   directoryImports: DirectoryImportsTable;
+  directoryMappings: DirectoryMappingsTable;
   directoryWriters: DirectoryWritersTable;
   directoryWrites: DirectoryWritesTable;
   disputes: DisputesTable;
   exportSchedules: ExportSchedulesTable;
   figuresHistory: FiguresHistoryTable;
   fraudRules: FraudRulesTable;
+  groupMemberships: GroupMembershipsTable;
   idempotencyKeys: IdempotencyKeysTable;
+  importLines: ImportLinesTable;
+  importMappings: ImportMappingsTable;
+  importWrites: ImportWritesTable;
+  imports: ImportsTable;
+  installation: InstallationTable;
   integrationFailures: IntegrationFailuresTable;
   integrations: IntegrationsTable;
   jobFiles: JobFilesTable;
+  jobLines: JobLinesTable;
   jobTurns: JobTurnsTable;
   jobs: JobsTable;
   ledgerBatches: LedgerBatchesTable;
   ledgerEntries: LedgerEntriesTable;
   ledgerPositions: LedgerPositionsTable;
+  ledgerVerifications: LedgerVerificationsTable;
   linkPastCodes: LinkPastCodesTable;
   linkSlugs: LinkSlugsTable;
   linkStates: LinkStatesTable;
@@ -1535,6 +1847,8 @@ export interface Database {
   passkeyChallenges: PasskeyChallengesTable;
   passkeys: PasskeysTable;
   pastCommissions: PastCommissionsTable;
+  pastCustomers: PastCustomersTable;
+  paymentProfiles: PaymentProfilesTable;
   payoutAllocations: PayoutAllocationsTable;
   payouts: PayoutsTable;
   people: PeopleTable;
@@ -1552,6 +1866,7 @@ export interface Database {
   savedSearchLooks: SavedSearchLooksTable;
   savedSearchMatches: SavedSearchMatchesTable;
   savedSearches: SavedSearchesTable;
+  sealConversions: SealConversionsTable;
   sealedRows: SealedRowsTable;
   seals: SealsTable;
   shipmentShares: ShipmentSharesTable;
@@ -1565,9 +1880,12 @@ export interface Database {
   storeDeliveryClaims: StoreDeliveryClaimsTable;
   storeSweeps: StoreSweepsTable;
   subscriptions: SubscriptionsTable;
+  terms: TermsTable;
   unfoldedBrands: UnfoldedBrandsTable;
+  untoldCodes: UntoldCodesTable;
   webhookAttempts: WebhookAttemptsTable;
   webhookDeliveries: WebhookDeliveriesTable;
   webhookSubscriptions: WebhookSubscriptionsTable;
   webhookTurns: WebhookTurnsTable;
+  workClaims: WorkClaimsTable;
 }

@@ -14,6 +14,39 @@ async function readMigrations(): Promise<Record<string, Migration>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
+/** Indexes of large tables, which are built while others write. */
+const INDEXES = new URL('../../../../sql/postgres-indexes/', import.meta.url);
+const INDEX_NAME = /INDEX CONCURRENTLY IF NOT EXISTS (\w+)/;
+
+/**
+ * Builds the indexes that a migration's transaction would build under a lock. Only the first of several processes does: the
+ * others must not wait with a snapshot, for which the build would wait. An index that was not finished is built again.
+ */
+async function buildIndexes(db: Kysely<Database>): Promise<void> {
+  const files = (await readdir(INDEXES)).sort();
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, INDEXES), 'utf8')));
+  const statements = texts.flatMap((text) => text.split(';').filter((statement) => INDEX_NAME.test(statement)));
+  await db.connection().execute(async (connection) => {
+    const lock = sql`hashtext('rollcall indexes')`;
+    const { rows: locks } = await sql<{ isLocked: boolean }>`select pg_try_advisory_lock(${lock}) as is_locked`.execute(
+      connection,
+    );
+    if (!locks[0]?.isLocked) return;
+    try {
+      for (const statement of statements) {
+        const name = INDEX_NAME.exec(statement)?.[1] ?? '';
+        const { rows } = await sql<{ indisvalid: boolean }>`
+          select indisvalid from pg_index where indexrelid = to_regclass(${name})`.execute(connection);
+        if (rows[0]?.indisvalid) continue;
+        if (rows[0]) await sql`drop index concurrently ${sql.ref(name)}`.execute(connection);
+        await sql.raw(statement).execute(connection);
+      }
+    } finally {
+      await sql`select pg_advisory_unlock(${lock})`.execute(connection);
+    }
+  });
+}
+
 /** Migrations up to 0007 are the baseline of 1.0.0. Before it, their numbers meant other migrations. */
 const BASELINE = '0008';
 const UNKNOWN = /previously executed migration (\S+) is missing/;
@@ -32,7 +65,7 @@ function explain(error: unknown): unknown {
 
 /**
  * Applies the missing migrations of `sql/postgres` in order, in one transaction, under Kysely's lock, so that several
- * processes may start at once. Returns their names.
+ * processes may start at once, and builds missing indexes. Returns the migrations' names.
  */
 export async function migratePostgres(db: Kysely<Database>): Promise<string[]> {
   const migrator = new Migrator({
@@ -43,5 +76,6 @@ export async function migratePostgres(db: Kysely<Database>): Promise<string[]> {
   });
   const { error, results } = await migrator.migrateToLatest();
   if (error) throw explain(error);
+  await buildIndexes(db);
   return (results ?? []).map((result) => result.migrationName);
 }

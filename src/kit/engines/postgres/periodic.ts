@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from './open.ts';
+import { notOfSuspended } from './suspended.ts';
 
 interface Periodic {
   id: string;
@@ -8,7 +9,7 @@ interface Periodic {
   error: string | null;
 }
 
-/** Rows of a table that are due again and again. `due` is the column with the time of the next run. */
+/** Rows of a table that are due again and again, unless the operator paused them. `due` is the column with the time of the next run. */
 export interface PeriodicRows<Row> {
   /** Lists the due rows of all brands, the longest due first. */
   listDue(db: Db, now: Date, limit: number): Promise<Row[]>;
@@ -28,7 +29,7 @@ export function periodicRows<Due extends string, Row extends Periodic & Record<D
   /** A condition in SQL for rows still in use. */
   where?: string;
 }): PeriodicRows<Row> {
-  const inUse = sql.raw(where);
+  const inUse = sql`paused_at is null and ${sql.raw(where)}`;
   async function change(db: Db, row: Row, next: object): Promise<boolean> {
     const columns: [string, unknown][] = Object.entries(next);
     const set = columns.map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
@@ -41,7 +42,7 @@ export function periodicRows<Due extends string, Row extends Periodic & Record<D
   return {
     listDue: async (db, now, limit) => {
       const { rows } = await sql<Row>`select * from ${sql.table(table)} where ${sql.ref(due)} <= ${now} and ${inUse}
-        order by ${sql.ref(due)}, id limit ${limit}`.execute(db);
+        and ${notOfSuspended(`${table}.brand_id`)} order by ${sql.ref(due)}, id limit ${limit}`.execute(db);
       return rows;
     },
     take: change,

@@ -4,6 +4,9 @@ import { unavailable } from '../../values/errors.ts';
 const WAIT_MS = 10_000;
 const RETRY_AFTER_SECONDS = 10;
 
+/** What a caller waits for who finds every slot taken. */
+export const CAPACITY = 'Capacity for another export';
+
 export interface Semaphore {
   /**
    * Resolves when the brand may begin, with a function that releases its slot. Throws SERVICE_UNAVAILABLE when that
@@ -43,9 +46,7 @@ export function openSemaphore(max: number): Semaphore {
     const one: Waiting = { brandId, begin: start.resolve };
     const late = setTimeout(() => {
       waiting.delete(one);
-      start.reject(
-        unavailable('Capacity for another export', new Error('The running exports did not end.'), RETRY_AFTER_SECONDS),
-      );
+      start.reject(unavailable(CAPACITY, new Error('The running exports did not end.'), RETRY_AFTER_SECONDS));
     }, WAIT_MS).unref();
     waiting.add(one);
     begin();

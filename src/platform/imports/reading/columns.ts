@@ -1,6 +1,7 @@
+import { isFlag } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
-import { type Glance, isMisnamed, isPriced } from './glance.ts';
+import { type Glance, isMisnamed, isPercent, isPriced } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
 import type { ColumnProfile } from './profile.ts';
@@ -23,6 +24,9 @@ export function findHeader(headers: readonly string[], name: string): number {
   const exact = headers.indexOf(name);
   return exact >= 0 ? exact : headers.findIndex((header) => fold(header) !== '' && fold(header) === fold(name));
 }
+
+/** A header that stands several times, without its place among them. */
+const unnumber = (header: string) => header.replace(/ \(\d+\)$/, '');
 
 /** The positions of a header that stands several times in the file. */
 function findRepeated(headers: readonly string[], position: number): number[] {
@@ -99,6 +103,7 @@ function collectWords({ of, headers, glance }: Wish, taken: ReadonlySet<number>)
     for (const field of findFields(of, header)) {
       const type = FIELDS[of][field];
       if (type === undefined || isMisnamed(type, glance(position))) continue;
+      if (field === 'refunded' && isFlag(glance(position))) continue;
       candidates.set(field, [...(candidates.get(field) ?? []), position]);
     }
   });
@@ -113,8 +118,17 @@ function preferOwn(
   headers: readonly string[],
 ): readonly number[] {
   if (type === 'money') return positions;
-  const own = positions.filter((position) => fold(headers[position] ?? '') === fold(field));
+  const own = positions.filter((position) => fold(unnumber(headers[position] ?? '')) === fold(field));
   return own.length > 0 ? own : positions;
+}
+
+/** Words that a sale has as well as what it earned. */
+const AMBIGUOUS = new Set(['amount', 'betrag', 'montant', 'importe', 'monto', 'importo', 'bedrag', 'valor', 'kwota']);
+
+/** Beside percentages an amount may be what they are of: then it is looked for even if it is the only one. */
+function mayBeSale({ of, headers, glance }: Wish, field: string, [position, ...others]: readonly number[]): boolean {
+  if (!isPaid(of) || field !== 'amount' || position === undefined || others.length > 0) return false;
+  return AMBIGUOUS.has(fold(headers[position] ?? '')) && headers.some((_, at) => isPercent(glance(at)));
 }
 
 /**
@@ -144,13 +158,15 @@ function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): 
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;
-    const isUndecided = positions.length > 1 && STRICT_TYPES.has(type);
+    const isSale = mayBeSale(wish, field, positions);
+    const isUndecided = isSale || (positions.length > 1 && STRICT_TYPES.has(type));
     const confidence = isUndecided
       ? 'asked'
       : type === 'text' || type === 'list' || type === 'handle'
         ? 'likely'
         : 'proved';
-    assignment.set(field, { field, type, positions: isUndecided ? positions : [first], by: 'word', confidence });
+    const by = isSale ? 'values' : 'word';
+    assignment.set(field, { field, type, positions: isUndecided ? positions : [first], by, confidence });
     for (const position of isUndecided ? own : [first]) taken.add(position);
   }
 }
@@ -203,7 +219,8 @@ export function fits(type: FieldType, profile: ColumnProfile): boolean {
 export function listNeeded(of: Kind): readonly (readonly string[])[] {
   if (isOrders(of)) {
     const goods = ['amount', 'subtotal', 'total'];
-    return [['order_id', 'order_number'], ['placed_at', 'paid_at'], goods];
+    const identity = ['order_id', 'order_number'];
+    return of === 'reconciliation' ? [identity, goods] : [identity, ['placed_at', 'paid_at'], goods];
   }
   if (isPaid(of)) return [['email', 'handle', 'name', 'code'], ['amount'], ['paid_at']];
   if (of === 'directory') return [['username']];

@@ -60,7 +60,7 @@ const SAVE = 'Open it in a spreadsheet, and save it as .xlsx or CSV.';
 const MARKUP = /^\s*(?:<!doctype html|<html|<head|<meta|<table|<style|<\?xml|<body|<div)/i;
 
 /** Files that are not read, by how they begin: what to save instead is said. */
-function assertReadable(head: Buffer): void {
+export function assertReadable(head: Buffer): void {
   if (head.subarray(0, 4).toString('hex') === 'd0cf11e0')
     throw new UnsupportedFile('xls', `An old Excel file, or one with a password, cannot be read. ${SAVE}`);
   if (head.subarray(0, 4).toString('latin1') === '%PDF')
@@ -73,8 +73,9 @@ function assertReadable(head: Buffer): void {
     throw new UnsupportedFile('html', `The file is a page, whatever its name says. ${SAVE}`);
 }
 
-const isZip = (head: Buffer) => /^504b0[357]0[468]/.test(head.toString('hex', 0, 4));
+export const isArchive = (head: Buffer) => /^504b0[357]0[468]/.test(head.toString('hex', 0, 4));
 const isGzip = (head: Buffer) => head[0] === 0x1f && head[1] === 0x8b;
+export const isCompressed = (head: Buffer): boolean => isArchive(head) || isGzip(head);
 const isWorkbook = (entries: readonly ZipEntry[]) =>
   entries.some(({ name }) => /^xl\/workbook\.(?:xml|bin)$/.test(name));
 
@@ -131,7 +132,7 @@ export async function openContainer(source: ByteSource, wish: Wish): Promise<Ope
   if (source.sizeBytes > MOST_BYTES)
     throw new BrokenFile('too_large', `The file has more than ${MOST_BYTES / MEGABYTE} MB. Split it into several.`);
   const sha256 = await hashSource(source);
-  if (isZip(head)) return { ...(await openArchive(source, wish)), sha256 };
+  if (isArchive(head)) return { ...(await openArchive(source, wish)), sha256 };
   if (!isGzip(head)) {
     assertReadable(head);
     return { open: limit(readAll(source)), sha256, sheet: null, sheets: [] };

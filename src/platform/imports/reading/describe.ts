@@ -79,7 +79,7 @@ function listSums({ study }: Parts): Reading['sums'] {
 function listWarnings({ known, resolved, study, table }: Parts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
-  if (resolved.plan.columns.status === undefined && known.request.of !== 'directory')
+  if (resolved.plan.columns.status === undefined && known.flags.length === 0 && known.request.of !== 'directory')
     warnings.push({ code: 'no_status', message: 'The file has no status: every line counts.' });
   if (resolved.plan.damaged.length > 0)
     warnings.push({ code: 'damaged_ids', message: 'A spreadsheet has rounded ids of this file; they are not used.' });
@@ -94,10 +94,20 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
   );
   if (banks.length > 0)
     warnings.push({ code: 'bank_details', message: `Bank details are not kept: ${banks.slice(0, 5).join(', ')}.` });
+  if (known.request.of === 'roster' && resolved.plan.columns.payment_email !== undefined)
+    warnings.push({
+      code: 'payment_details',
+      message: 'Payment addresses are not recorded with creators: send the file once more as payment details.',
+    });
   if (study.tally.renamed > 0)
     warnings.push({
       code: 'names_differ',
       message: `Names differ between the lines of ${study.tally.renamed} ${study.tally.renamed === 1 ? 'person' : 'people'}.`,
+    });
+  if (study.tally.repeating > 0)
+    warnings.push({
+      code: 'amounts_repeat',
+      message: `Orders on several lines that repeat their amount: ${study.tally.repeating}. Each amount counts once.`,
     });
   if (study.tally.counts.repeated > 0)
     warnings.push({ code: 'repeated', message: 'Some lines stand in the file twice; each is recorded once.' });

@@ -1,3 +1,4 @@
+import type { Flag } from './flags.ts';
 import type { Format } from './formats/format.ts';
 import type { ColumnProfile, LineList } from './profile.ts';
 import type { Mapping, Request } from './shapes.ts';
@@ -24,6 +25,7 @@ export interface Known {
   format: Format | undefined;
   profiles: ReadonlyMap<number, ColumnProfile>;
   totalsLines: number[];
+  flags: readonly Flag[];
   /** The meanings of the amount that are left, once the whole file has been tried. */
   goodsChoices?: Choice[];
   /** Identities have proved them. */

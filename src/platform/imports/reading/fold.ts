@@ -1,3 +1,5 @@
+import { fold as foldText } from '../../../kit/values/fold.ts';
+
 const MARKUP = /<[^>]{0,200}>|&[a-z]{2,8};|&#\d{1,6};/gi;
 
 const FOLDED = new Map<string, string>();
@@ -13,14 +15,7 @@ export function fold(text: string): string {
 }
 
 /** The words of a text, each folded. */
-export function foldWords(text: string): string[] {
-  return text
-    .replace(MARKUP, ' ')
-    .replaceAll('ß', 'ss')
-    .replace(/ł/gi, 'l')
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
+export const foldWords = (text: string): string[] =>
+  foldText(text.replace(MARKUP, ' '))
     .split(/[^\p{L}\p{Nd}]+/u)
     .filter((word) => word !== '');
-}

@@ -2,7 +2,7 @@ import { fold } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import { ORDER_FORMATS } from './formats/orders.ts';
 import { PEOPLE_FORMATS } from './formats/people.ts';
-import type { Kind } from './kinds.ts';
+import { isOrders, type Kind } from './kinds.ts';
 
 export const FORMATS: readonly Format[] = [...ORDER_FORMATS, ...PEOPLE_FORMATS];
 
@@ -39,10 +39,12 @@ const OWN_FORMAT: Format = {
   },
   goods: 'amount',
 };
+/** In the download of orders, the status is that of their commissions. */
+const OWN_ORDERS: Format = { ...OWN_FORMAT, columns: { ...OWN_FORMAT.columns, status: null } };
 
 /** The format whose headers a file has; the one that needs most of them wins. */
 export function findFormat(of: Kind, headers: readonly string[]): Format | undefined {
-  if (isOwn(of, headers)) return OWN_FORMAT;
+  if (isOwn(of, headers)) return isOrders(of) && headers.includes('commission_id') ? OWN_ORDERS : OWN_FORMAT;
   const folded = new Set(headers.map(fold));
   const has = (name: string) => folded.has(fold(name));
   const isExact = ({ needs }: Format) =>

@@ -1,4 +1,5 @@
 import { cleanCell } from './cells.ts';
+import { readAnswer } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail } from './people.ts';
@@ -15,10 +16,23 @@ export interface Glance {
   above100: number;
   times: number;
   emails: number;
+  /** Cells that say yes, or no. */
+  yes: number;
+  no: number;
 }
 
 function glanceAt(position: number, sample: readonly Row[]): Glance {
-  const glance: Glance = { filled: 0, money: 0, priced: 0, percents: 0, above100: 0, times: 0, emails: 0 };
+  const glance: Glance = {
+    filled: 0,
+    money: 0,
+    priced: 0,
+    percents: 0,
+    above100: 0,
+    times: 0,
+    emails: 0,
+    yes: 0,
+    no: 0,
+  };
   for (const { cells } of sample) {
     const text = cleanCell(cells[position] ?? '');
     if (text === '') continue;
@@ -33,6 +47,8 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
+    const answer = readAnswer(text);
+    if (answer !== undefined) glance[answer] += 1;
   }
   return glance;
 }
@@ -56,6 +72,8 @@ export function isMisnamed(type: FieldType, { filled, money, times, emails, abov
   if (type === 'rate') return above100 > 0;
   return type === 'status' && times === filled;
 }
+
+export const isPercent = ({ filled, percents }: Glance): boolean => filled > 0 && percents === filled;
 
 /** A column of amounts, whatever its header says. */
 export const isPriced = ({ filled, money, priced, times, percents }: Glance): boolean =>

@@ -13,6 +13,7 @@ import {
   isFailure,
   type Judged,
   makeLine,
+  refuseLine,
   type StatusSaid,
 } from './judge.ts';
 import { findHolding, type Parts, settleMoney } from './money.ts';
@@ -158,7 +159,7 @@ const listAll = (entry: Entry, plan: Plan, field: string): string[] => {
   return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readList))];
 };
 
-interface OrderMoney {
+export interface OrderMoney {
   currency: string;
   amount: number;
   refunded: number;
@@ -166,24 +167,27 @@ interface OrderMoney {
   holding: number | null;
 }
 
-function readMoney(
+/** What an order cost and what was given back, without tax and shipping. */
+export function readMoney(
   entry: Entry,
   bench: Bench,
   status: StatusSaid | null,
 ): OrderMoney | (Failure & { holding: number | null }) {
   const { plan } = bench;
-  const fail = (problem: string, holding: number | null = null) => ({ problem, holding });
+  const fail = (failure: Failure, holding: number | null = null) => ({ ...failure, holding });
+  const basis = BASIS[plan.goods ?? 'amount'];
   const { own, refunds } = splitRefunds(entry, bench);
-  if (contradicts(own, plan)) return fail('contradicting_lines');
-  const found = findCurrency(own, bench, [BASIS[plan.goods ?? 'amount'], 'total']);
-  if (isFailure(found)) return fail(found.problem);
+  if (contradicts(own, plan)) return fail({ problem: 'contradicting_lines' });
+  const found = findCurrency(own, bench, [basis, 'total']);
+  if (isFailure(found)) return fail(found);
   const parts = readParts(own, plan, found.currency);
-  if (isFailure(parts)) return fail(parts.problem);
+  if (isFailure(parts)) return fail(parts);
   const holding = findHolding(bench.goods, parts);
   const goods = settleMoney(parts, bench.rules);
-  if ('problem' in goods) return fail(goods.problem, holding);
+  const about = 'problem' in goods && goods.problem === 'negative_amount' ? { field: basis } : {};
+  if ('problem' in goods) return fail({ ...goods, ...about }, holding);
   const ofRows = sumRefundRows(refunds, plan, found.currency);
-  if (isFailure(ofRows)) return fail(ofRows.problem, holding);
+  if (isFailure(ofRows)) return fail(ofRows, holding);
   const isWhole = status?.meaning === 'refunded' && goods.refunded === 0 && ofRows === 0;
   const refunded = isWhole ? goods.amount : Math.min(goods.amount, goods.refunded + ofRows);
   return { currency: found.currency, amount: goods.amount, refunded, uses: goods.uses | found.uses, holding };
@@ -199,15 +203,15 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: money.refunded };
   const uses = isFailure(money) ? 0 : money.uses;
   const judged = (line: Judged['line']): Judged => ({ line, uses, status, money: shown, person: null, holding });
-  const refuse = (kind: string) => judged(makeLine(entry, 'refused', kind, { status: said?.value ?? null }));
+  const refuse = (failure: Failure) => judged(refuseLine(entry, plan, failure, said?.value ?? null));
   const reason = findReason(entry, bench, said);
   if (reason !== undefined) return judged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
-  if (hasExtraCells(entry, plan)) return refuse('too_many_cells');
+  if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
   const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
-  if (id === '' && number === '') return refuse('no_identity');
-  if (isFailure(money)) return refuse(money.problem);
+  if (id === '' && number === '') return refuse({ problem: 'no_identity' });
+  if (isFailure(money)) return refuse(money);
   const times = readTimes(splitRefunds(entry, bench).own, bench);
-  if (isFailure(times)) return refuse(times.problem);
+  if (isFailure(times)) return refuse(times);
   const email = entry.text(plan, 'customer_email');
   const record: OrderRecord = {
     order_id: id === '' ? null : id,
@@ -222,8 +226,9 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
     click_ids: listAll(entry, plan, 'click_ids'),
     items: readItems(entry, plan),
   };
+  const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
+  const isRepeated = !bench.format && entry.rows.filter((cells) => (cells[at] ?? '').trim() !== '').length > 1;
   const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
-  return judged(
-    makeLine(entry, 'read', null, { record: { kind: 'order', ...record }, known_by, status: said?.value ?? null }),
-  );
+  const made = { record: { kind: 'order' as const, ...record }, known_by, status: said?.value ?? null };
+  return { ...judged(makeLine(entry, 'read', null, made)), repeatsAmount: isRepeated };
 }

@@ -1,6 +1,7 @@
 import type { Entry } from './entry.ts';
 import {
   type Bench,
+  type Failure,
   findAmount,
   findCurrency,
   findId,
@@ -12,6 +13,7 @@ import {
   isFailure,
   type Judged,
   makeLine,
+  refuseLine,
 } from './judge.ts';
 import { joinNames, readEmail, readHandle } from './people.ts';
 import type { Plan } from './plan.ts';
@@ -29,14 +31,14 @@ export function findName(entry: Entry, bench: Bench): string {
   ).slice(0, 200);
 }
 
-function readWho(entry: Entry, bench: Bench): Who | { problem: string } {
+function readWho(entry: Entry, bench: Bench): Who | Failure {
   const { plan } = bench;
   const [emailText, handleText] = [entry.text(plan, 'email'), entry.text(plan, 'handle')];
   const email = emailText === '' ? null : readEmail(emailText);
   const handle = handleText === '' ? null : readHandle(handleText);
   const who = { name: orNull(findName(entry, bench)), code: orNull(findId(entry, plan, 'code')) };
-  if (email === undefined) return { problem: 'email_unreadable' };
-  if (handle === undefined && email === null) return { problem: 'handle_unreadable' };
+  if (email === undefined) return { problem: 'email_unreadable', field: 'email' };
+  if (handle === undefined && email === null) return { problem: 'handle_unreadable', field: 'handle' };
   const found = { email, handle: handle ?? null, ...who };
   return Object.values(found).every((value) => value === null) ? { problem: 'no_person' } : found;
 }
@@ -101,21 +103,22 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
     person,
     holding: null,
   });
-  const make = (outcome: 'left_out' | 'refused' | 'repeated', kind: string) =>
+  const refuse = (failure: Failure) => judged(refuseLine(entry, plan, failure, said?.value ?? null));
+  const make = (outcome: 'left_out' | 'repeated', kind: string) =>
     judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
   const isLeftOut = said !== null && said.meaning !== undefined && said.meaning !== 'paid' && said.meaning !== 'counts';
   const reason = nameReason(entry, bench, status?.isUndecided ?? false, isLeftOut);
   if (reason !== undefined) return make('left_out', reason);
   if (format?.isNegative && !isFailure(money) && money.amount < 0) return make('left_out', 'not_sent');
-  if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');
-  if (contradicts(entry, plan)) return make('refused', 'contradicting_lines');
-  if (isFailure(money)) return make('refused', money.problem);
-  if (isFailure(who)) return make('refused', who.problem);
-  if (money.amount < 0) return make('refused', 'negative_amount');
+  if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
+  if (contradicts(entry, plan)) return refuse({ problem: 'contradicting_lines' });
+  if (isFailure(money)) return refuse(money);
+  if (isFailure(who)) return refuse(who);
+  if (money.amount < 0) return refuse({ problem: 'negative_amount', field: 'amount' });
   if (money.amount === 0) return make('left_out', 'zero');
   const paid_at = findTime(entry, bench, 'paid_at', true);
-  if (isFailure(paid_at)) return make('refused', paid_at.problem);
-  if (paid_at === null) return make('refused', 'time_missing');
+  if (isFailure(paid_at)) return refuse(paid_at);
+  if (paid_at === null) return refuse({ problem: 'time_missing', field: 'paid_at' });
   const reference = orNull(findId(entry, plan, 'reference'));
   if (reference !== null && bench.isRepeated(entry)) return make('repeated', 'repeated');
   const record: PaidRecord = {

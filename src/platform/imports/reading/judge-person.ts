@@ -1,6 +1,7 @@
 import type { Entry } from './entry.ts';
 import {
   type Bench,
+  type Failure,
   findId,
   findLeftOut,
   findStatus,
@@ -9,6 +10,7 @@ import {
   isFailure,
   type Judged,
   makeLine,
+  refuseLine,
 } from './judge.ts';
 import { findName } from './judge-paid.ts';
 import { readCount, readNumber, readPpm } from './numbers.ts';
@@ -19,7 +21,7 @@ import type { DirectoryRecord, PersonRecord } from './shapes.ts';
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
 /** The codes of all rows of a person, each with the rate beside it. */
-function readRates(entry: Entry, bench: Bench): PersonRecord['codes'] | { problem: string } {
+function readRates(entry: Entry, bench: Bench): PersonRecord['codes'] | Failure {
   const { plan, format } = bench;
   const codes = new Map<string, number | null>();
   for (const [i] of entry.rows.entries()) {
@@ -55,17 +57,15 @@ function readProfiles(instagramText: string, tiktokText: string) {
 }
 
 /** Every filled address and handle must be one: a wrong one would be another person. */
-function readContacts(
-  entry: Entry,
-  { plan }: Bench,
-): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | { problem: string } {
+function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | Failure {
   const emailText = entry.text(plan, 'email');
   const email = emailText === '' ? null : readEmail(emailText);
   const { instagram, tiktok } = readProfiles(entry.text(plan, 'instagram'), entry.text(plan, 'tiktok'));
-  if (email === undefined) return { problem: 'email_unreadable' };
+  if (email === undefined) return { problem: 'email_unreadable', field: 'email' };
   const found = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
   if (email !== null) return found;
-  if (instagram === undefined || tiktok === undefined) return { problem: 'handle_unreadable' };
+  if (instagram === undefined) return { problem: 'handle_unreadable', field: 'instagram' };
+  if (tiktok === undefined) return { problem: 'handle_unreadable', field: 'tiktok' };
   return instagram === null && tiktok === null && plan.of === 'roster' ? { problem: 'no_person' } : found;
 }
 
@@ -100,26 +100,27 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     person: null,
     holding: null,
   });
-  const make = (outcome: 'left_out' | 'refused', kind: string) =>
-    judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
+  const refuse = (failure: Failure) => judged(refuseLine(entry, plan, failure, said?.value ?? null));
+  const leaveOut = (kind: string) => judged(makeLine(entry, 'left_out', kind, { status: said?.value ?? null }));
   const reason = findLeftOut(entry, bench);
-  if (reason !== undefined) return make('left_out', reason);
-  if (status?.isUndecided) return make('left_out', 'status_unknown');
-  if (said?.meaning === 'left_out') return make('left_out', 'status');
-  if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');
-  if (contradicts(entry, plan)) return make('refused', 'contradicting_lines');
+  if (reason !== undefined) return leaveOut(reason);
+  if (status?.isUndecided) return leaveOut('status_unknown');
+  if (said?.meaning === 'left_out') return leaveOut('status');
+  if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
+  if (contradicts(entry, plan)) return refuse({ problem: 'contradicting_lines' });
   const contacts = readContacts(entry, bench);
-  if (isFailure(contacts)) return make('refused', contacts.problem);
+  if (isFailure(contacts)) return refuse(contacts);
   const codes = readRates(entry, bench);
-  if (isFailure(codes)) return make('refused', codes.problem);
+  if (isFailure(codes)) return refuse(codes);
   const payment = entry.text(plan, 'payment_email');
   const paymentEmail = payment === '' ? null : readEmail(payment);
-  if (paymentEmail === undefined) return make('refused', 'email_unreadable');
+  if (paymentEmail === undefined) return refuse({ problem: 'email_unreadable', field: 'payment_email' });
   const name = orNull(findName(entry, bench));
   const isNobody = Object.values(contacts).every((value) => value === null) && codes.length === 0 && name === null;
-  if (isNobody) return make('refused', 'no_person');
+  if (isNobody) return refuse({ problem: 'no_person' });
   const method = orNull(entry.text(plan, 'payment_method').slice(0, 100));
-  if (plan.of === 'payment_details' && paymentEmail === null && method === null) return make('refused', 'no_payment');
+  if (plan.of === 'payment_details' && paymentEmail === null && method === null)
+    return refuse({ problem: 'no_payment' });
   const record: PersonRecord = {
     ...contacts,
     name,
@@ -140,10 +141,11 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   return { ...judged(makeLine(entry, 'read', null, made)), isRenamed: isRenamed(entry, plan) };
 }
 
-const isUnknown = (text: string) => text === '' || /^(?:nan\s*%?|n\/?a|null|none|-|–)$/i.test(text);
+/** Cells that say that nothing is known. */
+export const isUnknown = (text: string) => text === '' || /^(?:nan\s*%?|n\/?a|null|none|-|–)$/i.test(text);
 
 /** A share in percent as its digits; undefined if it cannot be read, null if it is not known. */
-function readPercent(text: string, plan: Plan): string | null | undefined {
+export function readPercent(text: string, plan: Pick<Plan, 'rate'>): string | null | undefined {
   if (isUnknown(text)) return null;
   const number = readNumber(text.replace(/\s*%\s*$/, ''));
   if (!number || number.symbols.length > 0) return undefined;
@@ -164,14 +166,15 @@ export function judgeProfile(entry: Entry, bench: Bench): Judged {
     holding: null,
   });
   const username = readHandle(entry.text(plan, 'username'));
-  if (username === undefined) return judged(makeLine(entry, 'refused', 'handle_unreadable'));
-  if (hasExtraCells(entry, plan)) return judged(makeLine(entry, 'refused', 'too_many_cells'));
+  if (username === undefined) return judged(refuseLine(entry, plan, { problem: 'handle_unreadable' }, null));
+  if (hasExtraCells(entry, plan)) return judged(refuseLine(entry, plan, { problem: 'too_many_cells' }, null));
   const counts = ['follower_count', 'following_count', 'media_count'].map((field) => {
     const text = entry.text(plan, field);
     return isUnknown(text) ? null : readCount(text);
   });
   const rate = readPercent(entry.text(plan, 'engagement_rate'), plan);
-  if (counts.includes(undefined) || rate === undefined) return judged(makeLine(entry, 'refused', 'amount_unreadable'));
+  if (counts.includes(undefined) || rate === undefined)
+    return judged(refuseLine(entry, plan, { problem: 'amount_unreadable' }, null));
   const [followers = null, following = null, media = null] = counts;
   const record: DirectoryRecord = {
     pk: orNull(findId(entry, plan, 'pk')),

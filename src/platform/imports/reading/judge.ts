@@ -1,6 +1,8 @@
 import { findHeader } from './columns.ts';
 import { agrees, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
+import { describeFault, findFault } from './faults.ts';
+import { readFlag } from './flags.ts';
 import { fold } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import { findFormatByKey } from './formats.ts';
@@ -24,6 +26,8 @@ export interface Judged {
   person: string | null;
   /** The rows name the person differently; the first name is kept. */
   isRenamed?: boolean;
+  /** Several rows of an order have its amount, which counts once. */
+  repeatsAmount?: boolean;
   /** The meanings of the amount whose identity holds, as bits; 0 if none does, or none can be tried. */
   holding: number | null;
 }
@@ -64,6 +68,7 @@ function makeRules(plan: Plan, format: Format | undefined): MoneyRules {
     adjustedZero: plan.adjustedZero,
     isSettled: format?.goods === goods,
     isOwn: format?.key === OWN_KEY && goods === 'amount',
+    isCompared: plan.of === 'reconciliation',
   };
 }
 
@@ -77,7 +82,8 @@ export function prepareBench(plan: Plan, now: Date, counts: Pick<Bench, 'nextCou
   return { plan, format, now, leftOut, rules: makeRules(plan, format), goods: listGoods(plan), ...counts };
 }
 
-export type Failure = { problem: string };
+/** A reason to refuse rows, and the field that it is about. */
+export type Failure = { problem: string; field?: string };
 export const isFailure = (value: unknown): value is Failure =>
   typeof value === 'object' && value !== null && 'problem' in value;
 
@@ -126,8 +132,15 @@ export function makeLine(entry: Entry, outcome: Outcome, kind: string | null, ma
   const [line = 0] = entry.lines;
   const message = kind === null ? null : explain(kind, entry.lines);
   const record: ReadRecord | null = made.record ?? null;
-  const { known_by = null, status = null } = made;
-  return { line, lines: entry.lines, outcome, kind, message, record, known_by, status };
+  const { known_by = null, status = null, fault = null } = made;
+  return { line, lines: entry.lines, cells: entry.rows, outcome, kind, message, record, known_by, status, fault };
+}
+
+/** A refused record, with the cell for which it is refused. */
+export function refuseLine(entry: Entry, plan: Plan, { problem, field }: Failure, status: string | null): Line {
+  const fault = findFault(plan, entry.rows, problem, field);
+  const line = makeLine(entry, 'refused', problem, { status, fault });
+  return fault === null ? line : { ...line, message: `${line.message} ${describeFault(fault)}` };
 }
 
 export interface StatusSaid {
@@ -137,6 +150,9 @@ export interface StatusSaid {
 
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
+  const statuses = plan.flags.flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? []);
+  const flagged = statuses.find((status) => status !== '') ?? statuses[0];
+  if (flagged !== undefined) return { value: flagged, meaning: plan.statuses[flagged] };
   if (!plan.hasStatuses) return null;
   const text = entry.text(plan, 'status');
   const value = foldStatus(text);
@@ -215,11 +231,11 @@ export function findAmount(entry: Entry, plan: Plan, field: string, currency: st
   if (text === '') return undefined;
   if (text.includes('amount:')) return sumRefunds(entry, text, currency, plan);
   const number = entry.number(text);
-  if (!number) return { problem: 'amount_unreadable' };
+  if (!number) return { problem: 'amount_unreadable', field };
   const position = plan.columns[field];
   const value = settleNumber(number, (position === undefined ? undefined : plan.decimals[position]) ?? '.');
   const result = toMinorUnits(value, currency, plan.unit);
-  return 'minor' in result ? result.minor : result;
+  return 'minor' in result ? result.minor : { ...result, field };
 }
 
 /** WebToffee writes the refunds of an order as `amount:12.50|date:…`, one after the other. */
@@ -256,15 +272,15 @@ export function findTime(entry: Entry, { plan, now }: Bench, field: string, isMa
   const text = entry.text(plan, field);
   if (text === '') return null;
   const cell = entry.time(text);
-  if (!cell) return { problem: 'time_unreadable' };
+  if (!cell) return { problem: 'time_unreadable', field };
   const position = plan.columns[field];
   const reading = (position === undefined ? undefined : plan.times[position]) ?? DEFAULT_TIME;
   const beside = findBeside(entry, plan, isMain);
-  if (isFailure(beside)) return beside;
+  if (isFailure(beside)) return { ...beside, field };
   const isUtc = position !== undefined && plan.utc.includes(position);
   const zone = isUtc ? UTC : beside.zone;
   const instant = settleTime(cell, { ...reading, timeZone: plan.timeZone }, { clock: beside.clock, zone }, now);
-  return 'atMs' in instant ? new Date(instant.atMs).toISOString() : instant;
+  return 'atMs' in instant ? new Date(instant.atMs).toISOString() : { ...instant, field };
 }
 
 /** An id as text; empty where the column is damaged. */

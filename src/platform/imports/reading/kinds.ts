@@ -58,6 +58,25 @@ const ORDER_FIELDS = {
   line_amount: 'text',
 } as const satisfies Record<string, FieldType>;
 
+/** An order that is compared needs no times: what it is, what it cost, and whether it still counts. */
+const COMPARED_FIELDS = {
+  order_id: 'id',
+  order_number: 'id',
+  currency: 'currency',
+  amount: 'money',
+  subtotal: 'money',
+  discount: 'money',
+  total: 'money',
+  shipping: 'money',
+  taxes: 'money',
+  fees: 'money',
+  refunded: 'money',
+  refunded_tax: 'money',
+  adjusted_total: 'money',
+  cancelled_at: 'text',
+  status: 'status',
+} as const satisfies Record<string, FieldType>;
+
 const PAID_FIELDS = {
   email: 'email',
   handle: 'handle',
@@ -119,13 +138,23 @@ const DIRECTORY_FIELDS = {
   media_count: 'count',
   engagement_rate: 'rate',
   city: 'text',
+  state: 'text',
   country: 'text',
   biography: 'text',
+  category: 'text',
+  niches: 'text',
+  extracted_email: 'text',
+  external_url: 'text',
+  profile_pic_url: 'text',
+  is_verified: 'text',
+  gender: 'text',
+  age: 'text',
+  data_as_of: 'text',
 } as const satisfies Record<string, FieldType>;
 
 export const FIELDS: Readonly<Record<Kind, Readonly<Record<string, FieldType>>>> = {
   orders: ORDER_FIELDS,
-  reconciliation: ORDER_FIELDS,
+  reconciliation: COMPARED_FIELDS,
   commissions: PAID_FIELDS,
   payouts: PAID_FIELDS,
   roster: ROSTER_FIELDS,

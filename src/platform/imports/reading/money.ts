@@ -84,6 +84,8 @@ export interface MoneyRules {
   isSettled: boolean;
   /** Our own `amount` and `refunded` are goods. */
   isOwn: boolean;
+  /** Nothing is written: a total may have more in it, such as a tip. */
+  isCompared: boolean;
 }
 
 export type GoodsResult = { amount: number; refunded: number; uses: number } | { problem: string };
@@ -115,7 +117,8 @@ function findNet(parts: Parts, rules: MoneyRules): Net | { problem: string } {
   const hasTotal = total !== undefined;
   const place = rules.tax ?? (hasTotal ? placeTax(goods, parts) : 'on_top');
   // Nothing else proves what the columns of an unknown tool are; those of a known one only leave the tax open.
-  if (place === undefined && (taxes !== 0 || !rules.isSettled)) return { problem: 'amounts_disagree' };
+  const isProved = place !== undefined || rules.isCompared || (taxes === 0 && rules.isSettled);
+  if (!isProved) return { problem: 'amounts_disagree' };
   const uses = hasTotal || taxes === 0 ? 0 : USES.tax;
   if (place !== 'included' || taxes === 0) return { net: goods, uses };
   const taken = takeTax(goods, parts, rules);

@@ -6,6 +6,14 @@ const listLanguages = () => Intl.DateTimeFormat.supportedLocalesOf(LETTERS.flatM
 /** Languages whose names win over the same name in others, where both would fit the whole column. */
 const COMMON = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl'];
 
+/** Abbreviations that spreadsheets and shops write, and CLDR does not have. */
+const SPREADSHEETS = [
+  ['sept', 'en', 9],
+  ['mrz', 'de', 3],
+  ['sep', 'es', 9],
+  ['fev', 'fr', 2],
+] as const;
+
 export interface MonthNames {
   /** The month, 1 to 12, that each language means by a word. */
   months: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -54,7 +62,8 @@ export function loadMonthNames(): MonthNames {
     };
     collectNames(language, add, (name) => weekdays.add(foldWord(name)));
   }
-  for (const month of ['sept']) months.set(month, new Map([...(months.get(month) ?? []), ['en', 9]]));
+  for (const [word, language, month] of SPREADSHEETS)
+    months.set(word, new Map([...(months.get(word) ?? []), [language, month]]));
   for (const word of months.keys()) weekdays.delete(word);
   names = { months, weekdays };
   return names;

@@ -1,3 +1,4 @@
+import type { Flag } from './flags.ts';
 import type { Kind } from './kinds.ts';
 import type { DecimalSign, Goods, StatusMeaning, TaxPlace } from './shapes.ts';
 import type { TimeReading } from './times.ts';
@@ -29,6 +30,8 @@ export interface Plan {
   statuses: Record<string, StatusMeaning>;
   /** Some cell of the status column says something. */
   hasStatuses: boolean;
+  /** Columns that say yes or no to something that decides whether a record counts. */
+  flags: readonly Flag[];
   damaged: number[];
   totalsLines: number[];
   people: Record<string, string>;

@@ -4,6 +4,7 @@ import { type Assignment, assignByValues, assignColumns, listNeeded, mergeSame }
 import { describeReading, refuseFile } from './describe.ts';
 import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
+import { findFlags } from './flags.ts';
 import { findFormat, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
 import { findKeys, Grouper } from './group.ts';
@@ -31,7 +32,7 @@ import { type Survey, surveyTable } from './survey.ts';
 import { openTable, type Table } from './table.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 1;
+const READING_VERSION = 2;
 const MOST_DOUBTS = 20;
 
 export interface Read {
@@ -67,7 +68,11 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   assignByValues(assignment, { of, constants: mapping.constants ?? {} }, survey.profiles);
   mergeSame(assignment, survey.profiles);
   const totalsLines = survey.totals.map(({ line }) => line);
-  return { table, known: { request, headers, format, profiles: survey.profiles, totalsLines }, assignment, survey };
+  const taken = new Set([...assignment.values()].flatMap(({ positions }) => positions));
+  const isTool = format !== undefined && format.key !== 'rollcall';
+  const flags = isTool ? [] : findFlags(headers, taken, glance);
+  const known = { request, headers, format, profiles: survey.profiles, totalsLines, flags };
+  return { table, known, assignment, survey };
 }
 
 /** A needed field that nothing in the file can be, in words that name what was read. */

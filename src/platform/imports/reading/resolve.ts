@@ -48,6 +48,10 @@ function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'status
     const meaning = statuses[value] ?? readStatus(known.request.of, value);
     if (meaning !== undefined) statuses[value] = meaning;
   }
+  for (const { status } of known.flags) {
+    const meaning = statuses[status] ?? readStatus(known.request.of, status);
+    if (meaning !== undefined) statuses[status] = meaning;
+  }
   return { statuses, hasStatuses: (values?.size ?? 0) > 0 };
 }
 
@@ -72,7 +76,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const symbols = hasMoney ? settleSymbols(settling) : {};
   const currency = hasMoney ? settleCurrency(settling, symbols) : null;
   const goods = isOrders(of) ? settleGoods(settling) : null;
-  if (isOrders(of)) askShares(settling);
+  if (of === 'orders') askShares(settling);
   if (isPaid(of)) askProof(settling);
   const plan: Plan = {
     of,
@@ -97,6 +101,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     symbols,
     hasSymbols: BASIC.some((field) => (known.profiles.get(columns[field] ?? -1)?.money.symbols.size ?? 0) > 0),
     ...readStatuses(settling),
+    flags: known.flags,
     damaged: listDamaged(settling),
     totalsLines: known.totalsLines,
     people: mapping.people ?? {},

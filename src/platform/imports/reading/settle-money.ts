@@ -32,7 +32,7 @@ export function settleCurrency(settling: Settling, symbols: Readonly<Record<stri
   const { request, format } = known;
   const isStore = format?.platform !== undefined || request.of === 'reconciliation';
   const stores = request.brand.stores.filter(
-    ({ platform }) => format?.platform === undefined || platform === format.platform,
+    ({ platform }) => request.of === 'reconciliation' || [undefined, platform].includes(format?.platform),
   );
   const currencies = new Set(stores.map(({ currency }) => currency));
   const [only] = currencies;
@@ -110,9 +110,10 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
   const { format } = known;
   const candidates = listGoods({ columns });
   const has = (field: string) => columns[field] !== undefined;
-  const settled =
-    mapping.goods ?? (format?.goods !== undefined && candidates.includes(format.goods) ? format.goods : undefined);
-  const needsTax = has('taxes') && mapping.tax === undefined;
+  const isCompared = known.request.of === 'reconciliation';
+  const named = isCompared && mapping.columns?.amount ? 'amount' : format?.goods;
+  const settled = mapping.goods ?? (named !== undefined && candidates.includes(named) ? named : undefined);
+  const needsTax = has('taxes') && mapping.tax === undefined && !isCompared;
   if (settled !== undefined) {
     const isRest = settled === 'total_less_rest' && format?.goods !== settled && has('shipping');
     if (needsTax && (isRest || (!has('total') && settled !== 'total' && format?.goods !== settled))) askTax(doubts);
@@ -120,6 +121,8 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
   }
   const [first] = candidates;
   if (first === undefined) return null;
+  // An amount that is compared is not written: a wrong one shows as differences of all orders.
+  if (isCompared && candidates.length === 1) return first;
   const withIdentity = candidates.filter((goods) => goods !== 'total' && goods !== 'total_less_rest');
   const isAlone =
     candidates.length === 1 && (first === 'subtotal' || (first === 'amount' && !has('taxes') && !has('shipping')));

@@ -20,6 +20,8 @@ const MONEY_FIELDS = [
   ],
   ...['sale_amount', 'fee'],
 ] as const;
+/** Headers of Etsy's British pages, of which nobody knows the order of day and month. */
+const BRITISH: ReadonlySet<string> = new Set(['Date Posted', 'Delivery']);
 const TIME_FIELDS = ['placed_at', 'paid_at', 'cancelled_at', 'refunded_at'] as const;
 /** The decimal sign of each column of money, by its own cells. */
 export function settleDecimals({ known, mapping, columns, doubts }: Settling): Record<number, DecimalSign> {
@@ -109,7 +111,7 @@ export function settleTimes(settling: Settling): Plan['times'] {
     }
     const orders = listOrders(profile);
     const said = mapping.dates ?? known.format?.dates;
-    const isUndecided = known.format?.dates !== undefined && known.headers[position]?.trim() === 'Date Posted';
+    const isUndecided = known.format?.dates !== undefined && known.headers.some((header) => BRITISH.has(header.trim()));
     const fixed = isUndecided && mapping.dates === undefined ? undefined : said;
     const allowed =
       fixed !== undefined && (orders.includes(fixed) || (orders.length === 0 && mapping.dates !== undefined))

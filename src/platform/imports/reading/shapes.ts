@@ -28,6 +28,7 @@ export interface Mapping {
   statuses?: Record<string, StatusMeaning>;
   people?: Record<string, string>;
   known?: 'keep' | 'update';
+  zeros?: 'same' | 'other';
   totals?: 'ignore';
 }
 
@@ -70,6 +71,16 @@ export interface OrderRecord {
   codes: string[];
   click_ids: string[];
   items: { sku: string; title: string; quantity: string; line_amount: string }[];
+}
+
+/** An order as a store's file has it, beside ours. */
+export interface ComparedRecord {
+  order_id: string | null;
+  order_number: string | null;
+  /** A range where prices include tax that shipping has a part of; null if they cannot be read. */
+  goods: { currency: string; least: number; most: number; refunded: number } | null;
+  is_refunded: boolean;
+  is_cancelled: boolean;
 }
 
 export interface PaidRecord {
@@ -118,14 +129,27 @@ export interface DirectoryRecord {
 
 export type ReadRecord =
   | ({ kind: 'order' } & OrderRecord)
+  | ({ kind: 'compared' } & ComparedRecord)
   | ({ kind: 'paid' } & PaidRecord)
   | ({ kind: 'person' } & PersonRecord)
   | ({ kind: 'directory' } & DirectoryRecord);
+
+/** The cell for which rows are refused. */
+export interface Fault {
+  field: string | null;
+  /** Null if the file has no column of the field. */
+  column: string | null;
+  value: string | null;
+  /** In words, a value that would be right. */
+  expected: string;
+}
 
 /** One record, or rows without one, with everything that was decided about them. */
 export interface Line {
   line: number;
   lines: number[];
+  /** The original cells of its rows. */
+  cells: string[][];
   outcome: Outcome;
   kind: string | null;
   message: string | null;
@@ -133,6 +157,8 @@ export interface Line {
   /** The identity by which a later file, or the database, knows the record. */
   known_by: string | null;
   status: string | null;
+  /** Only a refused line may have one. */
+  fault: Fault | null;
 }
 
 export interface Sum {

@@ -14,6 +14,17 @@ const ORDER_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   ],
 ];
 
+/** All orders of a store are compared: only what was given back or cancelled is told apart. */
+const COMPARED_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
+  [
+    'counts',
+    `paid partially_paid partially_refunded processing completed complete fulfilled unfulfilled succeeded pending authorized
+     on-hold hold failed checkout-draft draft abandoned unpaid expired open`.replace(/\s+/g, ' '),
+  ],
+  ['refunded', 'refunded'],
+  ['left_out', 'cancelled canceled voided trash revoked'],
+];
+
 const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   ['paid', 'paid completed sent success successful succeeded yes true 1'],
   [
@@ -36,6 +47,7 @@ const index = (meanings: readonly (readonly [StatusMeaning, string])[]) =>
   new Map(meanings.flatMap(([meaning, words]) => list(words).map((word) => [word, meaning] as const)));
 
 const ORDERS = index(ORDER_MEANINGS);
+const COMPARED = index(COMPARED_MEANINGS);
 const PAID = index(PAID_MEANINGS);
 const PEOPLE = index(PERSON_MEANINGS);
 
@@ -45,7 +57,7 @@ export const foldStatus = (value: string): string => fold(value.replace(/^wc-/i,
 /** A status means the same in every file of a kind; undefined if its meaning must be asked. */
 export function readStatus(of: Kind, value: string): StatusMeaning | undefined {
   const word = foldStatus(value);
-  if (isOrders(of)) return ORDERS.get(word);
+  if (isOrders(of)) return (of === 'reconciliation' ? COMPARED : ORDERS).get(word);
   return isPaid(of) ? PAID.get(word) : PEOPLE.get(word);
 }
 

@@ -2,6 +2,7 @@ import type { Choice, Doubt } from './doubts.ts';
 import type { Entry } from './entry.ts';
 import type { Grouper } from './group.ts';
 import { type Bench, findAmount, isFailure, type Judged, makeLine, prepareBench } from './judge.ts';
+import { judgeCompared } from './judge-compared.ts';
 import { judgeOrder } from './judge-order.ts';
 import { judgePaid } from './judge-paid.ts';
 import { judgePerson, judgeProfile } from './judge-person.ts';
@@ -42,6 +43,7 @@ export const openVariant = (doubt: Doubt, choice: Choice, plan: Plan, now: Date)
 
 export function judge(entry: Entry, bench: Bench): Judged {
   const { of } = bench.plan;
+  if (of === 'reconciliation') return judgeCompared(entry, bench);
   if (isOrders(of)) return judgeOrder(entry, bench);
   if (isPaid(of)) return judgePaid(entry, bench);
   return of === 'directory' ? judgeProfile(entry, bench) : judgePerson(entry, bench);

@@ -1,7 +1,8 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
+import { toInstant } from '../../../kit/values/time-zone.ts';
 import { findLanguages, foldWord, isMonthName, loadMonthNames, readMonth } from './months.ts';
 import type { DateOrder } from './shapes.ts';
-import { NOON_MS, readZone, resolveZone, toInstant, type Zone } from './zones.ts';
+import { NOON_MS, readZone, resolveZone, type Zone } from './zones.ts';
 
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const satisfies readonly DateOrder[];
 

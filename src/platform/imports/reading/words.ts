@@ -394,6 +394,16 @@ const DIRECTORY: Words = {
   city: 'city|stadt|ville|ciudad|città|stad|cidade|miasto',
   country: 'country|land|pays|país|paese|kraj|country or region|audience country',
   biography: 'biography|bio',
+  state: 'state|region|province|bundesland',
+  category: 'category|main category|kategorie',
+  niches: 'niches|niche|topics',
+  extracted_email: 'extracted email|email|e mail|email address|contact email',
+  external_url: 'external url|website|bio link',
+  profile_pic_url: 'profile pic url|profile picture|avatar url',
+  is_verified: 'is verified|verified',
+  gender: 'gender|geschlecht',
+  age: 'age|alter',
+  data_as_of: 'data as of',
 };
 
 const BY_KIND: Readonly<Record<Kind, Words>> = {

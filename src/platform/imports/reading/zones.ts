@@ -1,5 +1,5 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
-import { timeZoneName } from '../../../kit/values/time-zone.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
+import { timeZoneName, toInstant } from '../../../kit/values/time-zone.ts';
 
 /** Abbreviations by the offsets, in minutes, that they mean somewhere. */
 const ABBREVIATIONS: Readonly<Record<string, readonly number[]>> = {
@@ -58,46 +58,6 @@ export function readZone(text: string): Zone | undefined {
   if (offsets) return { offsets };
   const name = bare.includes('/') ? timeZoneName(bare) : undefined;
   return name === undefined ? undefined : { name };
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/** The time that clocks of a zone show, as if it were UTC. */
-function readWall(timeZone: string, atMs: number): number {
-  let format = formats.get(timeZone);
-  if (!format) {
-    // Sweden writes times as ISO 8601 does.
-    format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-    if (formats.size > 100) formats.clear();
-    formats.set(timeZone, format);
-  }
-  return Date.parse(`${format.format(atMs).replace(' ', 'T')}Z`);
-}
-
-const offsetAt = (timeZone: string, atMs: number) => readWall(timeZone, atMs) - atMs;
-
-const days = new Map<string, number | null>();
-
-/** The offset of a whole day there; null on days when the clocks are set. */
-function readDayOffset(timeZone: string, day: number): number | null {
-  const key = `${timeZone} ${day}`;
-  const known = days.get(key);
-  if (known !== undefined) return known;
-  const [before, after] = [(day - 1) * DAY_MS, (day + 2) * DAY_MS].map((atMs) => offsetAt(timeZone, atMs));
-  const offset = before !== undefined && before === after ? before : null;
-  if (days.size > 20_000) days.clear();
-  days.set(key, offset);
-  return offset;
-}
-
-/** The first moment at which clocks there show a time; a time that is skipped is as much later as they are set. */
-export function toInstant(timeZone: string, wallMs: number): number {
-  if (timeZone === 'UTC') return wallMs;
-  const whole = readDayOffset(timeZone, Math.floor(wallMs / DAY_MS));
-  if (whole !== null) return wallMs - whole;
-  const [before, after] = [wallMs - offsetAt(timeZone, wallMs - DAY_MS), wallMs - offsetAt(timeZone, wallMs + DAY_MS)];
-  const shown = [Math.min(before, after), Math.max(before, after)].find((atMs) => readWall(timeZone, atMs) === wallMs);
-  return shown ?? before;
 }
 
 /** The moment of a wall time in a zone; an abbreviation of several offsets means the one that `timeZone` has then. */

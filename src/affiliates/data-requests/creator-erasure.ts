@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { type CreatorRow, lockBrandRoster } from '../../workflow/creators/creators.ts';
+import { endMemberships } from '../../workflow/roster/memberships.ts';
+import { deactivateLink } from '../links/change-link.ts';
+import { listBalances, type PayeeBalance, toBalance } from '../payouts/balances.ts';
+import { lockPayees } from '../payouts/payouts.ts';
+import { reviewAll } from '../reviews/reviews.ts';
+import {
+  beginErasing,
+  CREATOR_FIELDS,
+  deleteMails,
+  endCopies,
+  endErasing,
+  eraseTable,
+  eraseTexts,
+  forgetSeals,
+  hashSuppression,
+  type Leftovers,
+  listNames,
+  listRows,
+  matchesOwner,
+  type Person,
+  type Removed,
+  redactMentions,
+  type TakenRow,
+  takeImportFiles,
+} from './erase.ts';
+import { OF_CREATORS } from './personal-columns.ts';
+
+/** All rows of a creator, by table. */
+export async function takeCreatorRows(db: Db, creator: Person): Promise<Map<string, TakenRow[]>> {
+  const taken = new Map<string, TakenRow[]>();
+  for (const [name, table] of Object.entries(OF_CREATORS)) {
+    taken.set(name, await listRows(db, name, matchesOwner(table, creator)));
+  }
+  return taken;
+}
+
+const isDue = (balance: PayeeBalance): boolean =>
+  [
+    balance.pendingMinor,
+    balance.heldMinor,
+    balance.unpaidOrdersMinor,
+    balance.approvedMinor,
+    balance.recordedMinor,
+  ].some((minor) => minor !== 0);
+
+/** Refuses while money is due to a creator, unless it is forfeit. Payouts under way must be settled first. */
+export async function assertNothingDue(work: Work, { id }: Person, isForfeit: boolean): Promise<void> {
+  const { db, brandId, now } = work;
+  await lockPayees(db, brandId, [id]);
+  const due = (await listBalances(db, brandId, { creatorIds: [id] }, now)).filter(isDue);
+  if (due.length === 0) return;
+  const isUnderWay = due.some(({ recordedMinor }) => recordedMinor !== 0);
+  if (isForfeit && !isUnderWay) return;
+  const how = isUnderWay
+    ? 'settle or void the payouts that are under way'
+    : 'pay it, or send `forfeit: true` to reject it';
+  throw new ApiError('MONEY_DUE', `Money is due to this creator; ${how}.`, {
+    facts: { balances: due.map((balance) => toBalance(balance)) },
+  });
+}
+
+/** Rejects what is left of a creator's commissions. */
+async function rejectOpen(work: Work, { id }: Person): Promise<void> {
+  const { db, brandId } = work;
+  const open = await db
+    .selectFrom('commissions')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', id)
+    .where('status', 'in', ['pending', 'approved'])
+    .execute();
+  const ids = open.map((row) => row.id);
+  if (ids.length > 0) await reviewAll(work, ids, { status: 'rejected', note: 'erased' });
+}
+
+/** Ends what a creator could go on doing: codes, links, a group, pages. Codes stay, because shops and orders have them. */
+async function endParts(work: Work, { id }: Person): Promise<void> {
+  const { db, brandId, now } = work;
+  const active = db.selectFrom('links').select('id').where('brandId', '=', brandId).where('creatorId', '=', id);
+  for (const link of await active.where('active', '=', true).execute()) await deactivateLink(work, link.id);
+  await endMemberships(work, [id]);
+  await db.deleteFrom('approvalsToMail').where('brandId', '=', brandId).where('creatorId', '=', id).execute();
+  for (const table of ['contracts', 'deliverables', 'shipments', 'briefs', 'statements']) {
+    await sql`update ${sql.table(table)} set link_version = link_version + 1
+      where brand_id = ${brandId} and creator_id = ${id}`.execute(db);
+  }
+  await sql`update assets set deleted_at = coalesce(deleted_at, ${now}), purged_at = null, thumbnail_retry_at = null
+    where brand_id = ${brandId} and creator_id = ${id}`.execute(db);
+  await sql`update content set next_refresh_at = null, refresh_requested_at = null, deleted_at = coalesce(deleted_at, ${now})
+    where brand_id = ${brandId} and creator_id = ${id}`.execute(db);
+}
+
+const KEY_OF: Readonly<Record<string, string>> = { payment_profiles: 'creator_id' };
+const SEALED = ['creators', 'links', 'commissions', 'payouts', 'payment_profiles', 'disputes'];
+const WORDS: Readonly<Record<string, readonly string[]>> = {
+  creators: ['email', 'name'],
+  creator_addresses: ['email'],
+  applications: ['creator_email', 'creator_name'],
+  contracts: ['signer_name'],
+  payment_profiles: ['wallet_email', 'legal_name', 'requested'],
+  payouts: ['wallet_email'],
+  brief_recipients: ['email'],
+};
+
+/** Lists what names the person and nobody else. A handle is looked for with its `@`, because alone it may be any word. */
+function listTheirNames(taken: ReadonlyMap<string, TakenRow[]>): string[] {
+  const handles = (taken.get('creators') ?? []).flatMap((row) => [row.ig_handle, row.tt_handle]).filter(isText);
+  const words = Object.entries(WORDS).flatMap(([table, columns]) =>
+    (taken.get(table) ?? []).flatMap((row) => columns.map((column) => row[column])),
+  );
+  return [...new Set(listNames([...words, ...handles.map((handle) => `@${handle}`)]))];
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/**
+ * Erases a creator. What stays is the pseudonym with figures, money and codes. Everything is in the caller's transaction but
+ * files and mails, which a job removes.
+ */
+export async function eraseCreator(
+  work: Work,
+  creator: CreatorRow,
+  { requestId, isForfeit }: { requestId: string; isForfeit: boolean },
+): Promise<{ removed: Removed; leftovers: Leftovers }> {
+  const { db, brandId, now } = work;
+  await lockBrandRoster(db, brandId);
+  await assertNothingDue(work, creator, isForfeit);
+  const taken = await takeCreatorRows(db, creator);
+  const merged = await db
+    .selectFrom('creatorMerges')
+    .select('goneId')
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creator.id)
+    .execute();
+  const names = listTheirNames(taken);
+  const ids = [
+    creator.id,
+    ...merged.map(({ goneId }) => goneId),
+    ...[...taken.values()].flat().flatMap(({ id }) => (isText(id) ? [id] : [])),
+  ];
+  const removed: Removed = {};
+  await beginErasing(db);
+  for (const [name, table] of Object.entries(OF_CREATORS)) {
+    if (name === 'creators') continue;
+    const count = await eraseTable(work, name, table, creator);
+    if (count > 0) removed[name] = count;
+  }
+  await sql`update creators set email = null, name = null, ig_handle = null, tt_handle = null, pfp_url = null, tags = '{}',
+      ig_followers = null, tt_followers = null, engagement_rate = null, profile_retry_at = null, profiled_at = ${now},
+      link_version = link_version + 1, updated_at = ${now}, erased_by = ${requestId}
+    where brand_id = ${brandId} and id = ${creator.id}`.execute(db);
+  removed.creators = 1;
+  // The row is written once more: the trigger kept its last address.
+  await db.deleteFrom('creatorAddresses').where('brandId', '=', brandId).where('creatorId', '=', creator.id).execute();
+  // Only now, so that their audit entries and events name nobody.
+  await rejectOpen(work, creator);
+  await endParts(work, creator);
+  for (const table of SEALED) {
+    const keys = (taken.get(table) ?? []).map((row) => row[KEY_OF[table] ?? 'id']).filter(isText);
+    await forgetSeals(work, table, keys);
+  }
+  const files = await takeImportFiles(work, names);
+  const mails = await deleteMails(work, creator.id, names);
+  if (mails.length > 0) removed.mails = mails.length;
+  if (creator.email !== null) await hashSuppression(work, creator.email);
+  const traces = { ids, names, fields: CREATOR_FIELDS };
+  Object.assign(removed, await redactMentions(work, traces), await endCopies(work, traces));
+  await eraseTexts(work, names);
+  await endErasing(db);
+  return { removed, leftovers: { files, mails } };
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { act, create, get, list, read } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { notFound } from '../../kit/values/errors.ts';
+import { getIntegration } from '../stores/connections/connections.ts';
+import { carryOutDataRequests, endDataRequests } from './data-requests.jobs.ts';
+import {
+  DataRequest,
+  DataRequestCreate,
+  DataRequestFile,
+  DataRequestFilter,
+  Forfeit,
+  toDataRequest,
+} from './data-requests.shapes.ts';
+import { carryOut, createRequest, listReceivers, readFileRows, dataRequests as rows } from './data-requests.ts';
+
+const tag = "People's rights";
+const facts = { tag, forAgents: false, ownersOnly: true } as const;
+
+const dataRequestOperations = [
+  list({
+    ...facts,
+    id: 'list_data_requests',
+    path: '/v1/data-requests',
+    summary: 'Requests of people',
+    description: 'To be erased or to be told what is kept of them, newest first.',
+    query: DataRequestFilter,
+    item: DataRequest,
+    rows,
+    itemOf: toDataRequest,
+  }),
+  create({
+    ...facts,
+    id: 'create_data_request',
+    path: '/v1/data-requests',
+    summary: 'Erase a person, or list what is kept of them',
+    description:
+      'Names a creator, or one who bought, in one way. An erasure cannot be undone: what stays is a pseudonym with amounts and ' +
+      'figures. Repeating it changes nothing, and an unknown person is `done` with nothing removed. If money is due to a creator, ' +
+      'it is 409 `MONEY_DUE` with the balances. The first erasure of a brand from before release 1.1.0 is `running` for a while.',
+    body: DataRequestCreate,
+    item: DataRequest,
+    errors: ['MONEY_DUE', 'NOT_FOUND'],
+    hints: { destructive: true, idempotent: true },
+    lookUp: async ({ postgres, secrets }, { caller, body }) => {
+      if (body.integration_id !== undefined) await getIntegration(postgres.db, caller.brandId, body.integration_id);
+      return secrets;
+    },
+    apply: async (work, { body }, secrets) => toDataRequest(await createRequest(work, secrets, body, 'api')),
+  }),
+  get({
+    ...facts,
+    id: 'get_data_request',
+    path: '/v1/data-requests/{id}',
+    summary: 'One request of a person',
+    description: 'Includes how many rows it erased, what stays and why.',
+    item: DataRequest,
+    find: async ({ postgres }, { caller, params }) =>
+      toDataRequest(await rows.get(postgres.db, caller.brandId, params.id)),
+  }),
+  read({
+    ...facts,
+    id: 'get_data_request_file',
+    path: '/v1/data-requests/{id}/file',
+    summary: 'What is kept of a person',
+    description:
+      'The file of an `access`, for seven days: every row about the person, who else received any, and what is kept.',
+    response: DataRequestFile,
+    errors: ['NOT_FOUND'],
+    handler: async ({ postgres, secrets, clock }, { caller: { brandId }, params }) => {
+      const found = await readFileRows(postgres.db, secrets, brandId, params.id, clock.now());
+      if (found === undefined) throw notFound('file');
+      const { row, taken } = found;
+      return {
+        request: { id: row.id, created_at: row.createdAt.toISOString() },
+        tables: Object.fromEntries([...taken].filter(([, some]) => some.length > 0)),
+        received_by: await listReceivers(postgres.db, brandId),
+        kept: toDataRequest(row).kept,
+      };
+    },
+  }),
+  act({
+    ...facts,
+    id: 'carry_out_data_request',
+    path: '/v1/data-requests/{id}/carry-out',
+    summary: 'Carry out a request that waits',
+    description:
+      'A request waits for you if money became due to the creator before it could be carried out. One that is done stays as it is.',
+    body: z.object({ forfeit: Forfeit.optional() }).meta({ id: 'DataRequestCarryOut' }),
+    item: DataRequest,
+    errors: ['NOT_FOUND', 'MONEY_DUE', 'INVALID_STATE_TRANSITION'],
+    hints: { destructive: true, idempotent: true },
+    lookUp: async ({ secrets }) => secrets,
+    apply: async (work, { params, body }, secrets) =>
+      toDataRequest(await carryOut(work, secrets, params.id, body.forfeit ?? false)),
+  }),
+] as const;
+
+export const dataRequestsNoun = noun({
+  name: 'data-requests',
+  tag: { name: tag, about: 'Erasing what is kept of a person, and telling them what is kept.' },
+  ids: { 'data-requests': 'drq' },
+  operations: dataRequestOperations,
+  jobs: [carryOutDataRequests, endDataRequests],
+});

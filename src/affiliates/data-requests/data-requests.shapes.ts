@@ -1,0 +1,186 @@
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import type { DataRequestsTable } from '../../kit/engines/postgres/database.ts';
+import { Email } from '../../kit/values/email.ts';
+import { validationError } from '../../kit/values/errors.ts';
+import { createdAt, idField } from '../../kit/values/fields.ts';
+import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { PersonFilter } from '../../workflow/creators/creators.shapes.ts';
+
+export type DataRequestRow = Omit<Selectable<DataRequestsTable>, 'selector' | 'leftovers'>;
+
+const KINDS = ['erasure', 'access'] as const;
+const SUBJECTS = ['creator', 'customer'] as const;
+const SOURCES = ['api', 'page', 'cli', 'shopify', 'woocommerce'] as const;
+const REQUEST_STATES = ['open', 'running', 'done'] as const;
+
+const kind = z
+  .enum(KINDS)
+  .describe('`erasure`: what is kept of a person goes. `access`: a file says what is kept.')
+  .meta({ example: 'erasure' });
+const reason = z.string().trim().min(1).max(500);
+
+const Removed = z
+  .record(z.string(), z.number().int())
+  .describe('Rows that were erased or changed, by their table; of an `access`, those in the file.')
+  .meta({ example: { creators: 1, messages: 4, mails: 3 } });
+
+const Kept = z
+  .array(
+    z.object({
+      what: z.string().describe('What stays.').meta({ example: 'ledger, commissions and payouts' }),
+      why: z.string().describe('Why it stays.').meta({ example: 'Books name amounts and dates, under a pseudonym.' }),
+      until: z.string().nullable().describe('When it goes; null if it does not.').meta({ example: '30 days' }),
+    }),
+  )
+  .describe('What stays, and why.');
+
+export const DataRequest = z
+  .object({
+    id: idField('drq', 'Id of the request.'),
+    kind,
+    subject: z
+      .enum(SUBJECTS)
+      .describe('Whom it is about: one of your creators, or one who bought.')
+      .meta({ example: 'creator' }),
+    source: z
+      .enum(SOURCES)
+      .describe("Where it came from: the API or the app, the creator's own page, a command, or a store.")
+      .meta({ example: 'api' }),
+    state: z
+      .enum(REQUEST_STATES)
+      .describe('`open`: it waits for you. `running`: it is being carried out. `done`: it was.')
+      .meta({ example: 'done' }),
+    creator_id: z
+      .string()
+      .nullable()
+      .describe('The creator, by whose id their figures go on; null of customers and of unknown people.')
+      .meta({ example: 'crt_0Uo3xK2mVdT2aXs7LpRb' }),
+    reason: reason
+      .nullable()
+      .describe('Your own words on the request; null if there are none.')
+      .meta({ example: 'Asked by mail.' }),
+    due_at: timestamp.describe('By when the law wants it done: 30 days.').meta({ example: '2026-04-01T09:30:00.000Z' }),
+    created_at: createdAt,
+    finished_at: timestamp
+      .nullable()
+      .describe('When it was carried out; null until then.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    removed: Removed,
+    kept: Kept,
+  })
+  .meta({ id: 'DataRequest' });
+
+export const DataRequestFilter = z.object({
+  kind: z.enum(KINDS).optional().describe('Only requests of this kind.'),
+  state: z.enum(REQUEST_STATES).optional().describe('Only requests in this state.'),
+  ...ListQuery,
+});
+export type DataRequestFilter = z.output<typeof DataRequestFilter>;
+
+export const Forfeit = z
+  .boolean()
+  .describe('True rejects what is still due to the creator, which otherwise refuses the erasure.')
+  .meta({ example: false });
+
+export const DataRequestCreate = z
+  .object({
+    kind,
+    creator_id: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('The creator, by id.')
+      .meta({ example: 'crt_0Uo3xK2mVdT2aXs7LpRb' }),
+    creator_email: Email.optional().describe('The creator, by e-mail address.').meta({ example: 'ana@example.com' }),
+    creator_handle: PersonFilter.handle
+      .describe('The creator, by a handle or the address of a profile.')
+      .meta({ example: '@anamakes' }),
+    customer_email: Email.optional()
+      .describe('One who bought, by e-mail address.')
+      .meta({ example: 'jane@mail.example' }),
+    integration_id: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('Only orders of this store.')
+      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
+    order_ids: z
+      .array(z.string().max(100))
+      .min(1)
+      .max(1_000)
+      .optional()
+      .describe(
+        "Orders of one who bought, by our ids or the store's; with `customer_email` only those of that address.",
+      )
+      .meta({ example: ['5123456789'] }),
+    reason: reason.optional().describe('Your own words on the request.').meta({ example: 'Asked by mail.' }),
+    forfeit: Forfeit.optional(),
+  })
+  .meta({
+    id: 'DataRequestCreate',
+    example: { kind: 'erasure', creator_email: 'ana@example.com', reason: 'Asked by mail.' },
+  });
+export type DataRequestCreate = z.output<typeof DataRequestCreate>;
+
+const CREATOR_SELECTORS = ['creator_id', 'creator_email', 'creator_handle'] as const;
+
+/** Throws unless the body names one person in one way. Returns which of the two it is. */
+export function readSubject(body: DataRequestCreate): 'creator' | 'customer' {
+  const creators = CREATOR_SELECTORS.filter((name) => body[name] !== undefined);
+  const isCustomer = body.customer_email !== undefined || body.order_ids !== undefined;
+  if (creators.length + (isCustomer ? 1 : 0) !== 1) {
+    const [field = 'creator_id'] = creators;
+    const message = `must stand alone: send one of ${CREATOR_SELECTORS.join(', ')}, or customer_email and order_ids.`;
+    throw validationError([{ field, code: creators.length === 0 ? 'required' : 'conflicting', message }]);
+  }
+  if (!isCustomer && body.integration_id !== undefined) {
+    throw validationError([
+      { field: 'integration_id', code: 'conflicting', message: 'goes with customer_email or order_ids.' },
+    ]);
+  }
+  return isCustomer ? 'customer' : 'creator';
+}
+
+const BOOKS = 'Books and figures name amounts and dates, under a pseudonym.';
+const KEPT = {
+  creator: [
+    { what: 'ledger, commissions, payouts, references and figures', why: BOOKS, until: null },
+    { what: 'discount codes and short links, switched off', why: 'Shops and orders have them.', until: null },
+    { what: 'a salted hash of an address that unsubscribed', why: 'It must never be mailed again.', until: null },
+    { what: 'backups, your own bucket, receivers of webhooks, stores', why: 'They are out of reach.', until: null },
+  ],
+  customer: [
+    { what: 'amounts, dates and lines of orders', why: BOOKS, until: null },
+    {
+      what: 'the order, subscription and customer of the store by id',
+      why: 'Refunds and renewals are paid by them.',
+      until: null,
+    },
+    { what: 'backups, your own bucket, receivers of webhooks, stores', why: 'They are out of reach.', until: null },
+  ],
+} as const;
+
+export const toDataRequest = ({ removed, ...row }: DataRequestRow) => ({
+  ...toWire(row),
+  removed: Removed.parse(removed),
+  kept: row.kind === 'erasure' && row.state !== 'done' ? [] : [...KEPT[row.subject]],
+});
+
+export const DataRequestFile = z
+  .object({
+    request: z
+      .object({ id: z.string().describe('Id of the request.'), created_at: createdAt })
+      .describe('The request that it answers.'),
+    tables: z
+      .record(z.string(), z.array(z.record(z.string(), z.unknown())))
+      .describe('Everything that is kept of the person, by table.')
+      .meta({ example: { creators: [{ email: 'ana@example.com', name: 'Ana Ortiz' }] } }),
+    received_by: z
+      .array(z.string())
+      .describe('Who else received any of it: stores, receivers of webhooks, buckets.')
+      .meta({ example: ['shop.example', 'hooks.example'] }),
+    kept: Kept,
+  })
+  .meta({ id: 'DataRequestFile' });

@@ -1,0 +1,320 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { validationError, wrongState } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+import { type CreatorRow, matchesPerson } from '../../workflow/creators/creators.ts';
+import { hasClearSeals } from '../ledger/convert-seals.ts';
+import { disconnectStore } from '../stores/connections/connect.ts';
+import type { PersonWish } from '../stores/formats/provider.ts';
+import { eraseBuyer, takeBuyerRows } from './buyer-erasure.ts';
+import { assertNothingDue, eraseCreator, takeCreatorRows } from './creator-erasure.ts';
+import {
+  type DataRequestCreate,
+  type DataRequestFilter,
+  type DataRequestRow,
+  readSubject,
+} from './data-requests.shapes.ts';
+import type { Leftovers, Removed, TakenRow } from './erase.ts';
+
+const DUE_MS = 30 * DAY_MS;
+/** The file of an access, and the selector that it is made by. */
+export const FILE_KEPT_MS = 7 * DAY_MS;
+
+const SHOWN = [
+  'id',
+  'brandId',
+  'kind',
+  'subject',
+  'source',
+  'state',
+  'creatorId',
+  'reason',
+  'removed',
+  'dueAt',
+  'createdAt',
+  'finishedAt',
+] as const;
+
+export const dataRequests = listing({
+  noun: 'data request',
+  table: 'data_requests',
+  time: 'createdAt',
+  changed: ['createdAt', 'finishedAt'],
+  matching: (db, _brandId, { kind, state }: ListWindow & Pick<DataRequestFilter, 'kind' | 'state'>) =>
+    db.selectFrom('dataRequests').where((eb) => eb.and(omitUndefined({ kind, state }))),
+  rows: (db) => db.selectFrom('dataRequests').select(SHOWN),
+});
+
+const Selector = z.object({
+  creatorId: z.string().nullable(),
+  isForfeit: z.boolean(),
+  buyer: z
+    .object({
+      email: z.string().nullable(),
+      integrationId: z.string().nullable(),
+      orderIds: z.array(z.string()).nullable(),
+      join: z.enum(['both', 'either', 'store']),
+    })
+    .nullable(),
+});
+type Selector = z.output<typeof Selector>;
+
+const sealingContext = (id: string): string => `data request ${id}`;
+
+async function findPerson(db: Db, brandId: string, body: DataRequestCreate): Promise<CreatorRow | undefined> {
+  const { creator_id: id, creator_email, creator_handle: handle } = body;
+  const [person, another] = await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where((eb) => (id === undefined ? matchesPerson({ creator_email, handle }) : eb('id', '=', id)))
+    .where('erasedBy', 'is', null)
+    .limit(2)
+    .execute();
+  if (!another) return person;
+  const message = `${handle} is the handle of several creators; name one by creator_id or creator_email.`;
+  throw validationError([{ field: 'creator_handle', code: 'ambiguous', message }]);
+}
+
+async function toSelector({ db, brandId }: Work, body: DataRequestCreate): Promise<Selector> {
+  const { forfeit: isForfeit = false } = body;
+  if (readSubject(body) === 'creator') {
+    const person = await findPerson(db, brandId, body);
+    return { creatorId: person?.id ?? null, isForfeit, buyer: null };
+  }
+  const { customer_email: email = null, integration_id: integrationId = null, order_ids: orderIds = null } = body;
+  const join = email !== null && orderIds !== null ? 'both' : 'either';
+  return { creatorId: null, isForfeit, buyer: { email, integrationId, orderIds, join } };
+}
+
+type Facts = Pick<DataRequestRow, 'kind' | 'source' | 'reason'>;
+
+/** Notes a request that is to be carried out. */
+async function insertRequest(work: Work, secrets: Secrets, facts: Facts, selector: Selector): Promise<DataRequestRow> {
+  const { db, brandId, now } = work;
+  const id = newId('drq', now.getTime());
+  const subject = selector.buyer === null ? ('creator' as const) : ('customer' as const);
+  const row = await db
+    .insertInto('dataRequests')
+    .values({
+      id,
+      brandId,
+      ...facts,
+      subject,
+      state: 'running' as const,
+      creatorId: selector.creatorId,
+      selector: secrets.seal(JSON.stringify(selector), sealingContext(id)),
+      dueAt: new Date(now.getTime() + DUE_MS),
+      createdAt: now,
+    })
+    .returning(SHOWN)
+    .executeTakeFirstOrThrow();
+  // Without the reason, which may name the person: the entry is written after the erasure.
+  work.audit({ resourceId: id, old: null, new: { ...row, reason: null } });
+  return row;
+}
+
+/** A person's request, carried out at once unless the brand's seals have to be converted first. */
+export async function createRequest(
+  work: Work,
+  secrets: Secrets,
+  body: DataRequestCreate,
+  source: DataRequestRow['source'],
+): Promise<DataRequestRow> {
+  const selector = await toSelector(work, body);
+  const row = await insertRequest(work, secrets, { kind: body.kind, source, reason: body.reason ?? null }, selector);
+  return await beginRequest(work, secrets, row, selector);
+}
+
+async function beginRequest(
+  work: Work,
+  secrets: Secrets,
+  row: DataRequestRow,
+  selector: Selector,
+): Promise<DataRequestRow> {
+  if (row.kind === 'erasure' && (await hasClearSeals(work.db, work.brandId))) {
+    const { creatorId: id } = selector;
+    if (id !== null) await assertNothingDue(work, { id, brandId: work.brandId, email: null }, selector.isForfeit);
+    return row;
+  }
+  return await finishRequest(work, secrets, row, selector);
+}
+
+/** Notes a wish that a store passes on, for a job to carry out. A store that is to be forgotten is disconnected. */
+export async function recordWish(
+  work: Work,
+  secrets: Secrets,
+  { id, provider }: { id: string; provider: string },
+  wish: PersonWish,
+): Promise<void> {
+  const { kind, email, orderIds, isWholeStore } = wish;
+  const buyer = {
+    email,
+    integrationId: id,
+    orderIds: [...orderIds],
+    join: isWholeStore ? ('store' as const) : ('either' as const),
+  };
+  const source = provider === 'woocommerce' ? ('woocommerce' as const) : ('shopify' as const);
+  await insertRequest(work, secrets, { kind, source, reason: null }, { creatorId: null, isForfeit: false, buyer });
+  if (isWholeStore) await disconnectStore(work, id);
+}
+
+type StoredRequest = DataRequestRow & Pick<{ selector: Buffer | null }, 'selector'>;
+
+async function lockRequest({ db, brandId }: Work, id: string): Promise<StoredRequest> {
+  await dataRequests.get(db, brandId, id);
+  return await db
+    .selectFrom('dataRequests')
+    .select([...SHOWN, 'selector'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+function readSelector(
+  secrets: Secrets,
+  { id, selector }: Pick<StoredRequest, 'id' | 'selector'>,
+): Selector | undefined {
+  return selector === null ? undefined : Selector.parse(JSON.parse(secrets.open(selector, sealingContext(id))));
+}
+
+/** Carries out a request that waits for the brand. One that is done stays as it is. */
+export async function carryOut(work: Work, secrets: Secrets, id: string, isForfeit: boolean): Promise<DataRequestRow> {
+  const { selector: _sealed, ...row } = await lockRequest(work, id);
+  if (row.state !== 'open') return row;
+  const selector = { creatorId: row.creatorId, isForfeit, buyer: null };
+  if (row.creatorId === null) throw wrongState('request', row.state, 'running', []);
+  const sealed = secrets.seal(JSON.stringify(selector), sealingContext(id));
+  const running = await work.db
+    .updateTable('dataRequests')
+    .set({ state: 'running', selector: sealed })
+    .where('brandId', '=', work.brandId)
+    .where('id', '=', id)
+    .returning(SHOWN)
+    .executeTakeFirstOrThrow();
+  work.audit({ resourceId: id, old: row, new: running });
+  return await beginRequest(work, secrets, running, selector);
+}
+
+/** Carries out a running request, once its brand's seals are converted. */
+export async function carryOutRunning(work: Work, secrets: Secrets, id: string): Promise<void> {
+  const row = await lockRequest(work, id);
+  const selector = readSelector(secrets, row);
+  if (row.state !== 'running' || selector === undefined) return;
+  await finishRequest(work, secrets, row, selector);
+}
+
+/** Lets a request wait for the brand, because money became due to the creator meanwhile. */
+export async function letWait({ db, brandId, audit }: Work, id: string): Promise<void> {
+  const old = await dataRequests.get(db, brandId, id);
+  const row = await db
+    .updateTable('dataRequests')
+    .set({ state: 'open' })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .returning(SHOWN)
+    .executeTakeFirst();
+  if (row) audit({ resourceId: id, old, new: row });
+}
+
+const countRows = (taken: ReadonlyMap<string, TakenRow[]>): Removed =>
+  Object.fromEntries([...taken].flatMap(([table, rows]) => (rows.length > 0 ? [[table, rows.length]] : [])));
+
+async function takeRows(
+  db: Db,
+  secrets: Secrets,
+  brandId: string,
+  { creatorId, buyer }: Selector,
+): Promise<Map<string, TakenRow[]>> {
+  if (buyer !== null) return await takeBuyerRows(db, brandId, secrets, buyer);
+  if (creatorId === null) return new Map();
+  const person = await db
+    .selectFrom('creators')
+    .select(['id', 'brandId', 'email'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', creatorId)
+    .executeTakeFirst();
+  return person === undefined ? new Map() : await takeCreatorRows(db, person);
+}
+
+async function erase(
+  work: Work,
+  secrets: Secrets,
+  requestId: string,
+  { creatorId, isForfeit, buyer }: Selector,
+): Promise<{ removed: Removed; leftovers: Leftovers }> {
+  if (buyer !== null) return await eraseBuyer(work, secrets, buyer, requestId);
+  const nothing = { removed: {}, leftovers: { files: [], mails: [] } };
+  if (creatorId === null) return nothing;
+  const creator = await work.db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', work.brandId)
+    .where('id', '=', creatorId)
+    .where('erasedBy', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+  return creator === undefined ? nothing : await eraseCreator(work, creator, { requestId, isForfeit });
+}
+
+async function finishRequest(
+  work: Work,
+  secrets: Secrets,
+  { id, kind }: DataRequestRow,
+  selector: Selector,
+): Promise<DataRequestRow> {
+  const { db, brandId, now } = work;
+  const isErasure = kind === 'erasure';
+  const { removed, leftovers } = isErasure
+    ? await erase(work, secrets, id, selector)
+    : { removed: countRows(await takeRows(db, secrets, brandId, selector)), leftovers: { files: [], mails: [] } };
+  const hasLeftovers = leftovers.files.length + leftovers.mails.length > 0;
+  const change = {
+    state: 'done' as const,
+    finishedAt: now,
+    removed: JSON.stringify(removed),
+    leftovers: hasLeftovers ? JSON.stringify(leftovers) : null,
+  };
+  return await db
+    .updateTable('dataRequests')
+    .set(isErasure ? { ...change, selector: null } : change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .returning(SHOWN)
+    .executeTakeFirstOrThrow();
+}
+
+/** The rows that an access is about; undefined once its file has ended. */
+export async function readFileRows(db: Db, secrets: Secrets, brandId: string, id: string, now: Date) {
+  const row = await dataRequests.get(db, brandId, id);
+  const stored = await db
+    .selectFrom('dataRequests')
+    .select(['id', 'selector'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const selector = readSelector(secrets, stored);
+  const isOver = row.createdAt.getTime() + FILE_KEPT_MS <= now.getTime();
+  if (row.kind !== 'access' || row.state !== 'done' || selector === undefined || isOver) return undefined;
+  return { row, taken: await takeRows(db, secrets, brandId, selector) };
+}
+
+/** Everybody else who received anything that a brand keeps of people. */
+export async function listReceivers(db: Db, brandId: string): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select storefront_host as name from integrations where brand_id = ${brandId}
+    union select split_part(split_part(url, '://', 2), '/', 1) from webhook_subscriptions where brand_id = ${brandId}
+    union select bucket from export_schedules where brand_id = ${brandId} and deleted_at is null order by 1`.execute(
+    db,
+  );
+  return rows.map(({ name }) => name);
+}

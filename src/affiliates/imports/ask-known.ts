@@ -1,0 +1,81 @@
+import type { Mapping } from '../../platform/imports/reading/shapes.ts';
+import type { Of } from './imports.shapes.ts';
+import type { StoredReading } from './imports.ts';
+import { type Judged, Tallies } from './tallies.ts';
+
+/** Questions that only the brand's own records raise. */
+type Code = 'known_differ' | 'leading_zeros';
+type AskedQuestion = StoredReading['questions'][number];
+
+const FIRST_LINES = 10;
+
+interface Asked {
+  lines: number;
+  firstLines: number[];
+  message: string;
+  tallies: Tallies;
+}
+
+/** The sums of new records, and those without the ones that are asked about. */
+function subtract(all: Tallies, asked: Tallies) {
+  const taken = new Map(asked.sums.map((sum) => [sum.currency, sum]));
+  return all.sums.flatMap(({ outcome, ...sum }) => {
+    const { records = 0, amount = 0, refunded = 0, net = 0 } = taken.get(sum.currency) ?? {};
+    const [left, round] = [sum.records - records, (value: number) => Number(value.toFixed(4))];
+    if (outcome !== 'new' || left === 0) return [];
+    const parts = {
+      amount: round(sum.amount - amount),
+      refunded: round(sum.refunded - refunded),
+      net: round(sum.net - net),
+    };
+    return [{ currency: sum.currency, records: left, ...parts }];
+  });
+}
+
+const NOTHING = new Tallies();
+
+/** Collects records that are known with other content, or only without the zeros before their ids. */
+export class KnownDoubts {
+  readonly #asked = new Map<Code, Asked>();
+
+  add(judged: Judged, of: Of, mapping: Mapping): void {
+    const { outcome, kind, line, message } = judged;
+    const isUpdatable = of === 'orders' || of === 'roster';
+    if (outcome === 'differs' && isUpdatable && mapping.known === undefined)
+      this.#note('known_differ', judged, `Line ${line.line}: ${message} Shall the file change what is known?`);
+    if (kind === 'leading_zeros') this.#note('leading_zeros', judged, message ?? '');
+  }
+
+  #note(code: Code, judged: Judged, message: string): void {
+    const asked = this.#asked.get(code) ?? { lines: 0, firstLines: [], message, tallies: new Tallies() };
+    asked.lines += 1;
+    if (asked.firstLines.length < FIRST_LINES) asked.firstLines.push(judged.line.line);
+    asked.tallies.add(judged);
+    this.#asked.set(code, asked);
+  }
+
+  questions(all: Tallies): AskedQuestion[] {
+    const [added, refused] = [all.count('new'), all.count('refused')];
+    const option = (mapping: Record<string, unknown>, label: string, records: number, without = NOTHING) => ({
+      mapping,
+      label,
+      records,
+      refused,
+      sums: subtract(all, without),
+    });
+    return [...this.#asked].map(([code, { lines, firstLines, message, tallies }]): AskedQuestion => {
+      const isZeros = code === 'leading_zeros';
+      const options = isZeros
+        ? [
+            option({ zeros: 'same' }, 'They are the same orders', added - lines, tallies),
+            option({ zeros: 'other' }, 'They are other orders', added),
+          ]
+        : [
+            option({ known: 'keep' }, 'Keep what is known', added),
+            option({ known: 'update' }, 'Take larger refunds, cancellations and missing fields', added + lines),
+          ];
+      const field = isZeros ? 'order_id' : null;
+      return { id: code, code, message, field, lines, first_lines: firstLines, options };
+    });
+  }
+}

@@ -1,0 +1,484 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { inWork, type Work } from '../../kit/operation/work.ts';
+import { MINUTE_MS } from '../../kit/values/duration.ts';
+import { getBrand } from '../../platform/brands/brands.ts';
+import { mergeMappings } from '../../platform/imports/reading/doubts.ts';
+import { findFault } from '../../platform/imports/reading/faults.ts';
+import { MappingProblem, UnsupportedFile } from '../../platform/imports/reading/problems.ts';
+import { type Read, readRecords, readTable } from '../../platform/imports/reading/read-table.ts';
+import type { ByteSource, Line, Question, Request } from '../../platform/imports/reading/shapes.ts';
+import { type ClaimedJob, JobFailure, type JobKind, type TurnOutcome } from '../../platform/jobs/jobs.ts';
+import { KnownDoubts } from './ask-known.ts';
+import type { Of } from './imports.shapes.ts';
+import { clearImport, failImport, type ImportRow, KEPT_MS, listDueImports, type StoredReading } from './imports.ts';
+import { findMapping } from './mappings.ts';
+import { listNamesakes } from './people.ts';
+import { type Judged, Tallies, toMajorSums, toShownLine } from './tallies.ts';
+import { commissionsWriter } from './write-commissions.ts';
+import { ordersWriter } from './write-orders.ts';
+import { paymentsWriter } from './write-payments.ts';
+import { payoutsWriter } from './write-payouts.ts';
+import { rosterWriter } from './write-roster.ts';
+import type { Writer } from './writer.ts';
+
+const WRITERS: Readonly<Record<Of, Writer>> = {
+  orders: ordersWriter,
+  commissions: commissionsWriter,
+  roster: rosterWriter,
+  payouts: payoutsWriter,
+  payment_details: paymentsWriter,
+};
+
+/** Records of one transaction. */
+const BATCH = 500;
+/** Lines that are kept of each outcome. */
+const MOST_LINES = 10_000;
+/** A run lets other brands' jobs have a turn after this time. */
+const TURN_MS = 2 * MINUTE_MS;
+/** An import waits this long for another one of its kind. */
+const WAIT_MS = 1_000;
+
+const JobRequest = z.object({ import_id: z.string(), step: z.enum(['read', 'run', 'undo']) });
+
+async function findImport(db: Db, { brandId, request }: ClaimedJob): Promise<ImportRow | undefined> {
+  return await db
+    .selectFrom('imports')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', JobRequest.parse(request).import_id)
+    .executeTakeFirst();
+}
+
+function toByteSource({ files }: Context, { storageKey, fileName, sizeBytes }: ImportRow): ByteSource {
+  if (storageKey === null) throw new JobFailure('The file was removed; send it again.');
+  return { name: fileName, sizeBytes, read: (range) => files.read(storageKey, range) };
+}
+
+async function toRequest(db: Db, row: ImportRow, now: Date): Promise<Request> {
+  const brand = await getBrand(db, row.brandId);
+  const stores = await db
+    .selectFrom('integrations')
+    .select(['provider as platform', 'currency'])
+    .where('brandId', '=', row.brandId)
+    .where('status', '=', 'connected')
+    .execute();
+  return {
+    of: row.of,
+    mapping: row.mapping,
+    ...(row.stored === null ? {} : { stored: row.stored }),
+    brand: { currency: brand.currency, timeZone: brand.timeZone, stores },
+    now,
+  };
+}
+
+/** Lines in batches that the brand's own records are compared with. */
+async function* inBatches(lines: AsyncIterable<Line[]>): AsyncGenerator<Line[]> {
+  let batch: Line[] = [];
+  for await (const some of lines) {
+    for (const line of some) {
+      batch.push(line);
+      if (batch.length < BATCH) continue;
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const keepOutcome = (line: Line): Judged[] =>
+  line.outcome === 'read'
+    ? []
+    : [{ line, outcome: line.outcome, kind: line.kind, message: line.message, knownId: null }];
+
+/** The cell that a refusal by the brand's own records is about. */
+function addFault(judged: Judged, { plan }: ImportRow): Judged {
+  const { outcome, kind, line } = judged;
+  if (outcome !== 'refused' || kind === null || plan === null) return judged;
+  return { ...judged, line: { ...line, fault: findFault(plan, line.cells, kind) } };
+}
+
+/** Compares a batch; lines that were not read keep their outcome, and all keep their order. */
+async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]> {
+  const judged = await WRITERS[row.of].judge(
+    db,
+    row,
+    lines.filter(({ outcome }) => outcome === 'read'),
+    now,
+  );
+  const byLine = new Map(judged.map((one) => [one.line, one]));
+  return lines.flatMap((line) => {
+    const one = byLine.get(line);
+    return one ? addFault(one, row) : keepOutcome(line);
+  });
+}
+
+async function insertLines(db: Db, row: ImportRow, judged: readonly (Judged & { number: number })[]): Promise<void> {
+  if (judged.length === 0) return;
+  await db
+    .insertInto('importLines')
+    .values(
+      judged.map((one) => ({
+        importId: row.id,
+        brandId: row.brandId,
+        revision: row.revision,
+        number: one.number,
+        outcome: one.outcome,
+        kind: one.kind,
+        content: JSON.stringify({
+          ...toShownLine(one),
+          cells: one.outcome === 'refused' ? one.line.cells.flat() : [],
+        }),
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+interface Compared {
+  tallies: Tallies;
+  doubts: KnownDoubts;
+  sample: Judged[];
+  added: number;
+}
+
+/** Compares every record of the file with the brand's own, and keeps the first lines of each outcome. */
+async function compare(
+  context: Context,
+  row: ImportRow,
+  lines: AsyncIterable<Line[]>,
+  signal: AbortSignal,
+): Promise<Compared> {
+  const { db } = context.postgres;
+  const tallies = new Tallies();
+  const doubts = new KnownDoubts();
+  const sample: Judged[] = [];
+  let [number, added] = [0, 0];
+  for await (const batch of inBatches(lines)) {
+    signal.throwIfAborted();
+    const judged = await judgeBatch(db, row, batch, context.clock.now());
+    const kept = judged.flatMap((one) => {
+      number += 1;
+      tallies.add(one);
+      doubts.add(one, row.of, row.mapping);
+      if (one.outcome === 'new' && one.knownId === null) added += 1;
+      return tallies.count(one.outcome) > MOST_LINES ? [] : [{ ...one, number }];
+    });
+    if (sample.length < 20) sample.push(...judged.slice(0, 20 - sample.length));
+    await insertLines(db, row, kept);
+  }
+  return { tallies, doubts, sample, added: row.of === 'roster' ? added : 0 };
+}
+
+/** Names that stand alone may be chosen among the creators who have them. */
+async function addNamesakes(db: Db, brandId: string, { questions, ...reading }: Read['reading']) {
+  const names = questions.flatMap(({ id, code }) => (code === 'people' ? [id.slice('people:'.length)] : []));
+  const people = await listNamesakes(db, brandId, names);
+  return {
+    ...reading,
+    questions: questions.map((question) => {
+      const name = question.id.slice('people:'.length);
+      if (question.code !== 'people') return question;
+      const options = people
+        .filter(({ folded }) => folded === name.trim().toLowerCase())
+        .map(({ id, name: known, email }) => ({
+          mapping: { people: { [name]: id } },
+          label: [known, email].filter(Boolean).join(', '),
+          sums: [],
+          records: question.lines,
+          refused: 0,
+        }));
+      return { ...question, options };
+    }),
+  };
+}
+
+function refuseReading(row: ImportRow, kind: string, message: string): Read {
+  return {
+    plan: null,
+    reading: {
+      status: 'refused',
+      reading_id: `${row.id}-${row.revision}`,
+      file: { name: row.fileName, size_bytes: row.sizeBytes, sha256: row.sha256.toString('hex') },
+      format: null,
+      text: {
+        encoding: '',
+        separator: '',
+        header_line: null,
+        sheet: null,
+        sheets: [],
+        totals_lines: [],
+        repaired: 0,
+        differing: [],
+      },
+      columns: [],
+      readings: {
+        dates: null,
+        time_zone: 'UTC',
+        time_zone_by: 'brand',
+        decimal: null,
+        unit: 'major',
+        goods: null,
+        tax: null,
+        currency: null,
+      },
+      statuses: [],
+      questions: [],
+      counts: { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 },
+      sums: [],
+      refusals: [{ kind, lines: 0, first_lines: [], message }],
+      warnings: [],
+      sample: [],
+    },
+  };
+}
+
+/** Reads the file, with the mapping that an earlier import left for its header. */
+async function readFile(context: Context, row: ImportRow, source: ByteSource, now: Date) {
+  const { db } = context.postgres;
+  const request = await toRequest(db, { ...row, stored: null }, now);
+  try {
+    const first = await readTable(source, request);
+    const headers = first.reading.columns.map(({ header }) => header);
+    const stored = await findMapping(db, row, headers);
+    if (stored === undefined) return { ...first, request, stored: null };
+    const again = { ...request, stored };
+    return { ...(await readTable(source, again)), request: again, stored };
+  } catch (error) {
+    const isRefusal = error instanceof UnsupportedFile || error instanceof MappingProblem;
+    if (!isRefusal) throw error;
+    const kind = error instanceof UnsupportedFile ? error.kind : error.code;
+    const message = error instanceof UnsupportedFile ? error.message : `${error.field} ${error.message}`;
+    return { ...refuseReading(row, kind, message), request, stored: null };
+  }
+}
+
+async function storeReading(work: Work, row: ImportRow, change: Pick<ImportRow, 'reading' | 'plan' | 'stored'>) {
+  const { db, brandId, now } = work;
+  const { reading, plan, stored } = change;
+  if (reading === null) return;
+  await db
+    .updateTable('imports')
+    .set({ status: reading.status, readingId: reading.reading_id, updatedAt: now })
+    .set({ reading: JSON.stringify(reading), plan: plan && JSON.stringify(plan) })
+    .set({ stored: stored && JSON.stringify(stored) })
+    .where('brandId', '=', brandId)
+    .where('id', '=', row.id)
+    .where('status', '=', 'reading')
+    .where('revision', '=', row.revision)
+    .execute();
+  await db
+    .deleteFrom('importLines')
+    .where('brandId', '=', brandId)
+    .where('importId', '=', row.id)
+    .where('revision', '<', row.revision)
+    .execute();
+}
+
+const toActor = ({ brandId }: ImportRow) => ({ brandId, keyId: null, operation: 'run_import', requestId: null });
+
+const done = (rows: number, result: object = {}): TurnOutcome => ({ cursor: null, rows, result, isDone: true });
+
+const toMajorQuestion = (question: Question) => ({
+  ...question,
+  options: question.options.map((one) => ({ ...one, mapping: { ...one.mapping }, sums: toMajorSums(one.sums) })),
+});
+
+async function read(context: Context, row: ImportRow, signal: AbortSignal): Promise<TurnOutcome> {
+  const { postgres, clock } = context;
+  if (row.status !== 'reading') return done(0);
+  const now = clock.now();
+  const source = toByteSource(context, row);
+  const { reading, plan, request, stored } = await readFile(context, row, source, now);
+  const effective = { ...row, plan, stored, mapping: mergeMappings(stored ?? {}, row.mapping) };
+  const none: Compared = { tallies: new Tallies(), doubts: new KnownDoubts(), sample: [], added: 0 };
+  const compared = plan ? await compare(context, effective, readRecords(source, request, plan), signal) : none;
+  const { tallies, doubts, sample, added } = compared;
+  const ownQuestions = doubts.questions(tallies);
+  const { sums: _sums, sample: _sample, ...rest } = await addNamesakes(postgres.db, row.brandId, reading);
+  const { statuses, questions } = rest;
+  const complete: StoredReading = {
+    ...rest,
+    status: rest.status === 'ready' && ownQuestions.length > 0 ? 'needs_answers' : rest.status,
+    statuses: statuses.map((one) => ({ ...one, sums: toMajorSums(one.sums) })),
+    questions: [...questions.map(toMajorQuestion), ...ownQuestions],
+    counts: {
+      lines: reading.counts.lines,
+      records: tallies.records,
+      new: tallies.count('new'),
+      known: tallies.count('known'),
+      differs: tallies.count('differs'),
+      repeated: tallies.count('repeated'),
+      left_out: tallies.count('left_out'),
+      refused: tallies.count('refused'),
+    },
+    sums: tallies.sums,
+    refusals: plan ? tallies.refusals : reading.refusals,
+    sample: sample.map((one) => ({ ...toShownLine(one), cells: one.line.cells.flat() })),
+    added,
+  };
+  const change = { reading: complete, plan, stored };
+  await inWork(postgres.db, clock, toActor(row), (work) => storeReading(work, row, change));
+  return done(complete.counts.records, { counts: complete.counts });
+}
+
+/** True if an import of the same kind that was confirmed earlier is still being written. */
+async function mustWait(db: Db, { brandId, of, id, confirmedAt }: ImportRow): Promise<boolean> {
+  const other = await db
+    .selectFrom('imports')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('of', '=', of)
+    .where('status', '=', 'running')
+    .where('id', '<>', id)
+    .where(sql<boolean>`(confirmed_at, id) < (${confirmedAt}, ${id})`)
+    .executeTakeFirst();
+  return other !== undefined;
+}
+
+class Stopped extends Error {}
+
+/** Writes a batch together with the position of the run, so that a batch that is repeated writes nothing again. */
+async function writeBatch(context: Context, row: ImportRow, lines: readonly Line[], handled: number): Promise<void> {
+  const { postgres, clock } = context;
+  await inWork(postgres.db, clock, toActor(row), async (work) => {
+    const writer = WRITERS[row.of];
+    const { numUpdatedRows } = await work.db
+      .updateTable('imports')
+      .set({ handled: handled + lines.length, updatedAt: work.now })
+      .where('brandId', '=', row.brandId)
+      .where('id', '=', row.id)
+      .where('status', '=', 'running')
+      .where('handled', '=', handled)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw new Stopped();
+    await writer.lock(work, row);
+    const judged = await judgeBatch(work.db, row, lines, work.now);
+    const { written, updated } = await writer.write(work, context, row, judged);
+    const tally = (outcome: Judged['outcome']) => judged.filter((one) => one.outcome === outcome).length;
+    const known = tally('known') + tally('differs') - updated;
+    await sql`update imports set result = jsonb_build_object(
+        'written', coalesce((result ->> 'written')::bigint, 0) + ${written}::bigint,
+        'updated', coalesce((result ->> 'updated')::bigint, 0) + ${updated}::bigint,
+        'known', coalesce((result ->> 'known')::bigint, 0) + ${known}::bigint,
+        'refused', coalesce((result ->> 'refused')::bigint, 0) + ${tally('refused')}::bigint)
+      where brand_id = ${row.brandId} and id = ${row.id}`.execute(work.db);
+  });
+}
+
+async function finishRun(context: Context, row: ImportRow): Promise<void> {
+  const { postgres, clock } = context;
+  await inWork(postgres.db, clock, toActor(row), async ({ db, now, brandId }) => {
+    const none = { written: 0, updated: 0, known: 0, refused: 0 };
+    await db
+      .updateTable('imports')
+      .set({ status: 'done', endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
+      .set({ result: sql<string>`coalesce(result, ${JSON.stringify(none)}::jsonb)` })
+      .where('brandId', '=', brandId)
+      .where('id', '=', row.id)
+      .where('status', '=', 'running')
+      .execute();
+  });
+}
+
+async function run(
+  context: Context,
+  row: ImportRow,
+  signal: AbortSignal,
+  note: (rows: number) => void,
+): Promise<TurnOutcome> {
+  const { postgres, clock } = context;
+  if (row.status !== 'running' || row.plan === null) return done(row.handled);
+  if (await mustWait(postgres.db, row)) return { waitMs: WAIT_MS };
+  const source = toByteSource(context, row);
+  const confirmedAt = row.confirmedAt ?? clock.now();
+  const request = await toRequest(postgres.db, row, confirmedAt);
+  const until = performance.now() + TURN_MS;
+  const effective = { ...row, mapping: mergeMappings(row.stored ?? {}, row.mapping) };
+  let at = 0;
+  let { handled } = row;
+  try {
+    for await (const batch of inBatches(readRecords(source, request, row.plan))) {
+      signal.throwIfAborted();
+      at += batch.length;
+      if (at <= handled) continue;
+      await writeBatch(context, effective, batch, handled);
+      handled = at;
+      note(handled);
+      if (performance.now() > until) return { cursor: null, rows: handled, isDone: false };
+    }
+  } catch (error) {
+    if (error instanceof Stopped) return done(handled);
+    throw error;
+  }
+  await finishRun(context, row);
+  return done(handled);
+}
+
+/** Takes back what the import wrote, some rows a transaction; a row that something touched since stays. */
+async function undo(context: Context, row: ImportRow, signal: AbortSignal): Promise<TurnOutcome> {
+  const { postgres, clock } = context;
+  for (let rows = 0; ; ) {
+    signal.throwIfAborted();
+    const taken = await inWork(postgres.db, clock, toActor(row), async (work) => {
+      const writes = await work.db
+        .deleteFrom('importWrites')
+        .where('brandId', '=', row.brandId)
+        .where('importId', '=', row.id)
+        .where('rowId', 'in', (query) =>
+          query
+            .selectFrom('importWrites')
+            .select('rowId')
+            .where('brandId', '=', row.brandId)
+            .where('importId', '=', row.id)
+            .orderBy('noun')
+            .orderBy('rowId')
+            .limit(BATCH),
+        )
+        .returning(['noun', 'rowId', 'before'])
+        .execute();
+      const gone = writes.length === 0 ? 0 : ((await WRITERS[row.of].undo?.(work, row, writes)) ?? 0);
+      return { writes: writes.length, gone };
+    });
+    rows += taken.gone;
+    if (taken.writes > 0) continue;
+    await inWork(postgres.db, clock, toActor(row), async ({ db, now, brandId }) => {
+      await db
+        .updateTable('imports')
+        .set({ status: 'undone', undoneAt: now, updatedAt: now, dueAt: now })
+        .where('brandId', '=', brandId)
+        .where('id', '=', row.id)
+        .where('status', '=', 'undoing')
+        .execute();
+    });
+    return done(rows, { removed: rows });
+  }
+}
+
+export const importKind: JobKind = {
+  run: async (context, job, { signal, note }) => {
+    const { step } = JobRequest.parse(job.request);
+    const row = await findImport(context.postgres.db, job);
+    if (!row) return done(0);
+    if (step === 'read') return await read(context, row, signal);
+    if (step === 'run') return await run(context, row, signal, note);
+    return row.status === 'undoing' ? await undo(context, row, signal) : done(0);
+  },
+  failed: failImport,
+};
+
+const AT_ONCE = 100;
+
+/** Expires what nobody confirmed within 7 days, and removes the files and lines of imports that ended 7 days ago. */
+export const expireImports: Job = {
+  name: 'expire-imports',
+  everyMs: 30_000,
+  asksFor: 'imports that nobody confirmed, and files of those that ended 7 days ago',
+  run: async (context) => {
+    const { postgres, clock } = context;
+    for (const row of await listDueImports(postgres.db, clock.now(), AT_ONCE)) await clearImport(context, row);
+  },
+};

@@ -1,0 +1,137 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import type { Fault, Line, ReadRecord, Sum as ReadSum, Refusal } from '../../platform/imports/reading/shapes.ts';
+import type { ImportLine, Outcome } from './imports.shapes.ts';
+
+/** A line of the file with what the brand's own records make of it. */
+export interface Judged {
+  line: Line;
+  outcome: Outcome;
+  kind: string | null;
+  message: string | null;
+  knownId: string | null;
+}
+
+interface Sum {
+  currency: string;
+  outcome: Outcome;
+  records: number;
+  amount: number;
+  refunded: number;
+  net: number;
+}
+
+const MONEY: readonly string[] = ['amount', 'refunded', 'sale_amount', 'fee'];
+
+/** A record with its amounts in major units. */
+function toShownRecord(record: ReadRecord): Record<string, unknown> {
+  const { kind: _kind, ...fields } = record;
+  if (!('currency' in record)) return { ...fields };
+  const { currency } = record;
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      MONEY.includes(name) && typeof value === 'number' ? fromMinor(value, currency) : value,
+    ]),
+  );
+}
+
+/** The cell that a refusal is about; nulls where no cell alone is wrong. */
+export const toShownFault = (fault: Fault | null | undefined) =>
+  fault ?? { field: null, column: null, value: null, expected: null };
+
+export const toShownLine = ({ line, outcome, kind, message, knownId }: Judged): Omit<ImportLine, 'cells'> => ({
+  line: line.line,
+  lines: line.lines,
+  outcome,
+  kind,
+  message,
+  record: line.record && toShownRecord(line.record),
+  known_id: knownId,
+  ...toShownFault(line.fault),
+});
+
+/** Sums of a reading, which are in minor units, in major ones. */
+export const toMajorSums = (sums: readonly ReadSum[]): ReadSum[] =>
+  sums.map(({ currency, records, amount, refunded, net }) => ({
+    currency,
+    records,
+    amount: fromMinor(amount, currency),
+    refunded: fromMinor(refunded, currency),
+    net: fromMinor(net, currency),
+  }));
+
+/** A kind of refusal, with the cell of its first line. */
+export interface StoredRefusal extends Refusal {
+  fault?: Fault | null;
+}
+
+/** Counts and sums of records by outcome. */
+export class Tallies {
+  readonly #counts = new Map<Outcome, number>();
+  readonly #sums = new Map<string, { currency: string; outcome: Outcome; records: number; minor: [number, number] }>();
+  readonly #refusals = new Map<string, StoredRefusal>();
+
+  add({ line, outcome, kind, message }: Judged): void {
+    this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1);
+    if (outcome === 'refused' && kind !== null) this.#refuse(kind, line, message ?? kind);
+    const { record } = line;
+    if (record?.kind !== 'order' && record?.kind !== 'paid') return;
+    const key = `${outcome} ${record.currency}`;
+    const sum = this.#sums.get(key) ?? { currency: record.currency, outcome, records: 0, minor: [0, 0] };
+    sum.records += 1;
+    sum.minor[0] += record.amount;
+    sum.minor[1] += record.kind === 'order' ? record.refunded : 0;
+    this.#sums.set(key, sum);
+  }
+
+  #refuse(kind: string, { line, fault }: Line, message: string): void {
+    const refusal = this.#refusals.get(kind) ?? { kind, lines: 0, first_lines: [], message, fault };
+    refusal.lines += 1;
+    if (refusal.first_lines.length < 10) refusal.first_lines.push(line);
+    this.#refusals.set(kind, refusal);
+  }
+
+  count(outcome: Outcome): number {
+    return this.#counts.get(outcome) ?? 0;
+  }
+
+  get records(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  get refusals() {
+    return [...this.#refusals.values()];
+  }
+
+  get sums(): Sum[] {
+    return [...this.#sums.values()].map(({ minor: [amount, refunded], currency, ...sum }) => ({
+      ...sum,
+      currency,
+      amount: fromMinor(amount, currency),
+      refunded: fromMinor(refunded, currency),
+      net: fromMinor(amount - refunded, currency),
+    }));
+  }
+}
+
+const OUTCOMES = ['new', 'known', 'differs', 'repeated', 'left_out', 'refused'] as const satisfies readonly Outcome[];
+
+interface ImportFigures {
+  of: string;
+  status: string;
+  imports: number;
+  records: Record<Outcome, number>;
+}
+
+/** Imports of all brands by kind and status, with their records by outcome. */
+export async function readImportFigures(db: Db): Promise<ImportFigures[]> {
+  const sums = OUTCOMES.map(
+    (outcome) => sql`${sql.lit(outcome)}, coalesce(sum((reading -> 'counts' ->> ${sql.lit(outcome)})::bigint), 0)`,
+  );
+  const { rows } = await sql<ImportFigures>`
+    select of, status, count(*)::int as imports, jsonb_build_object(${sql.join(sums)}) as records
+    from imports group by of, status`.execute(db);
+  return rows;
+}

@@ -1,0 +1,226 @@
+import { sql } from 'kysely';
+import { insertUnfolded } from '../../analytics/figures/sync.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { formatMoney } from '../../kit/values/money.ts';
+import type { Line, OrderRecord } from '../../platform/imports/reading/shapes.ts';
+import { recordReadings } from '../orders/record.ts';
+import { upsertSource } from '../stores/connections/connections.ts';
+import type { OrderFacts } from '../stores/formats/facts.ts';
+import type { OrderReading } from '../stores/formats/provider.ts';
+import type { ImportRow } from './imports.ts';
+import type { Judged } from './tallies.ts';
+import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Writer } from './writer.ts';
+
+interface KnownOrder {
+  id: string;
+  orderId: string;
+  orderNumber: string | null;
+  currency: string;
+  baseMinor: number;
+  refundedMinor: number;
+  occurredAt: Date;
+  paidAt: Date | null;
+  cancelledAt: Date | null;
+}
+
+const foldNumber = (number: string) => number.replace(/^#+/, '').toLowerCase();
+
+async function findShop(db: Db, brandId: string, source: string) {
+  return await db
+    .selectFrom('integrations')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('sourceName', '=', source)
+    .executeTakeFirst();
+}
+
+const stripZeros = (id: string) => id.replace(/^0+(?=.)/, '');
+
+/** Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it. */
+async function listKnown(db: Db, brandId: string, shopId: string, names: readonly string[]): Promise<KnownOrder[]> {
+  const { rows } = await sql<KnownOrder>`
+    select orders.id, orders.order_id, orders.order_number, orders.currency, orders.base_minor, orders.occurred_at,
+      orders.paid_at, orders.cancelled_at, coalesce((select sum(refund.amount_minor) from order_refunds as refund
+        where refund.integration_id = orders.integration_id and refund.order_id = orders.order_id), 0)::bigint as refunded_minor
+    from orders where orders.brand_id = ${brandId} and orders.integration_id = ${shopId}
+      and (orders.order_id = any(${[...names, ...names.map(stripZeros)]}::text[])
+        or (orders.order_id like '0%' and ltrim(orders.order_id, '0') = any(${names.map(stripZeros)}::text[]))
+        or lower(ltrim(orders.order_number, '#')) = any(${names.map(foldNumber)}::text[]))`.execute(db);
+  return rows;
+}
+
+/** The id of an order; its number is its id, too, until an id comes. */
+const getId = ({ order_id, order_number }: OrderRecord): string => order_id ?? order_number ?? '';
+
+/** Known orders that a record may be: by its id, else by its number in that shop. */
+function findMatches({ order_id: id, order_number: number }: OrderRecord, known: readonly KnownOrder[]): KnownOrder[] {
+  const same = known.filter(({ orderId }) => orderId === (id ?? number));
+  if (same.length > 0 || number === null) return same;
+  const folded = foldNumber(number);
+  const isNumbered = ({ orderId, orderNumber }: KnownOrder) =>
+    id === null ? orderNumber !== null && foldNumber(orderNumber) === folded : foldNumber(orderId) === folded;
+  return known.filter(isNumbered);
+}
+
+/** Known orders whose ids are the record's without the zeros before them, which spreadsheets drop. */
+function findStripped(record: OrderRecord, known: readonly KnownOrder[]): KnownOrder[] {
+  const id = stripZeros(getId(record));
+  return known.filter(({ orderId }) => stripZeros(orderId) === id);
+}
+
+function describeDifference(known: KnownOrder, record: OrderRecord): string | undefined {
+  const { currency } = known;
+  const refunded = known.cancelledAt === null ? known.refundedMinor : Math.max(known.refundedMinor, record.refunded);
+  if (currency !== record.currency) return `it is known in ${currency}.`;
+  if (known.baseMinor !== record.amount) return `it is known with ${formatMoney(known.baseMinor, currency)}.`;
+  if (refunded !== record.refunded) return `${formatMoney(refunded, currency)} of it is known as refunded.`;
+  const isCancelled = known.cancelledAt !== null;
+  if (isCancelled !== (record.cancelled_at !== null)) return `it is known as ${isCancelled ? '' : 'not '}cancelled.`;
+  return undefined;
+}
+
+async function judge(
+  db: Db,
+  { brandId, source, mapping }: ImportRow,
+  lines: Parameters<Writer['judge']>[2],
+): Promise<Judged[]> {
+  const records = selectRecords(lines, 'order');
+  const shop = await findShop(db, brandId, source);
+  const names = records.flatMap(({ record }) => [record.order_id ?? [], record.order_number ?? []].flat());
+  const known = shop ? await listKnown(db, brandId, shop.id, names) : [];
+  return records.map(({ line, record }) => {
+    const matches = findMatches(record, known);
+    const stripped = matches.length === 0 && mapping.zeros !== 'other' ? findStripped(record, known) : [];
+    if (stripped[0] && mapping.zeros === undefined) return askZeros(line, record, stripped[0]);
+    const [match, another] = [...matches, ...stripped];
+    if (!match) return isNew(line);
+    if (another) return refuse(line, 'ambiguous', `several known orders have the number ${record.order_number}.`);
+    const difference = describeDifference(match, record);
+    return difference === undefined ? isKnown(line, match.id) : differs(line, match.id, difference);
+  });
+}
+
+/** New unless the mapping says that zeros make no difference. */
+const askZeros = (line: Line, record: OrderRecord, { id, orderId }: KnownOrder): Judged => ({
+  ...isNew(line),
+  kind: 'leading_zeros',
+  message: `Line ${line.line}: is ${getId(record)} the known order ${orderId}? They differ only in the zeros before them.`,
+  knownId: id,
+});
+
+const toDate = (text: string | null) => (text === null ? null : new Date(text));
+
+function toFacts(record: OrderRecord, now: Date, pays: boolean): OrderFacts {
+  const placedAt = new Date(record.placed_at);
+  const refundedAt = toDate(record.refunded_at) ?? placedAt;
+  const { amount, currency, refunded, codes, click_ids: clickIds } = record;
+  return {
+    orderId: getId(record),
+    orderNumber: record.order_number,
+    currency,
+    baseMinor: amount,
+    occurredAt: placedAt,
+    paidAt: toDate(record.paid_at) ?? placedAt,
+    cancelledAt: toDate(record.cancelled_at),
+    updatedAt: now,
+    customerEmail: record.customer_email,
+    codes: pays ? codes : [],
+    clickIds: pays ? clickIds : [],
+    refunds: refunded === 0 ? [] : [{ refundId: 'import', amountMinor: refunded, at: refundedAt }],
+    hasAllRefunds: false,
+    isTest: false,
+    kind: 'once',
+    subscriptionId: null,
+    previousSubscriptionId: null,
+    customerId: null,
+    country: null,
+    dispute: null,
+  };
+}
+
+/** Of a known order, a larger refund or a cancellation counts; everything else stays. */
+function toUpdate(record: OrderRecord, known: KnownOrder, now: Date): OrderFacts | undefined {
+  const isLarger = record.currency === known.currency && record.refunded > known.refundedMinor;
+  const isCancelled = record.cancelled_at !== null && known.cancelledAt === null;
+  if (!isLarger && !isCancelled) return undefined;
+  const facts = toFacts({ ...record, currency: known.currency }, now, false);
+  return {
+    ...facts,
+    orderId: known.orderId,
+    orderNumber: record.order_number ?? known.orderNumber,
+    baseMinor: known.baseMinor,
+    occurredAt: known.occurredAt,
+    paidAt: known.paidAt,
+    cancelledAt: toDate(record.cancelled_at) ?? known.cancelledAt,
+    customerEmail: null,
+    refunds: isLarger ? facts.refunds : [],
+  };
+}
+
+async function openShop({ db, now, brandId }: Work, { source }: ImportRow, currency: string) {
+  return await upsertSource(db, { id: newId('int', now.getTime()), brandId, name: source, currency, createdAt: now });
+}
+
+/** Deletes orders that nothing touched since, with their refunds. Customers whom only they made known go with them. */
+async function undo(work: Work, _row: ImportRow, writes: readonly { rowId: string }[]): Promise<number> {
+  const { db, brandId } = work;
+  const ids = writes.map(({ rowId }) => rowId);
+  const { rows } = await sql<{ integrationId: string; orderId: string }>`
+    delete from orders where brand_id = ${brandId} and id = any(${ids}::text[]) and updated_at is null
+      and attribution ->> 'reason' = 'history' and not exists (select from commissions where commissions.order_id = orders.id)
+    returning integration_id, order_id`.execute(db);
+  if (rows.length === 0) return 0;
+  const keys = sql`(integration_id, order_id) in (select * from unnest(
+    ${rows.map(({ integrationId }) => integrationId)}::text[], ${rows.map(({ orderId }) => orderId)}::text[]))`;
+  for (const table of ['order_refunds', 'order_items', 'order_clicks', 'order_disputes', 'order_heads'])
+    await sql`delete from ${sql.table(table)} where brand_id = ${brandId} and ${keys}`.execute(db);
+  // ClickHouse has no rows that say that an order is gone, so the figures of the brand are computed anew.
+  await insertUnfolded(db, [brandId]);
+  return rows.length;
+}
+
+export const ordersWriter: Writer = {
+  judge,
+  lock: async (work, row) => {
+    const [sum] = row.reading?.sums ?? [];
+    await openShop(work, row, sum?.currency ?? 'USD');
+  },
+  write: async (work, { secrets }, row, judged) => {
+    const { db, now, brandId } = work;
+    const isUpdating = { ...row.stored, ...row.mapping }.known === 'update';
+    const chosen = judged.filter(({ outcome }) => outcome === 'new' || (isUpdating && outcome === 'differs'));
+    const records = chosen.flatMap(({ line, outcome }) =>
+      line.record?.kind === 'order' ? [{ record: line.record, isNew: outcome === 'new' }] : [],
+    );
+    const [first] = records;
+    if (!first) return { written: 0, updated: 0 };
+    const shop = await openShop(work, row, first.record.currency);
+    const names = records.map(({ record }) => getId(record));
+    const known = isUpdating ? await listKnown(db, brandId, shop.id, names) : [];
+    const pays = row.options.pays === true;
+    const facts = records.flatMap(({ record, isNew: isAdded }) => {
+      const [match] = isAdded ? [] : [...findMatches(record, known), ...findStripped(record, known)];
+      const one = isAdded ? toFacts(record, now, pays) : match && toUpdate(record, match, now);
+      return one ? [{ one, isAdded }] : [];
+    });
+    const readings = facts.map(({ one }): OrderReading => ({ kind: 'order', facts: one, notes: [] }));
+    await recordReadings(work, secrets, { ...shop, isHistory: !pays }, readings);
+    const added = facts.filter(({ isAdded }) => isAdded).map(({ one }) => one.orderId);
+    const rows = await db
+      .selectFrom('orders')
+      .select('id')
+      .where('brandId', '=', brandId)
+      .where('integrationId', '=', shop.id)
+      .where(sql<boolean>`order_id = any(${added}::text[])`)
+      .execute();
+    await insertWrites(
+      work,
+      row,
+      rows.map(({ id }) => ({ noun: 'order', rowId: id })),
+    );
+    return { written: added.length, updated: facts.length - added.length };
+  },
+  undo,
+};

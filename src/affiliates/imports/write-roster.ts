@@ -1,0 +1,231 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/brands.ts';
+import type { Line, PersonRecord } from '../../platform/imports/reading/shapes.ts';
+import {
+  type CreatorRow,
+  changeCreator,
+  createCreator,
+  type Identity,
+  listMatching,
+  lockBrandRoster,
+} from '../../workflow/creators/creators.ts';
+import { addEntry, findEntry } from '../../workflow/roster/roster.ts';
+import { DEFAULT_DAYS } from '../links/create-link.ts';
+import { insertLinks, insertStates } from '../links/links.ts';
+import { listLinkStarts } from '../terms/effective.ts';
+import type { ImportRow } from './imports.ts';
+import { getRosterLimit } from './limits.ts';
+import type { Judged } from './tallies.ts';
+import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Write, type Writer } from './writer.ts';
+
+const toIdentity = ({ email, instagram, tiktok }: PersonRecord): Identity => ({
+  email,
+  igHandle: instagram,
+  ttHandle: tiktok,
+});
+
+type Match = Pick<CreatorRow, 'id' | 'email' | 'igHandle' | 'ttHandle' | 'name'> & { entryId: string | null };
+
+const fold = (text: string) => text.toLowerCase();
+const present = (values: readonly (string | null)[]) =>
+  values.flatMap((value) => (value === null ? [] : [fold(value)]));
+
+async function listMatches(db: Db, brandId: string, records: readonly PersonRecord[]): Promise<Match[]> {
+  const emails = present(records.map(({ email }) => email));
+  const [instagram, tiktok] = [present(records.map((one) => one.instagram)), present(records.map((one) => one.tiktok))];
+  const { rows } = await sql<Match>`
+    select creators.id, creators.email, creators.ig_handle, creators.tt_handle, creators.name, entry.id as entry_id
+    from creators left join roster_entries as entry on entry.creator_id = creators.id and entry.status <> 'removed'
+    where creators.brand_id = ${brandId} and (lower(creators.email) = any(${emails}::text[])
+      or lower(creators.ig_handle) = any(${instagram}::text[]) or lower(creators.tt_handle) = any(${tiktok}::text[]))`.execute(
+    db,
+  );
+  return rows;
+}
+
+interface Owner {
+  creatorId: string;
+  value: string;
+}
+
+async function listOwners(db: Db, brandId: string, records: readonly PersonRecord[]): Promise<Map<string, string>> {
+  const codes = records.flatMap((record) => record.codes.map(({ code }) => fold(code)));
+  if (codes.length === 0) return new Map();
+  const { rows } = await sql<Owner>`
+    select creator_id, lower(value) as value from links
+    where brand_id = ${brandId} and type = 'discount_code' and lower(value) = any(${codes}::text[])`.execute(db);
+  return new Map(rows.map(({ value, creatorId }) => [value, creatorId]));
+}
+
+const same = (a: string | null, b: string | null) => a !== null && b !== null && fold(a) === fold(b);
+
+/** The creator with the record's address, else with its handle. */
+function findMatch({ email, instagram, tiktok }: PersonRecord, matches: readonly Match[]): Match | undefined {
+  const byEmail = matches.find((match) => same(match.email, email));
+  if (byEmail) return byEmail;
+  const byHandle = matches.find((match) => same(match.igHandle, instagram) || same(match.ttHandle, tiktok));
+  // A handle of somebody with another address is another person, or their new address: a file does not decide that.
+  return byHandle && (email === null || byHandle.email === null) ? byHandle : undefined;
+}
+
+/** Fields of a person that the file has and the roster lacks. */
+const listMissing = ({ name, email, instagram, tiktok }: PersonRecord, match: Match): string[] => [
+  ...(name !== null && match.name === null ? ['name'] : []),
+  ...(email !== null && match.email === null ? ['address'] : []),
+  ...(instagram !== null && match.igHandle === null ? ['Instagram handle'] : []),
+  ...(tiktok !== null && match.ttHandle === null ? ['TikTok handle'] : []),
+];
+
+const hasOther = ({ email, instagram, tiktok }: PersonRecord, match: Match | undefined, all: readonly Match[]) =>
+  all.some(
+    (other) =>
+      other.id !== match?.id &&
+      (same(other.email, email) || same(other.igHandle, instagram) || same(other.ttHandle, tiktok)),
+  );
+
+async function judge(db: Db, { brandId }: ImportRow, lines: readonly Line[]): Promise<Judged[]> {
+  const records = selectRecords(lines, 'person');
+  const all = records.map(({ record }) => record);
+  const matches = await listMatches(db, brandId, all);
+  const owners = await listOwners(db, brandId, all);
+  const owned = new Map<string, string>();
+  return records.map(({ line, record }) => {
+    const match = findMatch(record, matches);
+    if (hasOther(record, match, matches))
+      return refuse(line, 'several_creators', 'its address and handles belong to different creators.');
+    const codes = record.codes.map(({ code }) => fold(code));
+    const me = line.known_by ?? '';
+    const foreign = codes.find((code) => {
+      const owner = owners.get(code);
+      return owner === undefined ? (owned.get(code) ?? me) !== me : owner !== match?.id;
+    });
+    if (foreign !== undefined) return refuse(line, 'code_taken', `the code ${foreign} belongs to somebody else.`);
+    for (const code of codes) owned.set(code, me);
+    if (!match?.entryId) return isNew(line);
+    if (codes.some((code) => !owners.has(code))) return { ...isNew(line), knownId: match.entryId };
+    const isRenamed = record.name !== null && match.name !== null && record.name !== match.name;
+    if (isRenamed) return differs(line, match.entryId, `they are known as ${match.name}.`);
+    const missing = listMissing(record, match);
+    return missing.length > 0
+      ? differs(line, match.entryId, `the roster lacks their ${missing.join(', ')}.`)
+      : isKnown(line, match.entryId);
+  });
+}
+
+interface Terms {
+  ratePpm: number;
+  currency: string;
+}
+
+/** Adds codes of a creator, each known under its value. A paused creator's codes are inactive. */
+async function addCodes(work: Work, creatorId: string, record: PersonRecord, terms: Terms): Promise<Write[]> {
+  const { db, now, brandId } = work;
+  const start = (await listLinkStarts(db, brandId, [creatorId], null)).get(creatorId);
+  const rows = record.codes.map(({ code, rate_ppm }) => ({
+    id: newId('lnk', now.getTime()),
+    brandId,
+    creatorId,
+    type: 'discount_code' as const,
+    value: code,
+    active: record.status === 'active',
+    commissionRatePpm: rate_ppm ?? start?.columns.commissionRatePpm ?? terms.ratePpm,
+    inheritsTerms: rate_ppm === null ? (start?.columns.inheritsTerms ?? null) : null,
+    holdDays: start?.holdDays ?? DEFAULT_DAYS,
+    attributionDays: start?.attributionDays ?? DEFAULT_DAYS,
+    currency: terms.currency,
+    createdAt: now,
+  }));
+  if (rows.length === 0) return [];
+  const links = await insertLinks(db, rows);
+  await insertStates(
+    db,
+    links.map(({ id, active }) => ({ brandId, linkId: id, at: now, active })),
+  );
+  for (const link of links) work.audit({ resourceId: link.id, old: null, new: link });
+  return links.map(({ id }): Write => ({ noun: 'link', rowId: id }));
+}
+
+/** The creator of a record, with the fields that were empty filled in. */
+async function saveCreator(
+  work: Work,
+  record: PersonRecord,
+): Promise<{ creator: CreatorRow; isAdded: boolean; isChanged: boolean }> {
+  const identity = toIdentity(record);
+  const added = await createCreator(work, { ...identity, name: record.name, tags: record.tags });
+  if (added) return { creator: added, isAdded: true, isChanged: false };
+  const [match] = await listMatching(work.db, work.brandId, identity);
+  if (!match) throw new Error('The creator that blocked the insert was not found.');
+  const change = {
+    ...(match.name === null && record.name !== null ? { name: record.name } : {}),
+    ...(match.email === null && identity.email !== null ? { email: identity.email } : {}),
+    ...(match.igHandle === null && identity.igHandle !== null ? { igHandle: identity.igHandle } : {}),
+    ...(match.ttHandle === null && identity.ttHandle !== null ? { ttHandle: identity.ttHandle } : {}),
+  };
+  const isChanged = Object.keys(change).length > 0;
+  const changed = isChanged ? await changeCreator(work, match, change) : match;
+  return { creator: changed ?? match, isAdded: false, isChanged };
+}
+
+async function writePerson(work: Work, record: PersonRecord, limit: number, terms: Terms): Promise<Write[]> {
+  const { creator, isAdded } = await saveCreator(work, record);
+  const known = await findEntry(work.db, work.brandId, creator.id);
+  const status = record.status === 'paused' ? ('paused' as const) : ('active' as const);
+  const { entry, added } = await addEntry(work, limit, { creatorId: creator.id, status, note: record.note });
+  const codes = await addCodes(work, creator.id, record, terms);
+  return [
+    ...codes,
+    ...(added && !known ? [{ noun: 'roster_entry' as const, rowId: entry.id }] : []),
+    ...(isAdded ? [{ noun: 'creator' as const, rowId: creator.id }] : []),
+  ];
+}
+
+async function undoLinks({ db, brandId, now }: Work, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const { rows } = await sql<{ id: string }>`
+    update links set active = false, updated_at = ${now}
+    where brand_id = ${brandId} and id = any(${[...ids]}::text[]) and active returning id`.execute(db);
+  await insertStates(
+    db,
+    rows.map(({ id }) => ({ brandId, linkId: id, at: now, active: false })),
+  );
+  return rows.length;
+}
+
+/** Takes entries off the roster whose creators nothing but this import refers to. */
+async function undoEntries({ db, brandId, now }: Work, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0;
+  const unused = ['commissions', 'payouts', 'past_commissions', 'applications', 'contracts', 'deliverables'].map(
+    (table) => sql`not exists (select from ${sql.table(table)} as used where used.creator_id = entry.creator_id)`,
+  );
+  const { rows } = await sql`
+    update roster_entries as entry set status = 'removed', updated_at = ${now}
+    where entry.brand_id = ${brandId} and entry.id = any(${[...ids]}::text[]) and entry.status <> 'removed'
+      and entry.updated_at is null and ${sql.join(unused, sql` and `)} returning entry.id`.execute(db);
+  return rows.length;
+}
+
+export const rosterWriter: Writer = {
+  judge,
+  lock: async ({ db, brandId }) => await lockBrandRoster(db, brandId),
+  write: async (work, _context, row, judged) => {
+    const { db, brandId } = work;
+    const lines = judged.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
+    const limit = await getRosterLimit(db, brandId);
+    const terms = { ratePpm: await getDefaultRatePpm(db, brandId), currency: await getBrandCurrency(db, brandId) };
+    const records = selectRecords(lines, 'person');
+    for (const { record } of records) await insertWrites(work, row, await writePerson(work, record, limit, terms));
+    if (row.mapping.known !== 'update') return { written: records.length, updated: 0 };
+    const differing = judged.flatMap(({ line, outcome }) => (outcome === 'differs' ? [line] : []));
+    let updated = 0;
+    for (const { record } of selectRecords(differing, 'person'))
+      if ((await saveCreator(work, record)).isChanged) updated += 1;
+    return { written: records.length, updated };
+  },
+  undo: async (work, _row, writes) => {
+    const select = (wanted: Write['noun']) => writes.flatMap(({ noun, rowId }) => (noun === wanted ? [rowId] : []));
+    return (await undoLinks(work, select('link'))) + (await undoEntries(work, select('roster_entry')));
+  },
+};

@@ -1,0 +1,211 @@
+import type { Work } from '../../kit/operation/work.ts';
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+import type { NewCustomer } from '../customers/customers.ts';
+import { listCustomerRows, lockCustomers, makeCustomerId, toSubscriptionKey } from '../customers/customers.ts';
+import type { NamedLink } from '../links/links.ts';
+import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
+import {
+  type CustomerOrder,
+  type CustomerRow,
+  type DecidedOrder,
+  findOrDraftRow,
+  type RowDraft,
+  type WinningLink,
+} from '../terms/customer-rows.ts';
+import {
+  type CustomerCandidate,
+  type CustomerDecision,
+  continuesAnother,
+  decideByCustomer,
+  startsTrial,
+} from '../terms/customers.ts';
+import { getLinkTerms } from '../terms/effective.ts';
+import type { Decision } from './attribute.ts';
+import type { Attribution } from './attribution.shapes.ts';
+import { listDecidedOrders } from './order-history.ts';
+
+/** What is known of the customers of orders that are about to be decided. It grows with each decision. */
+export interface KnownCustomers {
+  rows: CustomerRow[];
+  orders: DecidedOrder[];
+}
+
+const hasKeys = ({ subscriptionId, customerId, email }: CustomerOrder) =>
+  subscriptionId !== null || customerId !== null || email !== null;
+
+function listKeysOf(orders: readonly CustomerOrder[]) {
+  return orders.flatMap(({ integrationId, subscriptionId, previousSubscriptionId, customerId, email }) => [
+    ...[subscriptionId, previousSubscriptionId].flatMap((id) =>
+      id === null ? [] : [{ kind: 'subscription' as const, key: toSubscriptionKey(integrationId, id) }],
+    ),
+    ...(customerId === null
+      ? []
+      : [{ kind: 'customer_id' as const, key: toSubscriptionKey(integrationId, customerId) }]),
+    ...(email === null ? [] : [{ kind: 'email' as const, key: email }]),
+  ]);
+}
+
+/** Loads the rows and orders that can decide these orders, after other decisions about customers have ended. */
+export async function loadKnownCustomers(
+  { db, brandId }: Work,
+  orders: readonly CustomerOrder[],
+): Promise<KnownCustomers> {
+  const recognizable = orders.filter(hasKeys);
+  if (recognizable.length === 0) return { rows: [], orders: [] };
+  const isContinued = recognizable.some(
+    (order) => continuesAnother(order) || startsTrial(order) || order.subscriptionId !== null,
+  );
+  await lockCustomers(db, brandId, isContinued);
+  const rows = await listCustomerRows(db, brandId, listKeysOf(recognizable));
+  return { rows, orders: await listDecidedOrders(db, brandId, recognizable, rows) };
+}
+
+/** The links that customers of these orders may earn by. */
+export const listOwningLinks = ({ rows, orders }: KnownCustomers): string[] => [
+  ...new Set([...rows.map(({ linkId }) => linkId), ...orders.flatMap(({ owner }) => owner?.linkId ?? [])]),
+];
+
+function toWinningLink(link: NamedLink): WinningLink {
+  const { terms, termsId } = getLinkTerms(link);
+  return { linkId: link.id, creatorId: link.creatorId, boundTo: link.integrationId, terms, termsId };
+}
+
+/** The order as it is before a decision. */
+export interface OrderOfCustomer extends CustomerOrder {
+  isTest: boolean;
+  isCancelledUnpaid: boolean;
+  currency: string;
+  /** Masked. */
+  customerEmail: string | null;
+}
+
+/** A decision about an order, with the customer that it belongs to. */
+export interface CustomerOutcome {
+  decision: Decision<NamedLink>;
+  /** The row that decides the order, that it begins, or that keeps another from being made; null without any. */
+  customerId: string | null;
+  newCustomer: NewCustomer | null;
+  /** The terms that the order is decided by; null if nobody earns it. */
+  terms: Terms | null;
+  termsId: string | null;
+  /** The number of the payment of its customer. */
+  payment: number;
+  /** A customer's row decides, not what the order carries. */
+  isByCustomer: boolean;
+}
+
+type Candidate = Attribution['candidates'][number];
+
+function toCandidate(claim: CustomerCandidate): Candidate {
+  const { rowId, by, linkId, firstOrderId, since, until, payment, outcome, reason, terms } = claim;
+  return {
+    type: 'customer',
+    customer_id: rowId,
+    by,
+    link_id: linkId,
+    first_order_id: firstOrderId,
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
+    payment,
+    outcome,
+    reason,
+    duration: terms && { payments: terms.payments, months: terms.months },
+  };
+}
+
+/** Lets what the order carries lose to the customer that it belongs to. */
+const loseToCustomer = (candidate: Candidate): Candidate =>
+  candidate.outcome === 'won' && candidate.type !== 'customer'
+    ? { ...candidate, outcome: 'lost', reason: 'customer_wins' }
+    : candidate;
+
+/** Adds the customer to what the order carries, as the customer's decision says. */
+function mergeDecisions(
+  carried: Decision<NamedLink>,
+  { winner, rule, candidate }: CustomerDecision,
+  links: ReadonlyMap<string, NamedLink>,
+): Decision<NamedLink> {
+  if (!candidate) return carried;
+  const claim = toCandidate(candidate);
+  if (winner === 'carried') return { ...carried, candidates: [...carried.candidates, claim] };
+  const candidates = [...carried.candidates.map(loseToCustomer), claim];
+  const none = { code: null, clickId: null, candidates };
+  if (winner === 'nobody') return { ...none, rule: null, reason: 'no_candidate_qualified', winner: undefined };
+  const link = candidate.linkId === null ? undefined : links.get(candidate.linkId);
+  if (!link) throw new Error(`The link ${candidate.linkId} of a customer was not read.`);
+  return { ...none, rule, reason: null, winner: link };
+}
+
+/** The row that a winning code or click starts or continues, or the one that the decision names. */
+function findRow(
+  order: OrderOfCustomer,
+  { winner, draft, candidate }: CustomerDecision,
+  link: NamedLink | undefined,
+  known: KnownCustomers,
+): { existing: CustomerRow } | { draft: RowDraft } | null {
+  if (winner === 'carried') return link ? findOrDraftRow(order, toWinningLink(link), known.rows, known.orders) : null;
+  if (draft) return { draft };
+  const existing = known.rows.find(({ id }) => id === candidate?.rowId);
+  return existing ? { existing } : null;
+}
+
+/**
+ * Decides an order by what it carries and by the customer that it belongs to. Tests belong to nobody. The decision is added to
+ * `known`, so that it counts for the orders after it.
+ */
+export function decideForCustomer(
+  order: OrderOfCustomer,
+  carried: Decision<NamedLink>,
+  known: KnownCustomers,
+  { rules, links, now }: { rules: Rules; links: ReadonlyMap<string, NamedLink>; now: Date },
+): CustomerOutcome {
+  const { winner: link } = carried;
+  const none = { customerId: null, newCustomer: null, isByCustomer: false, payment: 1 };
+  if (order.isTest) return { ...none, decision: carried, terms: null, termsId: null };
+  const decided = decideByCustomer({
+    order,
+    rows: known.rows,
+    orders: known.orders,
+    carried: link ? { type: carried.rule === 'code' ? 'code' : 'click', creatorId: link.creatorId } : null,
+    policy: rules.customerPolicy,
+    isBelowMinimum: isBelowMinimum(rules, { baseMinor: order.amountMinor, currency: order.currency }),
+  });
+  const decision = mergeDecisions(carried, decided, links);
+  const found = findRow(order, decided, link, known);
+  const newCustomer =
+    found && 'draft' in found
+      ? { id: makeCustomerId(now), draft: found.draft, customerEmail: order.customerEmail }
+      : null;
+  const row =
+    found && 'existing' in found ? found.existing : newCustomer && { ...newCustomer.draft, id: newCustomer.id };
+  if (newCustomer && row) known.rows.push(row);
+  const isByCustomer = decided.winner === 'customer';
+  const deal = isByCustomer ? row : decision.winner ? toWinningLink(decision.winner) : null;
+  const { terms = null, termsId = null } = deal ?? {};
+  known.orders.push(toDecided(order, decision, row, terms));
+  const payment = (isByCustomer && decided.candidate?.payment) || 1;
+  return { decision, customerId: row?.id ?? null, newCustomer, terms, termsId, payment, isByCustomer };
+}
+
+function toDecided(
+  order: OrderOfCustomer,
+  { rule, winner }: Decision<NamedLink>,
+  row: CustomerRow | null,
+  terms: Terms | null,
+): DecidedOrder {
+  const deal = winner && terms ? { ...toWinningLink(winner), terms } : row;
+  return {
+    ...order,
+    isHistory: false,
+    rule: rule === 'first_click' || rule === 'last_click' ? 'click' : rule,
+    owner: deal && {
+      rowId: row?.id ?? null,
+      linkId: deal.linkId,
+      creatorId: deal.creatorId,
+      boundTo: deal.boundTo,
+      terms: deal.terms,
+      isRejected: false,
+    },
+    hasCommission: winner !== undefined,
+  };
+}

@@ -1,0 +1,200 @@
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { NET_COMMISSION } from '../../workflow/terms/budgets.ts';
+import { type AmountsByCurrency, OrderKind, type Terms } from '../../workflow/terms/terms.shapes.ts';
+import { listTermsByIds } from '../../workflow/terms/versions.ts';
+import type { CommissionRow } from '../commissions/commissions.ts';
+import { mailBudgetUse } from '../terms/budget-mails.ts';
+import { isPlain } from '../terms/plain.ts';
+import type { Room } from '../terms/price.ts';
+import { hasSharedLimit, measureRoom, type UsedLimits } from '../terms/room.ts';
+import { type DecisionFacts, getAmountMinor, type OrderLine, type Volume } from '../terms/rules.ts';
+import { findItems } from './items.ts';
+import type { OrderRow } from './orders.ts';
+import type { Pricing } from './pricing.ts';
+
+const StoredVolume = z.object({ orders: z.number(), revenueMinor: z.number() });
+
+/** The facts as a commission keeps them. */
+const StoredFacts = z.object({
+  customer: z.enum(['new', 'returning']).nullable(),
+  country: z.string().nullable(),
+  kind: OrderKind.nullable(),
+  by: z.enum(['code', 'click', 'customer']).nullable(),
+  payment: z.number().nullable(),
+  volume: z.object({ month: StoredVolume, ever: StoredVolume }).nullable(),
+});
+const StoredRoom = z.object({ minor: z.number(), by: z.enum(['customer', 'month', 'budget']), limitMinor: z.number() });
+
+const parseFacts = (stored: unknown): DecisionFacts | null =>
+  stored === null || stored === undefined ? null : StoredFacts.parse(stored);
+const parseRoom = (stored: unknown): Room | null =>
+  stored === null || stored === undefined ? null : StoredRoom.parse(stored);
+
+/** The order whose facts are read. */
+export type FactsOrder = Pick<
+  OrderRow,
+  'id' | 'brandId' | 'integrationId' | 'orderId' | 'currency' | 'occurredAt' | 'customerHash' | 'customerIdHash'
+>;
+
+/** Reads whether the customer has an earlier paid order; null if nothing recognizes them. */
+async function readCustomer(db: Db, order: FactsOrder): Promise<DecisionFacts['customer']> {
+  const { brandId, id, occurredAt, customerHash, customerIdHash } = order;
+  if (customerHash === null && customerIdHash === null) return null;
+  const { rows } = await sql<{ isKnown: boolean }>`
+    select exists (select from orders where brand_id = ${brandId}
+      and (customer_hash = ${customerHash} or customer_id_hash = ${customerIdHash})
+      and paid_at is not null and is_test is not true and (occurred_at, id) < (${occurredAt}, ${id})) as is_known`.execute(
+    db,
+  );
+  return rows[0]?.isKnown ? 'returning' : 'new';
+}
+
+/** Sums the creator's paid orders before this one that are not rejected, net of refunds. */
+async function readVolume(db: Db, order: FactsOrder, creatorId: string): Promise<{ month: Volume; ever: Volume }> {
+  const { brandId, id, occurredAt, currency } = order;
+  const isInMonth = sql`occurred_at >= ${getMonth(occurredAt).start}`;
+  const revenue = sql`amount_minor - refunded_minor`;
+  const { rows } = await sql<{ month: number; monthMinor: number; ever: number; everMinor: number }>`
+    select count(*) filter (where ${isInMonth}) as month, count(*) as ever,
+      coalesce(sum(${revenue}) filter (where ${isInMonth} and currency = ${currency}), 0)::bigint as month_minor,
+      coalesce(sum(${revenue}) filter (where currency = ${currency}), 0)::bigint as ever_minor
+    from commissions where brand_id = ${brandId} and creator_id = ${creatorId} and order_id is not null
+      and paid_at is not null and status <> 'rejected' and (occurred_at, order_id) < (${occurredAt}, ${id})`.execute(
+    db,
+  );
+  const { month = 0, monthMinor = 0, ever = 0, everMinor = 0 } = rows[0] ?? {};
+  return { month: { orders: month, revenueMinor: monthMinor }, ever: { orders: ever, revenueMinor: everMinor } };
+}
+
+/** The month in UTC that a time is in, without its end. */
+const getMonth = (at: Date) => ({
+  start: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth())),
+  end: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)),
+});
+
+/** Reads what conditions of the terms are compared with. What no condition uses is not read. */
+export async function readFacts(
+  db: Db,
+  order: FactsOrder,
+  { terms, creatorId }: { terms: Terms; creatorId: string },
+  known: Pick<DecisionFacts, 'country' | 'kind' | 'by' | 'payment'>,
+): Promise<DecisionFacts> {
+  const needs = (condition: 'customer' | 'volume') => terms.rules.some(({ when }) => when[condition] !== undefined);
+  return {
+    ...known,
+    customer: needs('customer') ? await readCustomer(db, order) : null,
+    volume: needs('volume') ? await readVolume(db, order, creatorId) : null,
+  };
+}
+
+interface Deal {
+  creatorId: string;
+  termsId: string;
+  terms: Terms;
+}
+
+/** Sums other paid commissions that are not rejected, in the order's currency and without what was taken back of them. */
+async function sumOthers(db: Db, { brandId, id, currency }: FactsOrder, matches: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ minor: number }>`
+    select coalesce(sum(${NET_COMMISSION}), 0)::bigint as minor
+    from commissions as one where one.brand_id = ${brandId} and one.currency = ${currency}
+      and one.paid_at is not null and one.status <> 'rejected' and one.order_id <> ${id} and ${matches}`.execute(db);
+  return rows[0]?.minor ?? 0;
+}
+
+/** Orders that terms of this place decided, whatever their version. A link with a percentage alone has no version. */
+const isOfPlace = (brandId: string, termsId: string) => sql`(
+  one.terms_id in (select its.id from terms as its join terms as own using (brand_id, place, place_id)
+    where own.brand_id = ${brandId} and own.id = ${termsId})
+  or one.terms_id is null and one.link_id = (select place_id from terms
+    where brand_id = ${brandId} and id = ${termsId} and place = 'link'))`;
+
+/** Sums what other orders use up of the limits that the terms have in the order's currency. */
+async function readUsed(db: Db, order: FactsOrder, { creatorId, termsId, terms }: Deal): Promise<UsedLimits> {
+  const { brandId, currency, occurredAt, customerHash, customerIdHash } = order;
+  const { caps, budget } = terms;
+  const { start, end } = getMonth(occurredAt);
+  const isInMonth = sql`one.occurred_at >= ${start} and one.occurred_at < ${end}`;
+  const isOfCreator = sql`one.creator_id = ${creatorId}`;
+  const isOfCustomer = sql`one.order_id in (select id from orders where brand_id = ${brandId}
+    and (customer_hash = ${customerHash} or customer_id_hash = ${customerIdHash}))`;
+  const isInBudget = sql`${budget?.per === 'month' ? isInMonth : sql`true`} and ${isOfPlace(brandId, termsId)}`;
+  const sumIfLimited = (amounts: AmountsByCurrency | undefined, matches: RawBuilder<unknown>) =>
+    getAmountMinor(amounts, currency) === undefined ? 0 : sumOthers(db, order, matches);
+  return {
+    customerMinor: await sumIfLimited(caps?.customer, sql`${isOfCreator} and ${isOfCustomer}`),
+    monthMinor: await sumIfLimited(caps?.month, sql`${isOfCreator} and ${isInMonth}`),
+    budgetMinor: await sumIfLimited(budget?.amount, isInBudget),
+  };
+}
+
+/** Orders that share a limit fix what they take of it one after another. */
+async function lockLimits(db: Db, brandId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext(${`limits ${brandId}`}))`.execute(db);
+}
+
+/** What an order pays may depend on the commissions of other orders. */
+export const dependsOnOthers = (terms: Terms, currency: string): boolean =>
+  hasSharedLimit(terms, currency) || terms.rules.some(({ when }) => when.volume !== undefined);
+
+/** Fixes what other orders leave to this one, which is paid now; null if it shares no limit. */
+export async function fixRoom(
+  work: Work,
+  order: FactsOrder,
+  deal: Omit<Deal, 'termsId'> & { termsId: string | null },
+  payableMinor: number,
+): Promise<Room | null> {
+  const { creatorId, termsId, terms } = deal;
+  const { currency, occurredAt: placedAt } = order;
+  if (termsId === null || !hasSharedLimit(terms, currency)) return null;
+  await lockLimits(work.db, order.brandId);
+  const used = await readUsed(work.db, order, { creatorId, termsId, terms });
+  const room = measureRoom(terms, currency, used, payableMinor);
+  const usage = { usedMinor: used.budgetMinor, takenMinor: room?.minor ?? 0 };
+  await mailBudgetUse(work, { termsId, terms, currency, placedAt, ...usage });
+  return room;
+}
+
+type Items = Awaited<ReturnType<typeof findItems>>;
+
+const toLines = ({ items }: Items): OrderLine[] =>
+  items.map(({ lineId, sku, productId, variantId, categories, onSale, quantity, amountMinor }) => ({
+    lineId,
+    sku,
+    productId: productId ?? null,
+    variantId: variantId ?? null,
+    categories: categories ?? null,
+    onSale: onSale ?? null,
+    quantity,
+    amountMinor,
+  }));
+
+/** Loads the lines that terms are applied to. */
+export async function loadPricing(
+  db: Db,
+  order: Pick<FactsOrder, 'brandId' | 'integrationId' | 'orderId' | 'currency'>,
+  fixed: Pick<Pricing, 'terms' | 'facts' | 'room'>,
+): Promise<Pricing> {
+  const items = await findItems(db, order);
+  return { ...fixed, currency: order.currency, lines: toLines(items), refundedItems: items.refunded };
+}
+
+/** Loads what prices a commission beside its order; undefined if its terms are a percentage alone. */
+export async function loadCommissionPricing(
+  db: Db,
+  order: FactsOrder,
+  { termsId, decidedFacts, room }: Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>,
+): Promise<Pricing | undefined> {
+  if (termsId === null) return undefined;
+  const terms = (await listTermsByIds(db, order.brandId, [termsId])).get(termsId);
+  if (!terms || isPlain(terms)) return undefined;
+  return await loadPricing(db, order, { terms, facts: parseFacts(decidedFacts), room: parseRoom(room) });
+}
+
+/** True while an order that paid nobody may be decided again: for 24 hours. */
+export const mayReconsider = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
+  at.getTime() <= occurredAt.getTime() + DAY_MS;

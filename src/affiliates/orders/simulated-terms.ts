@@ -1,0 +1,148 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { validationError } from '../../kit/values/errors.ts';
+import { toPpm } from '../../kit/values/money.ts';
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+import { canonicalTerms } from '../../workflow/terms/terms.ts';
+import { isPlain } from '../terms/plain.ts';
+import { measureRoom } from '../terms/room.ts';
+import type { Attribution } from './attribution.shapes.ts';
+import { type FactsOrder, loadPricing, readFacts } from './decision-facts.ts';
+import { toHex } from './order-history.ts';
+import { getOrderKind } from './order-kinds.ts';
+import type { OrderRow } from './orders.ts';
+import type { Pricing } from './pricing.ts';
+import { computePayable, type KnownRefund, type OrderSnapshot } from './recompute.ts';
+import type { SimulationRequest } from './simulations.shapes.ts';
+
+export type TriedPlace = NonNullable<SimulationRequest['of']>;
+
+/** Lists the codes and links under terms at a place: neither their own terms nor those of nearer places come first. */
+export async function listTriedLinks(db: Db, brandId: string, of: TriedPlace): Promise<Set<string>> {
+  const { link_id: linkId, group_id: groupId, campaign_id: campaignId } = of;
+  const hasGroupTerms = sql`exists (select from group_memberships as member
+    join creator_groups as grouped on grouped.id = member.group_id and grouped.terms_id is not null
+    where member.brand_id = links.brand_id and member.creator_id = links.creator_id and member.until is null)`;
+  const hasCampaignTerms = sql`exists (select from campaigns as campaign
+    where campaign.brand_id = links.brand_id and campaign.id = links.campaign_id and campaign.terms_id is not null)`;
+  const isTried =
+    linkId !== undefined
+      ? sql`links.id = ${linkId}`
+      : groupId !== undefined
+        ? sql`links.inherits_terms and links.creator_id in (select member.creator_id from group_memberships as member
+            where member.brand_id = ${brandId} and member.group_id = ${groupId} and member.until is null)`
+        : campaignId !== undefined
+          ? sql`links.inherits_terms and links.campaign_id = ${campaignId} and not ${hasGroupTerms}`
+          : sql`links.inherits_terms and not ${hasGroupTerms} and not ${hasCampaignTerms}`;
+  const { rows } = await sql<{ id: string }>`
+    select links.id from links where links.brand_id = ${brandId} and ${isTried}`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const PLACES = { link_id: 'links', group_id: 'creatorGroups', campaign_id: 'campaigns' } as const;
+
+/** Refuses a place that the brand does not have. */
+export async function assertPlace(db: Db, brandId: string, of: TriedPlace): Promise<void> {
+  for (const field of ['link_id', 'group_id', 'campaign_id'] as const) {
+    const id = of[field];
+    if (id === undefined) continue;
+    const row = await db
+      .selectFrom(PLACES[field])
+      .select('id')
+      .where('brandId', '=', brandId)
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row) continue;
+    const message = `is not known; got ${JSON.stringify(id)}.`;
+    throw validationError([{ field: `of.${field}`, code: 'not_found', message }]);
+  }
+}
+
+/** An order under tried terms. */
+type TriedOrder = FactsOrder & Pick<OrderRow, 'kind' | 'isRenewal' | 'country'> & { attribution: Attribution };
+
+interface Recorded {
+  creatorId: string;
+  pricing?: Pricing | undefined;
+}
+
+/** Prices by tried terms: as a percentage, as recorded because they are the same, or by rules. */
+export type TriedPricing = { ratePpm: number } | { isRecorded: true } | { pricing: Pricing };
+
+/** Reads what prices an order by tried terms. Facts that were recorded when it was decided count as they were. */
+export async function loadTriedPricing(
+  db: Db,
+  order: TriedOrder,
+  terms: Terms,
+  { creatorId, pricing: recorded }: Recorded,
+): Promise<TriedPricing> {
+  if (recorded && canonicalTerms(recorded.terms) === canonicalTerms(terms)) return { isRecorded: true };
+  if (isPlain(terms)) return { ratePpm: toPpm(terms.rate.percent ?? 0) ?? 0 };
+  const { rule, candidates } = order.attribution;
+  const claim = candidates.find((one) => one.type === 'customer' && one.outcome === 'won');
+  const known = {
+    country: order.country,
+    kind: getOrderKind(order),
+    by: rule === 'code' ? ('code' as const) : claim ? ('customer' as const) : ('click' as const),
+    payment: (claim?.type === 'customer' && claim.payment) || 1,
+  };
+  const read = await readFacts(db, order, { terms, creatorId }, known);
+  const facts = {
+    ...read,
+    customer: read.customer === null ? null : (recorded?.facts?.customer ?? read.customer),
+    volume: read.volume === null ? null : (recorded?.facts?.volume ?? read.volume),
+  };
+  return { pricing: await loadPricing(db, order, { terms, facts, room: null }) };
+}
+
+const usesLines = ({ rules }: Terms) =>
+  rules.some(({ when }) => when.product ?? when.category ?? when.on_sale ?? when.quantity_from);
+const usesCategories = ({ rules }: Terms) => rules.some(({ when }) => when.category ?? when.on_sale);
+
+/** Names the facts of lines that the terms ask for and nobody reported. */
+export function findGap(terms: Terms, { lines }: Pricing): 'without_lines' | 'without_categories' | null {
+  if (lines.length === 0) return usesLines(terms) ? 'without_lines' : null;
+  const isSaid = lines.some(({ categories, onSale }) => categories !== null || onSale !== null);
+  return usesCategories(terms) && !isSaid ? 'without_categories' : null;
+}
+
+/** Sums by shared limit, as simulated orders used it up. Orders come in the order of time. */
+export type UsedOfLimits = Map<string, number>;
+
+function listLimitKeys(
+  { currency, occurredAt, customerHash, customerIdHash }: FactsOrder,
+  creatorId: string,
+  terms: Terms,
+) {
+  const month = occurredAt.toISOString().slice(0, 7);
+  const customer = toHex(customerHash) ?? toHex(customerIdHash);
+  return {
+    customer: customer === null ? null : `customer ${currency} ${creatorId} ${customer}`,
+    month: `month ${currency} ${creatorId} ${month}`,
+    budget: `budget ${currency} ${terms.budget?.per === 'month' ? month : 'ever'}`,
+  };
+}
+
+/** Fixes the room that earlier simulated orders leave to this one. */
+export function withRoom(
+  order: FactsOrder,
+  { snapshot, refunds }: { snapshot: OrderSnapshot; refunds: readonly KnownRefund[] },
+  { creatorId, pricing }: { creatorId: string; pricing: Pricing },
+  used: UsedOfLimits,
+): Pricing {
+  const keys = listLimitKeys(order, creatorId, pricing.terms);
+  const sums = {
+    customerMinor: (keys.customer !== null && used.get(keys.customer)) || 0,
+    monthMinor: used.get(keys.month) ?? 0,
+    budgetMinor: used.get(keys.budget) ?? 0,
+  };
+  const payable = computePayable(snapshot, refunds, pricing);
+  return { ...pricing, room: measureRoom(pricing.terms, order.currency, sums, payable) };
+}
+
+/** Adds what an order pays to what is used of its limits. */
+export function noteUsed(order: FactsOrder, creatorId: string, terms: Terms, minor: number, used: UsedOfLimits): void {
+  for (const key of Object.values(listLimitKeys(order, creatorId, terms))) {
+    if (key !== null) used.set(key, (used.get(key) ?? 0) + minor);
+  }
+}

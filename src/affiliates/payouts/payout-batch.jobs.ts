@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Call } from '../../kit/operation/operation.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { creatorEmail, idField } from '../../kit/values/fields.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import { timestamp } from '../../kit/values/page.ts';
+import { assertBelowLimit, createJob, toJob } from '../../platform/jobs/jobs.ts';
+import { insertLines, listLines, workOnLines } from '../../platform/jobs/lines.ts';
+import { listPayTo } from '../../workflow/payments/payments.ts';
+import { computeTotalDue, isDue, listBalances } from './balances.ts';
+import { PayoutBatch, PayoutBatchMade } from './due-payouts.shapes.ts';
+import { assertExpected, findPayees, isLarge, payPayee, sumByCurrency, weighPayee } from './payout-batch.ts';
+import { payeeName } from './payouts.shapes.ts';
+import { lockPayees } from './payouts.ts';
+import { checkPaidAt } from './settle.ts';
+
+export const PAYOUT_BATCH = 'payout_batch';
+
+const toFilter = ({ currency, cutoff }: PayoutBatch, creatorIds: readonly string[] | undefined) => ({
+  creatorIds,
+  currency,
+  cutoff,
+});
+
+/**
+ * Starts a job if more is due than a call pays; undefined otherwise. Its payees are those with something due now. All are
+ * checked against `expected` at once, and each of them again when it is paid.
+ */
+export async function startPayoutBatch(
+  context: Context,
+  { caller: { brandId, keyId }, body: batch }: Pick<Call<unknown, unknown, PayoutBatch>, 'caller' | 'body'>,
+) {
+  const { postgres, clock, config } = context;
+  const listDue = async (work: Pick<Work, 'db' | 'brandId' | 'now'>) => {
+    const { payeeEmails, unknownEmails } = await findPayees(work, batch.creator_emails ?? []);
+    const filter = toFilter(batch, batch.creator_emails && [...payeeEmails.keys()]);
+    const balances = (await listBalances(work.db, brandId, filter, work.now)).filter(isDue);
+    return { balances, unknownEmails };
+  };
+  const { balances } = await listDue({ db: postgres.db, brandId, now: clock.now() });
+  if (!isLarge(balances, config.commissionsAtOnce)) return undefined;
+  return async (work: Work) => {
+    await assertBelowLimit(work);
+    const paidAt = await checkPaidAt(work, batch);
+    const { balances: due, unknownEmails } = await listDue(work);
+    if (batch.expected !== undefined) assertExpected(batch.expected, due, batch);
+    const { creator_emails: _emails, cutoff, paid_at: _paidAt, ...terms } = batch;
+    const request = {
+      ...terms,
+      ...(cutoff ? { cutoff: cutoff.toISOString() } : {}),
+      paid_at: paidAt.toISOString(),
+      not_found: unknownEmails,
+    };
+    const job = await createJob(work, {
+      kind: PAYOUT_BATCH,
+      request,
+      dueAt: work.now,
+      keyId,
+      totalRows: due.length,
+    });
+    const lines = due.map((balance) => ({
+      creatorId: balance.creatorId,
+      currency: balance.currency,
+      planned: { total_minor: computeTotalDue(balance) },
+    }));
+    await insertLines(work.db, job, lines);
+    return { data: toJob(job, context) };
+  };
+}
+
+const BatchRequest = PayoutBatch.extend({ paid_at: z.coerce.date(), not_found: z.array(z.string()) });
+
+const Planned = z.object({ total_minor: z.number().int() });
+
+const reason = z.enum([...PayoutBatchMade.shape.skipped.element.shape.reason.options, 'changed']);
+
+const Outcome = z.object({
+  payout_id: z.string().nullable(),
+  reason: reason.nullable(),
+  amount_minor: z.number().int(),
+  commission_count: z.number().int(),
+});
+type Outcome = z.output<typeof Outcome>;
+
+const BatchRow = z.object({
+  creator_id: idField('crt', 'Creator who is due something.'),
+  creator_email: creatorEmail,
+  creator_name: payeeName,
+  currency: z.string(),
+  result: z.enum(['paid', 'skipped']),
+  reason: reason.nullable(),
+  amount: z.number(),
+  commission_count: z.number().int(),
+  payout_id: z.string().nullable(),
+  method: PayoutBatch.shape.method,
+  reference: z.string().nullable(),
+  paid_at: timestamp.nullable(),
+});
+
+/** Pays one payee. What changed since the job was started is paid as it is now, unless the caller expected the sums. */
+async function payLine(
+  work: Work,
+  { creatorId, currency, planned }: { creatorId: string; currency: string; planned: unknown },
+  batch: z.output<typeof BatchRequest>,
+): Promise<Outcome> {
+  const { db, brandId, now } = work;
+  const skip = (why: Outcome['reason'], amountMinor = 0): Outcome => ({
+    payout_id: null,
+    reason: why,
+    amount_minor: amountMinor,
+    commission_count: 0,
+  });
+  await lockPayees(db, brandId, [creatorId]);
+  const filter = { ...toFilter(batch, [creatorId]), currency };
+  const [balance] = (await listBalances(db, brandId, filter, now)).filter(isDue);
+  if (!balance) return skip('nothing_due');
+  const isExpected = Planned.parse(planned).total_minor === computeTotalDue(balance);
+  if (batch.expected !== undefined && !isExpected) return skip('changed', computeTotalDue(balance));
+  const payTo = (await listPayTo(db, brandId, [creatorId], now)).get(creatorId);
+  const { due, skipped } = await weighPayee(work, batch, balance, payTo);
+  if (skipped) return skip(skipped.reason, due.sentMinor);
+  const { id } = await payPayee(work, batch, due, payTo, batch.paid_at);
+  return { payout_id: id, reason: null, amount_minor: due.sentMinor, commission_count: due.ids.length };
+}
+
+export const payoutBatchKind = workOnLines({
+  operation: 'pay_payout_batch',
+  request: BatchRequest,
+  outcome: Outcome,
+  step: async (work, line, batch) => ({ outcome: await payLine(work, line, batch), isDone: true }),
+  files: [
+    {
+      name: 'payouts.csv',
+      item: BatchRow,
+      rows: async function* ({ postgres }, job, batch) {
+        for (const { currency, outcome, ...line } of await listLines(postgres.db, job)) {
+          const { amount_minor, commission_count, payout_id, reason: why } = Outcome.parse(outcome);
+          yield {
+            creator_id: line.creatorId,
+            creator_email: line.creatorEmail,
+            creator_name: line.creatorName,
+            currency,
+            result: payout_id === null ? 'skipped' : 'paid',
+            reason: why,
+            amount: fromMinor(amount_minor, currency),
+            commission_count,
+            payout_id,
+            method: batch.method,
+            reference: batch.reference ?? null,
+            paid_at: payout_id === null ? null : batch.paid_at.toISOString(),
+          };
+        }
+      },
+    },
+  ],
+  sum: (lines, { not_found }) => {
+    const paid = lines.filter(({ outcome }) => outcome.payout_id !== null);
+    const skipped = Map.groupBy(lines, ({ outcome }) => outcome.reason);
+    return {
+      payouts: paid.length,
+      by_currency: sumByCurrency(
+        paid.map(({ currency, outcome }) => ({ currency, amountMinor: outcome.amount_minor })),
+      ),
+      skipped: [...skipped].flatMap(([why, own]) => (why === null ? [] : [{ reason: why, creators: own.length }])),
+      not_found,
+    };
+  },
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { prebuild } from '../http/openapi/prebuilt.ts';
+import { MANUAL_HEADERS, renderHits, renderMissing, renderPage, renderStart } from './layout.ts';
+import { PICTURE } from './read.ts';
+import { openSearch } from './search.ts';
+import { ENTRIES } from './shelves.ts';
+
+const MAX_QUERY = 200;
+const Query = z.object({ q: z.string().catch('') }).catch({ q: '' });
+
+/** Serves the README and `docs/` at `/manual`. A page is rendered for its first reader, and kept. */
+export function manualRoutes(app: FastifyInstance): void {
+  const serve = (url: string, render: () => string) => {
+    const send = prebuild('text/html', render);
+    app.get(url, (request, reply) => send(request, reply.headers(MANUAL_HEADERS)));
+  };
+  serve('/manual', renderStart);
+  for (const entry of ENTRIES) serve(`/manual/${entry.name}`, () => renderPage(entry));
+
+  let search: ReturnType<typeof openSearch> | undefined;
+  app.get('/manual/search', async (request, reply) => {
+    const query = Query.parse(request.query).q.trim().slice(0, MAX_QUERY);
+    search ??= openSearch();
+    const hits = (await search)(query);
+    return reply.headers(MANUAL_HEADERS).type('text/html; charset=utf-8').send(renderHits(query, hits));
+  });
+  app.get('/manual/app.webp', (_request, reply) =>
+    reply
+      .type('image/webp')
+      .header('cache-control', 'public, max-age=3600')
+      .send(readFileSync(new URL(`../../../${PICTURE}`, import.meta.url))),
+  );
+  app.get('/manual/*', (_request, reply) =>
+    reply.code(404).headers(MANUAL_HEADERS).type('text/html; charset=utf-8').send(renderMissing()),
+  );
+}

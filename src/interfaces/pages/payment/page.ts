@@ -1,0 +1,122 @@
+import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { timeTag } from '../../../kit/html/times.ts';
+import { queueMail } from '../../../kit/mail/queue.ts';
+import { Email, showAddress } from '../../../kit/values/email.ts';
+import { findContactEmail } from '../../../platform/brands/brands.ts';
+import { confirmRequest, decideChange, findPaymentPage, requestAddress } from '../../../workflow/payments/payments.ts';
+import { creatorPage, type Visit } from '../declare.ts';
+
+type Row = NonNullable<Awaited<ReturnType<typeof findPaymentPage>>>;
+type PaymentVisit = Visit<Row>;
+
+const button = (answer: 'stop' | 'confirm', label: string): Html =>
+  html`<input type="hidden" name="answer" value="${answer}">${submitButton(label)}`;
+
+const answered = (title: string, text: Html | string) => ({ title, content: html`<h1>${title}</h1><p>${text}</p>` });
+
+const findPaidAt = ({ profile, mailAddress }: Row): string => showAddress(profile.walletEmail ?? mailAddress ?? '');
+
+/** The change that waits. Whoever has the link may stop it; the owner of the old address may also confirm it. */
+function showWaiting({ row: { profile, mailAddress }, brand, link, action }: PaymentVisit, at: Date) {
+  const next = showAddress(profile.waiting?.walletEmail ?? mailAddress ?? '');
+  return {
+    title: 'Another payment address',
+    content: html`<h1>Another payment address</h1>
+<p>${brand.name} was asked to pay you at <strong>${next}</strong> from ${timeTag(at)} on.</p>
+${postForm(action, button('stop', 'It was not me'))}
+${link.holderId === undefined ? html`` : postForm(action, button('confirm', 'It was me: use it now'))}`,
+  };
+}
+
+function showForm({ row, brand, action }: PaymentVisit, value = '', problem?: string) {
+  const address = {
+    name: 'email',
+    label: 'Other address',
+    value,
+    problem,
+    required: true,
+    hint: 'Where your PayPal or Wise account receives money. We mail you a link to confirm it.',
+    more: html` type="email" autocomplete="email" required`,
+  };
+  return {
+    title: `${problem === undefined ? '' : 'Error: '}Where you are paid`,
+    content: html`${errorSummary([address])}
+<h1>Where you are paid</h1>
+<p>${brand.name} pays you at <strong>${findPaidAt(row)}</strong>.</p>
+${postForm(action, html`${field(address)}${submitButton('Pay me at this address')}`)}`,
+  };
+}
+
+const showRequest = ({ brand, action }: PaymentVisit, requested: string) => ({
+  title: 'Confirm your payment address',
+  content: html`<h1>Confirm your payment address</h1>
+<p>${brand.name} will pay you at <strong>${showAddress(requested)}</strong>.</p>
+${postForm(action, button('confirm', 'Pay me at this address'))}
+<p class="hint">If you did not ask for this, close this page. Nothing changes.</p>`,
+});
+
+/** The first step of a creator who wants to be paid elsewhere; the second one is the link in the mail. */
+async function request(visit: PaymentVisit) {
+  const typed = visit.form().text('email');
+  const address = Email.safeParse(typed);
+  if (!address.success) return showForm(visit, typed, 'Enter a complete e-mail address, such as name@example.com.');
+  const isKept = await visit.inWork((work) => requestAddress(work, visit.row.creatorId, address.data));
+  return isKept
+    ? answered('Check your mail', 'We mailed you a link. The address changes when you confirm it there.')
+    : answered('Not now', 'Another change waits. See the mail about it.');
+}
+
+async function confirm({ row: { creatorId, linkVersion }, inWork }: PaymentVisit) {
+  const profile = await inWork((work) => confirmRequest(work, creatorId, linkVersion));
+  if (profile === undefined) return answered('Nothing to confirm', 'The change was decided already.');
+  return profile.effectiveAt === null
+    ? answered('Confirmed', 'You are paid at the new address from now on.')
+    : answered(
+        'Confirmed',
+        html`You are paid at the new address from ${timeTag(profile.effectiveAt)} on, or once you confirm it by the mail to the old one. Until then nothing is paid.`,
+      );
+}
+
+/** Ends a change that waits; the brand hears of one that was stopped. */
+async function decide({ row, link, form, inWork }: PaymentVisit) {
+  const { creatorId, creatorName, mailAddress, profile, linkVersion } = row;
+  const isRight = form().text('answer') === 'confirm' && link.holderId !== undefined;
+  const isDecided = await inWork(async (work) => {
+    if (!(await decideChange(work, creatorId, linkVersion, isRight))) return false;
+    const to = isRight ? null : await findContactEmail(work.db, work.brandId);
+    const next = profile.waiting?.walletEmail ?? mailAddress ?? '';
+    const creator = creatorName ?? mailAddress ?? creatorId;
+    const subjectRow = `${creatorId}:payment:${linkVersion}`;
+    if (to !== null) {
+      await queueMail(work, { kind: 'payment_change_stopped', to, subjectRow, params: { creator, next } });
+    }
+    return true;
+  });
+  if (!isDecided) return answered('Nothing waits', 'The change was decided already.');
+  return isRight
+    ? answered('Confirmed', 'The new address holds from now on.')
+    : answered('Stopped', 'The address stays as it was, and the brand was told.');
+}
+
+/**
+ * Where a creator is paid: linked from their page, where they ask for another address, and from the mails that confirm
+ * or stop a change.
+ */
+export const paymentPage = creatorPage<Row>({
+  kind: 'payment',
+  find: async ({ postgres, clock }, { rowId }) => await findPaymentPage(postgres.db, rowId, clock.now()),
+  show: (visit) => {
+    const { effectiveAt, requested } = visit.row.profile;
+    if (effectiveAt !== null) return showWaiting(visit, effectiveAt);
+    if (requested !== null && visit.link.holderId !== undefined) return showRequest(visit, requested);
+    return showForm(visit);
+  },
+  submit: async (visit) => {
+    const { effectiveAt, requested } = visit.row.profile;
+    const answer = visit.form().text('answer');
+    if (answer === '') return await request(visit);
+    const isRequest = effectiveAt === null && requested !== null && visit.link.holderId !== undefined;
+    return isRequest && answer === 'confirm' ? await confirm(visit) : await decide(visit);
+  },
+});

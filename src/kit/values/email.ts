@@ -1,0 +1,49 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { z } from 'zod';
+
+/** RFC 5321 has no longer ones. */
+const MAX_LENGTH = 254;
+const BEYOND_ASCII = /[^\p{ASCII}]/u;
+const OTHER_SCRIPT =
+  'must have only the letters a to z, digits and signs before the @, because mail programs cannot carry other letters there';
+
+/** Rewrites the domain of an address; what is no domain stays as it is, for the check that follows. */
+function rewriteDomain(address: string, rewrite: (domain: string) => string): string {
+  const at = address.lastIndexOf('@') + 1;
+  const domain = rewrite(address.slice(at));
+  return at === 0 || domain === '' ? address : address.slice(0, at) + domain;
+}
+
+/** An address as mail programs carry it: its domain by UTS 46, `ana@xn--bcher-kva.example`. */
+export const toAsciiAddress = (address: string): string =>
+  BEYOND_ASCII.test(address) ? rewriteDomain(address, domainToASCII) : address;
+
+/** An address as people write it: `ana@bücher.example`. */
+export const showAddress = (address: string): string =>
+  address.includes('xn--') ? rewriteDomain(address, domainToUnicode) : address;
+
+const GMAIL = ['gmail.com', 'googlemail.com'];
+
+/**
+ * Returns one spelling for all that reach the same mailbox: case, a `+` suffix and the script of the domain do not
+ * matter, and at Gmail neither do dots. Only to compare: mail goes to the address as it was written.
+ */
+export function toMailbox(email: string): string {
+  const text = toAsciiAddress(email.trim().toLowerCase());
+  const at = text.lastIndexOf('@');
+  if (at < 0) return text;
+  const domain = text.slice(at + 1);
+  const local = text.slice(0, at).replace(/(?<=.)\+.*$/s, '');
+  return GMAIL.includes(domain) ? `${local.replaceAll('.', '')}@gmail.com` : `${local}@${domain}`;
+}
+
+/** An e-mail address in a request, with a domain in any script. */
+export const Email = z
+  .string()
+  .trim()
+  .max(MAX_LENGTH)
+  .overwrite(toAsciiAddress)
+  .pipe(
+    z.email({ error: ({ input }) => (BEYOND_ASCII.test(String(input)) ? OTHER_SCRIPT : undefined) }).max(MAX_LENGTH),
+  )
+  .meta({ example: 'ana@example.com' });

@@ -1,0 +1,135 @@
+import path from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { z } from 'zod';
+import { Import, OF } from '../../affiliates/imports/imports.shapes.ts';
+import { filled } from './arguments.ts';
+import { around } from './around.ts';
+import { readNamedFile, readTextFile } from './files.ts';
+import { openRest, type Rest } from './rest.ts';
+
+interface Options {
+  of?: string;
+  source?: string;
+  set: Record<string, unknown>;
+  map?: string;
+  option: Record<string, boolean>;
+  dryRun?: boolean;
+  yes?: boolean;
+  json?: boolean;
+}
+
+/** Exit codes: questions are open; recorded, with lines that were refused. */
+const QUESTIONS_OPEN = 3;
+const SOME_REFUSED = 4;
+
+const Answer = z.object({ data: Import });
+type Read = z.output<typeof Import>;
+
+/** `dates=dmy` or `columns.amount=Commission`, as a part of the mapping. */
+function collectSetting(text: string, settings: Record<string, unknown>): Record<string, unknown> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('must be a name and a value, such as dates=dmy.');
+  const [name = '', ...below] = text.slice(0, at).split('.');
+  const value = text.slice(at + 1);
+  const inner = below.join('.');
+  if (inner === '') return { ...settings, [name]: value };
+  const before = settings[name];
+  return { ...settings, [name]: { ...(typeof before === 'object' ? before : {}), [inner]: value } };
+}
+
+const collectOption = (name: string, options: Record<string, boolean>) => ({ ...options, [name]: true });
+
+const print = (text: string) => void around().out.write(`${text}\n`);
+
+/** The `--set` that gives an answer. */
+const toSetting = (mapping: Record<string, unknown>): string =>
+  Object.entries(mapping)
+    .flatMap(([name, value]) =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).map(([inner, own]) => `--set '${name}.${inner}=${own}'`)
+        : [`--set '${name}=${value}'`],
+    )
+    .join(' ');
+
+function printReading({ file, format, text, counts, sums, refusals, warnings, questions }: Read): void {
+  print([file.name, format?.name, text?.encoding, counts && `${counts.lines} lines`].filter(Boolean).join(', '));
+  for (const { outcome, records, currency, net, refunded } of sums)
+    print(`${outcome}: ${records} records, ${net} ${currency} net, ${refunded} refunded`);
+  if (counts)
+    print(
+      `${counts.new} new, ${counts.known} known, ${counts.differs} differ, ${counts.repeated} repeated, ` +
+        `${counts.left_out} left out, ${counts.refused} refused`,
+    );
+  for (const { message } of warnings) print(`Note: ${message}`);
+  for (const { message, first_lines: lines } of refusals)
+    print(`Refused${lines.length === 0 ? '' : ` (lines ${lines.join(', ')})`}: ${message}`);
+  for (const { message, options } of questions) {
+    print(`Question: ${message}`);
+    for (const { label, mapping } of options) print(`  ${label}: ${toSetting(mapping)}`);
+  }
+}
+
+/** Waits until no worker has to do with the import. */
+async function waitFor(rest: Rest, id: string): Promise<Read> {
+  for (;;) {
+    const { data } = Answer.parse(await rest.send('GET', `/v1/imports/${id}?wait=20`));
+    if (!['reading', 'running', 'undoing'].includes(data.status)) return data;
+  }
+}
+
+async function sendFile(rest: Rest, file: string, options: Options & { of: string }): Promise<Read> {
+  const stored: unknown = options.map === undefined ? {} : JSON.parse(readTextFile(options.map));
+  const form = new FormData();
+  form.append('of', options.of);
+  if (options.source !== undefined) form.append('source', options.source);
+  form.append('mapping', JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(stored), ...options.set }));
+  form.append('options', JSON.stringify(options.option));
+  form.append('file', new File([readNamedFile(file)], path.basename(file)));
+  const { data } = Answer.parse(await rest.send('POST', '/v1/imports', form));
+  return await waitFor(rest, data.id);
+}
+
+async function confirm(rest: Rest, read: Read): Promise<Read> {
+  await rest.send('POST', `/v1/imports/${read.id}/confirm`, { reading_id: read.reading_id });
+  return await waitFor(rest, read.id);
+}
+
+async function importFile(file: string, options: Options & { of: string }): Promise<void> {
+  const rest = openRest();
+  const read = await sendFile(rest, file, options);
+  const isRecorded = read.status === 'ready' && options.yes === true && options.dryRun !== true;
+  if (options.json && !isRecorded) print(JSON.stringify(read, null, 2));
+  if (!options.json) printReading(read);
+  if (read.status === 'refused') throw new Error('The file is refused; nothing was recorded.');
+  if (read.status === 'needs_answers') {
+    around().exitCode = QUESTIONS_OPEN;
+    return;
+  }
+  if (!isRecorded) {
+    around().err.write(`Nothing was recorded. Add --yes to record it, or confirm ${read.id} in the app.\n`);
+    return;
+  }
+  const done = await confirm(rest, read);
+  if (options.json) print(JSON.stringify(done, null, 2));
+  else print(`${done.status}: ${done.result?.written ?? 0} written, ${done.result?.known ?? 0} known`);
+  if (done.status !== 'done') throw new Error(done.error ?? `The import is ${done.status}.`);
+  if ((done.counts?.refused ?? 0) > 0) around().exitCode = SOME_REFUSED;
+}
+
+/** Adds what `rollcall import FILE` takes. */
+export const addFileArguments = (command: Command): Command =>
+  command
+    .argument('[file]', "a file of another tool's: CSV, TSV or .xlsx")
+    .addOption(new Option('--of <kind>', 'what it has').choices([...OF]))
+    .addOption(new Option('--source <name>', 'where it comes from').argParser(filled))
+    .option('--set <name=value>', 'settles how it is read, such as dates=dmy', collectSetting, {})
+    .addOption(new Option('--map <file>', 'a mapping as JSON').argParser(filled))
+    .option('--option <name>', 'what is written: pays, add_creators or create', collectOption, {})
+    .option('--dry-run', 'only say what would be recorded')
+    .option('--yes', 'record it, if no question is open')
+    .option('--json', 'as JSON')
+    .action(async (file: string | undefined, options: Options, self: Command) => {
+      if (file === undefined || options.of === undefined)
+        return self.error('error: name a file, and what it has with --of');
+      await importFile(file, { ...options, of: options.of });
+    });

@@ -1,0 +1,87 @@
+import { type Command, Option } from 'commander';
+import {
+  DataRequestCreate,
+  type DataRequestRow,
+  toDataRequest,
+} from '../../affiliates/data-requests/data-requests.shapes.ts';
+import {
+  carryOutRunning,
+  createRequest,
+  dataRequests,
+  listReceivers,
+  readFileRows,
+} from '../../affiliates/data-requests/data-requests.ts';
+import { convertSeals } from '../../affiliates/ledger/convert-seals.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { around } from './around.ts';
+import { getBrand } from './brands.ts';
+import { type CommandEngines, withEngines } from './open.ts';
+
+interface Options {
+  brand?: string;
+  creatorId?: string;
+  creatorEmail?: string;
+  creatorHandle?: string;
+  customerEmail?: string;
+  reason?: string;
+  forfeit?: boolean;
+}
+
+/** Files a request and carries it out. */
+async function carryOut(
+  { db, clock, secrets }: CommandEngines,
+  kind: 'erasure' | 'access',
+  options: Options,
+): Promise<DataRequestRow> {
+  const { id: brandId } = await getBrand(db, options.brand);
+  const { creatorId, creatorEmail, creatorHandle, customerEmail, reason, forfeit } = options;
+  const body = DataRequestCreate.parse({
+    kind,
+    creator_id: creatorId,
+    creator_email: creatorEmail,
+    creator_handle: creatorHandle,
+    customer_email: customerEmail,
+    reason,
+    forfeit,
+  });
+  const actor = { brandId, keyId: null, operation: `people_${kind}`, requestId: null };
+  const row = await inWork(db, clock, actor, (work) => createRequest(work, secrets(), body, 'cli'));
+  if (row.state !== 'running') return row;
+  await convertSeals(db, clock, brandId);
+  await inWork(db, clock, actor, (work) => carryOutRunning(work, secrets(), row.id));
+  return await dataRequests.get(db, brandId, row.id);
+}
+
+const print = (value: unknown) => around().out.write(`${JSON.stringify(value, null, 2)}\n`);
+
+async function erase(engines: CommandEngines, options: Options): Promise<void> {
+  print(toDataRequest(await carryOut(engines, 'erasure', options)));
+}
+
+async function exportPerson(engines: CommandEngines, options: Options): Promise<void> {
+  const { db, clock, secrets } = engines;
+  const { id, brandId } = await carryOut(engines, 'access', options);
+  const file = await readFileRows(db, secrets(), brandId, id, clock.now());
+  const tables = Object.fromEntries([...(file?.taken ?? [])].filter(([, rows]) => rows.length > 0));
+  print({ request: id, tables, received_by: await listReceivers(db, brandId) });
+}
+
+const addSelectors = (command: Command) =>
+  command
+    .option('--brand <id or name>', 'the brand; needed if there are several')
+    .addOption(new Option('--creator-id <id>', 'a creator, by id'))
+    .addOption(new Option('--creator-email <address>', 'a creator, by e-mail address'))
+    .addOption(new Option('--creator-handle <handle>', 'a creator, by a handle'))
+    .addOption(new Option('--customer-email <address>', 'one who bought, by e-mail address'))
+    .option('--reason <words>', 'your own words on the request');
+
+export function peopleCommands(program: Command): void {
+  const people = program.command('people').description("people's rights: to be erased, and to be told what is kept");
+  addSelectors(people.command('erase'))
+    .description('erase a creator or one who bought; prints what was removed and what stays')
+    .option('--forfeit', 'reject what is still due to the creator, which otherwise refuses the erasure')
+    .action((options: Options) => withEngines((engines) => erase(engines, options)));
+  addSelectors(people.command('export'))
+    .description('print everything that is kept of a person, as JSON')
+    .action((options: Options) => withEngines((engines) => exportPerson(engines, options)));
+}

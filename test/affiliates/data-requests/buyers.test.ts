@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { carryOutDataRequests, endDataRequests } from '../../../src/affiliates/data-requests/data-requests.jobs.ts';
+import { verifyRecords } from '../../../src/affiliates/ledger/verify-ledger.ts';
+import { call, send, startApp, type TestApp } from '../../harness/app.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
+import { openShop as openShopAt, type Shop } from '../../harness/shop.ts';
+import { orderNumber, shopifyOrder } from '../../harness/shopify-order.ts';
+import { deliver, newestDelivery, signedDelivery, WEBHOOK_SECRET } from '../../harness/store.ts';
+import { findTraces } from '../../harness/traces.ts';
+import { wooOrder } from '../../harness/woo-order.ts';
+
+let app: TestApp;
+let database: TestDatabase;
+const shops: Shop[] = [];
+beforeAll(async () => {
+  database = await makeDatabase('buyers');
+  app = await startApp({ urls: { postgres: database.url, redis: ownRedis() } });
+});
+afterAll(async () => {
+  for (const { store } of shops) await store.close();
+  await app?.close();
+  await database?.drop();
+});
+
+async function openShop(provider: Shop['store']['provider']): Promise<Shop> {
+  const shop = await openShopAt(app, provider);
+  shops.push(shop);
+  return shop;
+}
+
+const BUYER = 'jane.buyer@mail.example';
+const OTHER = 'john.other@mail.example';
+
+async function sendTo(shop: Shop, topic: string, body: object) {
+  const { provider } = shop.store;
+  return await deliver(app.url, provider, shop.id, signedDelivery(provider, WEBHOOK_SECRET, topic, body));
+}
+
+const keyOf = ({ brand }: Shop) => brand.key('brand');
+
+async function listOrders(shop: Shop) {
+  const { body } = await call(`${app.url}/v1/orders`, await keyOf(shop));
+  return body.data.map((one: Record<string, unknown>) => ({ ...one, order_id: String(one.order_id) }));
+}
+
+const rowsOf = (shop: Shop) =>
+  app.context.postgres.db
+    .selectFrom('orders')
+    .select(['orderId', 'customerEmail', 'customerHash', 'customerIdHash', 'erasedBy', 'baseMinor'])
+    .where('brandId', '=', shop.brand.id)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute();
+
+const problems = async ({ brand }: Shop) => (await verifyRecords(app.context.postgres.db, brand.id)).problems;
+
+/** Two orders of the buyer and one of somebody else. */
+async function buy(shop: Shop) {
+  const [one, two, other] = [orderNumber(), orderNumber(), orderNumber()];
+  for (const [id, email] of [
+    [one, BUYER],
+    [two, BUYER],
+    [other, OTHER],
+  ] as const) {
+    const order = shopifyOrder({ id, email, codes: [shop.assignment.code], status: 'paid' });
+    expect((await sendTo(shop, 'orders/paid', order)).became?.state).toBe('done');
+  }
+  return { one, two, other };
+}
+
+const redact = (email: string | null, orders: readonly number[]) => ({
+  ...{ shop_id: 1, shop_domain: 'fake.myshopify.com', customer: { id: 1, email, phone: '' } },
+  orders_to_redact: orders,
+});
+
+describe('an erasure of a buyer', () => {
+  it('takes the customer out of their orders, keeps what these are worth, and later reports bring nothing back', async () => {
+    const shop = await openShop('shopify');
+    const { one } = await buy(shop);
+    const figures = await listOrders(shop);
+    const body = { kind: 'erasure', customer_email: `  ${BUYER.toUpperCase()} `.trim() };
+    const answer = await send(`${app.url}/v1/data-requests`, await keyOf(shop), 'POST', body);
+    expect(answer.body.data, JSON.stringify(answer.body)).toMatchObject({
+      state: 'done',
+      subject: 'customer',
+      removed: { orders: 2 },
+    });
+    await endDataRequests.run(app.context);
+
+    const rows = await rowsOf(shop);
+    const [first, second, third] = rows;
+    expect(rows.map(({ customerEmail, erasedBy, baseMinor }) => [customerEmail, erasedBy !== null, baseMinor])).toEqual(
+      [
+        [null, true, first?.baseMinor],
+        [null, true, second?.baseMinor],
+        ['j***@m***.example', false, third?.baseMinor],
+      ],
+    );
+    expect(first?.customerHash).toEqual(second?.customerHash);
+    expect(first?.customerHash).not.toEqual(third?.customerHash);
+    const worth = (list: Record<string, unknown>[]) =>
+      list.map(({ order_id, amount, customer }) => [order_id, amount, customer]);
+    expect(worth(await listOrders(shop))).toEqual(worth(figures));
+    expect(await problems(shop)).toEqual([]);
+
+    const later = shopifyOrder({
+      id: one,
+      email: BUYER,
+      codes: [shop.assignment.code],
+      status: 'paid',
+      updatedAt: new Date(),
+    });
+    expect((await sendTo(shop, 'orders/updated', later)).became?.state).toBe('done');
+    expect((await rowsOf(shop))[0]).toEqual(first);
+    expect(await findTraces(app.context.postgres.db, [BUYER])).toEqual([]);
+    const stored = await app.context.postgres.db
+      .selectFrom('storeDeliveries')
+      .select(['orderId', 'body'])
+      .where('integrationId', '=', shop.id)
+      .execute();
+    expect(stored.filter(({ body: bytes }) => bytes.length > 0).map(({ orderId }) => orderId)).toEqual([
+      third?.orderId,
+    ]);
+
+    const next = shopifyOrder({ id: orderNumber(), email: BUYER, codes: [shop.assignment.code], status: 'paid' });
+    await sendTo(shop, 'orders/paid', next);
+    const newest = (await listOrders(shop)).find(({ order_id }: { order_id: string }) => order_id === String(next.id));
+    expect(newest).toMatchObject({ customer: 'new' });
+    expect(await problems(shop)).toEqual([]);
+  });
+
+  it('is carried out for Shopify’s customers/redact, of this store alone, and shows nobody the request', async () => {
+    const shop = await openShop('shopify');
+    const elsewhere = await openShop('shopify');
+    const { one } = await buy(shop);
+    await buy(elsewhere);
+    const answer = await sendTo(shop, 'customers/redact', redact(BUYER, [one]));
+    expect([answer.status, answer.became?.state]).toEqual([200, 'done']);
+    await carryOutDataRequests.run(app.context);
+    const key = await keyOf(shop);
+    const { body } = await call(`${app.url}/v1/data-requests`, key);
+    expect(body.data).toMatchObject([
+      { source: 'shopify', subject: 'customer', state: 'done', removed: { orders: 2 } },
+    ]);
+    expect((await rowsOf(shop)).map(({ customerEmail }) => customerEmail)).toEqual([null, null, 'j***@m***.example']);
+    expect((await rowsOf(elsewhere)).map(({ erasedBy }) => erasedBy)).toEqual([null, null, null]);
+    expect(await findTraces(app.context.postgres.db, [BUYER])).toEqual([]);
+    expect(await problems(shop)).toEqual([]);
+    // Shopify sends it again.
+    await sendTo(shop, 'customers/redact', redact(BUYER, [one]));
+    await carryOutDataRequests.run(app.context);
+    expect((await call(`${app.url}/v1/data-requests`, key)).body.data[0]).toMatchObject({ state: 'done', removed: {} });
+  });
+
+  it('refuses a redaction that is not signed, and takes one by order ids without an address', async () => {
+    const shop = await openShop('shopify');
+    const { one } = await buy(shop);
+    const forged = signedDelivery('shopify', 'another secret', 'customers/redact', redact(BUYER, [one]));
+    expect((await deliver(app.url, 'shopify', shop.id, forged)).status).toBe(401);
+    await sendTo(shop, 'customers/redact', redact(null, [one]));
+    await carryOutDataRequests.run(app.context);
+    expect((await rowsOf(shop)).map(({ erasedBy }) => erasedBy !== null)).toEqual([true, false, false]);
+  });
+
+  it('takes every buyer of a store, and its access, for shop/redact', async () => {
+    const shop = await openShop('shopify');
+    await buy(shop);
+    await sendTo(shop, 'shop/redact', { shop_id: 1, shop_domain: 'fake.myshopify.com' });
+    await carryOutDataRequests.run(app.context);
+    expect((await rowsOf(shop)).map(({ customerEmail, erasedBy }) => [customerEmail, erasedBy !== null])).toEqual([
+      ...[
+        [null, true],
+        [null, true],
+        [null, true],
+      ],
+    ]);
+    const { body } = await call(`${app.url}/v1/affiliates/integrations/${shop.id}`, await keyOf(shop));
+    expect(body.data.status).toBe('disconnected');
+    expect(await problems(shop)).toEqual([]);
+  });
+
+  it('follows the eraser of WooCommerce, whose order then names deleted@site.invalid', async () => {
+    const shop = await openShop('woocommerce');
+    const order = (email: string, modifiedAt: string) =>
+      wooOrder({ id: 801, email, codes: [shop.assignment.code], paidAt: '2026-03-22T16:28:05', modifiedAt });
+    await sendTo(shop, 'order.updated', order(BUYER, '2026-03-22T16:28:10'));
+    await sendTo(shop, 'order.updated', order('deleted@site.invalid', '2026-03-25T10:00:00'));
+    await carryOutDataRequests.run(app.context);
+    expect(await rowsOf(shop)).toMatchObject([
+      { customerEmail: null, erasedBy: expect.stringMatching(/^drq_/), customerIdHash: null },
+    ]);
+    expect((await call(`${app.url}/v1/data-requests`, await keyOf(shop))).body.data).toMatchObject([
+      { source: 'woocommerce', state: 'done' },
+    ]);
+    expect(await problems(shop)).toEqual([]);
+  });
+
+  it('narrows an address to orders that are named', async () => {
+    const shop = await openShop('shopify');
+    const { one, other } = await buy(shop);
+    const body = { kind: 'erasure', customer_email: BUYER, order_ids: [String(one), String(other)] };
+    const answer = await send(`${app.url}/v1/data-requests`, await keyOf(shop), 'POST', body);
+    expect(answer.body.data.removed.orders).toBe(1);
+  });
+});
+
+describe('an access of a buyer', () => {
+  it('is a file with their orders, that Shopify may ask for too', async () => {
+    const shop = await openShop('shopify');
+    const { one } = await buy(shop);
+    const wish = { shop_id: 1, shop_domain: 'x', customer: { id: 1, email: BUYER }, orders_requested: [one] };
+    expect((await sendTo(shop, 'customers/data_request', { ...wish, data_request: { id: 9 } })).became?.state).toBe(
+      'done',
+    );
+    await carryOutDataRequests.run(app.context);
+    const key = await keyOf(shop);
+    const [request] = (await call(`${app.url}/v1/data-requests?kind=access`, key)).body.data;
+    expect(request).toMatchObject({ state: 'done', removed: { orders: 2 } });
+    const file = await call(`${app.url}/v1/data-requests/${request.id}/file`, key);
+    expect(file.body.tables.orders).toHaveLength(2);
+    expect(file.body.tables.orders[0]).toMatchObject({ customer_email: 'j***@m***.example' });
+    expect(await newestDelivery(app.context, shop.id)).toMatchObject({ state: 'done' });
+  });
+});

@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beginTurn } from '../../src/platform/jobs/jobs.ts';
+import { call, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { bytesOf, jobOf, runJobs } from '../harness/exporting.ts';
+import { codeOf, get, makePayer, type Payer } from '../harness/paying.ts';
+import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../harness/sales.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-months-'));
+let database: TestDatabase;
+/** Pays and approves nothing at once. */
+let app: TestApp;
+
+beforeAll(async () => {
+  // Turns are taken of all jobs there are.
+  database = await makeDatabase('months');
+  app = await startApp({
+    urls: { postgres: database.url },
+    env: { ROLLCALL_DIR: folder, COMMISSIONS_AT_ONCE: '1' },
+  });
+});
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A brand with two creators; each has two sales of 100, which earn 10 each. */
+async function makeMonth(): Promise<{ owner: Payer; bob: Assignment }> {
+  const owner = await makePayer(app);
+  const bob = await makeAssignment(app.context, owner.brand, { email: `${unique('bob')}@mail.example`, name: 'Bob' });
+  for (const assignment of [owner.ann, owner.ann, bob, bob]) await makeSale(app.context, owner.brand, { assignment });
+  return { owner, bob };
+}
+
+const approveDue = ({ key }: Payer, body: object = {}, query = '') =>
+  send(`${app.url}/v1/commissions/approve-due${query}`, key, 'POST', { cutoff: daysAgo(0).toISOString(), ...body });
+const payBatch = ({ key }: Payer, body: object = {}, headers: object = {}, query = '') =>
+  send(`${app.url}/v1/payouts/batch${query}`, key, 'POST', { method: 'bank_transfer', ...body }, headers);
+const listPayouts = async (owner: Payer) => (await get(owner, '/v1/payouts')).body.data;
+
+async function approveMonth(): Promise<{ owner: Payer; bob: Assignment }> {
+  const month = await makeMonth();
+  expect((await approveDue(month.owner)).status).toBe(202);
+  await runJobs(app);
+  return month;
+}
+
+async function readFile(owner: Payer, jobId: string, name: string): Promise<Record<string, string>[]> {
+  const { files } = await jobOf(app, owner.key, jobId);
+  const bytes = await bytesOf(
+    app,
+    files.find((file: { name: string }) => file.name === name),
+  );
+  return parse(bytes, { columns: true });
+}
+
+describe('Approving everything that can be approved', () => {
+  it('is a job above the bound, which approves up to the cutoff and leaves what has a high fraud flag to a person', async () => {
+    const { owner, bob } = await makeMonth();
+    await makeSale(app.context, owner.brand, { assignment: bob, occurredAt: daysAgo(40) });
+    await makeSale(app.context, owner.brand, { assignment: bob, occurredAt: daysAgo(2) });
+    const flagged = await makeSale(app.context, owner.brand, { assignment: bob });
+    const flags = [{ code: 'velocity', severity: 'high', detail: 'x', detected_at: daysAgo(60).toISOString() }];
+    await app.context.postgres.db
+      .updateTable('commissions')
+      .set({ fraudFlags: JSON.stringify(flags) })
+      .where('id', '=', flagged.id)
+      .execute();
+    const started = await approveDue(owner, { cutoff: daysAgo(50).toISOString(), note: 'March' });
+    expect([started.status, started.body.data]).toMatchObject([
+      202,
+      { kind: 'approval', status: 'queued', total_rows: 2 },
+    ]);
+    await runJobs(app);
+    const job = await jobOf(app, owner.key, started.body.data.id);
+    const by_currency = [{ currency: 'USD', commissions: 4, total: 40 }];
+    expect(job).toMatchObject({
+      status: 'done',
+      progress: 1,
+      rows: 2,
+      result: { updated: 4, flagged: 1, by_currency },
+    });
+    const rows = await readFile(owner, job.id, 'approved.csv');
+    expect(rows).toMatchObject([
+      { creator_email: owner.ann.email, commissions: '2', amount: '20', flagged: '0' },
+      { creator_email: bob.email, commissions: '2', amount: '20', flagged: '1' },
+    ]);
+    const { body } = await get(owner, '/v1/commissions?status=approved');
+    expect(body.data.map((one: { status_note: string }) => one.status_note)).toEqual(Array(4).fill('March'));
+    // What is left is one commission of the shop, which a call approves itself.
+    const rest = await approveDue(owner, { creator_email: bob.email });
+    expect([rest.status, rest.body.data]).toMatchObject([200, { updated: 1, flagged: 1 }]);
+    expect((await approveDue(owner, { creator_email: bob.email, flagged: true })).body.data.updated).toBe(1);
+    expect((await approveDue(owner)).body.data).toEqual({ updated: 0, flagged: 0, by_currency: [] });
+  });
+
+  it('refuses a plan of more than it approves at once, and what it does not understand', async () => {
+    const { owner } = await makeMonth();
+    expect(codeOf(await approveDue(owner, {}, '?mode=plan'))).toEqual([409, 'CONFLICT']);
+    expect(codeOf(await approveDue(owner, { cutoff: 'March' }))).toEqual([422, 'VALIDATION_ERROR']);
+    expect((await get(owner, '/v1/commissions?status=approved')).body.data).toEqual([]);
+  });
+});
+
+describe('A batch of payouts above the bound', () => {
+  it('is a job whose file lists each payout, and the same Idempotency-Key starts no second one', async () => {
+    const { owner, bob } = await approveMonth();
+    const headers = { 'idempotency-key': unique('month') };
+    const body = { reference: 'March', creator_emails: [owner.ann.email, bob.email, 'nobody@mail.example'] };
+    const started = await Promise.all(Array.from({ length: 4 }, () => payBatch(owner, body, headers)));
+    expect(started.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+    const [{ id }] = started.map((one) => one.body.data);
+    expect(started.map((one) => one.body.data.id)).toEqual([id, id, id, id]);
+    expect((await get(owner, '/v1/jobs?kind=payout_batch')).body.pagination.total).toBe(1);
+    await runJobs(app);
+    // The repeat after its end is the first answer, too, although nothing is due any more.
+    const repeat = await payBatch(owner, body, headers);
+    expect([repeat.status, repeat.body]).toEqual([202, started[0]?.body]);
+    const job = await jobOf(app, owner.key, id);
+    expect(job.result).toEqual({
+      payouts: 2,
+      by_currency: [{ currency: 'USD', total: 40, payouts: 2 }],
+      skipped: [],
+      not_found: ['nobody@mail.example'],
+    });
+    const payouts = await listPayouts(owner);
+    expect(payouts).toHaveLength(2);
+    const rows = await readFile(owner, id, 'payouts.csv');
+    expect(rows.map((row) => [row.creator_email, row.result, row.amount, row.commission_count])).toEqual([
+      [owner.ann.email, 'paid', '20', '2'],
+      [bob.email, 'paid', '20', '2'],
+    ]);
+    expect(rows.map((row) => row.payout_id).sort()).toEqual(payouts.map((one: { id: string }) => one.id).sort());
+    expect(payouts[0]).toMatchObject({ reference: 'March', status: 'paid', amount: 20 });
+    const { data: audits } = (await get(owner, `/v1/audit-log?resource_id=${payouts[0].id}`)).body;
+    expect(audits).toMatchObject([{ operation: 'pay_payout_batch', key_id: expect.stringMatching(/^key_/) }]);
+  });
+
+  it('pays nobody twice when two jobs run, and when the worker that took them is never heard of again', async () => {
+    const { owner } = await approveMonth();
+    const [one, other] = [await payBatch(owner), await payBatch(owner)];
+    expect([one.status, other.status]).toEqual([202, 202]);
+    const ids = [one, other].map(({ body }) => body.data.id);
+    const { db } = app.context.postgres;
+    // The worker takes both jobs, and is never heard of again.
+    for (const id of ids)
+      await beginTurn(db, { id, brandId: owner.brand.id }, { claim: unique('lost'), now: new Date() });
+    await runJobs(app);
+    const jobs = await Promise.all(ids.map((id) => jobOf(app, owner.key, id)));
+    expect(jobs.map(({ status }) => status)).toEqual(['done', 'done']);
+    expect(jobs.reduce((sum, { result }) => sum + result.payouts, 0)).toBe(2);
+    expect(await listPayouts(owner)).toHaveLength(2);
+    expect((await get(owner, '/v1/payouts/preview')).body.summary.by_currency).toEqual([]);
+  });
+
+  it('pays nobody whose sum has changed since it was expected, and nothing if it has changed before the call', async () => {
+    const { owner, bob } = await approveMonth();
+    const expected = [{ currency: 'USD', total: 40, payees: 2 }];
+    const wrong = await payBatch(owner, { expected: [{ currency: 'USD', total: 41, payees: 2 }] });
+    expect(codeOf(wrong)).toEqual([409, 'CONFLICT']);
+    const started = await payBatch(owner, { expected });
+    expect(started.status).toBe(202);
+    const more = await makeSale(app.context, owner.brand, { assignment: bob });
+    await send(`${app.url}/v1/affiliates/commissions/${more.id}`, owner.key, 'PATCH', { status: 'approved' });
+    await runJobs(app);
+    const { result } = await jobOf(app, owner.key, started.body.data.id);
+    expect(result).toMatchObject({ payouts: 1, skipped: [{ reason: 'changed', creators: 1 }] });
+    expect(await listPayouts(owner)).toMatchObject([{ creator_email: owner.ann.email, amount: 20 }]);
+  });
+
+  it('cannot be planned, and pays nobody if it is cancelled before its first turn', async () => {
+    const { owner } = await approveMonth();
+    expect(codeOf(await payBatch(owner, {}, {}, '?mode=plan'))).toEqual([409, 'CONFLICT']);
+    const { body } = await payBatch(owner);
+    const cancelled = await send(`${app.url}/v1/jobs/${body.data.id}`, owner.key, 'DELETE');
+    expect(cancelled.body.data.status).toBe('cancelled');
+    expect(await runJobs(app)).toBe(0);
+    expect(await listPayouts(owner)).toEqual([]);
+  });
+});
+
+describe('Statements of everybody', () => {
+  it('are one job with a list of links and a file of all lines, as of one ledger entry', async () => {
+    const { owner, bob } = await approveMonth();
+    const body = { from: daysAgo(90).toISOString().slice(0, 10), to: daysAgo(0).toISOString().slice(0, 10) };
+    const started = await send(`${app.url}/v1/statements/batch`, owner.key, 'POST', body);
+    expect([started.status, started.body.data.kind]).toEqual([202, 'statements']);
+    const { id } = started.body.data;
+    await makeSale(app.context, owner.brand, { assignment: bob });
+    await runJobs(app);
+    expect((await jobOf(app, owner.key, id)).result).toEqual({ statements: 2, without: 0, mailed: 0 });
+    const rows = await readFile(owner, id, 'statements.csv');
+    expect(rows.map((row) => [row.creator_email, row.currency, row.commission, row.closing])).toEqual([
+      [owner.ann.email, 'USD', '20', '20'],
+      [bob.email, 'USD', '20', '20'],
+    ]);
+    const lines = await readFile(owner, id, 'lines.csv');
+    expect(lines.map((line) => [line.creator_email, line.type, line.commission])).toEqual([
+      ...Array(2).fill([owner.ann.email, 'commission', '10']),
+      ...Array(2).fill([bob.email, 'commission', '10']),
+    ]);
+    const { data } = (await get(owner, '/v1/statements')).body;
+    expect(new Set(data.map((one: { ledger_seq: number }) => one.ledger_seq)).size).toBe(1);
+    const page = await fetch(`${app.links}${new URL(rows[0]?.url ?? '').pathname}`);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Ann')]);
+    const early = await send(`${app.url}/v1/statements/batch`, owner.key, 'POST', { from: body.to, to: body.from });
+    expect(codeOf(early)).toEqual([422, 'VALIDATION_ERROR']);
+  });
+});
+
+describe('Open items', () => {
+  it('are what is owed at any day, item by item, and add up to the ledger and to what is payable', async () => {
+    const { owner, bob } = await approveMonth();
+    await send(`${app.url}/v1/payouts`, owner.key, 'POST', {
+      ...{ creator_email: owner.ann.email, method: 'wallet', amount: 25 },
+    });
+    const before = new Date().toISOString();
+    await until('the next millisecond', () => new Date().toISOString() > before);
+    const late = await makeSale(app.context, owner.brand, { assignment: bob });
+    const { body } = await get(owner, '/v1/payouts/open-items');
+    expect(
+      body.data.map(({ type, creator_email, amount }: Record<string, string>) => [type, creator_email, amount]),
+    ).toEqual([
+      ['unallocated', owner.ann.email, -5],
+      ['approved', bob.email, 10],
+      ['approved', bob.email, 10],
+      ['pending', bob.email, 10],
+    ]);
+    const sums = { currency: 'USD', pending: 10, approved: 20, unallocated: -5, owed_back: 0, total: 25 };
+    expect([body.pagination.total, body.summary.by_currency]).toEqual([4, [sums]]);
+    const then = await get(owner, `/v1/payouts/open-items?as_of=${before}&creator_email=${bob.email}`);
+    expect(then.body.data).toMatchObject([{ amount: 10 }, { amount: 10 }]);
+    expect(then.body.data.map((one: { commission_id: string }) => one.commission_id)).not.toContain(late.id);
+    await refund(app.context, late, 5_000);
+    const headers = { accept: 'text/csv' };
+    const csv = await call(`${app.url}/v1/payouts/open-items?as_of=${before}`, owner.key, { headers });
+    expect(parse(csv.body, { columns: true })).toMatchObject([{ amount: '-5' }, { amount: '10' }, { amount: '10' }]);
+    expect(codeOf(await get(owner, '/v1/payouts/open-items?as_of=March'))).toEqual([422, 'VALIDATION_ERROR']);
+    const page = await get(owner, '/v1/payouts/open-items?limit=2&page=9');
+    expect([page.body.data, page.body.pagination.total]).toEqual([[], 4]);
+  });
+});

@@ -1,0 +1,71 @@
+"""Forty lines of a user: a code is given, an order is reported, and the signed event of its commission comes."""
+
+import json
+import sys
+from datetime import datetime, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+
+import httpx
+from rollcall import RollcallError, answer_of, construct_event, open_rollcall
+from rollcall.generated.api.affiliates import create_affiliate_link
+from rollcall.generated.api.directory import search_creators
+from rollcall.generated.api.orders import report_order
+from rollcall.generated.api.roster import add_to_roster
+from rollcall.generated.models import AffiliateLinkCreate, CommissionCreatedEvent, ReportedOrder, RosterAdd
+
+base_url, key, secret, port = sys.argv[1:]
+client = open_rollcall(key, base_url)
+failures: list[object] = []
+events: list[CommissionCreatedEvent] = []
+
+
+def note(error: RollcallError) -> None:
+    failures.append([error.status, error.code, [one.field for one in error.details], error.request_id is not None, error.message != ""])
+
+
+class Hook(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        try:
+            event = construct_event(self.rfile.read(int(self.headers["content-length"])), dict(self.headers), secret)
+            if isinstance(event, CommissionCreatedEvent):
+                events.append(event)
+            self.send_response(204)
+        except RollcallError as error:
+            note(error)
+            self.send_response(400)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+server = HTTPServer(("127.0.0.1", int(port)), Hook)
+
+
+def receive() -> None:
+    for _ in range(2):
+        server.handle_request()
+
+
+receiving = Thread(target=receive, daemon=True)
+receiving.start()
+httpx.post(f"http://127.0.0.1:{port}/", content='{"event":"commission.created"}', trust_env=False)  # forged
+nowhere = open_rollcall(key, "http://127.0.0.1:9", retries=1)
+for attempt in (
+    lambda: answer_of(add_to_roster.sync(client=client, body=RosterAdd(creator_email=""))),
+    lambda: answer_of(search_creators.sync(client=nowhere, city="NYC")),
+):
+    try:
+        attempt()
+    except RollcallError as error:
+        note(error)
+email = "ana@day.example"
+answer_of(add_to_roster.sync(client=client, body=RosterAdd(creator_email=email)))
+answer_of(create_affiliate_link.sync(client=client, body=AffiliateLinkCreate(creator_email=email, value="DAYPY", commission_rate=10)))
+now = datetime.now(timezone.utc)
+order = ReportedOrder(source="day", order_id="D-1", amount=120, currency="USD", placed_at=now, paid_at=now, codes=["DAYPY"])
+answer_of(report_order.sync(client=client, body=order))
+receiving.join()
+data = events[0].data
+print(json.dumps({"order": data.order_id, "commission": data.commission, "failures": failures}))

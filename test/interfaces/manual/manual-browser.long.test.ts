@@ -1,0 +1,48 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENTRIES } from '../../../src/interfaces/manual/shelves.ts';
+import { startApp, type TestApp } from '../../harness/app.ts';
+import { violationsOf } from '../../harness/axe.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
+
+describe.skipIf(!hasBrowser('The manual'))('The manual in a real Chromium', () => {
+  let app: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    app = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  it('has pages that fit on a phone, and that the browser does not complain about', async () => {
+    const complaints: string[] = [];
+    const phone = await openPhone(browser, complaints);
+    const broad: string[] = [];
+    for (const path of ['', '/search?q=refund', ...ENTRIES.map(({ name }) => `/${name}`)]) {
+      await phone.goto(`${app.url}/manual${path}`);
+      const wider = await phone.evaluate<number>(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      if (wider > 0) broad.push(`${path}: ${wider}`);
+    }
+    expect([broad, complaints]).toEqual([[], []]);
+  });
+
+  it('can be read aloud', async () => {
+    for (const path of ['', '/start', '/stores', '/search?q=refund', '/nothing']) {
+      expect([path, await violationsOf(browser, `${app.url}/manual${path}`)]).toEqual([path, []]);
+    }
+  });
+
+  it('is searched with the keyboard', async () => {
+    const page = await openPhone(browser, []);
+    await page.goto(`${app.url}/manual`);
+    await page.getByLabel('Search the manual').fill('closing a month');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Closing a month' }).first().click();
+    await page.getByRole('heading', { name: 'Closing a month' }).waitFor();
+  });
+});

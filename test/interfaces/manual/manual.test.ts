@@ -1,0 +1,72 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENTRIES } from '../../../src/interfaces/manual/shelves.ts';
+import { startApp, type TestApp } from '../../harness/app.ts';
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+const read = async (path: string) => await (await fetch(`${app.url}${path}`)).text();
+
+describe('The manual', () => {
+  it('has each file of docs/ on one shelf, with the README first', () => {
+    const files = ['docs', 'docs/decisions'].flatMap((folder) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => `${folder}/${name}`),
+    );
+    expect(ENTRIES.map(({ file }) => file).sort()).toEqual([...files, 'CHANGELOG.md', 'README.md'].sort());
+    expect(ENTRIES[0]?.file).toBe('README.md');
+  });
+
+  it('has pages whose links lead to pages, and to headings that they have', async () => {
+    const texts = new Map<string, string>();
+    for (const { name } of ENTRIES) texts.set(`/manual/${name}`, await read(`/manual/${name}`));
+    texts.set('/manual', await read('/manual'));
+    const dead: string[] = [];
+    for (const [from, text] of texts) {
+      for (const [, href = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
+        const [target = '', anchor] = href.split('#');
+        const page = texts.get(target === '' ? from : target);
+        const isAsset = /^(https?:|data:|\/docs|\/openapi|\/app$|\/manual\/app\.webp$)/.test(href);
+        if (!isAsset && (!page || (anchor !== undefined && anchor !== 'content' && !page.includes(`id="${anchor}"`)))) {
+          dead.push(`${from} → ${href}`);
+        }
+      }
+    }
+    expect(dead).toEqual([]);
+  });
+
+  it('shows no comments of its source, and escapes what it quotes', async () => {
+    const text = await read('/manual/stores');
+    expect(text).not.toContain('<!-- not run');
+    expect(text).toContain('&lt;script src=&quot;https://links.example/r.js?v=1&quot; async&gt;');
+  });
+
+  it('answers HEAD and If-None-Match under a policy that runs no script, and 404 as a page', async () => {
+    const first = await fetch(`${app.url}/manual/glossary`);
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(first.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    const etag = first.headers.get('etag') ?? '';
+    expect((await fetch(`${app.url}/manual/glossary`, { headers: { 'if-none-match': etag } })).status).toBe(304);
+    expect((await fetch(`${app.url}/manual/glossary`, { method: 'HEAD' })).status).toBe(200);
+    expect((await fetch(`${app.url}/manual/app.webp`)).headers.get('content-type')).toBe('image/webp');
+    const missing = await fetch(`${app.url}/manual/nothing`);
+    expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining('All pages')]);
+  });
+
+  it('finds the section that has the words of a search, also with a letter wrong, and says when none has', async () => {
+    const firstHit = async (query: string) =>
+      /<ol class="hits">\s*<li>\s*<a href="([^"]+)"/.exec(
+        await read(`/manual/search?q=${encodeURIComponent(query)}`),
+      )?.[1];
+    expect(await firstHit('backup restore')).toBe('/manual/operating#backup-and-restore');
+    expect(await firstHit('shopify pixl')).toMatch(/^\/manual\/(selling-on-shopify|stores)/);
+    expect(await read('/manual/search?q=xyzzyplugh')).toContain('No page has these words');
+    expect(await read('/manual/search?q=%3Cscript%3E')).not.toContain('value="<script>');
+    expect((await fetch(`${app.url}/manual/search?q=a&q=b`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest';
+import type { Kind } from '../../src/platform/imports/reading/kinds.ts';
+import type { Mapping } from '../../src/platform/imports/reading/shapes.ts';
+import { type Read, readWhole } from './imports-check.ts';
+
+const latin = (text: string) => Buffer.from(text.replaceAll('€', '\x80').replaceAll('’', '\x92'), 'latin1');
+const wide = (text: string) => Buffer.from(`\ufeff${text}`, 'utf16le');
+
+const money = ({ records }: Read) =>
+  records.flatMap((record) => {
+    if (record.kind === 'order')
+      return [
+        `${record.order_number ?? record.order_id} ${record.placed_at.slice(0, 10)} ${record.amount} ${record.refunded} ${record.currency}`,
+      ];
+    return record.kind === 'paid' ? [`${record.paid_at.slice(0, 10)} ${record.amount} ${record.currency}`] : [];
+  });
+const asked = ({ reading }: Read) => reading.questions.map(({ id }) => id);
+const refused = ({ reading }: Read) => reading.refusals.map(({ kind, first_lines }) => `${kind} ${first_lines}`);
+
+interface WrittenFile {
+  of: Kind;
+  content: string | Uint8Array;
+  mapping?: Mapping;
+  asks?: string[];
+  refuses?: string[];
+  records: string[];
+}
+
+/** Files as tools and spreadsheets of several countries write them. */
+const FILES: Record<string, WrittenFile> = {
+  'a German spreadsheet in windows-1252 with a title above, a negative amount and its sum below': {
+    of: 'commissions',
+    content: latin(
+      'Provisionen Oktober 2026;;;;\r\n;;;;\r\nE-Mail-Adresse;Provision;Währung;Bezahlt am;Referenz\r\n' +
+        'ana@x.example;1.250,50 €;EUR;31.10.2026;Größe\r\nben@x.example;-5,00 €;EUR;01.11.2026;b\r\n' +
+        'cy@x.example;99,90 €;EUR;02.11.2026;c\r\nSumme;1.345,40 €;;;\r\n',
+    ),
+    refuses: ['negative_amount 5'],
+    records: ['2026-10-31 125050 EUR', '2026-11-02 9990 EUR'],
+  },
+  'a French spreadsheet with narrow blanks between thousands': {
+    of: 'commissions',
+    content:
+      'Adresse e-mail;Montant de la commission;Devise;Date de paiement\r\nana@x.example;1\u202f250,50\u00a0€;EUR;05/06/2026\r\n' +
+      'ben@x.example;99,90\u00a0€;EUR;07/08/2026\r\nTotal général;1\u202f350,40\u00a0€;;\r\n',
+    asks: ['date_order'],
+    records: ['2026-06-05 125050 EUR', '2026-08-07 9990 EUR'],
+  },
+  'a Dutch shop with euro signs before the amounts': {
+    of: 'orders',
+    content:
+      'Bestelnummer;Besteldatum;Totaalbedrag;Verzendkosten;BTW;Subtotaal;Korting;Valuta\r\n' +
+      '1001;13-10-2026;€ 131,00;€ 10,00;€ 21,00;€ 100,00;€ 0,00;EUR\r\n',
+    records: ['1001 2026-10-13 10000 0 EUR'],
+  },
+  "a spreadsheet's Unicode text, in UTF-16 with tabs": {
+    of: 'orders',
+    content: wide(
+      'order_id\tplaced_at\tamount\tcurrency\r\n"A1"\t31.10.2026 10:00\t1.250,50\tEUR\r\nA2\t01.11.2026 10:00\t(20,00)\tEUR\r\n',
+    ),
+    refuses: ['negative_amount 3'],
+    records: ['A1 2026-10-31 125050 0 EUR'],
+  },
+  'codes of currencies and signs before, after and within brackets': {
+    of: 'commissions',
+    content:
+      'Affiliate email,Commission,Date\na@x.example,"1,250.50 USD",05/21/2026\nb@x.example,(5.00) USD,05/22/2026\n' +
+      "c@x.example,CHF 1'250.50,05/23/2026\nd@x.example,3.00- USD,05/24/2026\ne@x.example,CHF 99.–,05/24/2026\n",
+    refuses: ['negative_amount 3,5'],
+    records: ['2026-05-21 125050 USD', '2026-05-23 125050 CHF', '2026-05-24 9900 CHF'],
+  },
+  "Shopify's export, saved again by a German spreadsheet that rounded its ids": {
+    of: 'orders',
+    content: latin(
+      'Name;Financial Status;Currency;Subtotal;Shipping;Taxes;Total;Created at;Lineitem quantity;Lineitem name;Refunded Amount;Id\r\n' +
+        '#1001;paid;EUR;1.100,00;10,00;0,00;1.110,00;15.10.2026 11:01;1;Sérum;0,00;5,84085E+12\r\n' +
+        '#1001;;;;;;;15.10.2026 11:01;1;Crème;;\r\n' +
+        '#1002;refunded;EUR;200,00;10,00;0,00;210,00;06.10.2026 11:01;1;Sérum;210,00;5,84085E+12\r\n',
+    ),
+    records: ['#1001 2026-10-15 110000 0 EUR', '#1002 2026-10-06 20000 20000 EUR'],
+  },
+  'months as a German spreadsheet abbreviates them': {
+    of: 'commissions',
+    content: 'E-Mail;Provision;Währung;Datum\na@x.example;10,50;EUR;05. Mrz 2026\nb@x.example;12,50;EUR;12. Okt 2026\n',
+    records: ['2026-03-05 1050 EUR', '2026-10-12 1250 EUR'],
+  },
+  'a header of two lines, with quoted line breaks': {
+    of: 'orders',
+    content: 'Order,,,Money\n"Order\nID","Order\nDate",Currency,Amount\nA1,13.10.2026,EUR,"1,250.50"\n',
+    records: ['A1 2026-10-13 125050 0 EUR'],
+  },
+  'two columns of one name, of which either may be meant': {
+    of: 'orders',
+    content:
+      'Order ID,Order Date,Amount,Currency,Status,Status\nA,2026-10-05,10.50,EUR,paid,pending\nB,2026-10-05,12.50,EUR,paid,paid\n',
+    asks: ['column_meaning:status'],
+    records: ['A 2026-10-05 1050 0 EUR', 'B 2026-10-05 1250 0 EUR'],
+  },
+  'our own orders, beside whose amounts their commissions stand with statuses': {
+    of: 'orders',
+    content:
+      'id,order_id,integration_id,occurred_at,cancelled_at,currency,amount,customer_email,commission_id,commission,status,country,order_number\n' +
+      'ord_1,L-1,int_1,2026-10-05T10:00:00.000Z,,USD,64.00,b@x.example,com_1,9.60,pending,US,\n' +
+      'ord_2,L-2,int_1,2026-10-06T10:00:00.000Z,,USD,38,,,,,US,#1002\n' +
+      'ord_3,L-3,int_1,2026-10-06T11:00:00.000Z,,USD,12,,com_3,1.2,approved,US,\n',
+    records: ['L-1 2026-10-05 6400 0 USD', '#1002 2026-10-06 3800 0 USD', 'L-3 2026-10-06 1200 0 USD'],
+  },
+  'an amount beside a percentage of it': {
+    of: 'commissions',
+    content: 'Email,Amount,Commission,Currency,Paid at\na@x.example,100.00,10%,EUR,2026-10-05\n',
+    asks: ['column_meaning:amount'],
+    records: ['2026-10-05 10000 EUR'],
+  },
+  'columns that say yes to what was refunded or cancelled': {
+    of: 'orders',
+    content:
+      'Order ID,Date,Amount,Currency,Refunded,Cancelled\n1,2026-10-13,119.00,EUR,No,No\n2,2026-10-13,19.00,EUR,Yes,No\n3,2026-10-13,9.00,EUR,No,Yes\n',
+    records: ['1 2026-10-13 11900 0 EUR', '2 2026-10-13 1900 1900 EUR'],
+  },
+  'a one for what was refunded, and days of what was cancelled': {
+    of: 'orders',
+    content:
+      'Order ID,Date,Amount,Currency,Refunded?,Cancelled\n1,2026-10-13,119.00,EUR,0,\n2,2026-10-13,19.00,EUR,1,\n3,2026-10-13,9.00,EUR,0,2026-10-15\n',
+    records: ['1 2026-10-13 11900 0 EUR', '2 2026-10-13 1900 1900 EUR'],
+  },
+  'a column that says no to what was paid': {
+    of: 'orders',
+    content: 'Bestellnummer;Datum;Betrag;Währung;Bezahlt\n1;13.10.2026;119,00;EUR;Ja\n2;13.10.2026;19,00;EUR;Nein\n',
+    records: ['1 2026-10-13 11900 0 EUR'],
+  },
+  'a column that says no, and sometimes nothing, to what was approved': {
+    of: 'commissions',
+    content:
+      'Email,Commission,Currency,Date,Approved\na@x.example,10.00,EUR,2026-10-13,Yes\nb@x.example,20.00,EUR,2026-10-13,No\nc@x.example,5.00,EUR,2026-10-13,\n',
+    asks: ['status_meaning:notapproved', 'status_meaning:'],
+    records: ['2026-10-13 1000 EUR'],
+  },
+  "Etsy's British page, whose order of day and month nobody knows": {
+    of: 'orders',
+    content:
+      'Sale Date,Order ID,Currency,Order Value,Discount Amount,Delivery,Sales Tax,Order Total,Status,Order Net\n05/06/26,1,GBP,60.00,0.00,3.00,0.00,63.00,,57.00\n',
+    asks: ['date_order'],
+    records: ['1 2026-06-05 6000 0 GBP'],
+  },
+};
+
+describe('a file', () => {
+  test.each(Object.entries(FILES))('with %s is read as it was meant, or asks', async (_, written) => {
+    const { of, content, mapping, asks = [], refuses = [], records } = written;
+    const read = await readWhole(of, content, mapping);
+    expect(asked(read)).toEqual(asks);
+    expect(refused(read)).toEqual(refuses);
+    expect(money(read)).toEqual(records);
+  });
+
+  test('whose orders repeat their amount on each line says that it counts once', async () => {
+    const file =
+      'Order ID,Order Date,Item,Amount,Currency\nA,2026-10-05,Serum,50.00,EUR\nA,2026-10-05,Cream,50.00,EUR\n';
+    const read = await readWhole('orders', file);
+    expect(money(read)).toEqual(['A 2026-10-05 5000 0 EUR']);
+    expect(read.reading.warnings.map(({ code }) => code)).toContain('amounts_repeat');
+  });
+});

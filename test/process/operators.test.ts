@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
+import { startExport } from '../harness/exporting.ts';
+import { signIn } from '../harness/session.ts';
+import { file, upload } from '../harness/uploading.ts';
+
+let app: TestApp;
+let brand: TestBrand;
+let key: string;
+beforeAll(async () => {
+  app = await startApp();
+  brand = await makeBrand(app.context);
+  key = await brand.key('brand');
+});
+afterAll(() => app?.close());
+
+async function cli(...args: string[]) {
+  const { status, out, said } = await runCli(args);
+  expect([status, said]).toEqual([0, expect.any(String)]);
+  return { out, said };
+}
+
+const Items = z.array(z.looseObject({ id: z.string() }));
+const listed = async (...args: string[]) => Items.parse(JSON.parse((await cli(...args, '--json')).out));
+
+describe('the commands of an operator', () => {
+  it('suspend a brand within a second, with its keys and sessions, and let it work again', async () => {
+    const owner = await signIn(app, brand.id);
+    await cli('brand', 'suspend', brand.id);
+    const codes = async () => [
+      (await call(`${app.url}/v1/brand`, key)).body.code,
+      (await owner.get('/v1/brand')).body.code,
+    ];
+    await expect.poll(codes).toEqual(['BRAND_SUSPENDED', 'BRAND_SUSPENDED']);
+    expect((await cli('brand', 'suspend', brand.id)).said).toContain('was already suspended');
+    await cli('brand', 'resume', brand.id);
+    await until('the brand to work again', async () => (await call(`${app.url}/v1/brand`, key)).status === 200);
+  });
+
+  it('list the jobs of a brand that have not ended, and cancel one', async () => {
+    const job = await startExport(app, key, { of: 'orders', format: 'csv' });
+    expect((await listed('job', 'list', '--brand', brand.id)).map(({ id }) => id)).toEqual([job.id]);
+    await cli('job', 'cancel', job.id);
+    expect((await call(`${app.url}/v1/jobs/${job.id}`, key)).body.data.status).toBe('cancelled');
+    expect(await listed('job', 'list', '--brand', brand.id)).toEqual([]);
+    expect((await runCli(['job', 'cancel', job.id])).said).toContain('has ended already');
+  });
+
+  it('list what a brand has run again and again, and pause and resume it', async () => {
+    const owner = await signIn(app, brand.id);
+    const { email } = (await owner.get('/v1/session')).body.data.person;
+    const report = await made(`${app.url}/v1/reports`, key, {
+      ...{ operation: 'analytics', every: 'day', timezone: 'UTC', to: [email] },
+    });
+    const own = async () => await listed('schedule', 'list', '--brand', brand.id);
+    expect(await own()).toMatchObject([{ id: report.id, kind: 'report', paused_at: null }]);
+    await cli('schedule', 'pause', report.id);
+    expect(await own()).toMatchObject([{ paused_at: expect.any(String) }]);
+    await cli('schedule', 'resume', report.id);
+    expect(await own()).toMatchObject([{ paused_at: null }]);
+  });
+
+  it('limit the bytes of the files of a brand', async () => {
+    const other = await makeBrand(app.context);
+    const otherKey = await other.key('brand');
+    await cli('plan', 'set', '--brand', other.id, '--plan', 'growth', '--storage-gb', '1');
+    const { db } = app.context.postgres;
+    expect((await upload(app, otherKey, file('two words', 'words.txt'))).status).toBe(201);
+    await db.updateTable('brands').set({ maxStorageBytes: 1 }).where('id', '=', other.id).execute();
+    const refused = await upload(app, otherKey, file('two words', 'words.txt'));
+    expect([refused.status, refused.body.code, refused.body.limit]).toEqual([403, 'STORAGE_LIMIT_REACHED', 1]);
+    await cli('plan', 'set', '--brand', other.id, '--plan', 'growth', '--storage-gb', '0');
+    expect((await upload(app, otherKey, file('two words', 'words.txt'))).status).toBe(201);
+    expect((await send(`${app.url}/v1/assets`, otherKey, 'GET')).body.pagination.total).toBe(2);
+  });
+});

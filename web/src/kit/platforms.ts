@@ -1,0 +1,43 @@
+import type { Body } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
+import { words } from './format.ts';
+
+type Platform = NonNullable<Body<'create_brief'>['platform']>;
+export const PLATFORMS = listChoices('create_brief', 'platform');
+const NAMES: Readonly<Record<Platform, string>> = {
+  photo_app: 'Instagram',
+  video_app: 'TikTok',
+  stream_app: 'YouTube',
+};
+/** The platform's public name. */
+export function platformName(platform: string | null | undefined): string {
+  const known = PLATFORMS.find((one) => one === platform);
+  return known ? NAMES[known] : (platform ?? '–');
+}
+
+/** A post's address without its host, which the platform's name says. */
+export const postPath = (url: string) =>
+  (URL.canParse(url) ? new URL(url).pathname.replace(/^\/|\/$/g, '') : '') || url;
+
+interface Post {
+  url: string;
+  type: string | null;
+  creator_name: string | null;
+  creator_email: string | null;
+}
+
+/** A post by its kind and creator; by its address where nobody knows whose it is. */
+export function postName({ url, type, creator_name, creator_email }: Post): string {
+  const who = creator_name ?? creator_email;
+  return who === null ? postPath(url) : `${type === null ? 'Post' : words(type)} by ${who}`;
+}
+
+/** Names of the sites that clicks come from, by the end of their host. */
+const SITES = [
+  ['instagram.com', 'Instagram'],
+  ['tiktok.com', 'TikTok'],
+  ['youtube.com', 'YouTube'],
+  ['google.com', 'Google'],
+] as const;
+export const siteName = (host: string): string =>
+  SITES.find(([end]) => host === end || host.endsWith(`.${end}`))?.[1] ?? host;

@@ -1,0 +1,375 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef } from 'react';
+import type { Answer } from '../call/call.ts';
+import { useCall, useChange } from '../call/use.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { day, money, number, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+import { ImportColumns } from './import-columns.tsx';
+import { ImportOptions } from './import-options.tsx';
+import { kindName } from './imports.tsx';
+
+export type Import = Answer<'get_import'>['data'];
+type Question = Import['questions'][number];
+type Sum = Question['options'][number]['sums'][number];
+
+const SHOWN = ['get_import', 'list_imports'] as const;
+const BUSY: readonly Import['status'][] = ['reading', 'running', 'undoing'];
+
+/** The heading of a step. It takes the focus when the step begins, so that a reader's place is there. */
+function Step({ title, children, action }: { title: string; children: ReactNode; action?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <section className="card stack">
+      <div className="card-head">
+        <h2 tabIndex={-1} ref={heading}>
+          {title}
+        </h2>
+        {action}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+const sumText = (sums: readonly Sum[]): string =>
+  sums.map(({ net, currency }) => money(net, currency)).join(', ') || 'No money';
+
+const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
+
+/** What was recognized, in one sentence. */
+function recognized({ format, counts, text, file }: Import): string {
+  const parts = [
+    format?.name ?? file.name,
+    counts && counted(counts.lines, 'line', 'lines'),
+    text?.sheet ? `sheet ${text.sheet}` : text?.encoding.toUpperCase(),
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+function AskedQuestion({
+  of: { message, options, first_lines: lines },
+  answer,
+  isBusy,
+}: {
+  of: Question;
+  answer: (mapping: Record<string, unknown>) => void;
+  isBusy: boolean;
+}) {
+  return (
+    <div className="note-box stack">
+      <h3>{message}</h3>
+      {lines.length > 0 && <p className="hint">Lines {lines.slice(0, 5).join(', ')}</p>}
+      {options.length === 0 && (
+        <p>Nobody on the roster has this name. Add them first, or name a column with their addresses below.</p>
+      )}
+      <ul className="plain stack">
+        {options.map(({ label, mapping, sums, records, refused }) => (
+          <li key={label} className="row">
+            <Button isBusy={isBusy} onPress={() => answer(mapping)}>
+              {label}
+            </Button>
+            <span>
+              {counted(records, 'record', 'records')}
+              {sums.length > 0 && `, ${sumText(sums)}`}
+              {refused > 0 && `, ${number(refused)} refused`}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const OUTCOMES = [
+  ['new', 'Will be recorded'],
+  ['known', 'Known already'],
+  ['differs', 'Known otherwise, and kept'],
+  ['repeated', 'Repeated in the file'],
+  ['left_out', 'Left out'],
+  ['refused', 'Refused'],
+] as const;
+
+/** Counts and sums by outcome: what is left out is said, with its sum. */
+function Outcomes({ of: { counts, sums } }: { of: Import }) {
+  if (!counts) return null;
+  const rows = OUTCOMES.filter(([outcome]) => counts[outcome] > 0);
+  return (
+    <PlainTable
+      caption="What becomes of the records"
+      rows={rows}
+      getKey={([outcome]) => outcome}
+      columns={[
+        { head: 'Outcome', cell: ([, label]) => label },
+        { head: 'Records', cell: ([outcome]) => number(counts[outcome]), isNumber: true },
+        {
+          head: 'Amount',
+          isNumber: true,
+          cell: ([outcome]) => sumText(sums.filter((sum) => sum.outcome === outcome)).replace('No money', '–'),
+        },
+      ]}
+    />
+  );
+}
+
+/** What is left out for its status, with its sum. */
+function LeftOut({ of: { statuses } }: { of: Import }) {
+  const rows = statuses.filter(({ means }) => means === 'left_out');
+  if (rows.length === 0) return null;
+  return (
+    <ul className="plain">
+      {rows.map(({ value, lines, sums }) => (
+        <li key={value}>
+          Left out as {value === '' ? 'without a status' : `“${value}”`}: {counted(lines, 'line', 'lines')}
+          {sums.length > 0 && `, ${sumText(sums)}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Refusals({ of: { id, refusals } }: { of: Import }) {
+  if (refusals.length === 0) return null;
+  return (
+    <>
+      <h3>Refused</h3>
+      <ul className="plain">
+        {refusals.map(({ kind, lines, first_lines: first, message, column, value, expected }) => (
+          <li key={kind}>
+            {message}{' '}
+            {column !== null && expected !== null && !message.includes(expected) && (
+              <>
+                “{column}” says “{value}”; right is {expected}.{' '}
+              </>
+            )}
+            {lines > 1 && `${number(lines)} lines: ${first.join(', ')}${lines > first.length ? ' …' : ''}.`}
+          </li>
+        ))}
+      </ul>
+      <div className="actions">
+        <Download
+          id="list_import_lines"
+          params={{ id }}
+          query={{ outcome: 'refused' }}
+          profile="mend"
+          name="refused-lines.csv"
+          label="Download these lines"
+        />
+      </div>
+    </>
+  );
+}
+
+/** A record as it was read, in one line. */
+function describeRecord(record: Record<string, unknown> | null): string {
+  const shown = ['order_number', 'order_id', 'email', 'name', 'amount', 'refunded', 'currency', 'placed_at', 'paid_at'];
+  return shown.flatMap((name) => (record?.[name] ? [String(record[name])] : [])).join(', ');
+}
+
+function Sample({ of: { sample } }: { of: Import }) {
+  return (
+    <details>
+      <summary>The first {number(sample.length)} records</summary>
+      <PlainTable
+        caption="The first records"
+        rows={sample}
+        getKey={({ line }) => String(line)}
+        columns={[
+          { head: 'Line', cell: ({ line }) => number(line), isNumber: true },
+          { head: 'Cells', cell: ({ cells }) => cells.filter(Boolean).join(' · '), isWide: true },
+          { head: 'Read as', cell: ({ record, message }) => describeRecord(record) || message },
+          { head: 'Outcome', cell: ({ outcome }) => words(outcome) },
+        ]}
+      />
+    </details>
+  );
+}
+
+function recordLabel({ counts, sums, of }: Import): string {
+  const noun = {
+    orders: 'order',
+    commissions: 'commission',
+    roster: 'creator',
+    payouts: 'payment',
+    payment_details: 'payment address',
+  }[of];
+  const own = sums.filter(({ outcome }) => outcome === 'new');
+  const sum = own.length === 0 ? '' : `, ${sumText(own)} net`;
+  return `Record ${counted(counts?.new ?? 0, noun, noun.endsWith('s') ? `${noun}es` : `${noun}s`)}${sum}`;
+}
+
+function Review({ of }: { of: Import }) {
+  const confirm = useChange('confirm_import', SHOWN);
+  const isEmpty = (of.counts?.new ?? 0) === 0 && (of.counts?.differs ?? 0) === 0;
+  return (
+    <Step title="Review">
+      <p>{recognized(of)}</p>
+      {of.warnings.map(({ code, message }) => (
+        <p key={code + message} className="note-box">
+          {message}
+        </p>
+      ))}
+      <Outcomes of={of} />
+      <ImportOptions of={of} />
+      <LeftOut of={of} />
+      <Refusals of={of} />
+      <Sample of={of} />
+      <ImportColumns of={of} />
+      {confirm.error && <Failure error={confirm.error} />}
+      {isEmpty && <p>Nothing in this file is new.</p>}
+      <div className="actions">
+        <Discard of={of} />
+        <Button
+          kind="primary"
+          needs="confirm_import"
+          isBusy={confirm.isPending}
+          isDisabled={isEmpty}
+          onPress={() => confirm.mutate({ params: { id: of.id }, body: { reading_id: of.reading_id ?? '' } })}
+        >
+          {recordLabel(of)}
+        </Button>
+      </div>
+    </Step>
+  );
+}
+
+function Discard({ of: { id, status } }: { of: Import }) {
+  const remove = useChange('delete_import', SHOWN);
+  const label = status === 'running' ? 'Stop' : 'Discard';
+  return (
+    <Button needs="delete_import" isBusy={remove.isPending} onPress={() => remove.mutate({ params: { id } })}>
+      {label}
+    </Button>
+  );
+}
+
+function Questions({ of }: { of: Import }) {
+  const patch = useChange('update_import', SHOWN);
+  const answer = (mapping: Record<string, unknown>) => patch.mutate({ params: { id: of.id }, body: { mapping } });
+  return (
+    <Step title={counted(of.questions.length, 'question', 'questions')}>
+      <p>{recognized(of)}</p>
+      {patch.error && <Failure error={patch.error} />}
+      {of.questions.map((question) => (
+        <AskedQuestion key={question.id} of={question} answer={answer} isBusy={patch.isPending} />
+      ))}
+      <ImportColumns of={of} />
+      <div className="actions">
+        <Discard of={of} />
+      </div>
+    </Step>
+  );
+}
+
+function Undo({ of: { id, undo } }: { of: Import }) {
+  const change = useChange('undo_import', SHOWN);
+  if (!undo.possible) return undo.why === null ? null : <p className="hint">{undo.why}</p>;
+  return (
+    <Confirm
+      label="Undo"
+      title="Take back what was recorded?"
+      action="Undo"
+      onConfirm={() => change.mutateAsync({ params: { id } })}
+    >
+      <p>
+        {counted(undo.removes, 'row goes', 'rows go')}. What something else changed or refers to since stays. This is
+        possible until {day(undo.until)}.
+      </p>
+    </Confirm>
+  );
+}
+
+function Report({ of }: { of: Import }) {
+  const { status, result, error } = of;
+  return (
+    <Step title="Report" action={<Badge state={status} />}>
+      {error && <p className="problem">{error}</p>}
+      <Facts
+        of={[
+          ['Recorded', result && number(result.written)],
+          ['Changed', result && result.updated > 0 && number(result.updated)],
+          ['Known already', result && number(result.known)],
+          ['Refused', of.counts && number(of.counts.refused)],
+          ['Ended', of.ended_at && day(of.ended_at)],
+        ]}
+      />
+      <Refusals of={of} />
+      <div className="actions">
+        <Undo of={of} />
+        <Link className="button" to="/imports/new" search={{ of: of.of }}>
+          Import another file
+        </Link>
+      </div>
+    </Step>
+  );
+}
+
+function Progress({ of }: { of: Import }) {
+  const { status, handled, counts } = of;
+  const text = {
+    reading: 'The file is read …',
+    running: `${number(handled)} of ${number(counts?.records ?? 0)} records are done …`,
+    undoing: 'What was recorded is taken back …',
+  };
+  const shown = status === 'reading' || status === 'running' || status === 'undoing' ? text[status] : '';
+  return (
+    <Step title={status === 'reading' ? 'File' : 'Report'} action={<Badge state={status} />}>
+      <p role="status">{shown}</p>
+      {status === 'running' && (
+        <div className="actions">
+          <Discard of={of} />
+        </div>
+      )}
+    </Step>
+  );
+}
+
+function RefusedFile({ of }: { of: Import }) {
+  return (
+    <Step title="The file cannot be read" action={<Badge state={of.status} />}>
+      {of.refusals.map(({ kind, message }) => (
+        <p key={kind} className="problem">
+          {message}
+        </p>
+      ))}
+      <div className="actions">
+        <Discard of={of} />
+        <Link className="button primary" to="/imports/new" search={{ of: of.of }}>
+          Choose another file
+        </Link>
+      </div>
+    </Step>
+  );
+}
+
+function CurrentStep({ of }: { of: Import }) {
+  if (BUSY.includes(of.status)) return <Progress key={of.status} of={of} />;
+  if (of.status === 'needs_answers') return <Questions key="questions" of={of} />;
+  if (of.status === 'ready') return <Review key="review" of={of} />;
+  if (of.status === 'refused') return <RefusedFile key="refused" of={of} />;
+  if (of.status === 'expired') return <Empty title="This import was discarded">Send the file again.</Empty>;
+  return <Report key="report" of={of} />;
+}
+
+/** One import, at the step where it is. The server has its state: it can be left and opened again. */
+export function ImportPage() {
+  const { id = '' }: { id?: string } = useParams({ strict: false });
+  const until = ({ data }: Answer<'get_import'>) => !BUSY.includes(data.status);
+  const found = useCall('get_import', { params: { id } }, { refetchMs: 1_000, until });
+  const data = found.data?.data;
+  if (found.error) return <Failure error={found.error} again={() => void found.refetch()} />;
+  if (!data || data.id !== id) return <Loading />;
+  return (
+    <>
+      <PageHead title={data.file.name} hint={`${kindName(data.of)}, from ${data.source}`}>
+        <Link className="button" to="/imports" search={{}}>
+          All imports
+        </Link>
+      </PageHead>
+      <CurrentStep of={data} />
+    </>
+  );
+}
