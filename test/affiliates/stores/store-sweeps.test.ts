@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { updateAccessStatus } from '../../../src/affiliates/stores/connections/connections.ts';
 import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { call, startApp, type TestApp, until } from '../../harness/app.ts';
@@ -34,10 +34,13 @@ afterAll(async () => {
   await database?.drop();
 });
 
+// Stores of earlier tests are left alone.
+beforeEach(async () => {
+  await app.context.postgres.db.updateTable('integrations').set({ sweepAt: null }).execute();
+});
+
 async function open(provider: Parameters<typeof openShop>[1]): Promise<Shop> {
   const shop = await openShop(app, provider);
-  // Stores of earlier tests are left alone.
-  await app.context.postgres.db.updateTable('integrations').set({ sweepAt: null }).execute();
   shop.store.access.now = now;
   await scheduleSweep(app.context, shop.id, now());
   return shop;
