@@ -65,7 +65,10 @@ export const SHELVES: readonly Shelf[] = [
     entries: [
       doc('legacy', 'how `/api/v1` differs'),
       doc('indexing', 'imports, upserts, rollback'),
-      doc('operating', 'production, variables, keys and plans, backup, what works while an engine is down'),
+      doc('operating', 'production, variables, size, TLS, the first sign-in'),
+      doc('engines', 'what works while one is down, several nodes of each'),
+      doc('administration', 'brands, plans and keys, commands, background work, mail, metrics'),
+      doc('backup', 'backup and restore, upgrades, a new secret'),
       doc('scaling', 'what was measured with several workers and nodes, what was not, and what limits growth'),
       doc('measured', 'benchmarks and their results'),
       { name: 'changelog', file: 'CHANGELOG.md', about: 'what changed in each release' },

@@ -13,8 +13,8 @@ afterAll(() => app?.close());
 
 const scrape = async () => await (await fetch(`${app.url}/metrics`)).text();
 
-it('every metric is in the operating manual, and every metric in the manual is scraped', async () => {
-  const manual = readFileSync('docs/operating.md', 'utf8').match(/\brollcall_[a-z0-9_]+/g) ?? [];
+it('every metric is in the manual, and every metric in the manual is scraped', async () => {
+  const manual = readFileSync('docs/administration.md', 'utf8').match(/\brollcall_[a-z0-9_]+/g) ?? [];
   const scraped = [...(await scrape()).matchAll(/^# TYPE (rollcall_\w+) /gm)].map(([, name]) => name);
   expect([...new Set(manual)].sort()).toEqual(scraped.sort());
 });

@@ -63,7 +63,7 @@ describe('The manual', () => {
       /<ol class="hits">\s*<li>\s*<a href="([^"]+)"/.exec(
         await read(`/manual/search?q=${encodeURIComponent(query)}`),
       )?.[1];
-    expect(await firstHit('backup restore')).toBe('/manual/operating#backup-and-restore');
+    expect(await firstHit('backup restore')).toBe('/manual/backup#backup-and-restore');
     expect(await firstHit('shopify pixl')).toMatch(/^\/manual\/(selling-on-shopify|stores)/);
     expect(await read('/manual/search?q=xyzzyplugh')).toContain('No page has these words');
     expect(await read('/manual/search?q=%3Cscript%3E')).not.toContain('value="<script>');
