@@ -10,6 +10,8 @@ it.each([
   ['An\u200ba', 'Ana'],
   [` ${BCC} `, `= ${BCC.slice(1)}`],
   ['=?iso-8859-1?q?=0D=0A?= é', '= ?iso-8859-1?q?=0D=0A?= é'],
+  ['=\u200b?utf-8?q?=0D=0ABcc:_victim?=', '= ?utf-8?q?=0D=0ABcc:_victim?='],
+  ['=?utf-8?\u202eq?=0D=0A?=', '= ?utf-8?q?=0D=0A?='],
   ['half of an emoji \ud83d', 'half of an emoji \ufffd'],
   ['👩‍👩‍👧 Ana & Löwe 🎉', '👩‍👩‍👧 Ana & Löwe 🎉'],
   ['می‌خواهم', 'می‌خواهم'],
@@ -20,4 +22,5 @@ it.each([
 
 it('A cell of several lines keeps them, and nothing else that is not seen', () => {
   expect(toPlainText('one\r\ntwo\tthree\u2028four\u0000\u202e', { lines: true })).toBe('one\ntwo\tthree\nfour');
+  expect(toPlainText('=\u200b?utf-8?q?=0D=0A?=\n', { lines: true })).toBe('= ?utf-8?q?=0D=0A?=\n');
 });

@@ -18,6 +18,7 @@ const SUSPECT = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|=\?/u;
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 /** RFC 2047: a mail program shows `=?utf-8?q?=0D=0ABcc:?=` as what it decodes to, also if a person typed it as a name. */
 const ENCODED_WORD = /=(?=\?[^\s?]+\?[bq]\?[^?]*\?=)/gi;
+const breakEncodedWords = (text: string): string => text.replace(ENCODED_WORD, '= ');
 
 /**
  * A text that people typed, safe as the Subject or From of a mail, as a file name and as a cell of a table: it shows what
@@ -25,11 +26,9 @@ const ENCODED_WORD = /=(?=\?[^\s?]+\?[bq]\?[^?]*\?=)/gi;
  */
 export function toPlainText(text: string, { lines = false }: { lines?: boolean } = {}): string {
   if (!SUSPECT.test(text)) return lines ? text : text.trim();
-  const whole = text.toWellFormed().replace(ENCODED_WORD, '= ');
-  if (!lines) return withoutUnseen(whole.replace(BREAKS, ' ')).trim();
-  return whole
-    .replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, '\n')
-    .split(/([\n\t])/)
-    .map((part) => (part === '\n' || part === '\t' ? part : withoutUnseen(part)))
-    .join('');
+  const whole = text.toWellFormed();
+  // An encoded word is broken last: what is not seen can stand within one until it is removed.
+  if (!lines) return breakEncodedWords(withoutUnseen(whole.replace(BREAKS, ' '))).trim();
+  const parts = whole.replace(/\r\n?|[\p{Zl}\p{Zp}]/gu, '\n').split(/([\n\t])/);
+  return breakEncodedWords(parts.map((part) => (part === '\n' || part === '\t' ? part : withoutUnseen(part))).join(''));
 }

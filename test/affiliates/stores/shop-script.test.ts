@@ -31,14 +31,23 @@ describe('the script of shops', () => {
     expect([again.status, await again.text()]).toEqual([304, '']);
   });
 
-  it('tells if a click was given out, and no more', async () => {
-    const click = mintClick(app.context.secrets.key('click'), {
-      linkId: 'lnk_0Tb5wZk3aBcDeFgHiJkL',
-      atMs: Date.now(),
-      days: 7,
-    });
-    const ask = async (id: string) => (await fetch(`${app.links}/r.js?v=1&click=${id}`)).status;
-    expect([await ask(click), await ask(click.replace(/.$/, '~')), await ask('')]).toEqual([204, 404, 404]);
+  it('tells which clicks were given out, in their order, and no more', async () => {
+    const [one, two] = [5_000, 0].map((agoMs) =>
+      mintClick(app.context.secrets.key('click'), {
+        linkId: 'lnk_0Tb5wZk3aBcDeFgHiJkL',
+        atMs: Date.now() - agoMs,
+        days: 7,
+      }),
+    );
+    const ask = async (ids: unknown[]) => {
+      const answer = await fetch(`${app.links}/r.js?v=1&genuine=${ids.join('.')}`);
+      return [answer.status, await answer.text()];
+    };
+    const forged = one?.replace(/.{16}$/, '1'.repeat(16));
+    expect(await ask([one, forged, two, 'clk_x'])).toEqual([200, `${one}.${two}`]);
+    expect(await ask([forged])).toEqual([200, '']);
+    expect(await ask([''])).toEqual([200, '']);
+    expect((await ask(['clk_1'.repeat(2_000)]))[1]).toBe('');
   });
 
   it('is the minified form of its source', async () => {

@@ -347,6 +347,15 @@ test('An app’s own address is shown whole, with the warning that any app may c
   expect(own).toContain('any app can claim it');
   expect(await read('https://claude.ai/cb')).not.toContain('any app can claim it');
   expect(await read('http://127.0.0.1:33418/')).toContain('a program on your own device');
+  // What is not seen, and letters that look like others, stand in no address or name that an owner reads.
+  for (const redirect of ['evilapp://claude.ai/cb\u202e', 'evilapp://cl\u0430ude.ai/cb']) {
+    expect((await register({ client_name: 'App', redirect_uris: [redirect] })).status).toBe(400);
+  }
+  const { body } = await register({
+    client_name: 'Claude\u202e\r\nby Anthropic',
+    redirect_uris: ['https://a.example/'],
+  });
+  expect(body.client_name).toBe('Claude by Anthropic');
 });
 
 test('Without API_URL only callers on the same machine have an issuer, whatever `Host` is sent', async () => {

@@ -26,7 +26,7 @@ const META    = '_click_id';
 const SETTING = 'rollcall_consent';
 
 /** A click id: when its window ends stands between the dot and the signature, as a minute in base 36. */
-const CLICK = '/^clk_[0-9A-Za-z_]{24,80}\.([0-9a-z]{5})[0-9A-Za-z_-]{16}$/D';
+const CLICK = '/^clk_[0-9A-Za-z_]{24,60}\.([0-9a-z]{5})[0-9A-Za-z_-]{16}$/D';
 
 /** Clicks that are kept of a visitor. */
 const MOST = 5;
@@ -82,10 +82,13 @@ function kept_clicks() {
 	return isset( $_COOKIE[ COOKIE ] ) ? clicks_of( wp_unslash( $_COOKIE[ COOKIE ] ) ) : array();
 }
 
-/** Whether Rollcall gave this click out. Anyone can write one into an address. */
-function is_genuine( $click ) {
-	$answer = wp_remote_get( LINKS_URL . '/r.js?v=1&click=' . $click, array( 'timeout' => 2 ) );
-	return ! is_wp_error( $answer ) && 204 === (int) wp_remote_retrieve_response_code( $answer );
+/** The clicks that Rollcall gave out; null if it does not answer. Anyone can write one into an address. */
+function genuine_of( $clicks ) {
+	$answer = wp_remote_get( LINKS_URL . '/r.js?v=1&genuine=' . implode( '.', $clicks ), array( 'timeout' => 2 ) );
+	if ( is_wp_error( $answer ) || 200 !== (int) wp_remote_retrieve_response_code( $answer ) ) {
+		return null;
+	}
+	return clicks_of( wp_remote_retrieve_body( $answer ) );
 }
 
 /** On the page that a creator's link leads to. A page cache may answer in our place: then the script does this. */
@@ -98,10 +101,9 @@ function on_landing() {
 	if ( ! $carried || in_array( $carried[0], $kept, true ) ) {
 		return;
 	}
-	// One that takes the place of another must be genuine.
-	if ( count( $kept ) < MOST || is_genuine( $carried[0] ) ) {
-		keep( array_slice( array_merge( $kept, $carried ), -MOST ) );
-	}
+	$clicks = array_merge( $kept, $carried );
+	// Where one would take the place of another, only the genuine ones stay.
+	keep( count( $clicks ) > MOST ? genuine_of( $clicks ) : $clicks );
 }
 add_action( 'template_redirect', __NAMESPACE__ . '\on_landing', 1 );
 

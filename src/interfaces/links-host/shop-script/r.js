@@ -7,8 +7,9 @@
   let Shopify;
 
   // A click id says in which minute, in base 36, its link's window ends. It is signed: one that was changed to last longer
-  // pays nobody.
-  const secondsLeft = (id) => Number.parseInt(/^clk_\w+\.(\w{5})/.exec(id)?.[1] ?? '', 36) * 60 - Date.now() / 1e3;
+  // pays nobody. Nothing longer is kept, so that five of them fit where orders carry them.
+  const secondsLeft = (id) =>
+    Number.parseInt(/^clk_\w{24,60}\.(\w{5})[\w-]{16}$/.exec(id)?.[1] ?? '', 36) * 60 - Date.now() / 1e3;
 
   // Ids stand in the order of their visits; which of the genuine ones counts is decided by their times.
   const split = (text = '') => text.split(/\.(?=clk_)/).filter((id) => secondsLeft(id) > 0);
@@ -38,15 +39,20 @@
     if (attributes.click_id !== click_id) await post('/cart/update.js', { 'attributes[click_id]': click_id });
   };
 
-  // Anyone can write an id into an address: one that takes the place of another must be genuine.
-  const run = (isGenuine) => {
+  // Anyone can write an id into an address: where one would take the place of another, the links host says which of them all
+  // it gave out.
+  const run = (genuine) => {
     const kept = /(?:^|; )rollcall_click=([^;]+)/.exec(document.cookie)?.[1];
-    const ids = split(kept);
+    let ids = split(kept);
     const id = split(new URLSearchParams(location.search).get('click_id') ?? '')[0];
     const may = mayKeep();
     if (may && id && !ids.includes(id)) {
-      if (!ids[4] || isGenuine) ids.push(id);
-      else fetch(`${src}&click=${id}`).then(({ ok }) => ok && run(ok));
+      if (!ids[4]) ids.push(id);
+      else if (genuine) ids = split(genuine);
+      else
+        fetch(`${src}&genuine=${ids.join('.')}.${id}`).then(
+          async (answer) => answer.ok && run(`.${await answer.text()}`),
+        );
     }
     const click = (may && ids.slice(-5).join('.')) || undefined;
     if (click && click !== rollcall.click) keepClicks(click, click !== kept).catch(() => {});

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../../kit/operation/context.ts';
-import { readOwnClick } from '../../../kit/values/click-token.ts';
+import { readOwnClick, splitClicks } from '../../../kit/values/click-token.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { prefersGzip } from '../../http/accepted.ts';
 
@@ -18,7 +18,13 @@ const CORS = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy
 
 const noSuchVersion = new ApiError('NOT_FOUND', `Only version ${SCRIPT_VERSION} of the script exists: use ?v=1.`);
 
-/** The script that a shop includes to keep the clicks of its visitors; `click=` asks if we gave one out. */
+/** More than a shop keeps, in an address. */
+const MOST_ASKED_LENGTH = 1_000;
+
+/**
+ * The script that a shop includes to keep the clicks of its visitors. `genuine=` answers those of some clicks that we gave
+ * out, in their order.
+ */
 export function scriptRoutes(app: FastifyInstance, { secrets }: Pick<Context, 'secrets'>): void {
   // Minified from r.js by `npm run check -- --write`.
   const text = readFileSync(new URL('./r.min.js', import.meta.url), 'utf8');
@@ -30,18 +36,19 @@ export function scriptRoutes(app: FastifyInstance, { secrets }: Pick<Context, 's
     'cache-control': `public, max-age=${CACHED_SECONDS}, stale-while-revalidate=86400`,
     ...CORS,
   };
-  app.route<{ Querystring: { v?: string; click?: string } }>({
+  app.route<{ Querystring: { v?: string; genuine?: string } }>({
     method: ['GET', 'HEAD'],
     url: SCRIPT_PATH,
     handler: (request, reply) => {
       if ((request.query.v ?? SCRIPT_VERSION) !== SCRIPT_VERSION) throw noSuchVersion;
-      const { click } = request.query;
-      if (click !== undefined) {
-        const isGenuine = readOwnClick(secrets, click) !== undefined;
+      const { genuine: asked } = request.query;
+      if (asked !== undefined) {
+        const clicks = splitClicks(String(asked).slice(0, MOST_ASKED_LENGTH));
+        const given = clicks.filter((click) => readOwnClick(secrets, click) !== undefined);
         return reply
           .headers({ ...CORS, 'cache-control': 'no-store' })
-          .code(isGenuine ? 204 : 404)
-          .send();
+          .type('text/plain; charset=utf-8')
+          .send(given.join('.'));
       }
       reply.headers(headers);
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();

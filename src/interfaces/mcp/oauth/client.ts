@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
 import type { Secrets } from '../../../kit/values/secrets.ts';
+import { toPlainText } from '../../../kit/values/text.ts';
 
 const PURPOSE = 'oauth client';
 const MAX_REDIRECTS = 10;
@@ -10,8 +11,11 @@ const NO_APPLICATION = ['javascript:', 'data:', 'file:', 'blob:', 'about:', 'vbs
 
 const isLoopback = ({ protocol, hostname }: URL) => protocol === 'http:' && LOOPBACK.includes(hostname);
 
+/** The consent page shows an application's address as it is: nothing in it may look like something else. */
+const PLAIN = /^[\x21-\x7e]+$/;
+
 function isRedirect(text: string): boolean {
-  const url = URL.parse(text);
+  const url = PLAIN.test(text) ? URL.parse(text) : null;
   if (url === null || url.hash !== '' || url.username !== '' || url.password !== '') return false;
   if (url.protocol === 'http:') return isLoopback(url);
   if (NO_APPLICATION.includes(url.protocol)) return false;
@@ -31,7 +35,7 @@ const Client = z.object({
     .string()
     .trim()
     .min(1)
-    .transform((name) => name.slice(0, MAX_NAME).trim())
+    .transform((name) => toPlainText(name.slice(0, MAX_NAME)) || UNNAMED)
     .catch(UNNAMED),
   redirect_uris: z
     .array(
