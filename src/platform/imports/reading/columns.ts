@@ -1,8 +1,10 @@
+import { readSign } from './currencies.ts';
 import { isFlag } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
-import { type Glance, isMisnamed, isPercent, isPriced } from './glance.ts';
+import { type Glance, isAmounts, isCurrencies, isEmails, isMisnamed, isPercent, isPriced } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
+import { readPlatform } from './people.ts';
 import { MappingProblem } from './problems.ts';
 import type { ColumnProfile } from './profile.ts';
 import type { By, Mapping } from './shapes.ts';
@@ -15,6 +17,8 @@ export interface Assigned {
   positions: readonly number[];
   by: By;
   confidence: 'proved' | 'likely' | 'asked';
+  /** The field may have no column at all. */
+  isOptional?: boolean;
 }
 
 export type Assignment = Map<string, Assigned>;
@@ -117,7 +121,7 @@ function preferOwn(
   positions: readonly number[],
   headers: readonly string[],
 ): readonly number[] {
-  if (type === 'money') return positions;
+  if (type === 'money' || type === 'status') return positions;
   const own = positions.filter((position) => fold(unnumber(headers[position] ?? '')) === fold(field));
   return own.length > 0 ? own : positions;
 }
@@ -190,6 +194,57 @@ function assignLoosely(assignment: Assignment, taken: Set<number>, { of, headers
   }
 }
 
+/** Words within a header of an amount that may be a part of an order. */
+const PART_WORDS: readonly (readonly [string, RegExp])[] = [
+  ['taxes', /^(?:tax|taxes|vat|gst|hst|mwst|ust|steuer|steuern|tva|taxe|iva|impuestos|imposta|btw|podatek|moms|kdv)$/],
+  [
+    'shipping',
+    /^(?:shipping|delivery|postage|freight|versand|versandkosten|livraison|envio|spedizione|verzending|frete|wysylka|frakt)$/,
+  ],
+  ['discount', /^(?:discount|discounts|rabatt|remise|descuento|sconto|korting|desconto|rabat)$/],
+  [
+    'refunded',
+    /^(?:refund|refunds|refunded|returns|erstattung|erstattet|rembourse|remboursement|reembolso|rimborso|terugbetaald|zwrot)$/,
+  ],
+];
+const NOT_PARTS =
+  /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone)$/;
+
+/** Columns that no word names and that may matter to what is recorded: each becomes a question, unless nothing differs. */
+function assignByChance(assignment: Assignment, taken: Set<number>, { of, headers, format, glance }: Wish): void {
+  if (format) return;
+  const ask = (field: string, positions: readonly number[]) => {
+    const type = FIELDS[of][field];
+    if (type === undefined || assignment.has(field) || positions.length === 0) return;
+    assignment.set(field, { field, type, positions, by: 'values', confidence: 'asked', isOptional: true });
+    for (const position of positions) taken.add(position);
+  };
+  const find = (isIt: (position: number, words: readonly string[]) => boolean) =>
+    headers.flatMap((header, at) => (!taken.has(at) && isIt(at, foldWords(header)) ? [at] : []));
+  if (isOrders(of) || isPaid(of))
+    ask(
+      'currency',
+      find((at) => isCurrencies(glance(at))),
+    );
+  if (of === 'orders')
+    for (const [field, pattern] of PART_WORDS) {
+      const isPart = (words: readonly string[]) =>
+        words.some((word) => pattern.test(word)) && !words.some((word) => NOT_PARTS.test(word));
+      ask(
+        field,
+        find((at, words) => isPart(words) && isAmounts(glance(at)) && !isFlag(glance(at))),
+      );
+    }
+  const isSomebody = ['name', 'first_name', 'handle', 'instagram', 'tiktok', 'code'].some((field) =>
+    assignment.has(field),
+  );
+  if (isSomebody && of !== 'payment_details')
+    ask(
+      'email',
+      find((at) => isEmails(glance(at))),
+    );
+}
+
 /** The columns by their headers alone. What cells say is added when they are known. */
 export function assignColumns(wish: Wish): Assignment {
   const assignment: Assignment = new Map();
@@ -199,6 +254,7 @@ export function assignColumns(wish: Wish): Assignment {
   assignByFormat(assignment, taken, wish);
   assignByWords(assignment, taken, wish);
   assignLoosely(assignment, taken, wish);
+  assignByChance(assignment, taken, wish);
   return assignment;
 }
 
@@ -208,7 +264,12 @@ const share = (part: number, profile: ColumnProfile) => (profile.filled === 0 ? 
 export function fits(type: FieldType, profile: ColumnProfile): boolean {
   if (profile.filled === 0) return false;
   if (type === 'email') return share(profile.email, profile) === 1;
-  if (type === 'money') return share(profile.money.read, profile) === 1 && profile.time.texts === 0;
+  if (type === 'money')
+    return (
+      share(profile.money.read, profile) === 1 &&
+      profile.time.texts === 0 &&
+      [...profile.money.symbols.keys()].every((symbol) => readSign(symbol) !== undefined)
+    );
   if (type === 'time')
     return share(profile.time.read, profile) === 1 && (profile.time.texts > 0 || profile.time.digits.size === 1);
   if (type === 'handle') return share(profile.handle, profile) === 1;
@@ -254,10 +315,33 @@ export const listWanted = (group: readonly string[]): { field: string; type: Fie
 const findFitting = (type: FieldType, taken: ReadonlySet<number>, profiles: ReadonlyMap<number, ColumnProfile>) =>
   [...profiles].filter(([at, profile]) => !taken.has(at) && fits(type, profile)).map(([at]) => at);
 
+const COUNTED = /^(?:id|ids|no|nr|number|nummer|numero|zip|plz|phone|tel|qty|quantity|menge|rank|position|番号)$/;
+
+/** Those that are rather meant first: amounts with decimals before numbers of something, handles that are written so. */
+function rank(
+  type: FieldType,
+  positions: readonly number[],
+  headers: readonly string[],
+  profiles: ReadonlyMap<number, ColumnProfile>,
+): number[] {
+  const isRather = (position: number): boolean => {
+    const profile = profiles.get(position);
+    if (!profile) return false;
+    if (type === 'money') return profile.money.fractions > 0 || profile.money.symbols.size > 0;
+    if (type === 'handle')
+      return profile.samples.every((text) => text.startsWith('@') || readPlatform(text) !== undefined);
+    return false;
+  };
+  const isCounted = (position: number) => foldWords(headers[position] ?? '').some((word) => COUNTED.test(word));
+  const meant = type === 'money' ? positions.filter((position) => !isCounted(position)) : positions;
+  const kept = meant.length > 0 ? meant : positions;
+  return [...kept.filter(isRather), ...kept.filter((position) => !isRather(position))];
+}
+
 /** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
 export function assignByValues(
   assignment: Assignment,
-  { of, constants }: { of: Kind; constants: Readonly<Record<string, string>> },
+  { of, headers, constants }: { of: Kind; headers: readonly string[]; constants: Readonly<Record<string, string>> },
   profiles: ReadonlyMap<number, ColumnProfile>,
 ): void {
   const taken = new Set([...assignment.values()].flatMap(({ positions }) => positions));
@@ -274,7 +358,7 @@ export function assignByValues(
     assignment.set(field, {
       field,
       type,
-      positions: positions.slice(0, 8),
+      positions: rank(type, positions, headers, profiles).slice(0, 8),
       by: 'values',
       confidence: isSettled ? 'proved' : 'asked',
     });

@@ -10,6 +10,7 @@ import { openEntry, readDirectory, unpack, type ZipEntry } from './zip.ts';
 const MEGABYTE = 1024 * 1024;
 const MOST_BYTES = 200 * MEGABYTE;
 const MOST_WORKBOOK_BYTES = 20 * MEGABYTE;
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 const MOST_WORKBOOK_UNPACKED = 70 * MEGABYTE;
 
 export interface Opened {
@@ -19,6 +20,10 @@ export interface Opened {
   /** The sheet of a workbook, whose text is UTF-8 with commas; null for other files. */
   sheet: string | null;
   sheets: string[];
+  /** Further sheets that have a table, which is not read. */
+  otherSheets: string[];
+  /** Columns of a workbook whose dates a spreadsheet may have read in the wrong order. */
+  halfDates: number[];
 }
 
 const readAll = (source: ByteSource): Stream =>
@@ -88,6 +93,18 @@ interface Wish {
   sheet: string | undefined;
 }
 
+/** The names of hidden sheets, in the workbook's own list. */
+async function listHidden(source: ByteSource, entries: readonly ZipEntry[]): Promise<string[]> {
+  const list = entries.find(({ name }) => name === 'xl/workbook.xml');
+  if (!list || list.bytes > MEGABYTE) return [];
+  const xml = (await readHead(openEntry(source, list), MEGABYTE)).toString();
+  return [...xml.matchAll(/<(?:\w+:)?sheet\s[^>]*>/g)].flatMap(([tag]) => {
+    const name = /\sname="([^"]*)"/.exec(tag)?.[1];
+    if (name === undefined || !/\sstate="(?:hidden|veryHidden)"/.test(tag)) return [];
+    return [name.replace(/&(lt|gt|quot|apos|amp);/g, (_, entity: string) => ENTITIES[entity] ?? '')];
+  });
+}
+
 async function openWorkbook(
   source: ByteSource,
   entries: readonly ZipEntry[],
@@ -98,13 +115,14 @@ async function openWorkbook(
     throw new BrokenFile('too_large', 'The workbook is too large to be read. Save its sheet as CSV.');
   const parts: Uint8Array[] = [];
   for await (const chunk of await source.read()) parts.push(chunk);
-  const { sheet, sheets, csv } = await readWorkbook(Buffer.concat(parts), wish);
+  const hidden = await listHidden(source, entries);
+  const { sheet, sheets, others, halfDates, csv } = await readWorkbook(Buffer.concat(parts), { ...wish, hidden });
   if (wish.sheet !== undefined && wish.sheet !== sheet)
     throw new MappingProblem('mapping.sheet', 'not_found', `is not a sheet of the file. It has ${sheets.join(', ')}.`);
   const open: Stream = async function* bytes() {
     for (let at = 0; at < csv.length; at += 65_536) yield csv.subarray(at, at + 65_536);
   };
-  return { open, sheet, sheets };
+  return { open, sheet, sheets, otherSheets: others, halfDates };
 }
 
 async function openArchive(source: ByteSource, wish: Wish): Promise<Omit<Opened, 'sha256'>> {
@@ -123,7 +141,7 @@ async function openArchive(source: ByteSource, wish: Wish): Promise<Omit<Opened,
         .slice(0, 10)
         .join(', ')}.`,
     );
-  return { open: limit(openEntry(source, table)), sheet: null, sheets: [] };
+  return { open: limit(openEntry(source, table)), sheet: null, sheets: [], otherSheets: [], halfDates: [] };
 }
 
 /** Opens what a file contains, by its bytes, never by its name. */
@@ -135,11 +153,11 @@ export async function openContainer(source: ByteSource, wish: Wish): Promise<Ope
   if (isArchive(head)) return { ...(await openArchive(source, wish)), sha256 };
   if (!isGzip(head)) {
     assertReadable(head);
-    return { open: limit(readAll(source)), sha256, sheet: null, sheets: [] };
+    return { open: limit(readAll(source)), sha256, sheet: null, sheets: [], otherSheets: [], halfDates: [] };
   }
   const open = limit(async function* unpacked() {
     yield* unpack(await source.read(), createGunzip());
   });
   assertReadable(await readHead(open));
-  return { open, sha256, sheet: null, sheets: [] };
+  return { open, sha256, sheet: null, sheets: [], otherSheets: [], halfDates: [] };
 }

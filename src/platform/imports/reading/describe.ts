@@ -81,6 +81,11 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
   if (resolved.plan.columns.status === undefined && known.flags.length === 0 && known.request.of !== 'directory')
     warnings.push({ code: 'no_status', message: 'The file has no status: every line counts.' });
+  if (table.otherSheets.length > 0)
+    warnings.push({
+      code: 'other_sheets',
+      message: `Only the sheet “${table.sheet}” is read. These have a table, too: ${table.otherSheets.slice(0, 10).join(', ')}.`,
+    });
   if (resolved.plan.damaged.length > 0)
     warnings.push({ code: 'damaged_ids', message: 'A spreadsheet has rounded ids of this file; they are not used.' });
   const commissionWords = table.shape.headers.filter((header) => {

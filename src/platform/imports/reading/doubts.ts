@@ -26,6 +26,10 @@ export interface Known {
   profiles: ReadonlyMap<number, ColumnProfile>;
   totalsLines: number[];
   flags: readonly Flag[];
+  /** The table is of a workbook, whose numbers have no zeros at their end. */
+  isSheet: boolean;
+  /** Columns whose dates a spreadsheet may have read in the wrong order. */
+  halfDates: readonly number[];
   /** The meanings of the amount that are left, once the whole file has been tried. */
   goodsChoices?: Choice[];
   /** Identities have proved them. */

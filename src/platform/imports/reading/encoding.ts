@@ -82,8 +82,39 @@ export async function detectEncoding(open: Stream): Promise<string> {
   return isUtf8 ? 'utf-8' : guessEncoding(Buffer.concat(sample));
 }
 
+/** Encodings of one byte a letter whose words are written without ASCII, with the letters that they add. */
+const OWN_LETTERS: readonly (readonly [string, RegExp, RegExp])[] = [
+  ['windows-1255', /[א-ת]/gu, /[א-ת]/gu],
+  ['windows-1251', /\p{Script=Cyrillic}/gu, /\p{Ll}/gu],
+  ['windows-1253', /\p{Script=Greek}/gu, /\p{Ll}/gu],
+  ['windows-1256', /\p{Script=Arabic}/gu, /\p{Script=Arabic}/gu],
+];
+
+/** Words of Cyrillic, Greek, Hebrew and Arabic have no ASCII between their letters, as those of Latin languages do. */
+function findScript(sample: Buffer, ranked: readonly string[]): string | undefined {
+  let [foreign, beside] = [0, 0];
+  sample.forEach((byte, at) => {
+    if (byte < 0x80) return;
+    foreign += 1;
+    if ((sample[at - 1] ?? 0) >= 0x80 || (sample[at + 1] ?? 0) >= 0x80) beside += 1;
+  });
+  if (foreign === 0 || beside / foreign < 0.85) return undefined;
+  const possible = OWN_LETTERS.flatMap(([encoding, letters, common]) => {
+    const text = new TextDecoder(encoding).decode(sample).replace(/[\0-\x7f]/g, '');
+    const own = text.match(letters)?.length ?? 0;
+    const isUsual = (text.match(common)?.length ?? 0) >= own / 2;
+    return own >= 0.95 * text.length && isUsual ? [encoding] : [];
+  });
+  return ranked.find((encoding) => possible.includes(encoding)) ?? possible[0];
+}
+
 function guessEncoding(sample: Buffer): string {
-  for (const { name } of analyse(sample)) {
+  const guesses = analyse(sample);
+  const ranked = guesses.flatMap(({ name }) => KNOWN[name] ?? []);
+  const isWide = (guesses[0]?.confidence ?? 0) >= 50;
+  const script = isWide ? undefined : findScript(sample, ranked);
+  if (script !== undefined) return script;
+  for (const { name } of guesses) {
     const known = KNOWN[name];
     if (known !== undefined) return known;
   }

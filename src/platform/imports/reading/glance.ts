@@ -1,4 +1,5 @@
 import { cleanCell } from './cells.ts';
+import { isCurrency } from './currencies.ts';
 import { readAnswer } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
@@ -16,6 +17,7 @@ export interface Glance {
   above100: number;
   times: number;
   emails: number;
+  currencies: number;
   /** Cells that say yes, or no. */
   yes: number;
   no: number;
@@ -30,6 +32,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     above100: 0,
     times: 0,
     emails: 0,
+    currencies: 0,
     yes: 0,
     no: 0,
   };
@@ -47,6 +50,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
+    if (/^[A-Z]{3}$/i.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
     const answer = readAnswer(text);
     if (answer !== undefined) glance[answer] += 1;
   }
@@ -78,3 +82,10 @@ export const isPercent = ({ filled, percents }: Glance): boolean => filled > 0 &
 /** A column of amounts, whatever its header says. */
 export const isPriced = ({ filled, money, priced, times, percents }: Glance): boolean =>
   filled > 0 && money === filled && priced > 0 && times < filled && percents === 0;
+
+/** A column of amounts, whole ones among them. */
+export const isAmounts = ({ filled, money, times, percents }: Glance): boolean =>
+  filled > 0 && money === filled && times < filled && percents === 0;
+
+export const isCurrencies = ({ filled, currencies }: Glance): boolean => filled > 0 && currencies === filled;
+export const isEmails = ({ filled, emails }: Glance): boolean => filled > 0 && emails === filled;

@@ -1,4 +1,5 @@
 import type { Entry } from './entry.ts';
+import { fold } from './fold.ts';
 import {
   type Bench,
   type Failure,
@@ -41,16 +42,25 @@ function isFlatRate(row: Entry, { headers }: Plan): boolean {
   return position >= 0 && /^flat/i.test(row.first(position));
 }
 
-/** Profiles by their platform: the host of an address says more than the header above it. */
-function readProfiles(instagramText: string, tiktokText: string) {
+/** The platform that a column beside the handles says, where their own header names none. */
+function findPlatform(entry: Entry, plan: Plan): 'instagram' | 'tiktok' | 'other' {
+  const said = fold(entry.text(plan, 'platform'));
+  const header = fold(plan.headers[plan.columns.instagram ?? -1] ?? '');
+  if (said === '' || /insta|^ig/.test(header)) return 'instagram';
+  if (/insta|^ig$/.test(said)) return 'instagram';
+  return /tiktok|^tt$/.test(said) ? 'tiktok' : 'other';
+}
+
+/** Profiles by their platform: the host of an address says more than what stands above or beside it. */
+function readProfiles(entry: Entry, plan: Plan) {
   const profiles: Record<'instagram' | 'tiktok', string | null | undefined> = { instagram: null, tiktok: null };
   for (const [column, text] of [
-    ['instagram', instagramText],
-    ['tiktok', tiktokText],
+    [findPlatform(entry, plan), entry.text(plan, 'instagram')],
+    ['tiktok', entry.text(plan, 'tiktok')],
   ] as const) {
     if (text === '') continue;
     const platform = readPlatform(text) ?? column;
-    if (platform === 'other') profiles[column] = undefined;
+    if (platform === 'other') profiles.instagram = profiles.instagram ?? undefined;
     else profiles[platform] ??= readHandle(text);
   }
   return profiles;
@@ -60,7 +70,7 @@ function readProfiles(instagramText: string, tiktokText: string) {
 function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | Failure {
   const emailText = entry.text(plan, 'email');
   const email = emailText === '' ? null : readEmail(emailText);
-  const { instagram, tiktok } = readProfiles(entry.text(plan, 'instagram'), entry.text(plan, 'tiktok'));
+  const { instagram, tiktok } = readProfiles(entry, plan);
   if (email === undefined) return { problem: 'email_unreadable', field: 'email' };
   const found = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
   if (email !== null) return found;

@@ -114,6 +114,7 @@ const ROSTER_FIELDS = {
   destination_url: 'text',
   payment_email: 'email',
   payment_method: 'text',
+  platform: 'text',
   external_id: 'id',
 } as const satisfies Record<string, FieldType>;
 

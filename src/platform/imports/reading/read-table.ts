@@ -65,13 +65,15 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
   const survey = await surveyTable(table, of, assignment, request.now);
-  assignByValues(assignment, { of, constants: mapping.constants ?? {} }, survey.profiles);
+  assignByValues(assignment, { of, headers, constants: mapping.constants ?? {} }, survey.profiles);
   mergeSame(assignment, survey.profiles);
   const totalsLines = survey.totals.map(({ line }) => line);
   const taken = new Set([...assignment.values()].flatMap(({ positions }) => positions));
   const isTool = format !== undefined && format.key !== 'rollcall';
   const flags = isTool ? [] : findFlags(headers, taken, glance);
-  const known = { request, headers, format, profiles: survey.profiles, totalsLines, flags };
+  const isSheet = table.sheet !== null;
+  const { halfDates } = table;
+  const known = { request, headers, format, profiles: survey.profiles, totalsLines, flags, isSheet, halfDates };
   return { table, known, assignment, survey };
 }
 

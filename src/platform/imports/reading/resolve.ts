@@ -1,5 +1,5 @@
 import type { Assignment } from './columns.ts';
-import { BASIC, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
+import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
 import { foldWords } from './fold.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
@@ -19,13 +19,14 @@ function pickColumns(assignment: Assignment): Record<string, number> {
 }
 
 function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
-  return [...assignment.values()].flatMap(({ field, positions, confidence }) => {
+  return [...assignment.values()].flatMap(({ field, positions, confidence, isOptional }) => {
     if (confidence !== 'asked') return [];
     const names = positions.map((position) => headers[position] ?? '');
-    const choices = names.map((name) => {
+    const choices: Choice[] = names.map((name) => {
       const mapping = { columns: { [field]: name } };
       return { mapping, label: `“${name}” is ${field}` };
     });
+    if (isOptional) choices.push({ mapping: { columns: { [field]: null } }, label: `No column is ${field}` });
     const message = `Which column is ${field}: ${names.map((name) => `“${name}”`).join(' or ')}?`;
     return [{ code: 'column_meaning', field, message, ...NO_LINES, choices }];
   });

@@ -92,6 +92,20 @@ function askDates(header: string, profile: ColumnProfile, orders: readonly DateO
   };
 }
 
+/** Texts that a spreadsheet left beside dates that it made show that it read them in another order. */
+function askSwapped({ known, mapping, doubts }: Settling, position: number): void {
+  if (mapping.constants?.swapped_dates !== undefined) return;
+  const header = `“${known.headers[position] ?? ''}”`;
+  const choose = (swapped_dates: string, label: string) => ({ mapping: { constants: { swapped_dates } }, label });
+  doubts.push({
+    code: 'date_order',
+    field: 'swapped_dates',
+    message: `A spreadsheet made dates of a part of ${header} and left the rest as text. Did it swap their day and month?`,
+    ...NO_LINES,
+    choices: [choose('yes', 'Yes: 3 April was 4 March'), choose('no', 'No: the dates are right')],
+  });
+}
+
 export function settleTimes(settling: Settling): Plan['times'] {
   const { known, mapping, columns, doubts } = settling;
   const times: Plan['times'] = {};
@@ -123,10 +137,12 @@ export function settleTimes(settling: Settling): Plan['times'] {
     if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders));
     // Only what the column's own cells, or a caller, say holds for the columns beside it.
     proven ??= only ?? allowed;
+    if (known.halfDates.includes(position)) askSwapped(settling, position);
     times[position] = {
       order: order ?? orders[0] ?? 'dmy',
       languages: findLanguages([...profile.time.words]),
       digits: null,
+      isSwapped: known.halfDates.includes(position) && mapping.constants?.swapped_dates === 'yes',
     };
   }
   return times;
@@ -145,8 +161,8 @@ export function settleUnit(
   });
   const isWhole = basic.every(({ money, sign }) => money.fractions === 0 && !money.openMarks.has(sign));
   const nonZero = basic.reduce((sum, { money }) => sum + money.nonZero, 0);
-  // Other tools write decimals: a file of whole amounts is not as its tool wrote it.
-  const saysMajor = format?.key === 'rollcall';
+  // Other tools write decimals: a file of whole amounts is not as its tool wrote it, unless a workbook dropped zeros.
+  const saysMajor = format?.key === 'rollcall' || (format !== undefined && known.isSheet);
   if (!isWhole || nonZero === 0 || saysMajor) return 'major';
   const position = BASIC.flatMap((field) => columns[field] ?? [])[0] ?? 0;
   const list = profiles.get(position)?.money.whole ?? { count: 0, first: [] };

@@ -16,6 +16,8 @@ export interface Table {
   encoding: string;
   sheet: string | null;
   sheets: string[];
+  otherSheets: string[];
+  halfDates: number[];
   shape: Shape;
   /** The rows below the header, from the start each time. */
   rows(): AsyncGenerator<Row[]>;
@@ -42,7 +44,10 @@ function checkWish({ encoding, separator }: Mapping): void {
 /** Opens the table in a file: what contains it, how its text is encoded, how its rows are written. */
 export async function openTable(source: ByteSource, { of }: Request, mapping: Mapping): Promise<Table> {
   checkWish(mapping);
-  const { open, sha256, sheet, sheets } = await openContainer(source, { of, sheet: mapping.sheet });
+  const { open, sha256, sheet, sheets, otherSheets, halfDates } = await openContainer(source, {
+    of,
+    sheet: mapping.sheet,
+  });
   const isSheet = sheet !== null;
   const encoding = isSheet ? 'utf-8' : (mapping.encoding ?? (await detectEncoding(open)));
   const text = decode(open, encoding);
@@ -58,6 +63,8 @@ export async function openTable(source: ByteSource, { of }: Request, mapping: Ma
     encoding,
     sheet,
     sheets,
+    otherSheets,
+    halfDates,
     shape,
     async *rows() {
       let lines = 0;

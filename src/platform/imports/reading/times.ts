@@ -153,6 +153,8 @@ function isDate(year: number, month: number, day: number): boolean {
 
 /** The dates of one column are read in one way. */
 export interface TimeReading {
+  /** Dates that a spreadsheet made have day and month swapped. */
+  isSwapped?: boolean;
   order: DateOrder;
   /** The languages that read all names of months in the column. */
   languages: readonly string[];
@@ -241,8 +243,10 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: Beside,
     wallMs = read.wallMs;
     if (!read.isDay) clockMs ??= 0;
   } else {
-    const day = readDay(cell.date, reading.order, reading.languages, now.getUTCFullYear() + 1);
-    if (!day) return { problem: 'time_unreadable' };
+    const read = readDay(cell.date, reading.order, reading.languages, now.getUTCFullYear() + 1);
+    if (!read) return { problem: 'time_unreadable' };
+    const isSwapped = reading.isSwapped === true && cell.date.form === 'iso' && read.day <= 12;
+    const day = isSwapped ? { ...read, month: read.day, day: read.month } : read;
     wallMs = Date.UTC(day.year, day.month - 1, day.day);
   }
   // Clocks differ from UTC by less than a day: what is further off is out of range in every zone.

@@ -1,4 +1,5 @@
 import { fold } from './fold.ts';
+import { FURTHER_NAMES, FURTHER_WORDS } from './further-words.ts';
 import type { Kind } from './kinds.ts';
 
 type Words = Readonly<Record<string, string>>;
@@ -8,7 +9,7 @@ type Words = Readonly<Record<string, string>>;
  * language a line. They are compared folded: without case, blanks, signs and accents.
  */
 const PERSON: Words = {
-  email: `email|e-mail|email address|e-mail address|mail|affiliate email|partner email|creator email|influencer email|partner_email|affiliate_email|user email|contact email
+  email: `email|e-mail|email address|e-mail address|mail|affiliate email|partner email|creator email|influencer email|partner_email|affiliate_email|user email|contact email|contact
     e-mail-adresse|mailadresse|emailadresse
     adresse e-mail|courriel|adresse mail|adresse email
     correo|correo electrónico|dirección de correo|email del afiliado
@@ -197,7 +198,7 @@ const ORDER: Words = {
     totaal|totaalbedrag
     total do pedido|valor total
     suma|razem|kwota całkowita`,
-  shipping: `shipping|shipping total|shipping amount|shipping cost|order shipping amount|delivery|postage|shipping price
+  shipping: `shipping|shipping rate|shipping charge|shipping fee|shipping total|shipping amount|shipping cost|order shipping amount|delivery|postage|shipping price
     versand|versandkosten
     livraison|frais de port|frais de livraison
     envío|gastos de envío
@@ -205,7 +206,7 @@ const ORDER: Words = {
     verzending|verzendkosten
     frete|envio
     wysyłka|koszt dostawy|dostawa`,
-  taxes: `tax|taxes|tax total|tax amount|sales tax|vat|order total tax amount|total tax|order tax
+  taxes: `tax|taxes|gst|tax total|tax amount|sales tax|vat|order total tax amount|total tax|order tax
     steuer|steuern|mwst|mehrwertsteuer|ust
     taxe|tva
     impuesto|impuestos|iva
@@ -276,7 +277,7 @@ const PAID: Words = {
   first_name: PERSON.first_name ?? '',
   last_name: PERSON.last_name ?? '',
   code: PERSON.code ?? '',
-  amount: `amount|commission|commission amount|earnings|earned|payout|payout amount|paid amount|amount paid|commissions|commission earned|payment amount
+  amount: `amount|commission|commission amount|commission total|total commission|commission value|commission due|earnings|earned|payout|payout amount|paid amount|amount paid|commissions|commission earned|payment amount
     betrag|provision|provisionsbetrag|auszahlung|auszahlungsbetrag
     montant|commission versée|montant de la commission|paiement
     importe|comisión|importe de la comisión|pago|monto
@@ -368,6 +369,8 @@ const ROSTER: Words = {
     stawka|prowizja`,
   link: 'link|token|affiliate link|referral link|ref link|tracking link|slug|referral url|affiliate url',
   destination_url: 'destination url|destination|target url|landing page|website url|url',
+  platform:
+    'platform|network|social network|social media|main platform|plattform|plateforme|plataforma|piattaforma|platforma',
   external_id: 'external id|partner key|affiliate id|partner id|id|external_id|creator id',
 };
 
@@ -424,7 +427,8 @@ function readWords(of: Kind): ReadonlyMap<string, readonly string[]> {
   if (known) return known;
   const meanings = new Map<string, string[]>();
   for (const [field, text] of Object.entries(BY_KIND[of])) {
-    for (const word of [field, ...text.split(/[|\n]/)].map(fold)) {
+    const further = FURTHER_WORDS[FURTHER_NAMES[of]?.[field] ?? field] ?? '';
+    for (const word of [field, ...text.split(/[|\n]/), ...further.split(/[|\n]/)].map(fold)) {
       const fields = meanings.get(word) ?? [];
       if (word !== '' && !fields.includes(field)) meanings.set(word, [...fields, field]);
     }

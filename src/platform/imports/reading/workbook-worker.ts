@@ -6,7 +6,12 @@ import { z } from 'zod';
 import { KINDS } from './kinds.ts';
 import { detectShape } from './shape.ts';
 
-const Task = z.object({ bytes: z.instanceof(Uint8Array), of: z.enum(KINDS), sheet: z.string().nullable() });
+const Task = z.object({
+  bytes: z.instanceof(Uint8Array),
+  of: z.enum(KINDS),
+  sheet: z.string().nullable(),
+  hidden: z.array(z.string()),
+});
 
 /** A spreadsheet shows 15 digits; further ones are what binary fractions leave over. */
 const SHOWN_DIGITS = 15;
@@ -23,6 +28,8 @@ function writeNumber(text: string): string {
   const point = whole.length + shift;
   const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0');
   const at = Math.max(point, 1);
+  // A number of a workbook keeps no whole number above 2^53: an id that was longer is lost, and shown so.
+  if (point > SHOWN_DIGITS && Number(text) > Number.MAX_SAFE_INTEGER) return `${Number(text).toExponential()}`;
   const [left, right] = roundDigits(padded.slice(0, at).replace(/^0+(?=\d)/, ''), padded.slice(at).replace(/0+$/, ''));
   const decimals = right.length === 3 ? `${right}0` : right;
   return `${minus}${left}${decimals === '' ? '' : `.${decimals}`}`;
@@ -44,6 +51,8 @@ function writeDate(date: Date): string {
   if (Number.isNaN(date.getTime())) return '';
   const rounded = new Date(Math.round(date.getTime() / 1_000) * 1_000).toISOString();
   const clock = rounded.slice(11, 19);
+  // A time of day alone is a fraction of the first day of a spreadsheet's calendar, which begins in 1900 or 1904.
+  if (date.getUTCFullYear() < 1905) return clock;
   return clock === '00:00:00' ? rounded.slice(0, 10) : `${rounded.slice(0, 10)} ${clock}`;
 }
 
@@ -52,7 +61,32 @@ function writeCell(cell: unknown): string {
   return cell === null || cell === undefined ? '' : String(cell);
 }
 
-const { bytes, of, sheet } = Task.parse(workerData);
+const OPEN_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](?:\d{2}|\d{4})\b/;
+
+/**
+ * The columns in which a spreadsheet made dates of those texts that it could read in its own order of day and month,
+ * and left the others as they were: then the dates that it made are of another order, and swapped.
+ */
+function findHalfDates(data: readonly (readonly unknown[])[]): number[] {
+  const columns = new Map<number, { dates: number; texts: number; isOdd: boolean }>();
+  for (const row of data)
+    row.forEach((cell, at) => {
+      const column = columns.get(at) ?? { dates: 0, texts: 0, isOdd: false };
+      columns.set(at, column);
+      if (cell instanceof Date) {
+        column.dates += 1;
+        if (cell.getUTCDate() > 12) column.isOdd = true;
+        return;
+      }
+      const [, first, second] = (typeof cell === 'string' && OPEN_DATE.exec(cell.trim())) || [];
+      if (first === undefined || second === undefined) return;
+      column.texts += 1;
+      if (Number(first) <= 12 && Number(second) <= 12) column.isOdd = true;
+    });
+  return [...columns].flatMap(([at, { dates, texts, isOdd }]) => (dates > 0 && texts > 0 && !isOdd ? [at] : []));
+}
+
+const { bytes, of, sheet, hidden } = Task.parse(workerData);
 const sheets = await readExcelFile(Buffer.from(bytes), { trim: false, parseNumber: writeNumber });
 const write = (data: readonly (readonly unknown[])[]) => stringify(data.map((row) => row.map(writeCell)));
 const hasHeader = (data: readonly (readonly unknown[])[]) => {
@@ -60,11 +94,15 @@ const hasHeader = (data: readonly (readonly unknown[])[]) => {
   return shape.headerLine !== null && shape.sample.length > 0;
 };
 const wanted = sheets.find((each) => each.sheet === sheet);
-const chosen =
-  wanted ?? sheets.find(({ data }) => hasHeader(data)) ?? sheets.find(({ data }) => data.length > 0) ?? sheets[0];
+// Hidden sheets are nobody's first choice, and may still be named.
+const ordered = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
+const tables = ordered.filter(({ data }) => hasHeader(data));
+const chosen = wanted ?? tables[0] ?? ordered.find(({ data }) => data.length > 0) ?? ordered[0];
 const csv = Buffer.from(write(chosen?.data ?? []));
 parentPort?.postMessage({
   sheet: chosen?.sheet ?? '',
   sheets: sheets.map((each) => each.sheet),
+  others: tables.flatMap((each) => (each === chosen ? [] : [each.sheet])),
+  halfDates: findHalfDates(chosen?.data ?? []),
   csv: new Uint8Array(csv),
 });

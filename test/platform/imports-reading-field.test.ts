@@ -1,0 +1,304 @@
+import { describe, expect, test } from 'vitest';
+import type { Kind } from '../../src/platform/imports/reading/kinds.ts';
+import type { Mapping } from '../../src/platform/imports/reading/shapes.ts';
+import { type Read, readWhole } from './imports-check.ts';
+import { makeWorkbook } from './imports-workbook.ts';
+
+const show = ({ records }: Read) =>
+  records.map((record) => {
+    if (record.kind === 'order')
+      return `${record.order_number ?? record.order_id} ${record.amount - record.refunded} ${record.currency} ${record.placed_at.slice(0, 16)}`;
+    if (record.kind === 'paid')
+      return `${record.email} ${record.amount} ${record.currency} ${record.paid_at.slice(0, 10)}`;
+    if (record.kind === 'person') return `${record.email} ig=${record.instagram} tt=${record.tiktok}`;
+    return record.kind === 'directory' ? record.username : '';
+  });
+const asked = ({ reading }: Read) => reading.questions.map(({ id }) => id).toSorted();
+
+/** Bytes of a text in an encoding of one byte a letter. */
+function encode(text: string, encoding: string): Uint8Array {
+  const letters = new Map(
+    Array.from({ length: 256 }, (_, byte) => [new TextDecoder(encoding).decode(Uint8Array.of(byte)), byte] as const),
+  );
+  return Uint8Array.from([...text].map((letter) => letters.get(letter) ?? 0x3f));
+}
+
+const lines = (...rows: string[]) => `${rows.join('\n')}\n`;
+
+interface Case {
+  title: string;
+  of: Kind;
+  content: string | Uint8Array;
+  asks: string[];
+  mapping: Mapping;
+  records: string[];
+}
+
+const CASES: readonly Case[] = [
+  {
+    title: "Wix's orders, whose shipping has another name and whose net amount has it in it",
+    of: 'orders',
+    content: lines(
+      'Order number,Date created,Time,Contact email,Price,Shipping rate,Total tax,Total,Currency,Payment status,Refunded amount,Net amount',
+      '10001,"Oct 5, 2026",10:12,b1@mail.example,40.00,5.00,0.00,85.00,EUR,Paid,0.00,85.00',
+      '10001,"Oct 5, 2026",10:12,b1@mail.example,40.00,5.00,0.00,85.00,EUR,Paid,0.00,85.00',
+      '10002,"Oct 6, 2026",11:12,b2@mail.example,40.00,5.00,0.00,45.00,EUR,Refunded,45.00,0.00',
+    ),
+    asks: ['amount_meaning:amount'],
+    mapping: { goods: 'total_less_rest' },
+    records: ['10001 8000 EUR 2026-10-05T10:12', '10002 0 EUR 2026-10-06T11:12'],
+  },
+  {
+    title: 'an amount equal to a total that has a delivery charge in it, which no word names',
+    of: 'orders',
+    content: lines(
+      'Order ID,Date,Amount,Express delivery,Total,Currency',
+      'A1,2026-10-05,110.00,10.00,110.00,EUR',
+      'A2,2026-10-06,60.00,10.00,60.00,EUR',
+    ),
+    asks: ['amount_meaning:amount'],
+    mapping: { columns: { shipping: 'Express delivery' }, goods: 'total_less_rest' },
+    records: ['A1 10000 EUR 2026-10-05T12:00', 'A2 5000 EUR 2026-10-06T12:00'],
+  },
+  {
+    title: 'refunds in a column that no word names',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Store refunds,Currency',
+      'A1,2026-10-05,110.00,10.00,EUR',
+      'A2,2026-10-06,60.00,0.00,EUR',
+    ),
+    asks: ['column_meaning:amount', 'column_meaning:refunded'],
+    mapping: { columns: { amount: 'Amount', refunded: 'Store refunds' } },
+    records: ['A1 10000 EUR 2026-10-05T12:00', 'A2 6000 EUR 2026-10-06T12:00'],
+  },
+  {
+    title: 'currencies under a header that no word names',
+    of: 'commissions',
+    content: lines('Affiliate email,Commission,Order Currency Code,Date', 'ana@creators.example,10.50,CAD,2026-05-21'),
+    asks: ['column_meaning:currency'],
+    mapping: { columns: { currency: 'Order Currency Code' } },
+    records: ['ana@creators.example 1050 CAD 2026-05-21'],
+  },
+  {
+    title: 'commissions that were approved, and paid or not',
+    of: 'commissions',
+    content: lines(
+      'Affiliate Email,Commission Total,Currency,Status,Payment Status,Date',
+      'ana@creators.example,10.00,USD,Approved,PAID,2026-05-21',
+      'ana@creators.example,20.00,USD,Approved,UNPAID,2026-05-22',
+    ),
+    asks: ['column_meaning:status'],
+    mapping: { columns: { status: 'Payment Status' } },
+    records: ['ana@creators.example 1000 USD 2026-05-21'],
+  },
+  {
+    title: "FirstPromoter's commissions, of which a column says whether they are paid",
+    of: 'commissions',
+    content: lines(
+      'id,promoter_email,amount,sale_amount,unit,status,is_paid,created_at',
+      '1,ana@creators.example,10.50,100.00,cash,approved,true,2026-05-21T10:00:00Z',
+      '2,ben@creators.example,20.50,200.00,cash,approved,false,2026-05-21T10:00:00Z',
+    ),
+    asks: ['currency_missing:currency'],
+    mapping: { constants: { currency: 'USD' } },
+    records: ['ana@creators.example 1050 USD 2026-05-21'],
+  },
+  {
+    title: 'handles of several platforms in one column, and addresses under “Contact”',
+    of: 'roster',
+    content: lines(
+      'Creator,Contact,Handle,Platform',
+      'Ana Lopez,Ana <ana@creators.example>,@ana.lopez,Instagram',
+      'Ben Kim,ben@creators.example,@benkim,TikTok',
+      'Cy Roe,cy@creators.example,cyroe,YouTube',
+    ),
+    asks: [],
+    mapping: {},
+    records: [
+      'ana@creators.example ig=ana.lopez tt=null',
+      'ben@creators.example ig=null tt=benkim',
+      'cy@creators.example ig=null tt=null',
+    ],
+  },
+  {
+    title: 'handles beside addresses that nothing names',
+    of: 'roster',
+    content: lines('Creator,Insta,Reach me at', 'Ana Lopez,@ana,ana@creators.example'),
+    asks: ['column_meaning:email'],
+    mapping: { columns: { email: 'Reach me at' } },
+    records: ['ana@creators.example ig=ana tt=null'],
+  },
+  {
+    title: 'orders of a Russian shop in windows-1251',
+    of: 'orders',
+    content: encode(
+      lines(
+        'Номер заказа;Дата заказа;Итого;Валюта;Статус',
+        'R1;05.10.2026;1 250,50;RUB;Оплачен',
+        'R2;15.10.2026;99,90;RUB;Отменён',
+      ),
+      'windows-1251',
+    ),
+    asks: ['amount_meaning:amount', 'status_meaning:оплачен', 'status_meaning:отменен'],
+    mapping: { goods: 'total', statuses: { Оплачен: 'counts', Отменён: 'left_out' } },
+    records: ['R1 125050 RUB 2026-10-05T12:00'],
+  },
+  {
+    title: 'orders of a Japanese shop with its words',
+    of: 'orders',
+    content: lines(
+      '注文番号,注文日,商品小計,送料,消費税,合計,通貨,ステータス',
+      'J1,2026/10/05,10000,500,1050,11550,JPY,支払い済み',
+      'J2,2026/10/06,20000,500,2050,22550,JPY,キャンセル',
+    ),
+    asks: ['status_meaning:キャンセル', 'status_meaning:支払い済み'],
+    mapping: { statuses: { 支払い済み: 'counts', キャンセル: 'left_out' } },
+    records: ['J1 10000 JPY 2026-10-05T12:00'],
+  },
+  {
+    title: 'a ranking whose handles are written as such among other columns of words',
+    of: 'directory',
+    content: lines(
+      '#,Influencer,Followers,ER %,Main audience',
+      '1,@creator.one,1.2M,2.9%,US',
+      '2,@creator_two,980K,1.3%,DE',
+    ),
+    asks: ['column_meaning:username'],
+    mapping: { columns: { username: 'Influencer' } },
+    records: ['creator.one', 'creator_two'],
+  },
+];
+
+const BOOKS: readonly Case[] = [
+  {
+    title: 'Shopify, with whole amounts and whole ids',
+    of: 'orders',
+    content: makeWorkbook({
+      orders: [
+        [
+          'Name',
+          'Financial Status',
+          'Currency',
+          'Subtotal',
+          'Shipping',
+          'Taxes',
+          'Total',
+          'Created at',
+          'Lineitem quantity',
+          'Id',
+        ],
+        [
+          '#1001',
+          'paid',
+          'USD',
+          { number: '100' },
+          { number: '10' },
+          { number: '0' },
+          { number: '110' },
+          '2026-10-05 11:01:12 +0200',
+          { number: '1' },
+          { number: '5840850000002' },
+        ],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['#1001 10000 USD 2026-10-05T09:01'],
+  },
+  {
+    title: 'a time of day in a column of its own',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order', 'Date', 'Time', 'Subtotal', 'Shipping', 'Total', 'Currency'],
+        [
+          'A1',
+          { serial: 46_300 },
+          { serial: 0.423_611_111_1 },
+          { number: '100.5' },
+          { number: '10' },
+          { number: '110.5' },
+          'EUR',
+        ],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['A1 10050 EUR 2026-10-05T10:10'],
+  },
+  {
+    title: 'dates that a spreadsheet made of a part of the texts, day and month swapped',
+    of: 'commissions',
+    content: makeWorkbook({
+      A: [
+        ['email', 'amount', 'currency', 'date'],
+        ['ana@creators.example', { number: '10.5' }, 'USD', { serial: 46_115 }],
+        ['ana@creators.example', { number: '20.5' }, 'USD', '03/25/2026'],
+      ],
+    }),
+    asks: ['date_order:swapped_dates'],
+    mapping: { constants: { swapped_dates: 'yes' } },
+    records: ['ana@creators.example 1050 USD 2026-03-04', 'ana@creators.example 2050 USD 2026-03-25'],
+  },
+  {
+    title: 'a hidden sheet before the one that is shown',
+    of: 'payouts',
+    content: makeWorkbook(
+      {
+        Old: [
+          ['Email', 'Amount', 'Currency', 'Paid at'],
+          ['old@creators.example', { number: '1.5' }, 'USD', { serial: 46_000 }],
+        ],
+        Now: [
+          ['Email', 'Amount', 'Currency', 'Paid at'],
+          ['ana@creators.example', { number: '20.5' }, 'USD', { serial: 46_163 }],
+        ],
+      },
+      ['Old'],
+    ),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example 2050 USD 2026-05-21'],
+  },
+  {
+    title: 'ids above 2^53, of which a workbook keeps only the beginning',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order ID', 'Order number', 'Created', 'Amount', 'Currency'],
+        [{ number: '5.8408500000001234E+17' }, 'N1', { serial: 46_300 }, { number: '100.5' }, 'EUR'],
+        [{ number: '5.8408500000001299E+17' }, 'N2', { serial: 46_301 }, { number: '200.5' }, 'EUR'],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['N1 10050 EUR 2026-10-05T12:00', 'N2 20050 EUR 2026-10-06T12:00'],
+  },
+];
+
+describe('a file of the field', () => {
+  test.each(CASES)('with $title asks what it does not say, and is right once that is answered', async (made) => {
+    const { of, content, asks, mapping, records } = made;
+    expect(asked(await readWhole(of, content))).toEqual(asks);
+    const answered = await readWhole(of, content, mapping);
+    expect(asked(answered)).toEqual([]);
+    expect(show(answered)).toEqual(records);
+  });
+
+  test.each(BOOKS)('as a workbook with $title is read as it was meant, or asks', async (made) => {
+    const { of, content, asks, mapping, records } = made;
+    expect(asked(await readWhole(of, content))).toEqual(asks);
+    const answered = await readWhole(of, content, mapping);
+    expect(show(answered)).toEqual(records);
+  });
+
+  test('as a workbook of several tables says which of them are not read, and uses no number that lost its end as an id', async () => {
+    const [, , , hidden, ids] = BOOKS;
+    const several = await readWhole('payouts', hidden?.content ?? '');
+    expect(several.reading.text.sheet).toBe('Now');
+    expect(several.reading.warnings.map(({ code }) => code)).toContain('other_sheets');
+    const damaged = await readWhole('orders', ids?.content ?? '');
+    expect(damaged.reading.warnings.map(({ code }) => code)).toContain('damaged_ids');
+  });
+});
