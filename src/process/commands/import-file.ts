@@ -30,7 +30,9 @@ function collectSetting(text: string, settings: Record<string, unknown>): Record
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('must be a name and a value, such as dates=dmy.');
   const [name = '', ...below] = text.slice(0, at).split('.');
-  const value = text.slice(at + 1);
+  const said = text.slice(at + 1);
+  // No column is a field: `columns.shipping=null`.
+  const value = said === 'null' ? null : said;
   const inner = below.join('.');
   if (inner === '') return { ...settings, [name]: value };
   const before = settings[name];
