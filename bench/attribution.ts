@@ -44,7 +44,7 @@ const options = benchCommand(
 )
   .option('--events <number>', `events in ClickHouse (default ${EVENTS}); 50000000 has higher floors`, eventCount)
   .option('--orders <number>', `orders of one brand in PostgreSQL (default ${ORDERS})`, orderCount)
-  .option('--only <part>', 'streams, orders or figures')
+  .option('--only <part>', 'streams, ingest, orders or figures')
   .option('--quick', `${QUICK_EVENTS} events; only the floors of redirects, drain and exactness`)
   .parse()
   .opts<{ events?: number; orders?: number; only?: string; quick?: true }>();
@@ -77,9 +77,11 @@ async function measureStreams(results: Results, config: Config, urls: EngineUrls
   try {
     await context.redis.ready();
     const session: ClickSession = { env, context, api, ...effort };
-    await prepareClicks(session);
-    await results.part('redirects', (add) => measureRedirects(session, add));
-    await results.part('drain', (add) => measureDrain(session, add));
+    if (options.only !== 'ingest') {
+      await prepareClicks(session);
+      await results.part('redirects', (add) => measureRedirects(session, add));
+      await results.part('drain', (add) => measureDrain(session, add));
+    }
     await results.part('ingest', (add) => measureIngest(session, add));
   } finally {
     await api.stop();
@@ -93,7 +95,8 @@ async function measureStreams(results: Results, config: Config, urls: EngineUrls
  */
 async function measureAll(results: Results, config: Config, dataName: string): Promise<void> {
   const part = async (name: string, measure: () => Promise<void>) => {
-    if ((options.only ?? name) === name) await results.part(name, measure);
+    const isOnly = options.only === name || (options.only === 'ingest' && name === 'streams');
+    if (options.only === undefined || isOnly) await results.part(name, measure);
   };
   await part('streams', () =>
     withEngines(

@@ -118,6 +118,9 @@ const described = (rounds: readonly Ingested[]) =>
 interface Rounds {
   acknowledged: Ingested[];
   folded: Cost[];
+  /** Orders of links with 50 rules, and renewals of subscriptions. */
+  ruled: Cost[];
+  renewed: Cost[];
   foldedOfOne: Cost[];
   alone: Cost[];
 }
@@ -128,10 +131,14 @@ interface Statements {
   alone: number;
 }
 
-function ratiosOf({ acknowledged, folded, foldedOfOne, alone }: Rounds, statements: Statements): Ratio[] {
+function ratiosOf(
+  { acknowledged, folded, ruled, renewed, foldedOfOne, alone }: Rounds,
+  statements: Statements,
+): Ratio[] {
   const figure = { floor: null, bound: 'at least', warm: "the API's code; PostgreSQL's buffers" } as const;
-  const costs = (rounds: readonly Cost[], each: number) =>
-    `${round(median(ratesOf(rounds)))}/s; ${round(median(rounds.map(({ cpuMs }) => cpuMs)))} ms of CPU and ${round(each)} statements an order`;
+  const costs = (rounds: readonly Cost[], each?: number) =>
+    `${round(median(ratesOf(rounds)))}/s; ${round(median(rounds.map(({ cpuMs }) => cpuMs)))} ms of CPU` +
+    `${each === undefined ? '' : ` and ${round(each)} statements`} an order`;
   return [
     {
       ...figure,
@@ -160,6 +167,20 @@ function ratiosOf({ acknowledged, folded, foldedOfOne, alone }: Rounds, statemen
     },
     {
       ...figure,
+      name: 'folded_with_50_rules_to_plain',
+      value: medianRatio(ratesOf(ruled), ratesOf(folded)),
+      floor: 0.75,
+      measured: costs(ruled),
+    },
+    {
+      ...figure,
+      name: 'renewals_folded_to_plain',
+      value: medianRatio(ratesOf(renewed), ratesOf(folded)),
+      floor: 0.75,
+      measured: costs(renewed),
+    },
+    {
+      ...figure,
       name: 'folded_to_alone',
       value: medianRatio(ratesOf(folded), ratesOf(alone)),
       measured: `a transaction each, without HTTP: ${costs(alone, statements.alone)}`,
@@ -171,18 +192,21 @@ function ratiosOf({ acknowledged, folded, foldedOfOne, alone }: Rounds, statemen
 export async function measureIngest(session: ClickSession, add: Add): Promise<void> {
   const { context, api, env, rounds } = session;
   progress('Ingesting orders');
-  const shops = await Promise.all(Array.from({ length: BRANDS }, (_, i) => makeShop(context, `bench store ${i}`)));
+  const open = (kind: 'plain' | 'rules' | 'renewals') =>
+    Promise.all(Array.from({ length: BRANDS }, (_, i) => makeShop(context, `bench ${kind} ${i}`, kind)));
+  const [shops, ruled, renewed] = [await open('plain'), await open('rules'), await open('renewals')];
   const door = new Pool(api.url, { connections: CONNECTIONS });
   let recorded = 0;
-  const some = (count: number, of: readonly Shop[]) =>
+  const some = (count: number, of: readonly Shop[], isRenewal?: boolean) =>
     Array.from({ length: count }, (_, i) => {
       const shop = of[i % of.length];
       if (!shop) throw new Error('There are no stores.');
-      return { shop, delivery: deliveryOf(context, shop, Math.floor(i / of.length)) };
+      const subscriber = isRenewal === undefined ? undefined : { email: `subscriber-${i}@example.com`, isRenewal };
+      return { shop, delivery: deliveryOf(context, shop, Math.floor(i / of.length), subscriber) };
     });
-  const acknowledge = async (count: number, of: readonly Shop[]) => {
+  const acknowledge = async (count: number, of: readonly Shop[], isRenewal?: boolean) => {
     recorded += count;
-    return await each(some(count, of), ({ delivery }) => report(door, delivery));
+    return await each(some(count, of, isRenewal), ({ delivery }) => report(door, delivery));
   };
   const fold = (count: number, by = context) =>
     costOf(context, count, async () => {
@@ -218,16 +242,22 @@ export async function measureIngest(session: ClickSession, add: Add): Promise<vo
     await acknowledge(WARM_UP_ORDERS, shops);
     await fold(WARM_UP_ORDERS);
     await alone(WARM_UP_ORDERS);
-    const all: Rounds = { acknowledged: [], folded: [], foldedOfOne: [], alone: [] };
+    await acknowledge(ORDERS_PER_ROUND, renewed, false);
+    await fold(ORDERS_PER_ROUND);
+    const all: Rounds = { acknowledged: [], folded: [], ruled: [], renewed: [], foldedOfOne: [], alone: [] };
     for (let i = 0; i < rounds; i += 1) {
       all.acknowledged.push(await acknowledge(ORDERS_PER_ROUND, shops));
       all.folded.push(await fold(ORDERS_PER_ROUND));
+      await acknowledge(ORDERS_PER_ROUND, ruled);
+      all.ruled.push(await fold(ORDERS_PER_ROUND));
+      await acknowledge(ORDERS_PER_ROUND, renewed, true);
+      all.renewed.push(await fold(ORDERS_PER_ROUND));
       all.alone.push(await alone(ORDERS_PER_ROUND));
       await acknowledge(ORDERS_PER_ROUND / 2, shops.slice(0, 1));
       all.foldedOfOne.push(await fold(ORDERS_PER_ROUND / 2));
     }
     const statements = await countStatements();
-    await assertAllRecorded(context, shops, recorded);
+    await assertAllRecorded(context, [...shops, ...ruled, ...renewed], recorded);
     add(...ratiosOf(all, statements));
   } finally {
     await door.close();

@@ -6,6 +6,8 @@ import { inWork } from '../src/kit/operation/work.ts';
 import { mintClick } from '../src/kit/values/click-token.ts';
 import { newId } from '../src/kit/values/ids.ts';
 import { createBrand } from '../src/platform/brands/brands.ts';
+import { Terms } from '../src/workflow/terms/terms.shapes.ts';
+import { insertVersions } from '../src/workflow/terms/versions.ts';
 import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
 
 const WEBHOOK_SECRET = 'whsec of the bench';
@@ -22,7 +24,35 @@ export interface Shop {
   linkIds: string[];
 }
 
-export async function makeShop(context: Context, name: string): Promise<Shop> {
+/** As many rules as terms may have, each on a product that no order has, so that every line is compared with all. */
+const FIFTY_RULES = Terms.parse({
+  rate: { percent: 10 },
+  rules: Array.from({ length: 50 }, (_, i) => ({
+    name: `Rule ${i}`,
+    when: { product: [`OTHER-${i}`], quantity_from: 2 },
+    rate: { percent: 15 },
+  })),
+});
+
+/** Gives the codes and links of a shop 50 rules. */
+async function setRules({ postgres, clock }: Context, { brandId }: Shop): Promise<void> {
+  const { db } = postgres;
+  const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
+  await inWork(db, clock, actor, async (work) => {
+    const links = await work.db.selectFrom('links').select('id').where('brandId', '=', brandId).execute();
+    const ids = links.map(({ id }) => id);
+    for (const [id, termsId] of await insertVersions(work, 'link', ids, FIFTY_RULES)) {
+      await work.db.updateTable('links').set({ termsId }).where('id', '=', id).where('brandId', '=', brandId).execute();
+    }
+  });
+}
+
+/** `renewals`: its codes and links pay renewals. `rules`: they have 50 rules on lines. */
+export async function makeShop(
+  context: Context,
+  name: string,
+  kind: 'plain' | 'rules' | 'renewals' = 'plain',
+): Promise<Shop> {
   const { postgres, clock, secrets } = context;
   const { db } = postgres;
   const now = clock.now();
@@ -34,7 +64,15 @@ export async function makeShop(context: Context, name: string): Promise<Shop> {
     .insertInto('creators')
     .values({ id: creatorId, brandId, ...person, createdAt })
     .execute();
-  const terms = { commissionRatePpm: 100_000, holdDays: 14, attributionDays: 30, currency: 'USD', active: true };
+  const paysRenewals = kind === 'renewals' || null;
+  const terms = {
+    commissionRatePpm: 100_000,
+    paysRenewals,
+    holdDays: 14,
+    attributionDays: 30,
+    currency: 'USD',
+    active: true,
+  };
   const rows = Array.from({ length: 2 * ASSIGNMENTS }, (_, i) => {
     const id = newId('lnk', now.getTime());
     const slug = `${name.replaceAll(' ', '-')}-${i}`;
@@ -53,12 +91,14 @@ export async function makeShop(context: Context, name: string): Promise<Shop> {
   const { id: integrationId } = await inWork(db, { now: () => now }, actor, (work) =>
     connectStore(work, secrets, { ...place, facts, secrets: { token: 'none', webhookSecret: WEBHOOK_SECRET } }),
   );
-  return {
+  const shop = {
     brandId,
     integrationId,
     codes: rows.flatMap(({ type, value }) => (type === 'discount_code' ? [value] : [])),
     linkIds: rows.flatMap(({ type, id }) => (type === 'link' ? [id] : [])),
   };
+  if (kind === 'rules') await setRules(context, shop);
+  return shop;
 }
 
 export interface Delivery {
@@ -67,20 +107,29 @@ export interface Delivery {
   body: string;
 }
 
-/** A paid order that the store has not reported before, with a click and, in every second one, a code. */
-export function deliveryOf({ secrets, clock }: Context, { integrationId, codes, linkIds }: Shop, i: number): Delivery {
+/**
+ * A paid order that the store has not reported before, with a click and, in every second one, a code. A subscriber's order
+ * starts or renews their subscription; a renewal carries neither.
+ */
+export function deliveryOf(
+  { secrets, clock }: Context,
+  { integrationId, codes, linkIds }: Shop,
+  i: number,
+  subscriber?: { email: string; isRenewal: boolean },
+): Delivery {
   const at = clock.now();
   const linkId = linkIds[i % linkIds.length] ?? '';
   const click = mintClick(secrets.key('click'), { linkId, atMs: at.getTime() - CLICKED_BEFORE_MS });
   const order = shopifyOrder({
     id: orderNumber() * 1_000 + (i % 1_000),
     at,
-    email: `buyer-${randomUUID()}@example.com`,
+    email: subscriber?.email ?? `buyer-${randomUUID()}@example.com`,
     lines: [{ price: '19.90', quantity: 2, discounts: ['3.98'] }, { price: '64.00' }],
-    codes: i % 2 ? [] : [codes[i % codes.length] ?? ''],
-    noteAttributes: [{ name: 'click_id', value: click }],
+    codes: i % 2 || subscriber?.isRenewal ? [] : [codes[i % codes.length] ?? ''],
+    noteAttributes: subscriber?.isRenewal ? [] : [{ name: 'click_id', value: click }],
   });
-  const body = JSON.stringify(order);
+  const tags = subscriber && `Subscription ${subscriber.isRenewal ? 'Recurring' : 'First'} Order`;
+  const body = JSON.stringify({ ...order, tags });
   const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('base64');
   const topic = { 'x-shopify-topic': 'orders/paid', 'x-shopify-hmac-sha256': signature };
   return {
