@@ -28,6 +28,31 @@ describe('the kind of a Shopify order', () => {
     ['vip, Subscription  Recurring_Order', 'renewal'],
     ['Subscription First Order, Prepaid', 'renewal'],
     ['Subscription Recurring Order, Prepaid', 'renewal'],
+    ['Skio Subscription Recurring Order, Subscription Order: 3', 'renewal'],
+    ['Subscription Order: 3', 'renewal'],
+    ['Subscription Order: 1', 'first'],
+    ['Subscription First Order, Subscription Order: 10', 'first'],
+    ['Subscription, Subscription First Order', 'first'],
+    ['Ordergroove Trigger Order', 'first'],
+    ['Ordergroove Subscription Order', 'renewal'],
+    ['Ordergroove Trigger Order, Ordergroove Prepaid Order', 'first'],
+    ['Ordergroove Subscription Order, Ordergroove Prepaid Order', 'renewal'],
+    ['Prepaid Fulfillment Order, prepaid-origin-order=1001', 'renewal'],
+    ['Firmhouse-First-Recurring-Order', 'renewal'],
+    ['inveterate-purchase', 'once'],
+    ['Subscription order, Initial order', 'first'],
+    ['Subscription order, Recurring order', 'renewal'],
+    ['Subscription order, Subscription renewal 2', 'renewal'],
+    ['Seal Subscriptions, recurring', 'renewal'],
+    ['Loop Subscriptions: Recurring Order', 'renewal'],
+    ['loop_subscriptions_first_order', 'first'],
+    ['Bold Recurring Order', 'renewal'],
+    ['SubscriptionRecurringOrder', 'renewal'],
+    ['recurring subscription', 'renewal'],
+    ['first time subscription', 'first'],
+    ['Recurring customer, Subscription First Order', 'first'],
+    ['first order, Subscription Recurring Order', 'renewal'],
+    ['Active Subscriber', 'once'],
     ['Prepaid', 'once'],
     ['Subscription', 'once'],
     ['first order', 'once'],
@@ -48,6 +73,19 @@ describe('the kind of a Shopify order', () => {
     expect(shopify('abo start, prepaid', own).kind).toBe('renewal');
     expect(shopify('abo start', { ...own, sourceName: 'subscription_contract' }).kind).toBe('first');
     expect(shopify('abo', own).kind).toBe('once');
+  });
+
+  it.each([
+    'firmhouse-subscription-id',
+    '_ordergroove.subscription.publicId',
+    '_subscription_contract_id',
+    'subscriptionId',
+  ])('names its subscription in the attribute "%s".', (name) => {
+    const attributes = [
+      { name: 'subscription_interval', value: '1 month' },
+      { name, value: 'sub-7' },
+    ];
+    expect(shopify('', { attributes })).toMatchObject({ kind: 'once', subscriptionId: 'sub-7' });
   });
 
   it('takes the subscription from the one attribute that names it.', () => {
@@ -75,6 +113,7 @@ describe('the kind of a WooCommerce order', () => {
       previousSubscriptionId: '8999',
     });
     expect(woo({}, 'subscription').kind).toBe('renewal');
+    expect(woo({ _subscription_renewal_early: '8999' })).toMatchObject({ kind: 'renewal', subscriptionId: '8999' });
   });
 
   it('takes the first of several subscriptions, and none of what is no id.', () => {

@@ -56,6 +56,10 @@ export interface TestStore {
   listing: StoreListing;
   /** Of WooCommerce, by order. */
   refunds: Map<string, StoreRefund[]>;
+  /** Of WooCommerce Subscriptions: the order that started each subscription. Empty: the plugin's routes are missing. */
+  subscriptions: Map<string, number>;
+  /** What it says of products; undefined: they may not be read. */
+  products: Map<string, { categories: string[]; onSale: boolean }> | undefined;
   /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
   taxesIncluded: Set<string>;
   /** Of Shopify: what it knows of the visits before an order, by its id. */
@@ -117,6 +121,17 @@ const journeyOf = (store: TestStore) => (gid: string) => {
   };
 };
 
+const shopifyProductOf = (store: TestStore) => (gid: string) => {
+  const id = gid.replace('gid://shopify/Product/', '');
+  const product = store.products?.get(id);
+  if (!product) return null;
+  const collections = product.categories.map((title, i) => ({ legacyResourceId: String(i), title, handle: title }));
+  return {
+    ...{ legacyResourceId: id, productType: '', category: null, collections: { nodes: collections } },
+    variants: { nodes: [{ legacyResourceId: '1', price: '10.00', compareAtPrice: product.onSale ? '12.00' : null }] },
+  };
+};
+
 function graphqlReply(store: TestStore, body: string): Reply {
   const hooks = shopifyHooksReply(store.hooks, JSON.parse(body));
   if (hooks) return hooks;
@@ -124,6 +139,10 @@ function graphqlReply(store: TestStore, body: string): Reply {
   const { query, variables } = JSON.parse(body);
   const list = shopifyListReply(store, query, variables);
   if (list) return list;
+  if (query.includes('query Products(')) {
+    if (!store.products) return ok({ errors: [{ message: 'no', extensions: { code: 'ACCESS_DENIED' } }] });
+    return ok({ data: { nodes: variables.ids.map(shopifyProductOf(store)) } });
+  }
   if (query.includes('query Journeys(')) return ok({ data: { nodes: variables.ids.map(journeyOf(store)) } });
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
@@ -163,6 +182,20 @@ function wooReply(store: TestStore, request: IncomingMessage, body: string): Rep
     const expires = { date_expires_gmt: coupon.active ? null : '2020-01-01T00:00:00' };
     const type = wooType[coupon.kind];
     return ok([{ id: 1, code, amount: coupon.amount.toFixed(2), discount_type: type, ...expires, ...uses }]);
+  }
+  const [, subscription] = /^\/wp-json\/wc\/v3\/subscriptions\/(\d+)$/.exec(url.pathname) ?? [];
+  const parent = subscription && store.subscriptions.get(subscription);
+  if (parent !== undefined && parent !== '') return ok({ id: Number(subscription), parent_id: parent });
+  if (url.pathname === '/wp-json/wc/v3/products') {
+    if (!store.products) return { status: 403, body: { code: 'woocommerce_rest_cannot_view' } };
+    const ids = url.searchParams.get('include')?.split(',') ?? [];
+    return ok(
+      [...store.products].flatMap(([id, { categories, onSale }]) =>
+        ids.includes(id)
+          ? [{ id: Number(id), on_sale: onSale, categories: categories.map((name, i) => ({ id: i + 1, name })) }]
+          : [],
+      ),
+    );
   }
   if (url.pathname === '/wp-json/wc/v3/orders') return wooListReply(store, url.searchParams);
   const [, id = '', refunds] = /^\/wp-json\/wc\/v3\/orders\/(\d+)(\/refunds)?$/.exec(url.pathname) ?? [];
@@ -220,6 +253,8 @@ export async function startStore(provider: Provider, options: { currency?: strin
     orders: new Map(),
     listing: newListing(),
     refunds: new Map(),
+    subscriptions: new Map(),
+    products: new Map(),
     taxesIncluded: new Set(),
     journeys: new Map(),
     journeysRead: [],

@@ -79,7 +79,14 @@ export async function listCustomerRows(
       select customer_id from unnest(${subscriptions}::text[]) as given (key)
       join orders on orders.brand_id = ${brandId} and orders.customer_id is not null
         and orders.subscription_id = substr(given.key, strpos(given.key, ' ') + 1)
-        and orders.integration_id = split_part(given.key, ' ', 1))
+        and orders.integration_id = split_part(given.key, ' ', 1)
+      union
+      select customer_id from unnest(${subscriptions}::text[]) as given (key)
+      join store_subscriptions as started on started.brand_id = ${brandId}
+        and started.integration_id = split_part(given.key, ' ', 1)
+        and started.subscription_id = substr(given.key, strpos(given.key, ' ') + 1)
+      join orders on orders.brand_id = ${brandId} and orders.customer_id is not null
+        and orders.integration_id = started.integration_id and orders.order_id = started.order_id)
     select customers.id, customers.link_id, customers.creator_id, links.integration_id as bound_to, customers.terms, customers.terms_id,
       customers.origin, customers.first_order_id, customers.products, customers.since, customers.ended_at,
       coalesce((select ${isRejectedByPerson('commissions')} from commissions

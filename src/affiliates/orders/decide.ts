@@ -19,6 +19,7 @@ import { listNamedLinks, type NamedLink } from '../links/links.ts';
 import { DEFAULT_RULES, type Rules, toRecordedRules, toRules } from '../rules/attribution-rules.ts';
 import { parseFraudRules } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
+import { startsTrial } from '../terms/customers.ts';
 import { isPlain } from '../terms/plain.ts';
 import { attributeOrder, type CarriedClick, getLatestClickMs, type RedeemedCode } from './attribute.ts';
 import { Attribution, type Cause } from './attribution.shapes.ts';
@@ -171,13 +172,15 @@ async function decideOrders(
     const links = byOrder.get(place) ?? [];
     const byId = new Map(links.map((link) => [link.id, link]));
     const byCode = new Map(links.map((link) => [link.code, link]));
+    const ofCustomer = ofCustomers[place];
+    if (!ofCustomer) throw new Error('An order has no customer to decide by.');
     const carried = attributeOrder({
       occurredAt: order.occurredAt,
       baseMinor: order.baseMinor,
       currency: order.currency,
       isTest: order.isTest ?? false,
       isRenewal: getOrderKind(order) === 'renewal',
-      rules,
+      rules: startsTrial(ofCustomer) ? { ...rules, minOrder: null } : rules,
       integrationId: source.id,
       codes: candidates.codes.map((code): RedeemedCode<NamedLink> => {
         const assignment = byCode.get(code);
@@ -187,8 +190,6 @@ async function decideOrders(
         (one): CarriedClick<NamedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
       ),
     });
-    const ofCustomer = ofCustomers[place];
-    if (!ofCustomer) throw new Error('An order has no customer to decide by.');
     return { ...decideForCustomer(ofCustomer, carried, known, { rules, links: owningLinks, now }), rules };
   });
 }

@@ -37,10 +37,24 @@ export async function insertItems(db: Db, reported: readonly ReportedItems[]): P
   });
   if (rows.length === 0) return;
   await sql`${toInsert('order_items', rows)} on conflict (integration_id, order_id, refund_id) do update
-    set items = excluded.items, reported_at = excluded.reported_at
+    set items = keep_product_facts(order_items.items, excluded.items), reported_at = excluded.reported_at
     where (excluded.reported_at, excluded.items::text) > (order_items.reported_at, order_items.items::text)`.execute(
     db,
   );
+}
+
+/** True if the lines of an order have the categories or the sale of their products already. */
+export async function hasProductFacts(db: Db, { brandId, integrationId, orderId }: OrderKey): Promise<boolean> {
+  const row = await db
+    .selectFrom('orderItems')
+    .select('orderId')
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', integrationId)
+    .where('orderId', '=', orderId)
+    .where('refundId', '=', '')
+    .where(sql<boolean>`jsonb_path_exists(items, '$[*] ? (exists(@.categories) || exists(@.onSale))')`)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Finds the lines of an order and the refunded lines, by refund. */

@@ -113,6 +113,13 @@ export async function listDecidedOrders(
         and one.subscription_id = given.subscription_id and one.integration_id = given.integration_id and ${isCounted}
         order by one.occurred_at, one.id limit 2) as first
       union
+      select one.id from unnest(${named.map(({ integrationId }) => integrationId)}::text[],
+        ${named.map(({ id }) => id)}::text[]) as given (integration_id, subscription_id)
+      join store_subscriptions as started on started.brand_id = ${brandId}
+        and started.integration_id = given.integration_id and started.subscription_id = given.subscription_id
+      join orders as one on one.brand_id = ${brandId} and one.integration_id = started.integration_id
+        and one.order_id = started.order_id
+      union
       select first.id from unnest(${emails}::text[]) as given (hash)
       cross join lateral (select id from orders as one where one.brand_id = ${brandId}
         and one.customer_hash = decode(given.hash, 'hex') and one.kind = 'first' and ${isCounted}
@@ -131,7 +138,9 @@ export async function listDecidedOrders(
       terms.terms as stored_terms, orders.customer_id as row_id,
       commissions.link_id, commissions.creator_id, links.integration_id as bound_to,
       commissions.id is not null as has_commission, coalesce(${isRejectedByPerson('commissions')}, false) as is_rejected,
-      order_items.items
+      order_items.items, array(select started.subscription_id from store_subscriptions as started
+        where started.brand_id = ${brandId} and started.integration_id = orders.integration_id
+          and started.order_id = orders.order_id) as started
     from orders left join commissions on commissions.order_id = orders.id
     left join links on links.id = commissions.link_id left join terms on terms.id = commissions.terms_id
     left join order_items on order_items.integration_id = orders.integration_id

@@ -50,6 +50,7 @@ import {
   toSnapshot,
 } from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds.ts';
+import { insertStartedSubscriptions } from './started-subscriptions.ts';
 
 /**
  * Records readings of one store, also several of one order, in the sequence of the list. New orders are recorded
@@ -61,6 +62,7 @@ export async function recordReadings(
   source: OrderSource,
   readings: readonly Reading[],
 ): Promise<void> {
+  await insertStartedSubscriptions(work, source, readings);
   // The first report of an order tells all about it if it has no refunds and no dispute.
   const complete = [...Map.groupBy(readings, getOrderId).values()].flatMap(([first]) =>
     first?.kind === 'order' && first.facts.refunds.length === 0 && !first.facts.dispute ? [first] : [],

@@ -72,6 +72,8 @@ export interface DecidedOrder extends CustomerOrder {
   isCancelledUnpaid: boolean;
   /** The rule that decided it; null if nothing won. */
   rule: 'code' | 'click' | 'subscription' | 'customer' | null;
+  /** The subscriptions that it started, as its store said that was asked. */
+  started?: readonly string[];
   /** Null if it is nobody's. */
   owner: OrderOwner | null;
   hasCommission: boolean;

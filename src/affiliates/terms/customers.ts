@@ -129,7 +129,9 @@ function claimBySubscription(question: CustomerQuestion): Claim | undefined {
   );
   if (row) return { rule: 'subscription', by: 'subscription', claimant: row };
   const named = listEarlier(question).filter(
-    (one) => one.integrationId === integrationId && one.subscriptionId !== null && ids.includes(one.subscriptionId),
+    (one) =>
+      one.integrationId === integrationId &&
+      [one.subscriptionId, ...(one.started ?? [])].some((id) => id !== null && ids.includes(id)),
   );
   const first = findFirst(named, isBefore);
   return first && { rule: 'subscription', by: 'subscription', claimant: findOwner(first, question) };

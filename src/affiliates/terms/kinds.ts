@@ -21,17 +21,49 @@ const fold = (tag: string): string =>
     .join(' ')
     .trim();
 
+/** The words of a tag or of an attribute's name, whatever separates them: `Subscription: 3`, `subscriptionContractId`. */
+const toWords = (text: string): string =>
+  text
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .join(' ')
+    .trim();
+
 /** The word that apps put beside `first`, `recurring` and their like, or the name of those that do not. */
-const SUBSCRIPTION_WORDS = /\b(?:subscription|firmhouse|inveterate)\b/;
+const SUBSCRIPTION_WORDS =
+  /\b(?:subscriptions?|appstle|firmhouse|inveterate|kaching|ordergroove|recharge|skio|smartrr)\b/;
 const RENEWAL_WORDS = /\b(?:recurring|rebill|renewal)\b/;
-const FIRST_WORDS = /\bfirst\b/;
-/** The one tag of a first order without any of these words. */
-const INVETERATE_FIRST = 'inveterate signup';
+const FIRST_WORDS = /\b(?:first|initial|new|signup)\b/;
+/** Tags that say all by themselves, and those that do beside one of a subscription. Ordergroove has its own words. */
+const RENEWAL_TAG =
+  /^ordergroove subscription order$|\b(?:recurring|rebill|renewal) order\b|\bprepaid (?:fulfillment|origin) order\b/;
+const BESIDE_RENEWAL_TAG = /^(?:recurring|rebill|renewal)(?: (?:charge|payment))?$/;
+const FIRST_TAG = /^ordergroove trigger order$/;
+const BESIDE_FIRST_TAG = /^(?:first|initial)(?: (?:charge|order|payment))?$/;
+/** The number of an order in its subscription, from 1. */
+const NUMBER_TAG = /^(?:skio )?subscription order (?:number )?(\d{1,3})$/;
+/** Marks the order that charges a prepaid subscription as well, so that it tells no delivery. */
+const PREPAID_CHARGE_TAG = 'ordergroove prepaid order';
 
-const isRenewalTag = (tag: string) => SUBSCRIPTION_WORDS.test(tag) && RENEWAL_WORDS.test(tag);
-const isFirstTag = (tag: string) => tag === INVETERATE_FIRST || (SUBSCRIPTION_WORDS.test(tag) && FIRST_WORDS.test(tag));
+/** Reads what the tags of apps say. They tell renewals more reliably than first orders, and both than numbers. */
+function readTags(tags: readonly string[]): { isRenewal: boolean; isFirst: boolean; isPrepaid: boolean } {
+  const isSubscription = tags.some((tag) => SUBSCRIPTION_WORDS.test(tag));
+  const has = (words: RegExp, alone: RegExp, beside: RegExp) =>
+    tags.some(
+      (tag) =>
+        alone.test(tag) || (SUBSCRIPTION_WORDS.test(tag) && words.test(tag)) || (isSubscription && beside.test(tag)),
+    );
+  const isRenewal = has(RENEWAL_WORDS, RENEWAL_TAG, BESIDE_RENEWAL_TAG);
+  const isFirst = has(FIRST_WORDS, FIRST_TAG, BESIDE_FIRST_TAG);
+  const isPrepaid = tags.some((tag) => tag !== PREPAID_CHARGE_TAG && /\bprepaid\b/.test(tag));
+  if (isRenewal || isFirst) return { isRenewal, isFirst, isPrepaid };
+  const numbers = tags.flatMap((tag) => NUMBER_TAG.exec(tag)?.[1] ?? []).map(Number);
+  return { isRenewal: numbers.some((number) => number > 1), isFirst: numbers.includes(1), isPrepaid };
+}
 
-const FIRMHOUSE_ID = 'firmhouse-subscription-id';
+/** Names of attributes, of an order or of its lines, in which apps keep their subscription. */
+const SUBSCRIPTION_ID = /\bsubscription (?:contract |public )?id$/;
 
 /** An id of a store as text, also of the first of a list or of a list in JSON; null for anything else. */
 function readId(value: unknown): string | null {
@@ -45,6 +77,7 @@ function readId(value: unknown): string | null {
 export interface ShopifySigns {
   tags: readonly string[];
   sourceName: string | null;
+  /** Of the order, and then of its lines. */
   attributes: readonly NamedValue[];
   /** The brand's own words for the tags of its store. */
   renewalTags: readonly string[];
@@ -57,21 +90,23 @@ export interface ShopifySigns {
  */
 export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const { sourceName, attributes } = signs;
-  const tags = signs.tags.map(fold).filter((tag) => tag !== '');
-  const [renewalTags, firstTags] = [signs.renewalTags.map(fold), signs.firstTags.map(fold)];
-  const isFrom = (words: readonly string[]) => tags.some((tag) => words.includes(tag));
-  const isRenewal =
-    isFrom(renewalTags) ||
-    (!isFrom(firstTags) && (tags.some(isRenewalTag) || /^subscription_contract/.test(sourceName ?? '')));
-  const isFirst = isFrom(firstTags) || tags.some(isFirstTag);
-  const isDelivery = isFirst && tags.some((tag) => /\bprepaid\b/.test(tag));
-  const id = attributes.find(({ name }) => name.toLowerCase() === FIRMHOUSE_ID)?.value;
+  const folded = signs.tags.map(fold);
+  const hasOwn = (own: readonly string[]) => own.some((word) => fold(word) !== '' && folded.includes(fold(word)));
+  const [isOwnRenewal, isOwnFirst] = [hasOwn(signs.renewalTags), hasOwn(signs.firstTags)];
+  const told = readTags(signs.tags.map(toWords));
+  const isContract = sourceName?.startsWith('subscription_contract') ?? false;
+  const isRenewal = isOwnRenewal || (!isOwnFirst && (told.isRenewal || isContract));
+  const isFirst = isOwnFirst || told.isFirst;
+  const id = attributes.find(({ name, value }) => SUBSCRIPTION_ID.test(toWords(name)) && readId(value) !== null)?.value;
   return {
-    kind: isRenewal || isDelivery ? 'renewal' : isFirst ? 'first' : 'once',
+    kind: isRenewal || (isFirst && told.isPrepaid) ? 'renewal' : isFirst ? 'first' : 'once',
     subscriptionId: readId(id),
     previousSubscriptionId: null,
   };
 }
+
+/** The subscription that an order renews; one that the customer renewed early may have the second mark alone. */
+const RENEWED = ['_subscription_renewal', '_subscription_renewal_early'];
 
 /** Marks of renewals that other plugins write than the one by WooCommerce, with where they keep the subscription. */
 const PLUGINS = [
@@ -90,9 +125,8 @@ export function readWooKind({ meta, createdVia }: WooSigns): SubscriptionFacts {
   const findId = (name: string) =>
     meta.flatMap((one) => (one.name === name ? [readId(one.value)] : [])).find((id) => id !== null) ?? null;
   const none = { previousSubscriptionId: null };
-  if (find('_subscription_renewal')) {
-    return { kind: 'renewal', subscriptionId: findId('_subscription_renewal'), ...none };
-  }
+  const renewal = RENEWED.find((name) => find(name));
+  if (renewal) return { kind: 'renewal', subscriptionId: findId(renewal), ...none };
   const plugin = PLUGINS.find(({ renewed }) => String(find(renewed)?.value).toLowerCase() === 'yes');
   if (plugin) return { kind: 'renewal', subscriptionId: findId(plugin.subscription), ...none };
   if (find('_subscription_switch')) {

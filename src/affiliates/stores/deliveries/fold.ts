@@ -23,6 +23,7 @@ import {
 } from '../formats/provider.ts';
 import type { DELIVERY_STATES, Reason } from './deliveries.shapes.ts';
 import { toFailedOutcome, toOutcome } from './outcomes.ts';
+import { askAboutOrder, usesProducts } from './store-questions.ts';
 
 /** A brand with due deliveries; `dueAt` is that of the longest waiting one. */
 interface DueBrand {
@@ -235,7 +236,12 @@ interface ReadDelivery {
 const Headers = z.record(z.string(), z.string());
 const OF_STORE: ReadonlySet<string> = new Set(['store_unavailable', 'reauth_required']);
 
-async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: StoreBatch): Promise<ReadDelivery> {
+async function readDelivery(
+  context: Context,
+  claimed: ClaimedDelivery,
+  sender: StoreBatch,
+  needs: { products: boolean },
+): Promise<ReadDelivery> {
   const { secrets, clock, failures } = context;
   let body: unknown;
   try {
@@ -252,7 +258,12 @@ async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: 
         wish,
         outcome: { ...toOutcome(claimed, body, undefined), state: 'done' },
       };
-    const reading = await readUsingStore(context, sender, { headers, body });
+    const read = await readUsingStore(context, sender, { headers, body });
+    const { receiver } = sender;
+    const reading =
+      read?.kind === 'order'
+        ? await askAboutOrder(context, { reading: read, receiver, open: () => open(context, sender) }, needs)
+        : read;
     return { claimed, sender, reading, outcome: toOutcome(claimed, body, reading) };
   } catch (thrown) {
     const wasTried = !(thrown instanceof StoreNotCalled);
@@ -285,13 +296,14 @@ async function readAll(
     ]),
   );
   const byId = new Map<string, ReadDelivery>();
+  const needs = { products: await usesProducts(context.postgres.db, brandId) };
   // Deliveries that failed before come last, so that a store that does not answer them is still called for the others.
   const queue = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
     for (const one of queue) {
       const sender = stores.get(one.integrationId);
       if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
-      byId.set(one.id, await readDelivery(context, one, sender));
+      byId.set(one.id, await readDelivery(context, one, sender, needs));
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, work));

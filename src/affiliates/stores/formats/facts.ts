@@ -1,5 +1,18 @@
 import type { SubscriptionFacts } from '../../terms/kinds.ts';
 
+/** The order that started a subscription, by its id at the store. */
+export interface StartedSubscription {
+  subscriptionId: string;
+  orderId: string;
+}
+
+/** What a store says of a product, by which terms may tell lines apart. */
+export interface ProductFacts {
+  categories: string[];
+  /** By variant; the product's own under the empty id. */
+  onSale: Record<string, boolean>;
+}
+
 /** A line of goods. */
 export interface ItemFacts {
   /** Id of the line in refunds. */
@@ -63,6 +76,8 @@ export interface OrderFacts extends ReceivedRefunds, SubscriptionFacts {
   isTest: boolean;
   /** Set if the store reports disputes with the order. */
   dispute: DisputeFacts | null;
+  /** The orders that started the subscriptions that this one continues, as the store says that was asked. */
+  startedBy?: readonly StartedSubscription[];
   /** Undefined if the store does not report lines. */
   items?: readonly ItemFacts[] | undefined;
 }

@@ -5,7 +5,7 @@ import { latestNow } from '../../../kit/values/clock.ts';
 import { ApiError, unavailable } from '../../../kit/values/errors.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
-import type { OrderFacts, ReportedDispute, ReportedRefunds } from './facts.ts';
+import type { OrderFacts, ProductFacts, ReportedDispute, ReportedRefunds } from './facts.ts';
 
 export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
 export type Provider = (typeof PROVIDERS)[number];
@@ -129,6 +129,12 @@ export interface PersonWish {
   isWholeStore: boolean;
 }
 
+/** The product that a line is of. */
+export interface ProductLine {
+  productId: string;
+  variantId: string | null;
+}
+
 /** Access to one kind of store. */
 export interface StoreClient {
   /** The events that it must report. */
@@ -150,6 +156,10 @@ export interface StoreClient {
   isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
   /** Reads a delivery, with calls to the store if the body is incomplete. Throws a ZodError if the body is invalid. */
   read(delivery: Delivery, store: Store & StoreSettings): Promise<Reading | undefined>;
+  /** Asks which order started a subscription; undefined if the store does not say. */
+  findFirstOrder?(store: Store, subscriptionId: string): Promise<string | undefined>;
+  /** Reads products by their ids. Those that are gone are left out. */
+  listProducts?(store: Store, lines: readonly ProductLine[]): Promise<Map<string, ProductFacts>>;
   /** Lists changed orders, oldest change first; undefined if the store does not list its orders. */
   listOrders(store: Store, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
 }

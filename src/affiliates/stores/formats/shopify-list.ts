@@ -12,6 +12,7 @@ const MONEY = '{ shopMoney { amount currencyCode } }';
 
 const LINES = `pageInfo { hasNextPage endCursor } nodes {
   id title sku quantity isGiftCard requiresShipping product { id }
+  customAttributes { key value }
   originalUnitPriceSet ${MONEY}
   discountAllocations { allocatedAmountSet ${MONEY} }
   taxLines { priceSet ${MONEY} }
@@ -63,6 +64,7 @@ const Line = z.object({
   isGiftCard: z.boolean(),
   requiresShipping: z.boolean(),
   product: z.object({ id: z.string().optional() }).nullable(),
+  customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })).default([]),
   originalUnitPriceSet: Bag,
   discountAllocations: z.array(z.object({ allocatedAmountSet: Bag })),
   taxLines: z.array(z.object({ priceSet: Bag })),
@@ -160,6 +162,7 @@ const toWebhookLine = (line: Line, order: Order) => ({
   sku: line.sku ?? null,
   quantity: line.quantity,
   gift_card: line.isGiftCard,
+  properties: line.customAttributes.map(({ key, value }) => ({ name: key, value })),
   ...(isTip(line, order) ? { tip: {} } : {}),
   price: getAmount(line.originalUnitPriceSet),
   discount_allocations: line.discountAllocations.map((one) => ({ amount: getAmount(one.allocatedAmountSet) })),

@@ -90,6 +90,7 @@ const LineItem = Kind.extend({
   title: z.unknown().optional(),
   product_id: z.unknown().optional(),
   variant_id: z.unknown().optional(),
+  properties: z.unknown().optional(),
   total_discount: Decimal.nullish(),
   discount_allocations: z.array(z.object({ amount: Decimal })).nullish(),
   tax_lines: z.array(z.object({ price: Decimal })).nullish(),
@@ -184,15 +185,16 @@ function readEmail({ email, contact_email, customer }: Order, { one }: LenientRe
 
 /** Reads how the order belongs to a subscription, which Shopify itself does not say. */
 function readKind(
-  { source_name, tags }: Order,
+  { source_name, tags, line_items: lines }: Order,
   attributes: readonly { name: string; value: unknown }[],
   { renewalTags, firstTags }: StoreSettings,
   { one }: LenientReader,
 ): SubscriptionFacts {
+  const properties = lines.flatMap((line) => z.array(Attribute).safeParse(line.properties).data ?? []);
   return readShopifyKind({
     tags: (one('tags', z.string(), tags) ?? '').split(','),
     sourceName: one('source_name', z.string(), source_name) ?? null,
-    attributes,
+    attributes: [...attributes, ...properties],
     renewalTags: renewalTags ?? [],
     firstTags: firstTags ?? [],
   });

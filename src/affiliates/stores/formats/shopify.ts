@@ -4,6 +4,7 @@ import { type StoreClient, StorefrontUrl, StoreName, StoreTime } from './provide
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
 import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
+import { listShopifyProducts } from './shopify-products.ts';
 import { newShopifyToken } from './shopify-token.ts';
 import { shopifyWebhooks, TOPICS, uninstalledAt } from './shopify-webhooks.ts';
 import { readWish } from './shopify-wishes.ts';
@@ -79,5 +80,6 @@ export const shopify: StoreClient = {
       // The shop's setting stands in for an order that is gone, or hidden because it is older than 60 days.
       return (order ?? shop).taxesIncluded;
     }),
+  listProducts: listShopifyProducts,
   listOrders: listShopifyOrders,
 };

@@ -20,6 +20,7 @@ import {
 import { isSignedBy } from './signature.ts';
 import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
+import { listWooProducts } from './woocommerce-products.ts';
 
 const API = '/wp-json/wc/v3';
 /** Largest page that WooCommerce allows. */
@@ -111,6 +112,9 @@ async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> 
 
 const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const;
 
+/** Of WooCommerce Subscriptions. One that a person made has no order that started it. */
+const Subscription = z.object({ parent_id: z.number().int() });
+
 const Webhook = z.object({
   id: z.number().int(),
   topic: z.string(),
@@ -177,5 +181,11 @@ export const woocommerce: StoreClient = {
       findOrder: (orderId) => askStore(store, { ...toRequest(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
       listRefunds: (orderId) => listRefunds(store, orderId),
     }),
+  findFirstOrder: async (store, id) => {
+    const path = `${API}/subscriptions/${encodeURIComponent(id)}`;
+    const parent = (await askStore(store, toRequest(path, Subscription)))?.parent_id;
+    return parent === 0 ? undefined : parent?.toString();
+  },
+  listProducts: (store, lines) => listWooProducts(async (path, shape) => (await list(store, path, shape)).body, lines),
   listOrders: (store, since) => listWooOrders(since, (path) => list(store, path, WooOrders)),
 };

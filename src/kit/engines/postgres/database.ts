@@ -1626,6 +1626,14 @@ export interface StoreDeliveryClaimsTable {
   claimedUntil: Date;
 }
 
+export interface StoreSubscriptionsTable {
+  brandId: string;
+  integrationId: string;
+  subscriptionId: string;
+  orderId: string;
+  createdAt: CreatedAt;
+}
+
 export interface StoreSweepsTable {
   integrationId: string;
   brandId: string;
@@ -1878,6 +1886,7 @@ export interface Database {
   storeBackfills: StoreBackfillsTable;
   storeDeliveries: StoreDeliveriesTable;
   storeDeliveryClaims: StoreDeliveryClaimsTable;
+  storeSubscriptions: StoreSubscriptionsTable;
   storeSweeps: StoreSweepsTable;
   subscriptions: SubscriptionsTable;
   terms: TermsTable;
