@@ -187,7 +187,7 @@ const importOperations = [
     summary: 'Take back what was recorded',
     description:
       'For 30 days. What something else changed or refers to since stays. Payments and orders that paid creators stay.',
-    forAgents: { example: { id: 'imp_…', mode: 'plan' } },
+    forAgents: { isListed: false, example: { id: 'imp_…', mode: 'plan' } },
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     hints: { destructive: true, planned: true },
     lookUp: async (context, call) => {
@@ -200,6 +200,7 @@ const importOperations = [
     ...one,
     id: 'delete_import',
     summary: 'Discard or stop an import',
+    forAgents: { isListed: false },
     description: 'An unconfirmed one is discarded. A running one stops, and keeps what it recorded.',
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     lookUp: async (context) => context,

@@ -222,7 +222,7 @@ const journalOperations = [
     description:
       'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each ' +
       'account. Debits and credits of one currency are equal.',
-    forAgents: { example: { from: '2026-01-01', to: '2026-03-31' } },
+    forAgents: { isListed: false, example: { from: '2026-01-01', to: '2026-03-31' } },
     query: JournalFilter,
     response: JournalList,
     handler: async (context, { caller: { brandId }, query }) => {

@@ -63,7 +63,7 @@ export const payoutDueOperations = [
       description:
         'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',
       example: { creator_email: 'ana@example.com' },
-      omits: ['source_currency', 'header'],
+      restOnly: ['source_currency', 'header'],
     },
     query: PreviewFilter,
     response: PreviewList,

@@ -44,6 +44,7 @@ export const isChange = ({ method }: Operation) => method !== 'GET';
 export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === false ? {} : forAgents);
 
 const isOmitted = ({ name }: Given, operation: Operation) => factsFor(operation).omits?.includes(name) === true;
+const isRestOnly = ({ name }: Given, operation: Operation) => factsFor(operation).restOnly?.includes(name) === true;
 
 function isUnlisted({ place, name, schema }: Given): boolean {
   if (name === 'time_zone') return true;
@@ -184,13 +185,13 @@ function exampleArguments(given: readonly Given[], operation: Operation): Json {
   return Object.fromEntries(shown.map(({ name, example }) => [name, shortId(example)]));
 }
 
-/** The arguments of a tool; a whole one lists also those that others leave out for the sake of brevity. */
+/** The arguments of a tool; a whole one lists all that it takes, a brief one those that most agents need. */
 export function listInputs(operation: Operation, isWhole: boolean): Inputs {
   const given = [...listParameters(operation), ...listFields(operation)];
   const places = new Map(given.map(({ name, place }) => [name, place]));
   if (places.size < given.length) throw new Error(`${operation.id} has two inputs of one name.`);
-  const whole = given.filter((one) => !isOmitted(one, operation));
-  const brief = whole.filter((one) => !isUnlisted(one));
+  const whole = given.filter((one) => !isRestOnly(one, operation));
+  const brief = whole.filter((one) => !isOmitted(one, operation) && !isUnlisted(one));
   const listed = isWhole ? whole : brief;
   return {
     places,

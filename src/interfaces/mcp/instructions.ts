@@ -4,7 +4,7 @@
  */
 export const INSTRUCTIONS = `Rollcall manages a brand's work with content creators: find them, work with them, measure their sales, pay them.
 - Find people: search_creators (the public directory). Call it with preview: true first: counts and facets, free. Then narrow it; each page costs credits with a data key, nothing with a brand key. autocomplete_creators and list_directory_* list valid filter values. Places are names: city "Bay Area".
-- list_toolsets names further tools: reports and alerts by mail, exports, costs, lists, rules, single orders.
+- list_toolsets names further tools: reports and alerts by mail, exports, costs, lists, rules, single orders, deliveries of webhooks, the journal.
 - Own people: add_to_roster, list_roster, list_creators with each one's results.
 - Work: create_campaign, list_applications, update_application; contracts, briefs, deliverables and shipments have tools named after them.
 - Sales: create_affiliate_link, bulk_create_affiliate_codes for discount codes; list_affiliate_performance, get_analytics and get_analytics_breakdown (by campaign, creator, country, product) for figures; get_analytics_customers for who brings new customers and what one costs, get_analytics_share for creators' part of all sales, get_analytics_cohorts for what customers bought since, get_analytics_returns for profit; explain_attribution for why an order paid a creator or nobody.

@@ -85,8 +85,10 @@ export interface ForAgents {
   readonly description?: string;
   /** Example arguments. An id such as `cmp_…` stands for one of the brand's own. */
   readonly example?: Readonly<Record<string, unknown>>;
-  /** Arguments that the tool does not list, such as aliases and what only a header of an answer says. */
+  /** Arguments that the tool lists only where the connection asks for it, by `?toolsets=` or `?tools=`. */
   readonly omits?: readonly string[];
+  /** Arguments that only REST can use, because they are of streams, files or an answer's headers. */
+  readonly restOnly?: readonly string[];
   /** False for a tool that is listed only where the connection asks for it, by `?toolsets=` or `?tools=`. */
   readonly isListed?: boolean;
 }

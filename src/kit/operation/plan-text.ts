@@ -92,6 +92,19 @@ function sumAmounts(changes: readonly Change[]): string[] {
   return [...sums].map(([currency, sum]) => `${Number(sum.toFixed(4))} ${currency}`);
 }
 
+/** Terms that a person decides about, named once where all new records have the same. */
+const SHARED = ['commission_rate', 'method'];
+
+function describeShared(created: readonly Change[]): string {
+  const [first] = created;
+  const shared = SHARED.filter(
+    (name) => show(first?.new?.[name]) !== 'none' && created.every((one) => one.new?.[name] === first?.new?.[name]),
+  );
+  return shared.length === 0
+    ? ''
+    : `, each with ${shared.map((name) => `${name} ${show(first?.new?.[name])}`).join(', ')}`;
+}
+
 /** One sentence for the person who decides: "Change the brand: default_commission_rate 10 → 12." */
 export function summarizePlan(summary: string, changes: readonly Change[]): string {
   const [first] = changes;
@@ -110,5 +123,5 @@ export function summarizePlan(summary: string, changes: readonly Change[]): stri
   ] as const;
   const parts = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   const sums = sumAmounts(created);
-  return `${summary}: ${parts.join(', ')}${sums.length > 0 ? `, ${sums.join(' and ')} in all` : ''}.`;
+  return `${summary}: ${parts.join(', ')}${sums.length > 0 ? `, ${sums.join(' and ')} in all` : ''}${describeShared(created)}.`;
 }

@@ -160,6 +160,7 @@ export const webhookDeliveryOperations = [
     path: '/v1/webhooks/deliveries/{id}',
     tag,
     summary: 'One delivery',
+    forAgents: { isListed: false },
     description: 'Includes the request body and every attempt.',
     item: WebhookDeliveryDetail,
     find: async ({ postgres }, { caller, params }) => {
@@ -172,6 +173,7 @@ export const webhookDeliveryOperations = [
     path: '/v1/webhooks/deliveries/{id}/resend',
     tag,
     summary: 'Send an event again',
+    forAgents: { isListed: false },
     description:
       'Creates a delivery with the same event id and body, to the current URL, signed with the current secret.',
     item: WebhookDelivery,
@@ -185,7 +187,7 @@ export const webhookDeliveryOperations = [
     summary: 'Send a sample event',
     description:
       'Signed like any delivery, with `X-Service-Test: true` and an event id that starts with `evt_test_`. At most 10 a minute.',
-    forAgents: { description: 'Signed like any delivery and marked as a test. At most 10 a minute.' },
+    forAgents: { isListed: false, description: 'Signed like any delivery and marked as a test. At most 10 a minute.' },
     body: WebhookTest,
     item: WebhookDelivery,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
@@ -200,6 +202,7 @@ export const webhookDeliveryOperations = [
     summary: 'Recover missed events',
     description: 'Creates a delivery for each matching event in the time range that has no delivered or pending one.',
     forAgents: {
+      isListed: false,
       description: 'Sends each matching event of the time range that has no delivered or pending delivery.',
       example: { id: 'whk_…', since: '2026-03-02T09:30:00Z' },
     },

@@ -152,6 +152,7 @@ const webhookOperations = [
       'During the overlap `X-Service-Signature` uses the old secret, `X-Service-Signature-Next` the new one, and ' +
       '`webhook-signature` carries both. After it only the new secret signs. `finish` ends an overlap at once.',
     forAgents: {
+      isListed: false,
       description:
         'During the overlap deliveries are signed with both secrets, after it with the new one only. `finish` ends an overlap at once.',
       example: { id: 'whk_…' },

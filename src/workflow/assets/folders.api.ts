@@ -45,7 +45,11 @@ export const folderOperations = [
     tag,
     summary: 'Rename or move a folder',
     description: 'Set changes, omit keeps; `parent_id: null` moves it to the root.',
-    forAgents: { description: '`parent_id: null` moves it to the root.', example: { id: 'fld_…', name: 'Autumn' } },
+    forAgents: {
+      isListed: false,
+      description: '`parent_id: null` moves it to the root.',
+      example: { id: 'fld_…', name: 'Autumn' },
+    },
     body: FolderPatch,
     item: Folder,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -57,7 +61,7 @@ export const folderOperations = [
     tag,
     summary: 'Delete an empty folder',
     description: 'A folder that contains assets or folders is 409.',
-    forAgents: { description: 'A folder with files or folders in it is refused.' },
+    forAgents: { isListed: false, description: 'A folder with files or folders in it is refused.' },
     item: z.object({
       id: idField('fld', 'Id of the deleted folder.'),
       deleted: z.literal(true).describe('Always true: the folder is deleted.'),

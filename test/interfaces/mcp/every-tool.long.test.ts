@@ -4,6 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installPython } from '../../../clients/build.ts';
 import { connectAgent, errorOf, type Protocol } from '../../harness/agent.ts';
 import { makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
+import { openDemoBrand } from '../../harness/demo-brand.ts';
+import { signIn } from '../../harness/session.ts';
+import { readTranscripts } from '../../harness/transcript.ts';
 
 const run = promisify(execFile);
 
@@ -41,6 +44,18 @@ test('The official Python client calls every tool by its own example', async () 
     Object.assign(seen, JSON.parse(stdout));
   }
   assertAnswered(seen);
+});
+
+test('The official Python client does the ten tasks as in their transcripts', async () => {
+  const python = await installPython('.rollcall/clients');
+  const demo = await openDemoBrand();
+  const owner = await signIn(demo.app, demo.desk.brand.id);
+  const [{ email }] = (await owner.get('/v1/people')).body.data;
+  const keys = [await demo.desk.brand.key('brand'), await demo.desk.brand.key('data')];
+  const { stdout } = await run(python, ['test/interfaces/mcp/transcripts.py', demo.app.url, ...keys, email]);
+  const exchanges = (await readTranscripts()).reduce((sum, { turns }) => sum + turns.length, 0);
+  expect(JSON.parse(stdout)).toEqual({ done: exchanges, wrong: [] });
+  await demo.close();
 });
 
 const exampleOf = (description = ''): Record<string, unknown> => JSON.parse(description.split('Example: ')[1] ?? '{}');

@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { openCatalog } from '../../../src/interfaces/mcp/catalog.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { connectAgent, errorOf, type Protocol } from '../../harness/agent.ts';
-import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { call, keysInTurn, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { signIn } from '../../harness/session.ts';
 
 let app: TestApp;
@@ -101,9 +104,53 @@ test('A connection that asks for a toolset or a tool gets it whole, with the arg
   const [whole] = await listOf('/mcp?tools=list_campaigns');
   const names = (tool: typeof whole) => Object.keys(tool?.inputSchema.properties ?? {});
   expect(names(whole)).toEqual(expect.arrayContaining([...names(brief), 'created_after', 'updated_after', 'sort']));
+  const all = new Map(
+    (await listOf(`/mcp?tools=${forAgents.map(({ id }) => id).join(',')}`)).map((one) => [one.name, one]),
+  );
+  for (const { id, callers, params, query, body, forAgents: facts } of forAgents) {
+    if (!callers.includes('brand')) continue;
+    const inputs = [params, query, body].flatMap((shape) =>
+      shape instanceof z.ZodObject ? Object.keys(shape.shape) : [],
+    );
+    const restOnly = facts === false ? [] : (facts.restOnly ?? []);
+    const taken = inputs.filter((name) => !restOnly.includes(name));
+    expect(names(all.get(id)), id).toEqual(expect.arrayContaining(taken));
+  }
 });
 
-const OF_REST = /`X-|\bheader|\bCSV\b|\/v1\/|\b(?:PATCH|POST|DELETE|GET)\b|wrapped|mode=plan|=true|\b4\d\d\b/;
+/** The rows of the manual's table: toolsets, and what the list of each costs at most. */
+async function readCosts(): Promise<Map<string, number>> {
+  const [, section = ''] = (await readFile('docs/agents.md', 'utf8')).split('| Toolset | Tokens, at most |\n');
+  const [table = ''] = section.split('\n\n');
+  return new Map(
+    [...table.matchAll(/^\| (.+) \| ([\d,]+) \|$/gm)].flatMap(([, names = '', most = '']) => {
+      const named = names.startsWith('all ') ? ['all'] : (names.match(/(?<=`)[a-z-]+(?=`)/g) ?? []);
+      return named.map((name): [string, number] => [name, Number(most.replace(',', ''))]);
+    }),
+  );
+}
+
+test('The manual says what the list of each toolset costs in tokens, and of all', async () => {
+  const costs = await readCosts();
+  const { toolsets } = openCatalog(operations);
+  expect([...costs.keys()].toSorted()).toEqual([...toolsets, 'all'].toSorted());
+  // A connection for each list is more calls than the key of all tests may make.
+  const keyInTurn = await keysInTurn(brand, 3);
+  for (const [name, most] of costs) {
+    const client = await connectAgent(
+      app.url,
+      keyInTurn(),
+      `/mcp?toolsets=${name === 'all' ? toolsets.join(',') : name}`,
+    );
+    const { tools } = await client.listTools();
+    await client.close();
+    const tokens = encode(JSON.stringify(tools)).length;
+    expect([tokens <= most, tokens >= most / 4], `${name} costs ${tokens}`).toEqual([true, true]);
+  }
+});
+
+const OF_REST =
+  /`X-|\bheader|\bCSV\b|\/v1\/|\b(?:PATCH|POST|DELETE|GET)\b|wrapped|mode=plan|=true|(?<!at most )\b4\d\d\b/;
 
 test('No tool or argument is described in the words of REST, such as headers, paths, methods and statuses', async () => {
   const client = await connectAgent(app.url, key, `/mcp?tools=${forAgents.map(({ id }) => id).join(',')}`);
