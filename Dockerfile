@@ -21,7 +21,7 @@ RUN NODE_ENV=production node web/build.ts /app/dist/web-app
 FROM node:24-slim
 LABEL org.opencontainers.image.title="Rollcall" \
   org.opencontainers.image.description="The API behind a brand's work with content creators: directory search, attribution and workflow." \
-  org.opencontainers.image.version="1.0.0" \
+  org.opencontainers.image.version="1.1.0" \
   org.opencontainers.image.licenses="LicenseRef-UNLICENSED"
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 LINKS_PORT=8081
 WORKDIR /app
