@@ -179,6 +179,14 @@ const EXPECTED_DAY = {
   ],
 };
 
+test('The programs of a day have forty lines or fewer, without imports', async () => {
+  for (const program of ['day.ts.txt', 'day.py']) {
+    const text = await readFile(`test/interfaces/clients/${program}`, 'utf8');
+    const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^(?:import |from |\/\/|""")/.test(line));
+    expect(lines.length, program).toBeLessThanOrEqual(40);
+  }
+});
+
 test(
   'The TypeScript client, which the API builds when it is first installed, compiles strictly with users’ programs, pages through lists, plans, retries without repeating changes, types errors and events, and verifies webhooks',
   async () => {
