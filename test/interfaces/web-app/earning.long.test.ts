@@ -200,12 +200,12 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
 
   it('lists orders by every filter of the API, the largest first', async () => {
     const { page, go } = desktop;
-    const entries = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    const showsCount = (text: string) => page.getByText(text, { exact: true }).waitFor();
     await go('/orders');
-    await entries('5 entries');
+    await showsCount('5 orders');
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Why it paid nobody').selectOption('no_candidate_qualified');
-    await entries('1 entry');
+    await showsCount('1 order');
     await page.getByRole('button', { name: '1005' }).click();
     await page
       .getByRole('dialog', { name: 'Order 1005' })
@@ -215,17 +215,17 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await page.getByLabel('Why it paid nobody').selectOption('');
     await page.getByLabel('Amount from').fill('50');
     await page.getByLabel('Amount from').press('Enter');
-    await entries('4 entries');
+    await showsCount('4 orders');
     await page.getByLabel('Amount from').fill('');
     await page.getByLabel('Amount from').press('Enter');
-    await entries('5 entries');
+    await showsCount('5 orders');
     await page.getByRole('button', { name: 'Amount' }).click();
     await page.locator('th[aria-sort="descending"]', { hasText: 'Amount' }).waitFor();
     await expect.poll(() => page.locator('tbody tr').last().textContent(), SOON).toContain('1004');
     await page.getByLabel('Store').selectOption({ index: 1 });
-    await entries('5 entries');
+    await showsCount('5 orders');
     await go(`/orders?link_id=${ann.linkId}&customer=new`);
-    await entries('2 entries');
+    await showsCount('2 orders');
   });
 
   it('is compared in place: a header sorts the rows and shows their bars, and a row filters the page', async () => {

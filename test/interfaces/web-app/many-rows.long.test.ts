@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
       const rows = page.locator('tbody tr[aria-rowindex]');
       await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
       expect(performance.now() - began).toBeLessThan(OPENS_MS);
-      const total = await countOf(page, /^[\d,]+ entries$/);
+      const total = await countOf(page.locator('.table-top'), /^[\d,]+ [a-z ]+$/);
       expect(total).toBeGreaterThanOrEqual(MANY);
       expect(await rows.count()).toBeLessThan(MOST_DRAWN);
       const last = page.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     const first = lines.locator('tbody tr[aria-rowindex="2"]');
     await first.waitFor();
     expect(performance.now() - began).toBeLessThan(OPENS_MS);
-    const total = await countOf(dialog, /^[\d,]+ entries$/);
+    const total = await countOf(dialog.locator('.table-top'), /^[\d,]+ [a-z ]+$/);
     expect(total).toBeGreaterThanOrEqual(MANY);
     const rows = lines.locator('tbody tr[aria-rowindex]');
     expect(await rows.count()).toBeLessThan(MOST_DRAWN);
@@ -310,7 +310,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     await go('/conversations');
     const rows = page.locator('tbody tr[aria-rowindex]');
     await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
-    const total = await countOf(page, /^[\d,]+ entries$/);
+    const total = await countOf(page.locator('.table-top'), /^[\d,]+ [a-z ]+$/);
     expect(total).toBeGreaterThanOrEqual(MANY);
     expect(await rows.count()).toBeLessThan(MOST_DRAWN);
     await page.getByRole('region', { name: 'All conversations' }).focus();

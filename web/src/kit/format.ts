@@ -45,6 +45,14 @@ export function showTimesIn(timeZone: string): void {
 
 export const number = (value: number | null | undefined) =>
   value === null || value === undefined ? '–' : signed(numbers.format(value));
+/** A noun with a regular plural, or its singular and plural. */
+export type Noun = string | readonly [one: string, more: string];
+
+/** A count with its noun, such as `1 commission` or `163 commissions`. */
+export function counted(count: number, noun: Noun): string {
+  const [one, more] = typeof noun === 'string' ? [noun, `${noun}s`] : noun;
+  return `${number(count)} ${count === 1 ? one : more}`;
+}
 export const compact = (value: number | null | undefined) =>
   value === null || value === undefined ? '–' : signed(compacts.format(value));
 

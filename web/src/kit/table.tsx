@@ -4,7 +4,7 @@ import { useMay } from '../call/may.ts';
 import type { Rows } from '../call/use.ts';
 import { CreatorFace } from './creator-face.tsx';
 import { useFilters } from './filters.tsx';
-import { number } from './format.ts';
+import { counted, type Noun } from './format.ts';
 import { InSight } from './in-sight.tsx';
 import { Menu } from './menu.tsx';
 import { Button, Empty, Failure, Loading, oneLine } from './parts.tsx';
@@ -156,6 +156,8 @@ function SelectAll({ keys, selection }: { keys: readonly string[]; selection: Se
 interface TableProps<Row extends object> {
   /** Describes the table for people who cannot see it. */
   caption: string;
+  /** Names a row in the count of rows. */
+  noun: Noun;
   list: Rows<Row>;
   columns: readonly Column<Row>[];
   empty: ReactNode;
@@ -184,7 +186,7 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, list, empty, selection, getKey = getId, usually = 8 } = props;
+  const { caption, noun, list, empty, selection, getKey = getId, usually = 8 } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowed = useColumns(props.columns);
@@ -199,7 +201,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
     <div className="table-frame">
       <div className="table-top">
         <p className="count" role="status">
-          {number(list.total ?? list.rows.length)} {list.total === 1 ? 'entry' : 'entries'}
+          {counted(list.total ?? list.rows.length, noun)}
         </p>
         {allowed.length >= MANY_COLUMNS && (
           <div className="wide">

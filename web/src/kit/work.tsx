@@ -56,6 +56,7 @@ export function WorkPage<Item extends object, Id extends OperationId>(props: Wor
       <Filters of={[stateFilter(states), CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption={title}
+        noun={title.toLowerCase().replace(/s$/, '')}
         list={list}
         columns={columns}
         empty={<Empty title={`No ${title.toLowerCase()} here`}>{empty}</Empty>}

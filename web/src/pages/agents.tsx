@@ -188,6 +188,7 @@ export function Agents() {
       {(list.total !== 0 || get('status') !== undefined) && <Filters of={[stateFilter(STATES)]} />}
       <Table
         caption="Plans"
+        noun="plan"
         list={list}
         columns={columns}
         usually={3}

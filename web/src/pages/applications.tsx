@@ -236,6 +236,7 @@ export function Applications() {
       />
       <Table
         caption="Applications"
+        noun="application"
         list={list}
         columns={columns}
         {...(may('update_application') ? { selection } : {})}

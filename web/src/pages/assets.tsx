@@ -244,6 +244,7 @@ export function Assets() {
       )}
       <Table
         caption="Content library"
+        noun="file"
         list={list}
         columns={columns}
         {...(may('update_assets') ? { selection } : {})}

@@ -178,6 +178,7 @@ export function Audit() {
       <Filters of={filters} />
       <Table
         caption="Audit log"
+        noun="change"
         list={list}
         columns={columns}
         empty={<Empty title="No changes here">Choose other filters to see more.</Empty>}

@@ -208,6 +208,7 @@ export function BroughtCustomers() {
       />
       <Table
         caption="Customers of creators"
+        noun="customer"
         list={list}
         columns={columns}
         empty={

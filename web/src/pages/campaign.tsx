@@ -212,6 +212,7 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
       </p>
       <Table
         caption="Creators of the campaign"
+        noun="creator"
         list={list}
         columns={columns}
         getKey={({ creator_id, application_id }) => creator_id ?? application_id ?? ''}

@@ -60,6 +60,7 @@ export function Campaigns() {
       <Filters of={[{ name: 'search', label: 'Name', kind: 'text' }, stateFilter(STATES)]} />
       <Table
         caption="Campaigns"
+        noun="campaign"
         list={list}
         columns={columns}
         empty={<Empty title="No campaigns here">Create one and send creators the link to its page.</Empty>}

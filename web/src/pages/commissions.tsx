@@ -273,6 +273,7 @@ export function Commissions() {
       <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption="Commissions"
+        noun="commission"
         list={list}
         columns={columns}
         empty={

@@ -176,6 +176,7 @@ export function Content() {
       <Filters of={[CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption="Content"
+        noun="post"
         list={list}
         columns={columns}
         empty={<Empty title="No posts yet">Add one by its URL.</Empty>}

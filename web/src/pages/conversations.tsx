@@ -145,7 +145,7 @@ function List({ list, onOpen, shown }: ListProps) {
   const getKey = ({ conversation_id }: Conversation) => conversation_id;
   return (
     <div className="talks">
-      <Table caption="Conversations" list={list} getKey={getKey} columns={columns} empty={EMPTY} />
+      <Table caption="Conversations" noun="conversation" list={list} getKey={getKey} columns={columns} empty={EMPTY} />
     </div>
   );
 }

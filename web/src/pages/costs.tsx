@@ -217,6 +217,7 @@ export function Costs({ dialog }: { dialog: ReturnType<typeof useOpened> }) {
       </p>
       <Table
         caption="Costs"
+        noun="cost"
         list={list}
         columns={COLUMNS}
         empty={

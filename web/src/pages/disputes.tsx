@@ -157,6 +157,7 @@ export function Disputes() {
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Disputes"
+        noun="dispute"
         list={list}
         columns={columns}
         empty={<Empty title="No disputes">Creators open one from their statement.</Empty>}

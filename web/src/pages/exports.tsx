@@ -95,6 +95,7 @@ function Jobs() {
   return (
     <Table
       caption="Exports"
+      noun="export"
       list={list}
       columns={columns}
       usually={3}
@@ -157,6 +158,7 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
     <Card title="Daily exports into your bucket" action={list.rows.length > 0 && schedule}>
       <Table
         caption="Daily exports"
+        noun="daily export"
         list={list}
         columns={columns}
         usually={3}

@@ -137,6 +137,7 @@ function Members({ of: group }: { of: Group }) {
     <Card title="Creators" action={<AddMembers of={group} />}>
       <Table
         caption={`Creators in ${group.name}`}
+        noun="creator"
         list={list}
         columns={columns}
         usually={3}
@@ -241,6 +242,7 @@ export function Groups() {
       </PageHead>
       <Table
         caption="Groups"
+        noun="group"
         list={list}
         columns={listColumns(opened.open)}
         empty={<Empty title="No groups yet">Create one for creators who are paid alike, such as ambassadors.</Empty>}

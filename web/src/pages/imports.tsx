@@ -51,6 +51,7 @@ export function Imports() {
       </PageHead>
       <Table
         caption="Imports"
+        noun="import"
         list={list}
         columns={COLUMNS}
         empty={

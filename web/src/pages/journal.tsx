@@ -144,6 +144,7 @@ export function Journal() {
       </div>
       <Table
         caption="Journal"
+        noun={['entry', 'entries']}
         list={list}
         getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
         columns={[...COLUMNS, ...sides]}

@@ -85,6 +85,7 @@ export function Keys() {
       </PageHead>
       <Table
         caption="API keys"
+        noun="key"
         list={list}
         columns={columns}
         empty={<Empty title="No API keys yet">Create one for your website, your warehouse or an agent.</Empty>}

@@ -127,6 +127,7 @@ export function Links() {
       />
       <Table
         caption="Links and codes"
+        noun={['link or code', 'links and codes']}
         list={list}
         columns={columns}
         empty={<Empty title="No links yet">Create one for a creator on your roster.</Empty>}

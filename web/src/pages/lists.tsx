@@ -185,6 +185,7 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
       </PageHead>
       <Table
         caption="Creators on the list"
+        noun="creator"
         list={rows}
         getKey={getKey}
         selection={{ selected, onSelect: setSelected }}
@@ -253,6 +254,7 @@ export function Lists() {
       </PageHead>
       <Table
         caption="Lists"
+        noun="list"
         list={rows}
         columns={columns}
         empty={

@@ -84,6 +84,7 @@ export function OpenItems() {
       <Sums query={query} />
       <Table
         caption="Open items"
+        noun="open item"
         list={list}
         columns={COLUMNS}
         getKey={(item) => [item.type, item.commission_id ?? item.payout_id ?? item.creator_id, item.currency].join(' ')}

@@ -178,6 +178,7 @@ export function Orders() {
       />
       <Table
         caption="Orders"
+        noun="order"
         list={list}
         columns={columns}
         empty={<Empty title="No orders here">They appear when a store reports them.</Empty>}

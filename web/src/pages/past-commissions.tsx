@@ -66,6 +66,7 @@ export function PastCommissions() {
       <Filters of={[CREATOR_FILTER]} />
       <Table
         caption="Past commissions"
+        noun="past commission"
         list={list}
         columns={COLUMNS}
         empty={<Empty title="No past commissions">Import them from a CSV file of the tool that you used before.</Empty>}

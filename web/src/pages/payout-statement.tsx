@@ -65,6 +65,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
       <h3>Breakdown</h3>
       <Table
         caption="Payout breakdown"
+        noun="line"
         list={listed(lines)}
         getKey={({ type, commission_id }) => commission_id ?? type}
         empty={<Empty title="Nothing yet" />}

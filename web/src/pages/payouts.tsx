@@ -139,6 +139,7 @@ export function Payouts() {
       />
       <Table
         caption="Payouts"
+        noun="payout"
         list={list}
         columns={columns}
         empty={<Empty title="No payouts here">Record one when you pay a creator.</Empty>}

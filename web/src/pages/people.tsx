@@ -100,7 +100,14 @@ export function People() {
           Invite someone
         </Button>
       </PageHead>
-      <Table caption="People" list={list} columns={columns} usually={3} empty={<Empty title="No people yet" />} />
+      <Table
+        caption="People"
+        noun={['person', 'people']}
+        list={list}
+        columns={columns}
+        usually={3}
+        empty={<Empty title="No people yet" />}
+      />
       <Card title="Roles">
         <Facts of={ROLES_MAY} />
       </Card>

@@ -273,6 +273,7 @@ function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; g
   return (
     <Table
       caption="Comparisons"
+      noun="comparison"
       list={list}
       columns={columns}
       empty={

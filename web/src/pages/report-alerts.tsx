@@ -213,6 +213,7 @@ export function Alerts() {
     <Card title="Alerts">
       <Table
         caption="Alerts"
+        noun="alert"
         list={list}
         columns={columns}
         usually={3}

@@ -93,6 +93,7 @@ function Reports() {
     <Card title="Reports">
       <Table
         caption="Reports"
+        noun="report"
         list={list}
         columns={columns}
         usually={3}

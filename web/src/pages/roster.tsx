@@ -114,6 +114,7 @@ export function Roster() {
       />
       <Table
         caption="Roster"
+        noun="creator"
         list={list}
         columns={columns}
         empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}

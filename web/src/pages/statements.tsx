@@ -86,6 +86,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
           )}
           <Table
             caption="Lines of the statement"
+            noun="line"
             list={listed(one.lines)}
             getKey={(line) => `${line.id} ${line.currency}`}
             empty={<Empty title="Nothing in this period" />}
@@ -273,6 +274,7 @@ export function Statements() {
       <Filters of={[CREATOR_FILTER]} />
       <Table
         caption="Statements"
+        noun="statement"
         list={list}
         columns={columns}
         empty={<Empty title="No statements here">Create one when a creator asks about a month’s earnings.</Empty>}

@@ -147,6 +147,7 @@ export function Webhooks() {
       </PageHead>
       <Table
         caption="Webhooks"
+        noun="webhook"
         list={list}
         columns={columns}
         empty={<Empty title="No webhooks yet">Add an endpoint that receives events.</Empty>}
