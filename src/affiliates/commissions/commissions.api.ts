@@ -2,7 +2,13 @@ import type { Context } from '../../kit/operation/context.ts';
 import { get, list } from '../../kit/operation/kit.ts';
 import type { ListCall } from '../../kit/operation/list.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { AffiliateCommission, CommissionEvent, CommissionFilter, toCommission } from './commissions.shapes.ts';
+import {
+  AffiliateCommission,
+  COMMISSION_SUMS,
+  CommissionEvent,
+  CommissionFilter,
+  toCommission,
+} from './commissions.shapes.ts';
 import { commissions, getCommission } from './commissions.ts';
 import { mailApprovedCommissions, weeklyMails } from './weekly-mail.ts';
 
@@ -21,6 +27,7 @@ const commissionOperations = [
     query: CommissionFilter,
     item: CommissionEvent,
     rows: commissions,
+    sums: COMMISSION_SUMS,
     itemOf: toCommission,
     whereOf: withTime,
   }),
@@ -50,6 +57,7 @@ const commissionOperations = [
     query: CommissionFilter,
     item: AffiliateCommission,
     rows: commissions,
+    sums: COMMISSION_SUMS,
     itemOf: toCommission,
     whereOf: withTime,
   }),

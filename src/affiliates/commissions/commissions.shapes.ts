@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
-import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
+import { booleanParameter, ListQuery, TotalsQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
 import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
@@ -249,6 +249,12 @@ export function toCommission<Row extends CommissionColumns>(row: Row) {
   };
 }
 
+/** The sums of `totals` over commissions. */
+export const COMMISSION_SUMS = {
+  amount: 'What customers paid for goods, before refunds.',
+  commission: 'What creators earn; rejected commissions add nothing.',
+};
+
 /** The alias under /v1/affiliates shows two more fields. */
 export const AffiliateCommission = z
   .object({
@@ -328,9 +334,12 @@ export const LaterCommissionFilter = {
     .describe('Only commissions of orders of this customer, as in `/v1/customers`.'),
   group_id: z.string().max(100).optional().describe('Only commissions of creators who are in this group now.'),
   sort: z
-    .enum(['newest', 'oldest', 'amount'])
+    .enum(['newest', 'oldest', 'amount', 'commission'])
     .default('newest')
-    .describe('`amount`: largest first, whatever the currency. The others sort by the time of creation.'),
+    .describe(
+      '`amount`, `commission`: by that figure, largest first, whatever the currency. The others sort by the time of creation.',
+    ),
+  ...TotalsQuery,
 };
 
 export const CommissionFilter = PlainCommissionFilter.extend(LaterCommissionFilter);

@@ -11,7 +11,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
 import { matchesGroup } from '../groups/present-groups.ts';
 import { isNamed } from '../orders/order-names.ts';
-import { orderKind } from '../orders/orders.ts';
+import { orderKind, shownCommission } from '../orders/orders.ts';
 import { CommissionAnnounced, type CommissionFilter, FraudFlags, toCommission } from './commissions.shapes.ts';
 
 /** A commission as the ledger records it; `status` is the one before the change. */
@@ -189,7 +189,10 @@ export const commissions = listing({
   table: 'commissions',
   time: 'createdAt',
   changed: ['createdAt', 'syncedAt', 'statusUpdatedAt'],
-  amount: 'amountMinor',
+  sums: {
+    currency: sql.ref('commissions.currency'),
+    of: { amount: sql.ref('commissions.amountMinor'), commission: shownCommission },
+  },
   matching: (db, brandId, { creator_email, type, approvable, order_id, flagged, now, ...where }: CommissionSelection) =>
     db
       .selectFrom('commissions')
@@ -243,6 +246,13 @@ export const commissions = listing({
       .where(matchesGroup('commissions.creatorId', brandId, where.group_id))
       .where(matchesCreator('commissions.creatorId', brandId, creator_email)),
   rows: withFacts,
+  ranks: {
+    amount: { at: sql.ref('commissions.amountMinor'), of: ({ amountMinor }) => amountMinor },
+    commission: {
+      at: shownCommission,
+      of: ({ status, commissionMinor }) => (status === 'rejected' ? 0 : commissionMinor),
+    },
+  },
 });
 export const { get: getCommission } = commissions;
 

@@ -4,7 +4,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { ListQuery, TotalsQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
@@ -42,6 +42,11 @@ export const PastCommissionFilter = z.object({
   ...ListQuery,
   creator_email: Email.optional().describe('Only past commissions of this creator; case is ignored.'),
   source: source.optional().describe('Only past commissions of this source.'),
+  sort: z
+    .enum(['newest', 'oldest', 'amount'])
+    .default('newest')
+    .describe('`amount`: largest first, whatever the currency. The others sort by the time of the payment.'),
+  ...TotalsQuery,
 });
 export type PastCommissionFilter = z.output<typeof PastCommissionFilter>;
 
@@ -90,6 +95,7 @@ const pastCommissionOperations = [
     item: PastCommission,
     query: PastCommissionFilter,
     rows: pastCommissions,
+    sums: { amount: 'What creators were paid.' },
     itemOf: toPastCommission,
   }),
   act({

@@ -81,6 +81,10 @@ export const pastCommissions = listing({
   table: 'pastCommissions',
   time: 'paidAt',
   changed: ['createdAt'],
+  sums: {
+    currency: sql.ref('pastCommissions.currency'),
+    of: { amount: sql.ref('pastCommissions.amountMinor') },
+  },
   matching: (db, brandId, { creator_email: email, source }: Omit<PastCommissionFilter, keyof Page>) =>
     db
       .selectFrom('pastCommissions')
@@ -92,6 +96,7 @@ export const pastCommissions = listing({
       .innerJoin('creators', 'creators.id', 'pastCommissions.creatorId')
       .selectAll('pastCommissions')
       .select(['creators.email as creatorEmail', 'creators.name as creatorName']),
+  ranks: { amount: { at: sql.ref('pastCommissions.amountMinor'), of: ({ amountMinor }) => amountMinor } },
 });
 
 export type PastCommissionFacts = Awaited<ReturnType<typeof pastCommissions.get>>;

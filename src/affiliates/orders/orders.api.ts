@@ -87,6 +87,10 @@ const orderOperations = [
     query: OrderFilter,
     item: Order,
     rows: orders,
+    sums: {
+      amount: 'What customers paid for goods, before refunds.',
+      commission: 'What creators earn by them; rejected commissions add nothing.',
+    },
     itemOf: toOrder,
   }),
   get({

@@ -5,6 +5,7 @@ import {
   booleanParameter,
   decimalParameter,
   PageQuery,
+  TotalsQuery,
   throughInput,
   timestamp,
   timestampInput,
@@ -92,6 +93,7 @@ export const OrderFilter = z
       .describe('Only orders of this customer whom a creator brought, as in `/v1/customers`.')
       .optional(),
     group_id: z.string().max(100).describe('Only orders that creators earned who are in this group now.').optional(),
+    ...TotalsQuery,
   })
   .superRefine(({ min_amount, currency }: Unchecked<'min_amount' | 'currency'>, context) => {
     if (min_amount === undefined || currency !== undefined) return;

@@ -195,6 +195,9 @@ const customerKind = sql<'new' | 'returning' | null>`case
 /** The kind of an order, also of one from before there were kinds. */
 export const orderKind = sql<OrderKind>`coalesce(orders.kind, case when orders.is_renewal then 'renewal' else 'once' end)`;
 
+/** A rejected commission shows 0. An index has it in this form. */
+export const shownCommission = sql<number>`case when commissions.status = 'rejected' then 0 else commissions.commission_minor end`;
+
 const matchesFilter = ({
   from,
   to,
@@ -221,7 +224,10 @@ export const orders = listing({
   table: 'orders',
   time: 'occurredAt',
   changed: ['createdAt', 'updatedAt'],
-  amount: 'baseMinor',
+  sums: {
+    currency: sql.ref('orders.currency'),
+    of: { amount: sql.ref('orders.baseMinor'), commission: shownCommission },
+  },
   matching: (db, brandId, where: OrderFilter) =>
     db
       .selectFrom('orders')
@@ -251,6 +257,7 @@ export const orders = listing({
       .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
       .select(['commissions.id as commissionId', 'commissions.linkId', 'commissions.commissionMinor'])
       .select(['commissions.status', 'commissions.fraudFlags', 'commissions.termsId']),
+  ranks: { amount: { at: sql.ref('orders.baseMinor'), of: ({ baseMinor }) => baseMinor } },
 });
 
 export type ListedOrder = Awaited<ReturnType<typeof orders.get>>;

@@ -45,6 +45,7 @@ const payoutOperations = [
     query: PayoutFilter,
     item: Payout,
     rows: payouts,
+    sums: { amount: 'Money sent to creators; voided and returned payouts add nothing.' },
     itemOf: toPayout,
   }),
   get({

@@ -3,7 +3,14 @@ import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
-import { booleanParameter, ListQuery, throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
+import {
+  booleanParameter,
+  ListQuery,
+  TotalsQuery,
+  throughInput,
+  timestamp,
+  timestampInput,
+} from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
@@ -222,6 +229,11 @@ export const PayoutFilter = z
       .optional()
       .describe('Only payouts created at or before this time; a date alone includes that day.'),
     ...ListQuery,
+    sort: z
+      .enum(['newest', 'oldest', 'amount'])
+      .default('newest')
+      .describe('`amount`: largest first, whatever the currency. The others sort by the time of creation.'),
+    ...TotalsQuery,
   })
   .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
     if (!(from instanceof Date && to instanceof Date && from > to)) return;

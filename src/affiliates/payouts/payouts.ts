@@ -51,6 +51,10 @@ export const payouts = listing({
   table: 'payouts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  sums: {
+    currency: sql.ref('payouts.currency'),
+    of: { amount: sql`case when payouts.status not in ('voided', 'returned') then payouts.amount_minor end` },
+  },
   matching: (db, brandId, { creator_email, method, status, settled, from, to }: Omit<PayoutFilter, keyof Page>) => {
     let query = db
       .selectFrom('payouts')
@@ -62,6 +66,7 @@ export const payouts = listing({
     return query;
   },
   rows: withCreator,
+  ranks: { amount: { at: sql.ref('payouts.amountMinor'), of: ({ amountMinor }) => amountMinor } },
 });
 export const { get: getPayout } = payouts;
 

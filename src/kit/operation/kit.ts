@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ListQuery, listSchema, type PageQuery } from '../values/page.ts';
 import type { Context } from './context.ts';
-import { answersWhere, type ListCall, type ListQueries } from './list.ts';
+import { answersWhere, type ListCall, type ListQueries, type SumUp, type Totals, totalsSchema } from './list.ts';
 import {
   type Call,
   type ChangeDeclaration,
@@ -111,9 +111,13 @@ export function get({
 
 const listQuery = z.object(ListQuery);
 
+type ListAnswer<Item extends z.ZodType, Sum extends string> = [Sum] extends [never]
+  ? ReturnType<typeof listSchema<Item>>
+  : z.ZodObject<ReturnType<typeof listSchema<Item>>['shape'] & { totals: Totals<Sum> }>;
+
 /**
  * A GET of one page of the brand's items, or all of them as CSV. Pass `query` if the list has filters, and `whereOf` if
- * they depend on more than the query.
+ * they depend on more than the query. With `sums`, which describes each sum, the list answers `totals=true`.
  */
 export function list<
   const I extends string,
@@ -123,27 +127,31 @@ export function list<
   Item extends z.ZodObject,
   Q extends z.ZodObject = typeof listQuery,
   P extends z.ZodType = ParamsOf<Path>,
+  Sum extends string = never,
 >(
   said: OperationOptions<I, Path> & {
     item: Item;
     query?: Q;
     params?: P;
-    rows: ListQueries<Where, Row>;
+    rows: ListQueries<Where, Row> & { sumUp?: SumUp<Where, Sum> };
+    sums?: Record<Sum, string>;
     itemOf: (row: Row, context: Context) => z.input<Item>;
   } & (z.output<Q> extends Where
       ? { whereOf?: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }
       : { whereOf: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }),
-): Operation & Typed<I, P, Q, None, ReturnType<typeof listSchema<Item>>>;
+): Operation & Typed<I, P, Q, None, ListAnswer<Item, Sum>>;
 export function list({
   item,
   rows,
+  sums,
   itemOf,
   whereOf = (_context, { query }) => query,
   ...said
 }: Omit<AnyRead, 'response' | 'handler'> & {
   item: z.ZodObject;
   query?: z.ZodObject<typeof PageQuery>;
-  rows: ListQueries<unknown, unknown>;
+  rows: ListQueries<unknown, unknown> & { sumUp?: SumUp<unknown> };
+  sums?: Record<string, string>;
   itemOf: (row: unknown, context: Context) => Record<string, unknown>;
   whereOf?: (context: Context, call: ListCall<unknown, unknown>) => unknown;
 }): Operation {
@@ -156,8 +164,8 @@ export function list({
     body: nothing,
     callers,
     hints: { ...READS, ...hints },
-    response: listSchema(item),
-    ...answersWhere(rows, whereOf, item, itemOf),
+    response: sums ? listSchema(item).extend({ totals: totalsSchema(sums) }) : listSchema(item),
+    ...answersWhere(rows, whereOf, item, itemOf, sums && rows.sumUp),
   });
 }
 

@@ -1,15 +1,49 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller } from '../access/keys/callers.ts';
+import type { CurrencySums } from '../engines/postgres/listing.ts';
 import type { Db, Exports } from '../engines/postgres/open.ts';
+import { fromMinor } from '../values/money.ts';
 import { type Page, type Pagination, toPage, toPagination } from '../values/page.ts';
 import { mapRows } from '../values/wire.ts';
 import type { Context } from './context.ts';
 
 /** A noun's two list queries: one page, and every row. */
 export interface ListQueries<Where, Row> {
-  list: (db: Db, brandId: string, where: Where, page: Page) => Promise<{ rows: Row[]; total: number }>;
+  /** Counts the rows unless their number is known. */
+  list: (db: Db, brandId: string, where: Where, page: Page, known?: number) => Promise<{ rows: Row[]; total: number }>;
   each: (exports: Exports, brandId: string, where: Where) => AsyncIterable<Row>;
 }
+
+/** Sums up the matching rows of a list with `totals=true`. */
+export type SumUp<Where, Sum extends string = string> = (
+  db: Db,
+  brandId: string,
+  where: Where,
+) => Promise<CurrencySums<Sum>[]>;
+
+const counted = {
+  currency: z.string().describe('ISO 4217 code of the currency.').meta({ example: 'USD' }),
+  count: z.number().int().min(1).describe('Matching items in this currency.').meta({ example: 163 }),
+};
+
+/** `totals` of a list with these sums. */
+export type Totals<Sum extends string> = z.ZodOptional<
+  z.ZodArray<z.ZodObject<typeof counted & { [name in Sum]: z.ZodNumber }>>
+>;
+
+/** The shape of `totals`, from the descriptions of the sums. */
+export function totalsSchema(sums: Record<string, string>): z.ZodType {
+  const amounts = Object.entries(sums).map(([name, text]) => [
+    name,
+    z.number().describe(`${text} In major units of \`currency\`.`).meta({ example: 1250.5 }),
+  ]);
+  return z
+    .array(z.object({ ...counted, ...Object.fromEntries(amounts) }))
+    .optional()
+    .describe('Counts and sums of all matching items, by currency; only with `totals=true`.');
+}
+
+const isToSumUp = (query: object) => 'totals' in query && query.totals === true;
 
 /** The input of a list and its caller. */
 export interface ListCall<Query, Params = object> {
@@ -17,6 +51,12 @@ export interface ListCall<Query, Params = object> {
   params: Params;
   query: Query & Parameters<typeof toPage>[0];
 }
+
+const toTotals = ({ currency, count, sums }: CurrencySums<string>) => ({
+  currency,
+  count,
+  ...Object.fromEntries(Object.entries(sums).map(([name, minor]) => [name, fromMinor(minor, currency)])),
+});
 
 /** The handlers of a brand's list: a page of items with pagination, and all items as CSV. */
 export const listHandlers = <Where, Row, Item>(
@@ -31,16 +71,22 @@ export function answersWhere<Where, Row, Item, Query, Params>(
   whereOf: (context: Context, call: ListCall<Query, Params>) => Where | Promise<Where>,
   item: z.ZodObject,
   itemOf: (row: Row, context: Context) => Item,
+  sumUp?: SumUp<Where>,
 ) {
   return {
     handler: async (
       context: Context,
       call: ListCall<Query, Params>,
-    ): Promise<{ data: Item[]; pagination: Pagination }> => {
+    ): Promise<{ data: Item[]; pagination: Pagination; totals?: object[] }> => {
       const page = toPage(call.query);
       const where = await whereOf(context, call);
-      const { rows, total } = await list(context.postgres.db, call.caller.brandId, where, page);
-      return { data: rows.map((row) => itemOf(row, context)), pagination: toPagination(page, total) };
+      const { db } = context.postgres;
+      const { brandId } = call.caller;
+      const sums = sumUp && isToSumUp(call.query) ? await sumUp(db, brandId, where) : undefined;
+      const known = sums?.reduce((sum, { count }) => sum + count, 0);
+      const { rows, total } = await list(db, brandId, where, page, known);
+      const listed = { data: rows.map((row) => itemOf(row, context)), pagination: toPagination(page, total) };
+      return sums ? { ...listed, totals: sums.map(toTotals) } : listed;
     },
     csv: {
       item,

@@ -109,6 +109,8 @@ export const timeZoneInput = TimeZone.optional().describe(
 );
 
 const SORTS = ['newest', 'oldest'] as const;
+type TimeSort = (typeof SORTS)[number];
+export const isTimeSort = (sort: string): boolean => SORTS.some((one) => one === sort);
 
 const AFTER = 'Returns only items created after this time.';
 const BEFORE =
@@ -125,6 +127,15 @@ export const ListQuery = {
   sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
 };
 
+/** The query parameter of lists that can be summed up. */
+export const TotalsQuery = {
+  totals: booleanParameter()
+    .optional()
+    .describe(
+      '`true`: the answer also has `totals`, the count and sums of all matching items in each currency, not only of this page. Not in CSV.',
+    ),
+};
+
 /** The same for lists of the directory, whose days are UTC's. */
 export const UtcListQuery = {
   ...PageQuery,
@@ -134,11 +145,12 @@ export const UtcListQuery = {
   sort: ListQuery.sort,
 };
 
-export interface ListWindow {
+export interface ListWindow<Sort extends string = TimeSort> {
   created_after?: Date | undefined;
   created_before?: Date | undefined;
   updated_after?: Date | undefined;
-  sort: (typeof SORTS)[number] | 'amount' | 'due';
+  /** A time's order, or the name of a figure that the list declares. */
+  sort: Sort;
 }
 
 export interface Page {

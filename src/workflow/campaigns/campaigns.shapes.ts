@@ -228,6 +228,12 @@ export const CampaignFilter = z.object({
   status: status.optional().describe('Only campaigns with this status.'),
   search: z.string().trim().min(1).max(200).optional().describe('Part of the title; case is ignored.'),
   ...ListQuery,
+  sort: z
+    .enum(['newest', 'oldest', 'applications', 'accepted'])
+    .default('newest')
+    .describe(
+      '`applications`, `accepted`: by the number of these, largest first. The others sort by the time of creation.',
+    ),
 });
 export type CampaignFilter = z.output<typeof CampaignFilter>;
 

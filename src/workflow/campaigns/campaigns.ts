@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { CampaignsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -50,6 +50,9 @@ const withCounts = (db: Db, brandId: string) =>
       ];
     });
 
+const countApplications = (status: RawBuilder<unknown>) => sql<number>`(select count(*) from applications
+  where applications.brand_id = campaigns.brand_id and applications.campaign_id = campaigns.id and ${status})`;
+
 export const campaigns = listing({
   noun: 'campaign',
   table: 'campaigns',
@@ -61,6 +64,10 @@ export const campaigns = listing({
       .where((eb) => eb.and(omitUndefined({ status })))
       .$if(search !== undefined, (query) => query.where('title', 'ilike', toLikePattern(search ?? ''))),
   rows: withCounts,
+  ranks: {
+    applications: { at: countApplications(sql`true`), of: ({ applicantCount }) => applicantCount },
+    accepted: { at: countApplications(sql`applications.status = 'accepted'`), of: ({ hiredCount }) => hiredCount },
+  },
 });
 export const { get: getCampaign } = campaigns;
 

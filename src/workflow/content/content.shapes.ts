@@ -120,6 +120,12 @@ export const ContentFilter = z.object({
   platform: platform.optional().describe(`Platform of the posts: ${PLATFORM_NAMES}.`),
   campaign_id: z.string().min(1).max(100).optional().describe('Only posts of this campaign.'),
   ...ListQuery,
+  sort: z
+    .enum(['newest', 'oldest', 'views', 'likes', 'comments'])
+    .default('newest')
+    .describe(
+      '`views`, `likes`, `comments`: by that metric, largest first. The others sort by the time when tracking began.',
+    ),
 });
 export type ContentFilter = z.output<typeof ContentFilter>;
 

@@ -37,6 +37,12 @@ const withCreator = (db: Db) =>
 
 export type ContentRow = Awaited<ReturnType<typeof getContent>>;
 
+/** What was never read comes last. An index has each in this form. */
+const rankBy = (metric: 'views' | 'likes' | 'comments') => ({
+  at: sql`coalesce(${sql.ref(`content.${metric}`)}, -1)`,
+  of: (row: Pick<ContentTable, typeof metric>) => row[metric] ?? -1,
+});
+
 const posts = listing({
   noun: 'tracked content',
   table: 'content',
@@ -49,6 +55,7 @@ const posts = listing({
       .where((eb) => eb.and(omitUndefined({ platform, campaignId: campaign_id })))
       .where(matchesCreator('content.creatorId', brandId, creator_email)),
   rows: withCreator,
+  ranks: { views: rankBy('views'), likes: rankBy('likes'), comments: rankBy('comments') },
 });
 export const { get: getContent, each: eachContent } = posts;
 

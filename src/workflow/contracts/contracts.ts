@@ -52,11 +52,6 @@ export const contracts = listing({
   table: 'contracts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'sentAt', 'signedAt', 'expiredAt'],
-  due: {
-    at: sql`case when contracts.status in ('draft', 'sent') then coalesce(contracts.expires_at, 'infinity')
-      else 'infinity' end`,
-    of: ({ status, expiresAt }) => (status === 'draft' || status === 'sent' ? expiresAt : null) ?? 'infinity',
-  },
   matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ContractFilter, keyof Page>) =>
     db
       .selectFrom('contracts')
@@ -68,6 +63,15 @@ export const contracts = listing({
       .innerJoin('creators', 'creators.id', 'contracts.creatorId')
       .selectAll('contracts')
       .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]),
+  ranks: {
+    // What nobody waits for comes last.
+    due: {
+      at: sql`case when contracts.status in ('draft', 'sent') then coalesce(contracts.expires_at, 'infinity')
+        else 'infinity' end`,
+      of: ({ status, expiresAt }) => (status === 'draft' || status === 'sent' ? expiresAt : null) ?? 'infinity',
+      isAscending: true,
+    },
+  },
 });
 export const { get: getContract } = contracts;
 

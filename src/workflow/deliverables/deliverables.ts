@@ -58,11 +58,6 @@ export const deliverables = listing({
   table: 'deliverables',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'submittedAt', 'approvedAt'],
-  due: {
-    at: sql`case when deliverables.status in ('pending', 'in_progress', 'revision_requested')
-      then coalesce(deliverables.due_date, 'infinity') else 'infinity' end`,
-    of: ({ status, dueDate }) => (isOwed(status) ? dueDate : null) ?? 'infinity',
-  },
   matching: (db, brandId, { campaign_id, contract_id, creator_email, status, overdue, today }: DeliverableSelection) =>
     db
       .selectFrom('deliverables')
@@ -70,6 +65,15 @@ export const deliverables = listing({
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id, contractId: contract_id })))
       .where(matchesCreator('deliverables.creatorId', brandId, creator_email)),
   rows: withCreator,
+  ranks: {
+    // What nobody waits for comes last.
+    due: {
+      at: sql`case when deliverables.status in ('pending', 'in_progress', 'revision_requested')
+        then coalesce(deliverables.due_date, 'infinity') else 'infinity' end`,
+      of: ({ status, dueDate }) => (isOwed(status) ? dueDate : null) ?? 'infinity',
+      isAscending: true,
+    },
+  },
 });
 export const { get: getDeliverable, find: findDeliverable } = deliverables;
 

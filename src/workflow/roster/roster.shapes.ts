@@ -118,6 +118,12 @@ export const RosterFilter = z.object({
   group_id: z.string().max(100).describe('Only creators of this group.').optional(),
   ...PersonFilter,
   ...ListQuery,
+  sort: z
+    .enum(['newest', 'oldest', 'followers'])
+    .default('newest')
+    .describe(
+      '`followers`: those with the largest following on one platform first. The others sort by the time when they were added.',
+    ),
 });
 export type RosterFilter = z.output<typeof RosterFilter>;
 

@@ -114,7 +114,13 @@ export const roster = listing({
   time: 'addedAt',
   changed: ['addedAt', 'updatedAt'],
   matching: (db, brandId, { status, group_id: groupId, ...where }: Omit<RosterFilter, keyof Page>) => {
-    let entries = db.selectFrom('rosterEntries');
+    let entries = db
+      .selectFrom('rosterEntries')
+      .$if(where.sort === 'followers', (query) =>
+        query.innerJoin('creators as creator', (join) =>
+          join.onRef('creator.id', '=', 'rosterEntries.creatorId').on('creator.brandId', '=', brandId),
+        ),
+      );
     if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
     if (groupId !== undefined) {
       const members = db.selectFrom('groupMemberships as member').where('member.brandId', '=', brandId);
@@ -126,6 +132,13 @@ export const roster = listing({
     return entries.where('creatorId', 'in', people.where(matchesPerson(where)));
   },
   rows: withCreators,
+  ranks: {
+    // An index has it in this form.
+    followers: {
+      at: sql`greatest(coalesce(creator.ig_followers, -1), coalesce(creator.tt_followers, -1))`,
+      of: ({ igFollowers, ttFollowers }) => Math.max(igFollowers ?? -1, ttFollowers ?? -1),
+    },
+  },
 });
 
 /** Finds the entry by its id or its creator's. */

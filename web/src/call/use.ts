@@ -65,6 +65,8 @@ export interface Rows<Item> {
   rows: readonly Item[];
   /** The row at this index; undefined until it is loaded. */
   at(index: number): Item | undefined;
+  /** Reads the rows from one index to another, whether they are visible or not. */
+  read(first: number, last: number): Promise<readonly Item[]>;
   /** Reports which indexes are visible, so that they are loaded. */
   see(first: number, last: number): void;
   total: number | undefined;
@@ -88,19 +90,20 @@ export function useRows<Id extends OperationId>(
   query: Query<Id>,
   { params, refetchMs }: ListOptions<Id> = {},
 ): Rows<Row<Id>> {
+  const cache = useQueryClient();
   const [from, setFrom] = useState(1);
   const [to, setTo] = useState(1);
   const toPageQuery = (page: number) => ({
     queryKey: [id, 'rows', query, params, page],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       send(id, { params: { ...params }, query: { ...query, limit: PAGE, page }, signal }, isListed<Row<Id>>),
-    refetchInterval: sentAgain(refetchMs),
   });
-  const head = useQuery({ ...toPageQuery(1), placeholderData: keepPreviousData });
+  const refetchInterval = sentAgain(refetchMs);
+  const head = useQuery({ ...toPageQuery(1), refetchInterval, placeholderData: keepPreviousData });
   const total = head.data?.pagination.total;
   const last = Math.min(to, Math.ceil((total ?? 0) / PAGE));
   const numbers = Array.from({ length: Math.max(last - from + 1, 0) }, (_, i) => from + i).filter((page) => page > 1);
-  const others = useQueries({ queries: numbers.map(toPageQuery) });
+  const others = useQueries({ queries: numbers.map((page) => ({ ...toPageQuery(page), refetchInterval })) });
   const inSight = new Map(numbers.map((page, i) => [page, others[i]?.data?.data ?? []]));
   inSight.set(1, head.data?.data ?? []);
   const found = [head, ...others];
@@ -110,6 +113,14 @@ export function useRows<Id extends OperationId>(
       .toSorted(([one], [other]) => one - other)
       .flatMap(([, rows]) => rows),
     at: (index) => inSight.get(Math.floor(index / PAGE) + 1)?.[index % PAGE],
+    read: async (first, end) => {
+      const rows: Row<Id>[] = [];
+      const start = Math.floor(first / PAGE);
+      for (let page = start + 1; page <= Math.floor(end / PAGE) + 1; page += 1) {
+        rows.push(...(await cache.fetchQuery(toPageQuery(page))).data);
+      }
+      return rows.slice(first - start * PAGE, end - start * PAGE + 1);
+    },
     see: (first, end) => {
       setFrom(Math.floor(first / PAGE) + 1);
       setTo(Math.floor(end / PAGE) + 1);

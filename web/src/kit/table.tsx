@@ -2,6 +2,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import type { Rows } from '../call/use.ts';
+import { Choice, SelectRest, SelectShown, useToggle } from './choice.tsx';
 import { CreatorFace } from './creator-face.tsx';
 import { useFilters } from './filters.tsx';
 import { counted, type Noun } from './format.ts';
@@ -138,21 +139,6 @@ function Named({ children, second, onOpen, isCurrent }: Omit<OpenerProps, 'of'>)
   );
 }
 
-/** Selects all shown rows, or none of them. Rows on other pages stay as they are. */
-function SelectAll({ keys, selection }: { keys: readonly string[]; selection: Selection }) {
-  const isAll = keys.length > 0 && keys.every((key) => selection.selected.has(key));
-  const toggle = () => {
-    const shown = new Set(keys);
-    const others = [...selection.selected].filter((key) => !shown.has(key));
-    selection.onSelect(new Set(isAll ? others : [...others, ...shown]));
-  };
-  return (
-    <th scope="col" className="choice">
-      <input type="checkbox" aria-label="Select all shown" checked={isAll} onChange={toggle} />
-    </th>
-  );
-}
-
 interface TableProps<Row extends object> {
   /** Describes the table for people who cannot see it. */
   caption: string;
@@ -161,9 +147,11 @@ interface TableProps<Row extends object> {
   list: Rows<Row>;
   columns: readonly Column<Row>[];
   empty: ReactNode;
-  selection?: Selection;
+  selection?: Selection<Row>;
   maySelect?: (row: Row) => boolean;
   getKey?: (row: Row) => string;
+  /** The sums of all matching rows, which stay in sight at the bottom. */
+  foot?: ReactNode;
   /** The usual number of rows, so that the content below hardly moves when they arrive. */
   usually?: number;
 }
@@ -180,13 +168,14 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
   isLoading: false,
   isOld: false,
   at: (index) => rows[index],
+  read: (first, last) => Promise.resolve(rows.slice(first, last + 1)),
   see: () => undefined,
   again: () => undefined,
 });
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, noun, list, empty, selection, getKey = getId, usually = 8 } = props;
+  const { caption, noun, list, empty, selection, foot, getKey = getId, usually = 8 } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowed = useColumns(props.columns);
@@ -196,13 +185,15 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={usually} />;
   if (list.total === 0) return <NoRows query={list.query}>{empty}</NoRows>;
-  const choosable = list.rows.filter(maySelect);
-  return (
+  const frame = (
     <div className="table-frame">
       <div className="table-top">
         <p className="count" role="status">
           {counted(list.total ?? list.rows.length, noun)}
         </p>
+        {selection && (
+          <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
+        )}
         {allowed.length >= MANY_COLUMNS && (
           <div className="wide">
             <ColumnChoice
@@ -218,7 +209,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {selection && <SelectAll keys={choosable.map(getKey)} selection={selection} />}
+            {selection && <SelectShown rows={list.rows.filter(maySelect)} selection={selection} getKey={getKey} />}
             {columns.map((column) => (
               <Head key={column.head} column={column} />
             ))}
@@ -227,6 +218,13 @@ export function Table<Row extends object>(props: TableProps<Row>) {
         <Body list={list} columns={columns} selection={selection} maySelect={maySelect} getKey={getKey} />
       </table>
       {list.error && <Failure error={list.error} again={list.again} />}
+    </div>
+  );
+  if (!foot) return frame;
+  return (
+    <div className="summed">
+      {frame}
+      {foot}
     </div>
   );
 }
@@ -247,7 +245,7 @@ const toClassName = ({ head, isNumber, isWide }: Pick<Column<never>, 'head' | 'i
   [isNumber && 'number', isWide && 'wide', head === ACTIONS && 'acts'].filter(Boolean).join(' ') || undefined;
 
 type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> & {
-  selection: Selection | undefined;
+  selection: Selection<Row> | undefined;
   maySelect: (row: Row) => boolean;
   getKey: (row: Row) => string;
 };
@@ -255,6 +253,7 @@ type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> &
 function Body<Row extends object>({ list, columns, selection, maySelect, getKey }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const width = columns.length + (selection ? 1 : 0);
+  const toggle = useToggle(list, { selection, getKey, maySelect });
   return (
     <InSight count={list.total ?? 0} size={ROW} frame={body} onSee={list.see}>
       {({ items, before, after, measure }) => (
@@ -267,7 +266,11 @@ function Body<Row extends object>({ list, columns, selection, maySelect, getKey 
               <tr key={getKey(row)} aria-rowindex={index + 2} data-index={index} ref={measure}>
                 {selection && (
                   <td className="choice">
-                    <Choice id={getKey(row)} selection={selection} isDisabled={!maySelect(row)} />
+                    <Choice
+                      isChosen={selection.selected.has(getKey(row))}
+                      isDisabled={!maySelect(row)}
+                      onToggle={(hasShift) => toggle(index, hasShift)}
+                    />
                   </td>
                 )}
                 {columns.map((column) => (
@@ -305,23 +308,6 @@ function Gap({ height, width }: { height: number; width: number }) {
   );
 }
 
-interface ChoiceProps {
-  id: string;
-  selection: Selection;
-  isDisabled?: boolean;
-  label?: string;
-}
-
-function Choice({ id, selection, isDisabled = false, label = 'Select this row' }: ChoiceProps) {
-  const isChosen = selection.selected.has(id);
-  const toggle = () => {
-    const next = new Set(selection.selected);
-    if (!next.delete(id)) next.add(id);
-    selection.onSelect(next);
-  };
-  return <input type="checkbox" aria-label={label} checked={isChosen} disabled={isDisabled} onChange={toggle} />;
-}
-
 /** If the table is wider than the screen, the keyboard can scroll it too. */
 export function Frame({ caption, children }: { caption: string; children: ReactNode }) {
   const frame = useRef<HTMLElement>(null);
@@ -354,10 +340,11 @@ export function PlainTable<Row>(props: {
   foot?: readonly ReactNode[];
   /** For many columns of figures. */
   isTight?: boolean;
-  selection?: Selection & { getName: (row: Row) => string };
+  selection?: Selection<Row> & { getName: (row: Row) => string };
 }) {
   const { caption, rows, getKey, foot, isTight, selection } = props;
   const columns = useColumns(props.columns);
+  const toggle = useToggle(listed(rows), { selection, getKey, maySelect: () => true });
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
     <Frame caption={caption}>
@@ -365,18 +352,22 @@ export function PlainTable<Row>(props: {
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {selection && <SelectAll keys={rows.map(getKey)} selection={selection} />}
+            {selection && <SelectShown rows={rows} selection={selection} getKey={getKey} />}
             {columns.map((column) => (
               <Head key={column.head} column={column} />
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows.map((row, index) => (
             <tr key={getKey(row)}>
               {selection && (
                 <td className="choice">
-                  <Choice id={getKey(row)} selection={selection} label={`Select ${selection.getName(row)}`} />
+                  <Choice
+                    label={`Select ${selection.getName(row)}`}
+                    isChosen={selection.selected.has(getKey(row))}
+                    onToggle={(hasShift) => toggle(index, hasShift)}
+                  />
                 </td>
               )}
               {columns.map((column) => (

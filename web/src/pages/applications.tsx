@@ -181,7 +181,7 @@ export function Applications() {
   const list = useRows('list_applications', query);
   const opened = useOpened();
   const may = useMay();
-  const selection = useSelection(filters);
+  const selection = useSelection<Application>(filters);
   const next = list.rows[list.rows.findIndex(({ id }) => id === opened.id) + 1];
   const columns: readonly Column<Application>[] = [
     {
@@ -252,7 +252,7 @@ export function Applications() {
           )
         }
       />
-      <DecideAll ids={[...selection.selected]} onDone={selection.drop} />
+      <DecideAll ids={[...selection.selected.keys()]} onDone={selection.drop} />
       <Detail
         id={opened.id}
         onClose={opened.close}

@@ -193,7 +193,7 @@ export function Assets() {
     campaign_id: get('campaign_id'),
   };
   const list = useRows('list_assets', { ...filters, sort: sortIn(get) });
-  const selection = useSelection(filters);
+  const selection = useSelection<Asset>(filters);
   const isFiltered = FILTERED.some((name) => get(name) !== undefined);
   const may = useMay();
   const opened = useOpened();
@@ -250,7 +250,7 @@ export function Assets() {
         {...(may('update_assets') ? { selection } : {})}
         empty={<Empty title="No files here">Upload files, or approve deliverables to add theirs.</Empty>}
       />
-      <MoveFiles ids={[...selection.selected]} folders={folders} onMoved={() => selection.onSelect(new Set())} />
+      <MoveFiles ids={[...selection.selected.keys()]} folders={folders} onMoved={() => selection.onSelect(new Map())} />
       <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
       <OpenedFile id={opened.id} onClose={opened.close} />
     </>

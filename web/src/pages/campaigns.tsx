@@ -3,7 +3,7 @@ import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
+import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
 import { day, deadline, isPastDeadline, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -12,6 +12,7 @@ import { type Column, Table } from '../kit/table.tsx';
 import { CAMPAIGN_FIELDS } from './campaign-edit.tsx';
 import { CampaignLink } from './item-links.tsx';
 
+const SORTS = listChoices('list_campaigns', 'sort');
 const STATES = listChoices('list_campaigns', 'status');
 type Campaign = Row<'list_campaigns'>;
 
@@ -27,7 +28,8 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
 
 export function Campaigns() {
   const { get } = useFilters();
-  const query = { status: findChoice(get('status'), STATES), search: get('search'), sort: sortIn(get) };
+  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
+  const query = { status: findChoice(get('status'), STATES), search: get('search'), sort };
   const list = useRows('list_campaigns', query);
   const making = useDialog('create');
   const navigate = useNavigate();
@@ -44,8 +46,19 @@ export function Campaigns() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Applications', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
-    { head: 'Accepted', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
+    {
+      head: 'Applications',
+      cell: ({ applicant_count }) => number(applicant_count),
+      sort: { by: 'applications', isOn: sort === 'applications' },
+      isNumber: true,
+    },
+    {
+      head: 'Accepted',
+      cell: ({ hired_count }) => number(hired_count),
+      sort: { by: 'accepted', isOn: sort === 'accepted' },
+      isNumber: true,
+      isWide: true,
+    },
     { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];

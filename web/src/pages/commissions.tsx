@@ -1,6 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
-import { CallError, type Query, type Row } from '../call/call.ts';
+import { useState } from 'react';
+import { CallError, type Query, type Row, whenAccepted } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
@@ -12,23 +13,24 @@ import {
   type Filter,
   Filters,
   findChoice,
-  sortIn,
   stateFilter,
   useFilters,
 } from '../kit/filters.tsx';
-import { day, money, number, shortDay, words } from '../kit/format.ts';
+import { counted, day, money, number, shortDay, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { Totals } from '../kit/totals.tsx';
 import { ApproveDueDialog } from './approve-due.tsx';
 import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 
 const STATES = listChoices('list_affiliate_commissions', 'status');
+const SORTS = listChoices('list_affiliate_commissions', 'sort');
 type Commission = Row<'list_affiliate_commissions'>;
 
 const REVIEW_FILTER: Filter = {
@@ -66,7 +68,7 @@ function Standing({
 const count = (query: Query<'list_affiliate_commissions'>) => ({ query: { ...query, limit: 1 } });
 
 /** Counts the commissions at each stage, of the chosen creator and campaign if there are any. */
-function Totals({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'> }) {
+function Stages({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'> }) {
   const pending = { ...of, status: 'pending' } as const;
   const ready = useCall('list_affiliate_commissions', count({ ...pending, approvable: true }));
   const waiting = useCall('list_affiliate_commissions', count({ ...pending, approvable: false }));
@@ -113,10 +115,7 @@ function Reasons({ of }: { of: readonly Refusal[] }) {
     <ul className="plain">
       {groups.map(([reason, refusals]) => (
         <li key={reason}>
-          <strong>
-            {number(refusals.length)} {refusals.length === 1 ? 'commission' : 'commissions'}
-          </strong>
-          : {reason}
+          <strong>{counted(refusals.length, 'commission')}</strong>: {reason}
           <p className="muted">
             {refusals
               .slice(0, NAMED)
@@ -131,17 +130,29 @@ function Reasons({ of }: { of: readonly Refusal[] }) {
 }
 
 /** The refusals that the API lists when it rejects a selection, one per row. */
-function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, string>): Refusal[] {
+function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, Commission>): Refusal[] {
   if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
   return error.problems.flatMap(({ field, code, message }) => {
     const id = ids[Number(field.split('.').at(-1))];
     if (id === undefined) return [];
     const reason = code === 'review_period_active' ? REVIEW_PERIOD : message.replace(`${id}: `, '');
-    return [{ id, order: orders.get(id) ?? id, reason }];
+    const { order_number = null, order_id = null } = orders.get(id) ?? {};
+    return [{ id, order: order_number ?? order_id ?? id, reason }];
   });
 }
 
+/** The sum of the creators' commissions in each currency, such as `US$120.00 + €40.00`. */
+function sumUp(commissions: Iterable<Commission>): string {
+  const sums = new Map<string, number>();
+  for (const { currency, commission } of commissions) sums.set(currency, (sums.get(currency) ?? 0) + commission);
+  return [...sums]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([currency, sum]) => money(sum, currency))
+    .join(' + ');
+}
+
 const AT_ONCE = 100;
+const SHOWN = ['list_affiliate_commissions', 'list_commissions', 'get_analytics'] as const;
 
 export function Commissions() {
   const { get } = useFilters();
@@ -149,15 +160,17 @@ export function Commissions() {
   const approvable = get('approvable') === 'true' ? true : undefined;
   const of = { creator_email: get('creator_email'), campaign_id: get('campaign_id') };
   const filters = { ...of, status, approvable };
-  const query = { ...filters, sort: sortIn(get) };
+  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
+  const query = { ...filters, sort };
   const list = useRows('list_affiliate_commissions', query);
-  const review = useChange('update_commissions', ['list_affiliate_commissions', 'list_commissions', 'get_analytics']);
+  const totals = useCall('list_affiliate_commissions', { query: { ...filters, totals: true, limit: 1 } });
+  const cache = useQueryClient();
+  // The lists are read again once, after the last part.
+  const review = useChange('update_commissions', []);
+  const [reviewed, setReviewed] = useState<number>();
   const say = useSay();
   const may = useMay();
-  // The user may select rows, scroll on, and select more.
-  const orders = useRef(new Map<string, string>());
-  for (const { id, order_id, order_number } of list.rows) orders.current.set(id, order_number ?? order_id ?? id);
-  const selection = useSelection(filters);
+  const selection = useSelection<Commission>(filters);
   const { selected, onSelect, drop } = selection;
   const opened = useOpened();
   const [refused, setRefused] = useState<Refused>();
@@ -168,10 +181,11 @@ export function Commissions() {
   async function decide(to: Decision, ids: readonly string[]) {
     try {
       for (let from = 0; from < ids.length; from += AT_ONCE) {
+        setReviewed(from);
         const some = ids.slice(from, from + AT_ONCE);
-        const refusals = await review.mutateAsync({ body: { event_ids: some, status: to } }).then(
+        const refusals = await whenAccepted(() => review.mutateAsync({ body: { event_ids: some, status: to } })).then(
           () => [],
-          (error: unknown) => toRefusals(error, some, orders.current),
+          (error: unknown) => toRefusals(error, some, selected),
         );
         if (refusals.length > 0) {
           const rest = ids.slice(from).filter((id) => !refusals.some((one) => one.id === id));
@@ -180,13 +194,17 @@ export function Commissions() {
         }
       }
       say(`${number(ids.length)} ${to}.`);
-      drop(selected);
+      drop(selected.keys());
       setRefused(undefined);
     } catch (error) {
       say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
+    } finally {
+      await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
+      setReviewed(undefined);
     }
   }
 
+  const isReviewing = reviewed !== undefined;
   const columns: readonly Column<Commission>[] = [
     {
       head: 'Order',
@@ -213,8 +231,19 @@ export function Commissions() {
       ),
     },
     { head: 'Creator', cell: (row) => <CreatorName of={row} />, isWide: true },
-    { head: 'Sale', cell: ({ amount, currency }) => money(amount, currency), isNumber: true, isWide: true },
-    { head: 'Commission', cell: ({ commission, currency }) => money(commission, currency), isNumber: true },
+    {
+      head: 'Sale',
+      cell: ({ amount, currency }) => money(amount, currency),
+      sort: { by: 'amount', isOn: sort === 'amount' },
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Commission',
+      cell: ({ commission, currency }) => money(commission, currency),
+      sort: { by: 'commission', isOn: sort === 'commission' },
+      isNumber: true,
+    },
     {
       head: 'Status',
       cell: (commission) => <Standing of={commission} />,
@@ -269,7 +298,7 @@ export function Commissions() {
           </Link>
         )}
       </PageHead>
-      <Totals of={of} />
+      <Stages of={of} />
       <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption="Commissions"
@@ -283,16 +312,36 @@ export function Commissions() {
         }
         {...(may('update_commissions') ? { selection } : {})}
         maySelect={({ status: state }) => state !== 'paid'}
+        foot={
+          selected.size === 0 && (
+            <Totals
+              label="Totals of these commissions"
+              noun="commission"
+              of={totals.data?.totals}
+              sums={[
+                ['amount', 'Sales'],
+                ['commission', 'Commission'],
+              ]}
+            />
+          )
+        }
       />
       {selected.size > 0 && (
         <section className="bar" aria-label="Review">
-          <span>{number(selected.size)} selected</span>
+          <span role="status">
+            {isReviewing && selected.size > AT_ONCE
+              ? `${number(reviewed)} of ${number(selected.size)} decided`
+              : `${number(selected.size)} selected`}{' '}
+            <strong>{sumUp(selected.values())}</strong>
+          </span>
           <span className="row">
-            <Button onPress={() => onSelect(new Set())}>Clear selection</Button>
-            <Button kind="danger" isBusy={review.isPending} onPress={() => void decide('rejected', [...selected])}>
+            <Button isDisabled={isReviewing} onPress={() => onSelect(new Map())}>
+              Clear selection
+            </Button>
+            <Button kind="danger" isBusy={isReviewing} onPress={() => void decide('rejected', [...selected.keys()])}>
               Reject
             </Button>
-            <Button kind="primary" isBusy={review.isPending} onPress={() => void decide('approved', [...selected])}>
+            <Button kind="primary" isBusy={isReviewing} onPress={() => void decide('approved', [...selected.keys()])}>
               Approve
             </Button>
           </span>
@@ -312,7 +361,7 @@ export function Commissions() {
         <div className="popup-foot">
           <Button onPress={() => setRefused(undefined)}>Cancel</Button>
           {refused && refused.rest.length > 0 && (
-            <Button kind="primary" isBusy={review.isPending} onPress={() => void decide(refused.to, refused.rest)}>
+            <Button kind="primary" isBusy={isReviewing} onPress={() => void decide(refused.to, refused.rest)}>
               {refused.to === 'approved' ? 'Approve' : 'Reject'} the other {number(refused.rest.length)}
             </Button>
           )}

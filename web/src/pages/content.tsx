@@ -1,9 +1,10 @@
 import { lazy, Suspense } from 'react';
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { compact, day, number, percent, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -14,6 +15,7 @@ import { Ago } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
+const SORTS = listChoices('list_content', 'sort');
 type Post = Row<'list_content'>;
 
 /** Why the last refresh failed. */
@@ -120,7 +122,8 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
 
 export function Content() {
   const { get } = useFilters();
-  const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort: sortIn(get) };
+  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
+  const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort };
   const list = useRows('list_content', query);
   const making = useDialog('create');
   const opened = useOpened();
@@ -139,9 +142,26 @@ export function Content() {
         </Opener>
       ),
     },
-    { head: 'Views', cell: (post) => compact(post.metrics.views), isNumber: true },
-    { head: 'Likes', cell: (post) => compact(post.metrics.likes), isNumber: true, isWide: true },
-    { head: 'Comments', cell: (post) => compact(post.metrics.comments), isNumber: true, isWide: true },
+    {
+      head: 'Views',
+      cell: ({ metrics }) => compact(metrics.views),
+      sort: { by: 'views', isOn: sort === 'views' },
+      isNumber: true,
+    },
+    {
+      head: 'Likes',
+      cell: ({ metrics }) => compact(metrics.likes),
+      sort: { by: 'likes', isOn: sort === 'likes' },
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Comments',
+      cell: ({ metrics }) => compact(metrics.comments),
+      sort: { by: 'comments', isOn: sort === 'comments' },
+      isNumber: true,
+      isWide: true,
+    },
     {
       head: 'Engagement',
       cell: ({ metrics }) => percent(metrics.engagement_rate),

@@ -47,10 +47,6 @@ export function Results({ by, found, isOld }: ResultsProps) {
   const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
   const pages = Math.max(Math.ceil(pagination.total / PAGE_SIZE), 1);
   const getKey = ({ pk }: Creator) => String(pk);
-  const select = (keys: ReadonlySet<string>) => {
-    const known = new Map([...chosen, ...data.map((creator) => [getKey(creator), creator] as const)]);
-    setChosen(new Map([...known].filter(([key]) => keys.has(key))));
-  };
   return (
     <>
       <div className={isOld ? 'results old' : 'results'} aria-busy={isOld}>
@@ -58,7 +54,7 @@ export function Results({ by, found, isOld }: ResultsProps) {
           caption="Creators"
           rows={data}
           getKey={getKey}
-          selection={{ selected: new Set(chosen.keys()), onSelect: select, getName }}
+          selection={{ selected: chosen, onSelect: setChosen, getName }}
           columns={[
             {
               head: 'Creator',

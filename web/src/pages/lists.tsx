@@ -146,14 +146,14 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
   const rows = useRows('list_listed_creators', {}, { params: { id } });
   const remove = useChange('remove_from_list', SHOWN);
   const say = useSay();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [selected, setSelected] = useState<ReadonlyMap<string, Listed>>(new Map());
   const [shown, setShown] = useState<Creator>();
   const list = data?.data;
   const getKey = ({ pk }: Listed) => String(pk);
   async function takeOff() {
     try {
-      await remove.mutateAsync({ params: { id }, body: { pks: [...selected].map(Number) } });
-      setSelected(new Set());
+      await remove.mutateAsync({ params: { id }, body: { pks: [...selected.keys()].map(Number) } });
+      setSelected(new Map());
     } catch (thrown) {
       say(thrown instanceof Error ? thrown.message : 'Something went wrong. Try again.');
     }
@@ -204,7 +204,7 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
           <section className="bar" aria-label="Selected creators">
             <strong>{number(selected.size)} selected</strong>
             <div className="row">
-              <Button kind="quiet" onPress={() => setSelected(new Set())}>
+              <Button kind="quiet" onPress={() => setSelected(new Map())}>
                 Clear
               </Button>
               <Button isBusy={remove.isPending} onPress={() => void takeOff()}>

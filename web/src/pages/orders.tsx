@@ -9,6 +9,7 @@ import { useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Totals } from '../kit/totals.tsx';
 import { ExplainDialog, KIND_WORDS } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 
@@ -20,6 +21,7 @@ const REASON: Readonly<Record<NonNullable<Order['reason']>, string>> = {
   test_order: 'Test order',
   history: 'Past order',
 };
+const SORTS = listChoices('list_orders', 'sort');
 const REASONS = listChoices('list_orders', 'reason');
 const FLAGS = listChoices('list_orders', 'flag');
 const KINDS = listChoices('list_orders', 'kind');
@@ -71,7 +73,7 @@ function useOrderQuery(): Query<'list_orders'> {
   const least = Number(get('min_amount') ?? '');
   const currency = get('currency')?.toUpperCase();
   return {
-    sort: findChoice(get('sort'), ['newest', 'oldest', 'amount']) ?? 'newest',
+    sort: findChoice(get('sort'), SORTS) ?? 'newest',
     creator_email: get('creator_email'),
     order_id: get('order_id'),
     link_id: get('link_id'),
@@ -92,6 +94,7 @@ export function Orders() {
   const opened = useOpened();
   const query = useOrderQuery();
   const list = useRows('list_orders', query);
+  const totals = useCall('list_orders', { query: { ...query, sort: 'newest', totals: true, limit: 1 } });
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } });
   const names = new Map(stores.data?.data.map(({ id, name }) => [id, name]));
   const columns: readonly Column<Order>[] = [
@@ -182,6 +185,17 @@ export function Orders() {
         list={list}
         columns={columns}
         empty={<Empty title="No orders here">They appear when a store reports them.</Empty>}
+        foot={
+          <Totals
+            label="Totals of these orders"
+            noun="order"
+            of={totals.data?.totals}
+            sums={[
+              ['amount', 'Amount'],
+              ['commission', 'Commission'],
+            ]}
+          />
+        }
       />
       <ExplainDialog order={opened.id} onClose={opened.close} />
     </>

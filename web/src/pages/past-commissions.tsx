@@ -1,15 +1,18 @@
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { listChoices } from '../call/lists.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Totals } from '../kit/totals.tsx';
 import { CreatorName } from './item-links.tsx';
 
+const SORTS = listChoices('list_past_commissions', 'sort');
 type Past = Row<'list_past_commissions'>;
 
 function Actions({ of: { id, reference } }: { of: Past }) {
@@ -28,28 +31,35 @@ function Actions({ of: { id, reference } }: { of: Past }) {
   );
 }
 
-const COLUMNS: readonly Column<Past>[] = [
-  { head: 'Creator', cell: (row) => <CreatorName of={row} /> },
-  { head: 'Paid', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
-  { head: 'Date', cell: ({ paid_at }) => day(paid_at) },
-  {
-    head: 'Paid with',
-    isWide: true,
-    cell: ({ source, reference }) => (
-      <>
-        {source}
-        <span className="second">{reference}</span>
-      </>
-    ),
-  },
-  { head: 'Actions', needs: 'delete_past_commission', cell: (row) => <Actions of={row} /> },
-];
-
 /** Payments to creators from before the brand moved here. */
 export function PastCommissions() {
   const { get } = useFilters();
-  const query = { creator_email: get('creator_email') };
+  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
+  const filters = { creator_email: get('creator_email') };
+  const query = { ...filters, sort };
   const list = useRows('list_past_commissions', query);
+  const totals = useCall('list_past_commissions', { query: { ...filters, totals: true, limit: 1 } });
+  const columns: readonly Column<Past>[] = [
+    { head: 'Creator', cell: (row) => <CreatorName of={row} /> },
+    {
+      head: 'Paid',
+      cell: ({ amount, currency }) => money(amount, currency),
+      sort: { by: 'amount', isOn: sort === 'amount' },
+      isNumber: true,
+    },
+    { head: 'Date', cell: ({ paid_at }) => day(paid_at), isOrder: true },
+    {
+      head: 'Paid with',
+      isWide: true,
+      cell: ({ source, reference }) => (
+        <>
+          {source}
+          <span className="second">{reference}</span>
+        </>
+      ),
+    },
+    { head: 'Actions', needs: 'delete_past_commission', cell: (row) => <Actions of={row} /> },
+  ];
   return (
     <>
       <PageHead
@@ -68,8 +78,16 @@ export function PastCommissions() {
         caption="Past commissions"
         noun="past commission"
         list={list}
-        columns={COLUMNS}
+        columns={columns}
         empty={<Empty title="No past commissions">Import them from a CSV file of the tool that you used before.</Empty>}
+        foot={
+          <Totals
+            label="Totals of these past commissions"
+            noun="past commission"
+            of={totals.data?.totals}
+            sums={[['amount', 'Paid']]}
+          />
+        }
       />
     </>
   );

@@ -4,18 +4,20 @@ import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
-import { CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Totals } from '../kit/totals.tsx';
 import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
 import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
 const SETTLED = ['true', 'false'] as const;
+const SORTS = listChoices('list_payouts', 'sort');
 const METHODS = listChoices('list_payouts', 'method');
 type Payout = Row<'list_payouts'>;
 
@@ -52,9 +54,10 @@ export function Payouts() {
     settled: settled === undefined ? undefined : settled === 'true',
     from: get('from'),
     to: get('to'),
-    sort: sortIn(get),
+    sort: findChoice(get('sort'), SORTS) ?? 'newest',
   };
   const list = useRows('list_payouts', query);
+  const totals = useCall('list_payouts', { query: { ...query, sort: 'newest', totals: true, limit: 1 } });
   const currency = useCall('get_session').data?.data.brand.currency;
   const making = useDialog('create');
   const paying = useDialog('pay');
@@ -76,7 +79,12 @@ export function Payouts() {
       ),
     },
     { head: 'Method', cell: ({ method }) => words(method), isWide: true },
-    { head: 'Amount', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
+    {
+      head: 'Amount',
+      cell: ({ amount, currency }) => money(amount, currency),
+      sort: { by: 'amount', isOn: query.sort === 'amount' },
+      isNumber: true,
+    },
     { head: 'Status', cell: (payout) => <PayoutState of={payout} />, isWide: true },
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
@@ -143,6 +151,15 @@ export function Payouts() {
         list={list}
         columns={columns}
         empty={<Empty title="No payouts here">Record one when you pay a creator.</Empty>}
+        foot={
+          <Totals
+            label="Totals of these payouts"
+            noun="payout"
+            of={totals.data?.totals}
+            sums={[['amount', 'Sent']]}
+            note="Voided and returned payouts add nothing."
+          />
+        }
       />
       <OperationDialog
         operation="create_payout"

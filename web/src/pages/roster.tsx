@@ -5,7 +5,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Download } from '../kit/download.tsx';
-import { Choose, Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
+import { Choose, Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
 import { compact, day, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -13,6 +13,7 @@ import { Badge, Button, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { CreatorCell } from './item-links.tsx';
 
+const SORTS = listChoices('list_roster', 'sort');
 const STATES = listChoices('list_roster', 'status');
 
 const KNOWN_BY = [
@@ -51,11 +52,12 @@ type Entry = Row<'list_roster'>;
 
 export function Roster() {
   const { get } = useFilters();
+  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
   const query = {
     status: findChoice(get('status'), STATES),
     search: get('search'),
     tag: get('tag'),
-    sort: sortIn(get),
+    sort,
   };
   const list = useRows('list_roster', query);
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
@@ -72,6 +74,7 @@ export function Roster() {
       head: 'Followers',
       cell: ({ ig_followers, tt_followers }) =>
         compact(ig_followers === null && tt_followers === null ? null : Math.max(ig_followers ?? 0, tt_followers ?? 0)),
+      sort: { by: 'followers', isOn: sort === 'followers' },
       isNumber: true,
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },

@@ -40,11 +40,6 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   const rows = (cards.data?.data ?? []).filter(({ pk }) => times.has(pk));
   const error = found.error ?? cards.error;
   const isLoading = !error && (!found.data || (matches.length > 0 && rows.length === 0));
-  // Creators stay chosen when another page is shown.
-  const select = (keys: ReadonlySet<string>) => {
-    const known = new Map([...chosen, ...rows.map((creator) => [getKey(creator), creator] as const)]);
-    setChosen(new Map([...known].filter(([key]) => keys.has(key))));
-  };
   return (
     <Dialog
       title={name}
@@ -61,7 +56,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
           caption="New creators"
           rows={rows}
           getKey={getKey}
-          selection={{ selected: new Set(chosen.keys()), onSelect: select, getName }}
+          selection={{ selected: chosen, onSelect: setChosen, getName }}
           columns={[
             { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setShown(row)} /> },
             { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },

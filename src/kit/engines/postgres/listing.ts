@@ -1,15 +1,27 @@
 import { type RawBuilder, type SelectQueryBuilder, type Simplify, sql } from 'kysely';
 import { notFound } from '../../values/errors.ts';
-import type { ListWindow, Page } from '../../values/page.ts';
+import { isTimeSort, type ListWindow, type Page } from '../../values/page.ts';
 import { inBatches } from './batches.ts';
 import type { Db, Exports } from './open.ts';
 import { lockOwn } from './own.ts';
-import { type Cut, cutTo, inOrder, inWindow, type Order, type Place } from './window.ts';
+import { type Cut, cutTo, inOrder, inWindow, type Order, type Place, type Rank } from './window.ts';
 
-/** A noun's declaration of its rows, so that they can be counted, paged, exported and found. */
+/** A figure for `sort=`, in SQL and of a row. */
+interface RowRank<Row> extends Rank {
+  of: (row: Row) => Place;
+}
+
+/** The sums of a list's rows in one currency, in minor units. */
+export interface CurrencySums<Sum extends string> {
+  currency: string;
+  count: number;
+  sums: Record<Sum, number>;
+}
+
+/** A noun's declaration of its rows, so that they can be counted, paged, summed, exported and found. */
 interface Listed<
   Time extends string,
-  Amount extends string,
+  Sum extends string,
   Where,
   FoundDb,
   Found extends keyof FoundDb,
@@ -25,14 +37,14 @@ interface Listed<
   time: Time;
   /** The columns that say when a row was created and last changed, for `updated_after`. */
   changed: readonly string[];
-  /** The column of `sort=amount`, if the list has that. */
-  amount?: Amount;
-  /** The due time for `sort=due`, in SQL and of a row: `infinity` if nobody waits for the row. */
-  due?: { at: RawBuilder<unknown>; of: (row: Row) => Date | string };
+  /** The amounts of `totals=true`, in minor units of each row's currency. A sum that is null counts as 0. */
+  sums?: { currency: RawBuilder<string>; of: Record<Sum, RawBuilder<unknown>> };
   /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
   matching: (db: Db, brandId: string, where: Where) => SelectQueryBuilder<FoundDb, Found, object>;
   /** Complete rows for display. The brand is added to the query. */
   rows: (db: Db, brandId: string) => SelectQueryBuilder<RowDb, Tables, Row>;
+  /** The figures of `sort=`, by their names. */
+  ranks?: Record<string, RowRank<Simplify<Row>>>;
 }
 
 /**
@@ -43,34 +55,39 @@ interface Listed<
  */
 export function listing<
   Time extends string,
-  Where extends ListWindow,
+  Where extends ListWindow<string>,
   FoundDb,
   Found extends keyof FoundDb,
   RowDb,
   Tables extends keyof RowDb,
-  Row extends { id: string } & { [name in Time]: Date } & { [name in Amount]: number },
-  Amount extends string = never,
+  Row extends { id: string } & { [name in Time]: Date },
+  Sum extends string = never,
 >({
   noun,
   table,
   time,
   changed,
-  amount,
-  due,
+  sums,
   matching,
   rows,
-}: Listed<Time, Amount, Where, FoundDb, Found, RowDb, Tables, Row>) {
+  ranks,
+}: Listed<Time, Sum, Where, FoundDb, Found, RowDb, Tables, Row>) {
   const column = (name: string) => sql.ref<string>(`${table}.${name}`);
   const ofBrand = (brandId: string) => sql<boolean>`${column('brandId')} = ${brandId}`;
   const times = { time: `${table}.${time}`, changed: changed.map((name) => `${table}.${name}`) };
   const selectMatching = (db: Db, brandId: string, where: Where) =>
     matching(db, brandId, where).where(ofBrand(brandId)).where(inWindow(times, where));
 
+  function rankBy({ sort }: ListWindow<string>): RowRank<Simplify<Row>> | undefined {
+    const rank = ranks?.[sort];
+    if (rank === undefined && !isTimeSort(sort)) throw new Error(`A list of ${noun} has no rank ${sort}.`);
+    return rank;
+  }
+
   async function select(db: Db, brandId: string, where: Where, cut: Cut): Promise<Simplify<Row>[]> {
     const order: Order = {
       time: `${table}.${time}`,
-      amount: amount && `${table}.${amount}`,
-      due: due?.at,
+      rank: rankBy(where),
       id: `${table}.id`,
       sort: where.sort,
     };
@@ -88,14 +105,27 @@ export function listing<
       .executeTakeFirst();
   }
 
-  function getPosition(row: Simplify<Row>, { sort }: Where): Place {
-    if (sort === 'due' && due !== undefined) return due.of(row);
-    return sort === 'amount' && amount !== undefined ? row[amount] : row[time];
+  const getPosition = (row: Simplify<Row>, where: Where): Place => rankBy(where)?.of(row) ?? row[time];
+
+  /** One scan of the matching rows, by currency. */
+  async function sumUp(db: Db, brandId: string, where: Where): Promise<CurrencySums<Sum>[]> {
+    if (sums === undefined) return [];
+    const amounts = Object.entries<RawBuilder<unknown>>(sums.of);
+    const found = selectMatching(db, brandId, where).select([
+      sums.currency.as('currency'),
+      ...amounts.map(([name, amount]) => amount.as(name)),
+    ]);
+    const parts = amounts.map(([name]) => sql`${sql.lit(name)}, coalesce(sum(${sql.ref(name)}), 0)::bigint`);
+    const { rows: currencies } = await sql<CurrencySums<Sum>>`
+      select currency, count(*) as count, jsonb_build_object(${sql.join(parts)}) as sums
+      from (${found}) as found group by currency order by currency`.execute(db);
+    return currencies;
   }
 
   return {
     /** The matching rows, for counts and sums. */
     found: selectMatching,
+    sumUp,
     find,
     /** The brand's row with this id; throws NOT_FOUND. */
     get: async (db: Db, brandId: string, id: string): Promise<Simplify<Row>> => {
@@ -111,7 +141,9 @@ export function listing<
       brandId: string,
       where: Where,
       page: Page,
+      known?: number,
     ): Promise<{ rows: Simplify<Row>[]; total: number }> => {
+      if (known !== undefined) return { rows: await select(db, brandId, where, page), total: known };
       const { total } = await db
         .selectFrom(selectMatching(db, brandId, where).select(column('id').as('id')).as('found'))
         .select(({ fn }) => fn.countAll<number>().as('total'))

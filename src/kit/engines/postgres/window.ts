@@ -1,7 +1,5 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
-type Sort = 'newest' | 'oldest' | 'amount' | 'due';
-
 interface Window {
   created_after?: Date | undefined;
   created_before?: Date | undefined;
@@ -39,7 +37,7 @@ export interface Cut {
   after?: Last | undefined;
 }
 
-/** A row's place in its list: its time, or its amount or due time where the list is ordered by that. */
+/** A row's place in its list: its time, or the figure that the list is ordered by. */
 export type Place = Date | number | string;
 
 interface Last {
@@ -47,21 +45,23 @@ interface Last {
   id: string;
 }
 
-/** The order of a list: by time, then id; or by amount, the largest first; or by due time, the soonest first. */
+/** A figure that a list can be ordered by, in SQL; the largest come first unless it ascends. It is never null. */
+export interface Rank {
+  at: RawBuilder<unknown>;
+  isAscending?: boolean;
+}
+
+/** The order of a list: by time, then id; or by a rank, then id. */
 export interface Order {
   time: string;
-  amount?: string | undefined;
-  due?: RawBuilder<unknown> | undefined;
+  rank?: Rank | undefined;
   id: string;
-  sort: Sort;
+  sort: string;
 }
 
-function rankRows({ time, amount, due, sort }: Order): RawBuilder<unknown> {
-  if (sort === 'due' && due !== undefined) return due;
-  return sql.ref(sort === 'amount' && amount !== undefined ? amount : time);
-}
+const rankRows = ({ time, rank }: Order): RawBuilder<unknown> => rank?.at ?? sql.ref(time);
 
-const isAscending = ({ sort }: Order) => sort === 'oldest' || sort === 'due';
+const isAscending = ({ rank, sort }: Order) => (rank ? rank.isAscending === true : sort === 'oldest');
 
 /** A condition for the rows after a given one. */
 function isAfter(order: Order, row: Last | undefined) {
