@@ -135,6 +135,18 @@ describe('A browser', () => {
     const visitors = (await storedClicks(app, link.id)).map(({ visitor }) => visitor);
     expect([visitors.length, new Set(visitors).size]).toEqual([10, 5]);
   });
+
+  it('is one visitor of breakdowns and analytics, whichever link it opens with the cookie and from where', async () => {
+    const own = await openDesk(app);
+    const [first, later] = [await makeLink(own, SHOP), await makeLink(own, SHOP)];
+    for (let browser = 0; browser < 5; browser += 1) {
+      const { cookie = '' } = await click(behind, first.slug, someone());
+      await click(behind, later.slug, { ...someone(), cookie });
+    }
+    await storedClicks(app, later.id);
+    const { body } = await own.send('GET', '/v1/analytics/breakdown?by=device');
+    expect(body.data).toMatchObject([{ key: 'mobile', clicks: 10, visitors: 5 }]);
+  });
 });
 
 describe('An address that a page loads for itself', () => {

@@ -105,6 +105,28 @@ describe('the list of commissions', () => {
     }
   });
 
+  it('filters by the store of the order, by its id and as rows show it, in both lists and their exports', async () => {
+    const owner = await makeBrand(app.context);
+    const caller = await owner.key('brand');
+    const [here, there] = [await sale({}, owner), await sale({}, owner)];
+    const { source, integration_id } = (await get(`/v1/commissions/${here.id}`, caller)).body.data;
+    expect(integration_id).toBe(here.source.id);
+    for (const path of ['/v1/commissions', '/v1/affiliates/commissions']) {
+      const ids = async (query: string) =>
+        (await get(`${path}?${query}`, caller)).body.data.map(({ id }: { id: string }) => id);
+      expect(await ids(`integration_id=${integration_id}`)).toEqual([here.id]);
+      expect(await ids(`source=${encodeURIComponent(source)}`)).toEqual([here.id]);
+      expect(await ids('source=generic')).toEqual([there.id, here.id]);
+      expect(await ids(`integration_id=${there.source.id}&source=${encodeURIComponent(source)}`)).toEqual([]);
+      const url = `${app.url}${path}?integration_id=${there.source.id}`;
+      const csv = await call(url, caller, { headers: { accept: 'text/csv' } });
+      expect(csv.body.trim().split('\n').slice(1).join()).toMatch(new RegExp(`^${there.id},`));
+      for (const unlike of ['source=generic:', 'source=ebay']) {
+        expect(codeOf(await get(`${path}?${unlike}`, caller))).toEqual([422, 'VALIDATION_ERROR']);
+      }
+    }
+  });
+
   it('finds with approvable=true exactly what a review would approve now', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');

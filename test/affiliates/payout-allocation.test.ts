@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { send, startApp, type TestApp } from '../harness/app.ts';
+import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import {
   approvalsOf,
   approved,
@@ -209,7 +209,7 @@ describe('a payment', () => {
     expect(await approvalsOf(app, owner.brand)).toEqual([covered.id, open.id]);
   });
 
-  it('before the brand’s first sale is 422, for one payout and for a batch', async () => {
+  it('more than a day before the brand’s first sale, or ahead, is 422, as the sentence of `paid_at` says, for one payout and for a batch', async () => {
     const owner = await makePayer(app);
     const { id } = await recorded(owner, { amount: 10 });
     const first = await approved(owner, { occurredAt: daysAgo(60) });
@@ -220,11 +220,21 @@ describe('a payment', () => {
       await settle(owner, id, { paid_at: dayOf(61) }),
       await pay(dayOf(61)),
       await pay('1970-01-01'),
+      await pay(daysAgo(-1.01).toISOString()),
+      await settle(owner, id, { paid_at: daysAgo(61.01).toISOString() }),
     ]) {
       expect([...codeOf(answer), problemsOf(answer)]).toEqual([422, 'VALIDATION_ERROR', [['paid_at', 'invalid']]]);
     }
     expect(await statusOf(owner, first)).toBe('approved');
     expect((await settle(owner, id, { paid_at: dayOf(60) })).body.data.commission_ids).toEqual([first.id]);
+    const ahead = await recorded(owner, { amount: 10 });
+    expect((await settle(owner, ahead.id, { paid_at: daysAgo(-0.99).toISOString() })).status).toBe(200);
+    const { components } = (await call(`${app.url}/openapi.json`)).body;
+    for (const shape of ['PayoutPatch', 'PayoutBatch']) {
+      expect(components.schemas[shape].properties.paid_at.description).toContain(
+        "At most a day in the future, or before the brand's first sale.",
+      );
+    }
   });
 
   it('covers a commission of zero, too', async () => {

@@ -152,14 +152,19 @@ describe('returning a paid payout', () => {
     expect(await problemsOf(payer)).toEqual([]);
   });
 
-  it('returns a fee, and takes a day that is neither in the future nor before the payment', async () => {
+  it('returns a fee, and takes a day that is at most one in the future or before the payment', async () => {
     const payer = await makePayer(app);
     const id = await paid(payer, 12, { commission_ids: [] });
     for (const returned_at of ['2020-01-01', '2999-01-01']) {
       const { body } = await act(payer, `/payouts/${id}/return`, { reason: 'bounced', returned_at });
       expect(body.details).toMatchObject([{ field: 'returned_at' }]);
     }
-    expect((await act(payer, `/payouts/${id}/return`)).status).toBe(200);
+    const today = { reason: 'bounced', returned_at: new Date().toISOString().slice(0, 10) };
+    expect((await act(payer, `/payouts/${id}/return`, today)).status).toBe(200);
+    const { data } = (await get(payer, `/v1/affiliates/ledger?creator_email=${payer.ann.email}`)).body;
+    const [back] = data.filter(({ kind }: { kind: string }) => kind === 'return');
+    const { paid_at } = await payoutOf(payer, id);
+    expect(back.postings.map(({ at }: { at: string }) => at)).toEqual([paid_at, paid_at]);
     expect(await balancesOf(app.context, payer.brand)).toEqual({});
     expect(await problemsOf(payer)).toEqual([]);
   });

@@ -19,7 +19,8 @@ export const kind = z
   .describe(
     'What was recorded. `sale`, `refund`, `adjustment`: an order was attributed, refunded or otherwise changed by its store. ' +
       '`approval`, `rejection`, `payment`, `manual`: a commission was approved, rejected, paid, or recorded by the brand. ' +
-      '`payout`: money was sent to a creator.',
+      '`payout`: money was sent to a creator. `void`, `return`: a payout was withdrawn before it was paid, or its money came back. ' +
+      '`claw_back`: a paid commission was taken back.',
   )
   .meta({ example: 'approval' });
 
@@ -54,7 +55,7 @@ export const LedgerEntry = z
     payout_id: z
       .string()
       .nullable()
-      .describe('Payout that the entry belongs to; null for anything but payments.')
+      .describe('Payout that the entry belongs to; null for anything but payments and their corrections.')
       .meta({ example: null }),
     postings: z
       .array(

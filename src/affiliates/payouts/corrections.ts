@@ -47,12 +47,16 @@ export async function voidPayout(work: Work, id: string, reason: string): Promis
   await announceCorrection(work, old, row);
 }
 
-/** The time at which the money came back: now by default, neither in the future nor before the payment. */
+/**
+ * The time at which the money came back: now by default, at most a day in the future. The start of the payment's day
+ * stands for that day, so a time of up to a day before the payment becomes the payment's.
+ */
 function checkReturnedAt({ now }: Work, { returned_at: at }: PayoutReturn, { paidAt }: PayoutRow): Date {
   if (at === undefined) return now;
   const isFuture = at.getTime() > now.getTime() + DAY_MS;
   if (!isFuture && (paidAt === null || at >= paidAt)) return at;
-  const message = `is ${isFuture ? 'in the future' : 'before the payment'}; got ${at.toISOString()}.`;
+  if (!isFuture && paidAt !== null && at.getTime() > paidAt.getTime() - DAY_MS) return paidAt;
+  const message = `is more than a day ${isFuture ? 'in the future' : 'before the payment'}; got ${at.toISOString()}.`;
   throw validationError([{ field: 'returned_at', code: 'invalid', message }]);
 }
 

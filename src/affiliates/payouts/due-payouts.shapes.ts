@@ -224,7 +224,9 @@ export const PayoutBatch = z
     time_zone: timeZoneInput,
     paid_at: timestampInput
       .optional()
-      .describe("When the money was sent; now when omitted. Not in the future, nor before the brand's first sale."),
+      .describe(
+        "When the money was sent; now when omitted. At most a day in the future, or before the brand's first sale.",
+      ),
     reference: reference.optional().describe('Number of the transfer, stored with every payout. Creators see it.'),
     note: note.optional().describe('Your own note, stored with every payout. Creators never see it.'),
     rail: z

@@ -164,7 +164,9 @@ const settlement = {
   status: z.literal('paid').describe('Always `paid`: the money was sent.'),
   paid_at: timestampInput
     .optional()
-    .describe("When the money was sent; now when omitted. Not in the future, nor before the brand's first sale."),
+    .describe(
+      "When the money was sent; now when omitted. At most a day in the future, or before the brand's first sale.",
+    ),
   reference: reference.optional(),
   note: note.optional(),
   commission_ids: z
@@ -197,7 +199,9 @@ export const PayoutReturn = z
     reason: correctionReason,
     returned_at: timestampInput
       .optional()
-      .describe('When the money came back; now when omitted. Not in the future, nor before the payment.'),
+      .describe(
+        'When the money came back; now when omitted. At most a day in the future, or before the payment, whose time is then used.',
+      ),
   })
   .meta({ id: 'PayoutReturn' });
 export type PayoutReturn = z.output<typeof PayoutReturn>;

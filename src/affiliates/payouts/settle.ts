@@ -147,8 +147,8 @@ async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch
 }
 
 /**
- * The time of the payment: now by default, never in the future, and not on a day before the brand's first sale. A day of
- * tolerance allows for time zones.
+ * The time of the payment: now by default, at most a day in the future or before the brand's first sale, because callers
+ * may be a day ahead of UTC, and a day without a time is its start.
  */
 export async function checkPaidAt(
   { db, brandId, now }: Work,
@@ -158,7 +158,7 @@ export async function checkPaidAt(
   const dayAfter = new Date(paidAt.getTime() + DAY_MS);
   const isFuture = paidAt.getTime() > now.getTime() + DAY_MS;
   if (!isFuture && !(await isBeforeSales(db, brandId, dayAfter))) return paidAt;
-  const message = `is ${isFuture ? 'in the future' : "before the brand's first sale"}; got ${paidAt.toISOString()}.`;
+  const message = `is more than a day ${isFuture ? 'in the future' : "before the brand's first sale"}; got ${paidAt.toISOString()}.`;
   throw validationError([{ field: 'paid_at', code: 'invalid', message }]);
 }
 
