@@ -275,7 +275,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
   const brand = await makeBrand(context);
   progress(`Recording ${COMMISSIONS.toLocaleString('en')} orders of ${CREATORS} creators`);
   await recordMonth(context, brand);
-  const env = environmentOf(context.config, urls);
+  const env = { ...environmentOf(context.config, urls), COMMISSIONS_AT_ONCE: '1' };
   const api = await startServer(() => ['src/server.ts'], env);
   const worker = startNode(['src/worker.ts'], env);
   worker.stdout?.resume();

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findCreatorPage } from '../../src/workflow/creators/creators.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
@@ -140,5 +141,29 @@ describe('dates without a time', () => {
     expect(utc.rows.filter(({ sales_minor }) => sales_minor !== 0)).toEqual([]);
     const cut = { of: 'performance', from: '2026-04-01T00:00:00Z' };
     expect((await post('/v1/exports', cut)).body.details).toMatchObject([{ field: 'from' }]);
+  });
+
+  it('that a creator sees of sales and payments, on pages and in mails, are days of that zone', async () => {
+    const paid = { creator_email: owner.ann.email, method: 'manual', amount: 30 };
+    const { id } = (await post('/v1/payouts', paid)).body.data;
+    const settled = { status: 'paid', paid_at: '2026-04-02' };
+    expect((await send(`${app.url}/v1/payouts/${id}`, owner.key, 'PATCH', settled)).status).toBe(200);
+    const readPage = async (url: string) => await (await fetch(url.replace(/^https?:\/\/[^/]+/, app.links))).text();
+    const payout = await readPage((await get(owner, `/v1/payouts/${id}/statement`)).body.data.page_url);
+    const period = { creator_email: owner.ann.email, from: '2026-04-01', to: '2026-04-02' };
+    const statement = await readPage((await post('/v1/statements', period)).body.data.url);
+    const { db } = app.context.postgres;
+    const { creatorId: rowId } = owner.ann;
+    const creator = await findCreatorPage(db, rowId);
+    const link = { kind: 'me' as const, rowId, version: creator?.linkVersion ?? 0, expiresAt: new Date('2999-01-01') };
+    const own = await readPage(app.context.pageLinks.urlOf(link));
+    for (const page of [payout, statement, own]) {
+      expect(page).toContain('April 1, 2026');
+      expect(page).toContain('April 2, 2026');
+    }
+    expect(payout).toContain('March 31, 2026');
+    expect(payout).not.toContain('March 30, 2026');
+    const mails = db.selectFrom('mails').select('params').where('kind', '=', 'payout_made');
+    expect((await mails.execute()).map(({ params }) => params)).toMatchObject([{ paid_on: '2026-04-02' }]);
   });
 });

@@ -3,9 +3,11 @@ import { dayText } from '../../kit/html/times.ts';
 import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS, YEAR_MS } from '../../kit/values/duration.ts';
 import { formatMoney } from '../../kit/values/money.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import type { PayoutFacts } from './payouts.ts';
 
 const payoutMade = template({
@@ -47,7 +49,7 @@ const NEWS_FOR_MS = 14 * DAY_MS;
 export async function mailPaid(work: Work, payout: PayoutFacts): Promise<void> {
   const { id, creatorId, creatorEmail, amountMinor, currency, paidAt, reference } = payout;
   if (creatorEmail === null || paidAt === null || paidAt.getTime() < work.now.getTime() - NEWS_FOR_MS) return;
-  const paid_on = paidAt.toISOString().slice(0, 10);
+  const paid_on = dayIn(await getTimeZone(work.db, work.brandId), paidAt);
   await queueMail(work, {
     kind: 'payout_made',
     to: creatorEmail,

@@ -29,15 +29,12 @@ export type Me = CreatorRow & { email: string };
 /** Everything that the brand and this creator have together. */
 export async function listAll({ postgres: { db }, clickhouse }: Context, { id, brandId, email }: Me, now: Date) {
   const own = { creator_email: email, sort: 'newest' as const };
+  const timeZone = await getTimeZone(db, brandId);
   const ownLinks = await links.select(db, brandId, own, READ);
-  const work = await deliverables.select(
-    db,
-    brandId,
-    { ...own, today: dayIn(await getTimeZone(db, brandId), now) },
-    READ,
-  );
+  const work = await deliverables.select(db, brandId, { ...own, today: dayIn(timeZone, now) }, READ);
   const agreed = await contracts.select(db, brandId, own, READ);
   return {
+    timeZone,
     standings: await listBalances(db, brandId, { creatorIds: [id] }, now),
     holds: await listHolds(db, brandId, id, now),
     links: ownLinks,

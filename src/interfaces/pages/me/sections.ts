@@ -5,6 +5,7 @@ import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
+import { dayIn } from '../../../kit/values/time-zone.ts';
 import { STATUS as PARCEL_STATUS } from '../parcel/page.ts';
 import { describeDeliverable, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
@@ -21,7 +22,8 @@ interface Facts {
 const NOTHING = html``;
 const DAYS_SHOWN = 5;
 
-const renderDay = (at: Date): Html => dayTag(at.toISOString().slice(0, 10));
+/** The brand's day of a time. */
+const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
 const counted = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
@@ -143,11 +145,12 @@ function orderStatus({ status, holdEndsAt }: All['orders'][number], now: Date): 
   return holdEndsAt > now ? 'In the review period' : 'Awaiting approval';
 }
 
-function renderOrders({ orders }: All, { now }: Facts): Html {
+function renderOrders(all: All, { now }: Facts): Html {
+  const { orders } = all;
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
     (order) => html`<tr>
-<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
@@ -163,16 +166,18 @@ ${orders.length === SHOWN ? html`<p class="hint">The newest ${SHOWN}.</p>` : NOT
 `;
 }
 
-function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payouts'][number]): Html {
-  if (status === 'voided') return html`Withdrawn ${renderDay(correctedAt ?? createdAt)}`;
-  if (status === 'returned') return html`Came back ${renderDay(correctedAt ?? createdAt)}`;
-  return paidAt === null ? html`Recorded ${renderDay(createdAt)}, on its way` : html`Paid ${renderDay(paidAt)}`;
+function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payouts'][number], all: All): Html {
+  if (status === 'voided') return html`Withdrawn ${renderDay(correctedAt ?? createdAt, all)}`;
+  if (status === 'returned') return html`Came back ${renderDay(correctedAt ?? createdAt, all)}`;
+  if (paidAt === null) return html`Recorded ${renderDay(createdAt, all)}, on its way`;
+  return html`Paid ${renderDay(paidAt, all)}`;
 }
 
-function renderPayouts({ payouts, statements, profile }: All, { creatorId }: Facts, to: Leads): Html {
+function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
+  const { payouts, statements, profile } = all;
   const paid = payouts.map((row) => {
     const { id, amountMinor, currency, reference } = row;
-    const more = renderPayoutState(row);
+    const more = renderPayoutState(row, all);
     const name = formatMoney(amountMinor, currency);
     return linked(
       to('statement', { id, linkVersion: 0 }),
@@ -181,7 +186,7 @@ function renderPayouts({ payouts, statements, profile }: All, { creatorId }: Fac
     );
   });
   const periods = statements.map((row) =>
-    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${renderDay(row.createdAt)}`),
+    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${renderDay(row.createdAt, all)}`),
   );
   const isWaiting = profile.waiting !== null;
   const address = linked(
@@ -204,7 +209,8 @@ const CONTRACT_STATUS = {
   expired: 'No longer open',
 } as const;
 
-function renderWork({ briefs, contracts, work }: All, { now }: Facts, to: Leads): Html {
+function renderWork(all: All, { now }: Facts, to: Leads): Html {
+  const { briefs, contracts, work } = all;
   const agreed = contracts.map((row) => {
     const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
     const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
@@ -213,20 +219,21 @@ function renderWork({ briefs, contracts, work }: All, { now }: Facts, to: Leads)
   const pieces = work.map((row) =>
     linked(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
   );
-  const read = briefs.map((row) => linked(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt)}`));
+  const read = briefs.map((row) => linked(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`));
   return html`${section('Contracts', agreed)}
 ${section('Your work', pieces)}
 ${section('Briefs', read)}`;
 }
 
-function renderTalk({ conversation }: All, { brandName }: Facts, to: Leads): Html {
+function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
+  const { conversation } = all;
   if (!conversation) return NOTHING;
   const { creatorUnread, messageCount, lastMessageAt } = conversation;
   const about = creatorUnread > 0 ? countUnread(conversation) : counted(messageCount, 'message', 'messages');
   const line = linked(
     to('talk', conversation),
     `Your conversation with ${brandName}`,
-    html`${about}, the last on ${renderDay(lastMessageAt)}`,
+    html`${about}, the last on ${renderDay(lastMessageAt, all)}`,
   );
   return section('Conversation', [line]);
 }

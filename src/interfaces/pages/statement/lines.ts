@@ -6,6 +6,7 @@ import type { StatementFacts } from '../../../affiliates/statements/statements.t
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeText } from '../../../kit/html/times.ts';
 import { formatMoney, toMinor } from '../../../kit/values/money.ts';
+import { dayIn } from '../../../kit/values/time-zone.ts';
 
 /** A line as displayed to the creator. */
 export interface ShownLine {
@@ -32,20 +33,20 @@ const KINDS: Readonly<Record<NonNullable<Line['order_kind']>, string | null>> = 
 
 /** `$1,250.50`, for an amount in major units. */
 const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
-const formatDay = (at: string | null): string => at?.slice(0, 10) ?? '';
+const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
 /** A refund of this period, of an order whose commission was earned in an earlier one. */
 const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): boolean =>
   type === 'commission' && refunded_amount !== 0 && commission === 0 && taken_back === 0;
 
-function commissionLine(line: Line, hasAddress: boolean): ShownLine {
+function commissionLine(line: Line, hasAddress: boolean, timeZone: string): ShownLine {
   const { currency, commission, taken_back: back } = line;
   const money = (amount: number) => shown(amount, currency);
   return {
     id: line.id,
     name: line.order_id === null ? 'Commission' : `Order ${line.order_number ?? line.order_id}`,
-    date: formatDay(line.occurred_at),
+    date: formatDay(line.occurred_at, timeZone),
     details: joined([
       line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.order_kind && KINDS[line.order_kind],
@@ -61,23 +62,26 @@ function commissionLine(line: Line, hasAddress: boolean): ShownLine {
   };
 }
 
-function payoutLine({ type, id, currency, occurred_at, reference, paid_out, fee, reason }: Line): ShownLine {
+function payoutLine(line: Line, timeZone: string): ShownLine {
+  const { type, id, currency, occurred_at, reference, paid_out, fee, reason } = line;
   return {
     id,
     name: type === 'return' ? 'Payout came back' : 'Payout',
-    date: formatDay(occurred_at),
+    date: formatDay(occurred_at, timeZone),
     details: joined([reference, fee === 0 ? null : `a fee of ${shown(Math.abs(fee), currency)}`, reason]),
     amount: fee === 0 ? shown(-paid_out, currency) : '',
   };
 }
 
 /** The lines that add up to the totals come first. A masked address that several lines share says nothing. */
-export function linesOfStatement(lines: readonly Line[]): ShownLine[] {
+export function linesOfStatement(lines: readonly Line[], timeZone: string): ShownLine[] {
   const addresses = lines.flatMap(({ customer_email }) => customer_email ?? []);
   const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
   return lines
     .toSorted((one, other) => Number(isOfEarlier(one)) - Number(isOfEarlier(other)))
-    .map((line) => (line.type !== 'commission' ? payoutLine(line) : commissionLine(line, hasAddress)));
+    .map((line) =>
+      line.type !== 'commission' ? payoutLine(line, timeZone) : commissionLine(line, hasAddress, timeZone),
+    );
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -90,12 +94,12 @@ const NAMES: Readonly<Record<string, string>> = {
   returned: 'The money came back',
 };
 
-export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[]): ShownLine[] {
+export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[], timeZone: string): ShownLine[] {
   const { currency, amountMinor } = payout;
   const lines = toStatementLines(payout, rows).map((line) => ({
     id: line.commission_id,
     name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_number ?? line.order_id}`,
-    date: formatDay(line.occurred_at ?? line.paid_at),
+    date: formatDay(line.occurred_at ?? line.paid_at, timeZone),
     details: joined([
       line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.customer_email,
@@ -105,7 +109,7 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
     ]),
     amount: shown(line.amount, currency),
   }));
-  const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null) };
+  const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null, timeZone) };
   const details = joined([payout.reference, payout.correctionReason]);
   const totalMinor = payout.undone === null ? amountMinor : 0;
   return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency) }];

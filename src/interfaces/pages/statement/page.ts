@@ -8,6 +8,7 @@ import { errorSummary, field, postForm, submitButton } from '../../../kit/html/c
 import { type Html, html } from '../../../kit/html/html.ts';
 import { periodText } from '../../../kit/html/times.ts';
 import type { Context } from '../../../kit/operation/context.ts';
+import { getTimeZone } from '../../../kit/operation/local-days.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { linesOfPayout, linesOfStatement, renderProof, renderTable, renderTotals, type ShownLine } from './lines.ts';
 
@@ -27,7 +28,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     creatorName: row.creatorName,
     on: { statementId: row.id },
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
-    lines: linesOfStatement(lines),
+    lines: linesOfStatement(lines, getZone(row)),
     totals: renderTotals(totals),
     days: `Days are those of ${getZone(row)}.`,
     after: renderProof(row),
@@ -40,6 +41,7 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
   const payout = await findPayoutPage(db, id);
   if (!payout) return undefined;
   const { brandId, creatorId } = payout;
+  const timeZone = await getTimeZone(db, brandId);
   return {
     brandId,
     linkVersion: 0,
@@ -47,9 +49,9 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
     creatorName: payout.creatorName,
     on: { payoutId: id },
     title: `Payout ${payout.reference ?? payout.id}`,
-    lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
+    lines: linesOfPayout(payout, await listStatementLines(db, brandId, id), timeZone),
     totals: NOTHING,
-    days: '',
+    days: `Days are those of ${timeZone}.`,
     after: NOTHING,
     questions: await listQuestions(db, brandId, { payoutId: id }),
   };
