@@ -6,7 +6,7 @@ import { ENGINE_NAMES, type EngineName } from '../src/local/engines/engine.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { openContext } from '../src/process/open-context.ts';
-import { NOWHERE } from './children.ts';
+import { NOWHERE, SECRET } from './children.ts';
 import { withOwnData } from './own-data.ts';
 import { openResults, progress, type Results } from './report.ts';
 
@@ -47,7 +47,8 @@ async function measureOn(
 
 /** Runs one measurement on engines of its own, reports it, and exits with 1 if a bound is missed. */
 export function measureOnOwnEngines(measure: Measure, engines: Engines = {}): void {
-  const config = { ...readConfig(), logLevel: 'silent' } as const;
+  // The secret of the bench's processes, which read what this one mints; a clone that never started has none.
+  const config = { ...readConfig(), secret: Buffer.from(SECRET, 'hex'), logLevel: 'silent' } as const;
   withOwnData(config, (dataName) => measureOn(config, dataName, measure, engines))
     .then((isMet) => {
       process.exitCode = isMet ? 0 : 1;
