@@ -58,6 +58,26 @@ it('a manual commission approved from the start is paid by leftover payout money
   expect((await get(owner, `/v1/commissions/${later.id}`)).body.data.status).toBe('approved');
 });
 
+it('a manual commission posted in another currency is booked, paid out and stated in it, and its decimals are that currency’s', async () => {
+  const owner = await makePayer(app);
+  const post = (body: object) =>
+    send(`${app.url}/v1/commissions/manual`, owner.key, 'POST', { creator_email: owner.ann.email, ...body });
+  const euros = await post({ amount: 12.5, currency: 'EUR', status: 'approved' });
+  expect([euros.status, euros.body.data.currency, euros.body.data.commission]).toEqual([201, 'EUR', 12.5]);
+  expect((await post({ amount: 300, currency: 'JPY', status: 'approved' })).body.data.commission).toBe(300);
+  const refused = await post({ amount: 12.5, currency: 'JPY' });
+  expect([refused.status, refused.body.details[0].field]).toEqual([422, 'amount']);
+  const { data } = (await get(owner, '/v1/payouts/preview')).body;
+  expect(data.map(({ currency, total }: Record<string, unknown>) => [currency, total]).sort()).toEqual([
+    ['EUR', 12.5],
+    ['JPY', 300],
+  ]);
+  expect(await balancesOf(app.context, owner.brand)).toEqual({
+    ...{ 'EUR commission_expense': 1_250, 'EUR commission_approved': -1_250 },
+    ...{ 'JPY commission_expense': 300, 'JPY commission_approved': -300 },
+  });
+});
+
 it('a manual commission is refused for a stranger, for zero, and with more decimals than the currency has', async () => {
   const owner = await makePayer(app);
   const codes = async (input: Partial<ManualCommission>) =>

@@ -18,6 +18,8 @@ export interface Payload {
   worth: Worth | null;
   /** Of `subtotal_price` and `current_subtotal_price`, what is no goods: gift cards, and taxes that prices include. */
   beside?: { sold: number; kept: number };
+  /** Gift cards and tips that explain names. */
+  unpaid?: [kind: string, amount: number][];
   /** Of WooCommerce: what the store answers about the order's refunds. */
   refunds?: StoreRefund[];
   /** Whether something was left out as it was read. */
@@ -186,12 +188,14 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
     body: shopify({ line_items: [giftCard(1, '50.00')], ...subtotals('50.00') }),
     worth: { base: 0, commission: 0 },
     beside: { sold: 5_000, kept: 5_000 },
+    unpaid: [['gift_card', 50]],
   },
   {
     name: 'a gift card beside goods',
     body: shopify({ line_items: [giftCard(1, '50.00'), line(2, '30.00')], ...subtotals('80.00') }),
     worth: { base: 3_000, commission: 300 },
     beside: { sold: 5_000, kept: 5_000 },
+    unpaid: [['gift_card', 50]],
   },
   {
     name: 'a gift card that was given back, named by the line’s id alone',
@@ -202,6 +206,7 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
     }),
     worth: { base: 3_000, commission: 300 },
     beside: { sold: 5_000, kept: 0 },
+    unpaid: [['gift_card', 50]],
   },
   {
     name: 'a tip',
@@ -211,6 +216,7 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
       ...subtotals('40.00'),
     }),
     worth: { base: 4_000, commission: 400 },
+    unpaid: [['tip', 5]],
   },
   {
     name: 'a tip that was given back with its line',
@@ -220,6 +226,7 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
       ...subtotals('40.00'),
     }),
     worth: { base: 4_000, commission: 400 },
+    unpaid: [['tip', 5]],
   },
   {
     name: 'one of two given back',

@@ -237,7 +237,7 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   order_disputes: split('status'),
   order_items: split('items'),
   order_refunds: split('currency'),
-  orders: split('currency attribution kind order_number country erased_by'),
+  orders: split('currency attribution kind order_number country erased_by unpaid_lines'),
   outbox: split('event'),
   outbox_numbers: split('ledger_hash seal_hash'),
   outbox_positions: split('consumer'),

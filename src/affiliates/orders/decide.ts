@@ -51,6 +51,7 @@ import {
 } from './recompute.ts';
 import { insertReferrerChecks } from './referrers.ts';
 import { listRefunds } from './refunds.ts';
+import { toUnpaidLines } from './unpaid-lines.ts';
 
 /** A new order, with the refunds that came before or with it. */
 export interface Sale {
@@ -216,6 +217,7 @@ function toUndecided({ now, brandId }: Work, source: OrderSource, facts: Sale['f
     customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
     customerHash: customerEmail === null ? null : hashEmail(salt, customerEmail),
     customerIdHash: facts.customerId === null ? null : hashCustomerId(salt, source.id, facts.customerId),
+    unpaidLines: toUnpaidLines(facts),
     createdAt: now,
   };
 }

@@ -27,6 +27,7 @@ import { getOrderStore, listOrders, listOrdersByIds, type OrderRow } from './ord
 import { priceOrder } from './pricing.ts';
 import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
 import { listRefunds } from './refunds.ts';
+import { explainUnpaidLines } from './unpaid-lines.ts';
 
 type Candidate = Attribution['candidates'][number];
 type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
@@ -314,6 +315,7 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
       amount_minor: item.amountMinor,
       refunded_minor: sumLineRefunds(item, refunds, refunded),
     })),
+    unpaid_lines: explainUnpaidLines(order),
     refunds: refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
       refund_id: refundId,
       amount: fromMinor(amountMinor, order.currency),

@@ -367,6 +367,17 @@ export const Explanation = z
       )
       .describe("Disputes of the customer's bank over the payment."),
     order_number: orderNumber,
+    unpaid_lines: z
+      .array(
+        z.object({
+          kind: z.enum(['gift_card', 'tip']).describe('Kind of the line.').meta({ example: 'gift_card' }),
+          amount: z.number().describe('What the customer paid for it, in major units.').meta({ example: 50 }),
+          explanation: z.string().describe('Why it pays nobody, in a sentence.').meta({
+            example: 'A gift card of $50.00: gift cards are no part of the sale and pay nobody.',
+          }),
+        }),
+      )
+      .describe('Gift cards and tips of the order, which are not in `amount` and pay nobody. Only Shopify says so.'),
   })
   .meta({ id: 'Explanation' });
 export type Explanation = z.infer<typeof Explanation>;

@@ -51,6 +51,7 @@ import {
 } from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds.ts';
 import { insertStartedSubscriptions } from './started-subscriptions.ts';
+import { changeUnpaidLines } from './unpaid-lines.ts';
 
 /**
  * Records readings of one store, also several of one order, in the sequence of the list. New orders are recorded
@@ -126,7 +127,12 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
   const { customerEmail } = withoutErased(order, facts);
   const email = order.customerHash === null ? customerEmail : null;
   const customer = await toCustomerColumns(work, secrets, order, withoutErased(order, facts));
-  const named = { ...customer, ...changeNumber(order, facts), traits: facts };
+  const named = {
+    ...customer,
+    ...changeNumber(order, facts),
+    ...changeUnpaidLines(order, facts),
+    traits: facts,
+  };
   const snapshot = await mergeOrder(work, { order, head }, facts, named);
   const merged = facts.dispute ? await updateDisputeLost(work, key, snapshot) : snapshot;
 
@@ -284,7 +290,8 @@ function changeNumber(
   return known === null || isLater ? { orderNumber } : {};
 }
 
-type NamedColumns = Pick<OrderRow, 'customerEmail' | 'customerHash' | 'customerIdHash' | 'orderNumber'>;
+type NamedColumns = Pick<OrderRow, 'customerEmail' | 'customerHash' | 'customerIdHash' | 'orderNumber'> &
+  Required<ReturnType<typeof changeUnpaidLines>>;
 
 /** Merges a report into a known order. Returns the same row if nothing changes. */
 async function mergeOrder(

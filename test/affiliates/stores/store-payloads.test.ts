@@ -62,6 +62,9 @@ describe('A payload of a store', () => {
     const worth = { base: minor(amount), refunded, commission: minor(commission?.commission ?? 0) };
     expect(worth).toEqual({ refunded: 0, ...payload.worth });
     expect(delivery.notes.length > 0).toBe(payload.hasNotes ?? false);
+    expect(explained.unpaid_lines.map(({ kind, amount }: Record<string, unknown>) => [kind, amount])).toEqual(
+      payload.unpaid ?? [],
+    );
     const { sold, kept } = payload.beside ?? { sold: 0, kept: 0 };
     const { subtotal_price, current_subtotal_price } = payload.body;
     if (subtotal_price !== undefined) expect(minor(subtotal_price)).toBe(worth.base + sold);

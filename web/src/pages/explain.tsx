@@ -157,6 +157,13 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               ))}
             </ul>
           )}
+          {data.unpaid_lines.length > 0 && (
+            <ul className="plain">
+              {data.unpaid_lines.map(({ explanation }, i) => (
+                <li key={i}>{explanation}</li>
+              ))}
+            </ul>
+          )}
           {data.commission && (
             <>
               <h3>

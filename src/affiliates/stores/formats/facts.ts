@@ -28,6 +28,12 @@ export interface ItemFacts {
   onSale?: boolean | undefined;
 }
 
+/** A line of an order that pays nobody. */
+export interface UnpaidLine {
+  kind: 'gift_card' | 'tip';
+  amountMinor: number;
+}
+
 /** Refunded part of a line. */
 export interface RefundedItem {
   lineId: string;
@@ -60,6 +66,8 @@ export interface OrderFacts extends ReceivedRefunds, SubscriptionFacts {
   orderNumber?: string | null;
   /** Goods after discounts, without tax and shipping, before any refund. */
   baseMinor: number;
+  /** Gift cards and tips, which are not among the goods. Undefined if the store's format has none. */
+  unpaidLines?: readonly UnpaidLine[];
   occurredAt: Date;
   paidAt: Date | null;
   cancelledAt: Date | null;

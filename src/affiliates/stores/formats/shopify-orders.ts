@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
 import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
 import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
-import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
 import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
@@ -129,13 +129,27 @@ const Attribute = z.object({ name: z.string(), value: z.unknown() });
 const Customer = z.object({ id: z.unknown(), email: z.unknown() });
 const Address = z.object({ country_code: z.unknown() });
 
-/** Computes what the customer paid for a line's goods: discounts are allocated to lines, and prices may include tax. */
-function computeGoods(line: LineItem, taxesIncluded: boolean): bigint {
-  if (!isGoods(line)) return 0n;
+/** Computes what the customer paid for a line: discounts are allocated to lines, and prices may include tax. */
+function computeAmount(line: LineItem, taxesIncluded: boolean): bigint {
   const discounts = line.discount_allocations?.map(({ amount }) => amount) ?? [line.total_discount ?? 0n];
   const taxes = taxesIncluded ? sumDecimals((line.tax_lines ?? []).map(({ price }) => price)) : 0n;
   return line.price * BigInt(line.quantity) - sumDecimals(discounts) - taxes;
 }
+
+const computeGoods = (line: LineItem, taxesIncluded: boolean): bigint =>
+  isGoods(line) ? computeAmount(line, taxesIncluded) : 0n;
+
+/** Caps what an order keeps of lines that only explain it. */
+const MOST_UNPAID_LINES = 50;
+
+const toUnpaidLines = ({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): UnpaidLine[] =>
+  lines
+    .filter((line) => !isGoods(line))
+    .slice(0, MOST_UNPAID_LINES)
+    .map((line) => ({
+      kind: line.gift_card === true ? 'gift_card' : 'tip',
+      amountMinor: toMinorUnits(computeAmount(line, taxesIncluded), currency),
+    }));
 
 function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
   const items = lines.map((line, place) => ({
@@ -229,6 +243,7 @@ function toOrderFacts(order: Order, store: StoreSettings, lenient: LenientReader
     isTest: lenient.one('test', z.boolean(), order.test) ?? false,
     dispute: null,
     items: toItems(order),
+    unpaidLines: toUnpaidLines(order),
   };
 }
 

@@ -1209,6 +1209,7 @@ export interface OrdersTable {
   country: string | null;
   customerId: string | null;
   erasedBy: string | null;
+  unpaidLines: Json<unknown> | null;
 }
 
 export interface OutboxTable {
