@@ -33,15 +33,20 @@ const MOST_DELAY = 3;
 const MOST_MEMORY_MB = 150;
 const MOST_MINUTES = 10;
 
-const { commissions: COMMISSIONS, creators: CREATORS } = benchCommand(
+const {
+  commissions: COMMISSIONS,
+  creators: CREATORS,
+  approved: ARE_APPROVED = false,
+} = benchCommand(
   'bench months',
   "Closes a large month of one brand by jobs: approves, pays and states every creator's commissions. Measures time, memory, " +
     "and the brand's other calls meanwhile.",
 )
   .option('--commissions <n>', 'commissions of the month', Number, 123_000)
   .option('--creators <n>', 'creators who earned them', Number, 220)
+  .option('--approved', 'begin with approved commissions, and measure payouts and statements only')
   .parse()
-  .opts<{ commissions: number; creators: number }>();
+  .opts<{ commissions: number; creators: number; approved?: true }>();
 
 interface Brand {
   brandId: string;
@@ -119,6 +124,7 @@ async function recordMonth(context: Context, { brandId, assignments }: Brand): P
         return { ...ids, creatorId, linkId, n, at, amountMinor, commissionMinor: Math.round(amountMinor / 10) };
       });
       const shared = { brandId, currency: 'USD' };
+      const status = ARE_APPROVED ? ('approved' as const) : ('pending' as const);
       const orders = rows.map(({ orderId: id, n, at, amountMinor }) => ({
         ...{
           ...shared,
@@ -134,7 +140,7 @@ async function recordMonth(context: Context, { brandId, assignments }: Brand): P
       await work.db.insertInto('orders').values(orders).execute();
       const commissions = rows.map(({ id, orderId, creatorId, linkId, at, amountMinor, commissionMinor }) => ({
         ...{ ...shared, id, orderId, creatorId, linkId, source: 'generic', amountMinor, commissionMinor },
-        ...{ commissionRatePpm: 100_000, holdDays: 14, status: 'pending' as const, fraudFlags: '[]' },
+        ...{ commissionRatePpm: 100_000, holdDays: 14, status, approvedAt: ARE_APPROVED ? at : null, fraudFlags: '[]' },
         ...{
           paidAt: at,
           holdEndsAt: new Date(at.getTime() + 14 * DAY_MS),
@@ -145,22 +151,20 @@ async function recordMonth(context: Context, { brandId, assignments }: Brand): P
       }));
       await work.db.insertInto('commissions').values(commissions).execute();
       for (const { id, orderId, creatorId, linkId, at, amountMinor, commissionMinor } of rows) {
+        const entry = { currency: 'USD', creatorId, linkId, orderId, commissionId: id, payoutId: null };
         const postings = [
           { account: 'customers' as const, amountMinor, at },
           { account: 'sales' as const, amountMinor: -amountMinor, at },
           { account: 'commission_expense' as const, amountMinor: commissionMinor, at },
           { account: 'commission_pending' as const, amountMinor: -commissionMinor, at },
         ];
-        work.post({
-          kind: 'sale',
-          currency: 'USD',
-          creatorId,
-          linkId,
-          orderId,
-          commissionId: id,
-          payoutId: null,
-          postings,
-        });
+        work.post({ ...entry, kind: 'sale', postings });
+        if (!ARE_APPROVED) continue;
+        const approval = [
+          { account: 'commission_pending' as const, amountMinor: commissionMinor, at },
+          { account: 'commission_approved' as const, amountMinor: -commissionMinor, at },
+        ];
+        work.post({ ...entry, kind: 'approval', postings: approval });
       }
     });
   }
@@ -277,7 +281,7 @@ async function approveBare({ postgres }: Context, brandId: string): Promise<numb
   const run = postgres.db.transaction().execute(async (trx) => {
     await sql`set local statement_timeout = 0`.execute(trx);
     await sql`update commissions set status = 'approved', approved_at = now(), status_updated_at = now()
-      where brand_id = ${brandId} and status = 'pending'`.execute(trx);
+      where brand_id = ${brandId}`.execute(trx);
     seconds = (performance.now() - from) / 1_000;
     throw undone;
   });
@@ -315,7 +319,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
     const bare = await approveBare(context, brand.brandId);
     progress(`A bare UPDATE of all commissions takes ${round(bare)} s`);
     const steps = [
-      { name: 'approval', path: '/v1/commissions/approve-due', body: { cutoff: to } },
+      ...(ARE_APPROVED ? [] : [{ name: 'approval', path: '/v1/commissions/approve-due', body: { cutoff: to } }]),
       { name: 'payouts', path: '/v1/payouts/batch', body: { method: 'bank_transfer', cutoff: to } },
       { name: 'statements', path: '/v1/statements/batch', body: { from, to } },
     ];
