@@ -11,10 +11,11 @@ import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
+import { INHERITED } from '../../workflow/terms/inherited.ts';
 import { parseTerms } from '../../workflow/terms/versions.ts';
 import { matchesGroup, selectGroupId } from '../groups/present-groups.ts';
 import type { CustomerKeys, CustomerRow, Payments, RowDraft } from '../terms/customer-rows.ts';
-import { getLinkTerms, INHERITED } from '../terms/effective.ts';
+import { getLinkTerms } from '../terms/effective.ts';
 import type { CustomerFilter, CustomerPatch } from './customers.shapes.ts';
 
 type KeyRow = Omit<Insertable<CustomerKeysTable>, 'brandId' | 'customerId'>;

@@ -3,7 +3,7 @@ import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fields.ts';
 import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { Budgets } from '../../workflow/terms/budgets.ts';
-import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
+import { NotifyOfTerms, Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 
 const MAX_CREATORS = 500;
@@ -76,6 +76,7 @@ export const GroupPatch = z
     default: isDefault.optional(),
     hold_days: holdDays.optional(),
     attribution_days: attributionDays.optional(),
+    notify: NotifyOfTerms,
   })
   .meta({ id: 'GroupPatch' });
 export type GroupPatch = z.output<typeof GroupPatch>;

@@ -11,6 +11,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { listBudgets } from '../../workflow/terms/budgets.ts';
+import { changeWithNews } from '../../workflow/terms/news.ts';
 import { endVersions, parseTerms, setTerms } from '../../workflow/terms/versions.ts';
 import { summarizeTerms } from '../terms/summary.ts';
 import type { GroupCreate, GroupPatch } from './groups.shapes.ts';
@@ -127,10 +128,12 @@ export async function patchGroup(work: Work, id: string, patch: GroupPatch): Pro
   await lockBrandRoster(db, brandId);
   const old = await lockGroup(work, id);
   if (patch.default) await endDefault(work, id);
-  const { name, terms, default: isDefault, hold_days: holdDays, attribution_days: attributionDays } = patch;
-  const termsId = terms === undefined ? undefined : await setTerms(work, { place: 'group', placeId: id }, terms);
-  const change = omitUndefined({ name, isDefault, holdDays, attributionDays, termsId });
-  await refuseTakenName(() => groupRows.update(work, old, { ...change, updatedAt: now }));
+  const { name, terms, default: isDefault, hold_days: holdDays, attribution_days: attributionDays, notify } = patch;
+  await changeWithNews(work, { place: 'group', placeId: id, isTold: notify ?? false }, async () => {
+    const termsId = terms === undefined ? undefined : await setTerms(work, { place: 'group', placeId: id }, terms);
+    const change = omitUndefined({ name, isDefault, holdDays, attributionDays, termsId });
+    await refuseTakenName(() => groupRows.update(work, old, { ...change, updatedAt: now }));
+  });
 }
 
 /** Deletes a group that nobody is in. Its versions stay, because orders were decided by them. */

@@ -12,6 +12,7 @@ import { toPage, toPagination } from '../../kit/values/page.ts';
 import { mapInBatches } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listBudgets } from '../../workflow/terms/budgets.ts';
+import { changeWithNews } from '../../workflow/terms/news.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import { bulkCodeOperations } from './bulk-codes.api.ts';
 import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
@@ -200,7 +201,10 @@ const linkOperations = [
       ...(await loadForPatch(context, caller.brandId, params.id, body)),
     }),
     apply: async (work, { params, body }, { linksUrl, store, figures }) => {
-      await patchLink(work, params.id, body, linksUrl, store);
+      const place = { place: 'link', placeId: params.id } as const;
+      await changeWithNews(work, { ...place, isTold: body.notify ?? false }, () =>
+        patchLink(work, params.id, body, linksUrl, store),
+      );
       return await showChanged(work, params.id, linksUrl, figures);
     },
   }),

@@ -426,7 +426,9 @@ export const LinkPatch = z
     notify: z
       .boolean()
       .optional()
-      .describe('`true`: mails the creator the code or link at once, if they were not told yet.')
+      .describe(
+        '`true`: mails the creator the code or link at once, if they were not told yet, and changed terms in words.',
+      )
       .meta({ example: true }),
   })
   .superRefine(checkDeal, besideOthers)

@@ -7,8 +7,9 @@ import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
+import { INHERITED } from '../../workflow/terms/inherited.ts';
 import { matchesGroup } from '../groups/present-groups.ts';
-import { INHERITED } from '../terms/effective.ts';
+
 import type { LinkFilter } from './links.shapes.ts';
 
 export type LinkType = LinksTable['type'];

@@ -2,6 +2,7 @@ import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { getBrandCurrency, lockBrand } from '../../platform/brands/brands.ts';
+import { changeWithNews } from '../../workflow/terms/news.ts';
 import { setTerms } from '../../workflow/terms/versions.ts';
 import {
   AttributionRules,
@@ -48,19 +49,21 @@ const attributionRulesOperations = [
       const minOrder = parseMinOrder('min_order', body.min_order, currency);
       if (body.terms !== undefined) await lockBrand(db, brandId);
       const old = await getRules(db, brandId);
-      const termsId =
-        body.terms === undefined ? undefined : await setTerms(work, { place: 'brand', placeId: brandId }, body.terms);
-      const row = await updateRules(db, brandId, {
-        ...omitUndefined({
-          model: body.model,
-          couponPolicy: body.coupon_policy,
-          customerPolicy: body.customer_policy,
-          termsId,
-        }),
-        ...(minOrder === undefined
-          ? {}
-          : { minOrderMinor: minOrder?.minor ?? null, minOrderCurrency: minOrder?.currency ?? null }),
-        updatedAt: now,
+      const place = { place: 'brand', placeId: brandId } as const;
+      const row = await changeWithNews(work, { ...place, isTold: body.notify ?? false }, async () => {
+        const termsId = body.terms === undefined ? undefined : await setTerms(work, place, body.terms);
+        return await updateRules(db, brandId, {
+          ...omitUndefined({
+            model: body.model,
+            couponPolicy: body.coupon_policy,
+            customerPolicy: body.customer_policy,
+            termsId,
+          }),
+          ...(minOrder === undefined
+            ? {}
+            : { minOrderMinor: minOrder?.minor ?? null, minOrderCurrency: minOrder?.currency ?? null }),
+          updatedAt: now,
+        });
       });
       work.audit({ resourceId: brandId, old, new: row });
       return await showRules(db, { row, currency, now });

@@ -6,7 +6,7 @@ import { validationError } from '../../kit/values/errors.ts';
 import { currencyField, updatedAt } from '../../kit/values/fields.ts';
 import { amountProblem, fromMinor, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import { Budgets, listBudgets } from '../../workflow/terms/budgets.ts';
-import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
+import { NotifyOfTerms, Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { listTermsByIds } from '../../workflow/terms/versions.ts';
 
 export const model = z
@@ -58,6 +58,7 @@ export const AttributionRulesPatch = z
     terms: TermsInput.nullable()
       .optional()
       .describe('What codes and links pay that take no other terms; null for `default_commission_rate` alone.'),
+    notify: NotifyOfTerms,
   })
   .meta({ id: 'AttributionRulesPatch' });
 

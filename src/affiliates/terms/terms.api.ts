@@ -9,6 +9,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import type { TermsPlace } from '../../workflow/terms/places.ts';
 import { parseTerms } from '../../workflow/terms/versions.ts';
 import { budgetMails } from './budget-mails.ts';
+import { newsMails } from './news-mails.ts';
 import { PreviewAnswer, PreviewRequest } from './preview.shapes.ts';
 import { previewTerms } from './preview.ts';
 import { summarizeTerms } from './summary.ts';
@@ -98,5 +99,5 @@ export const termsNoun = noun({
   name: 'terms',
   ids: { terms: 'trm' },
   operations: termsOperations,
-  mails: budgetMails,
+  mails: { ...budgetMails, ...newsMails },
 });

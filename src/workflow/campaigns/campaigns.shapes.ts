@@ -7,7 +7,7 @@ import { ListQuery, timestamp, utcTimestampInput } from '../../kit/values/page.t
 import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { Budgets } from '../terms/budgets.ts';
-import { Terms, TermsInput } from '../terms/terms.shapes.ts';
+import { NotifyOfTerms, Terms, TermsInput } from '../terms/terms.shapes.ts';
 
 /** Fields of every noun that has a creator or belongs to a campaign. */
 export const creatorName = fromOutside(
@@ -219,6 +219,7 @@ export const CampaignPatch = z
     requirements: requirements.optional(),
     deadline: deadline.optional(),
     terms: terms.optional(),
+    notify: NotifyOfTerms,
     status: status.optional(),
   })
   .meta({ id: 'CampaignPatch' });

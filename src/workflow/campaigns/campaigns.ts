@@ -20,6 +20,7 @@ import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { toLikePattern } from '../creators/creators.ts';
+import { changeWithNews } from '../terms/news.ts';
 import { setTerms } from '../terms/versions.ts';
 import {
   type CampaignCreate,
@@ -159,12 +160,15 @@ export async function patchCampaign(work: Work, id: string, patch: CampaignPatch
   const { db, now, brandId } = work;
   const old = await campaignRows.lock(work, id);
   const { name, type, description, deadline, status, compensation, requirements, terms } = patch;
-  const termsId = terms === undefined ? undefined : await setTerms(work, { place: 'campaign', placeId: id }, terms);
-  const row = await campaignRows.update(work, old, {
-    ...omitUndefined({ title: name, campaignType: type, description, deadline, status, termsId }),
-    ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
-    ...requirementColumns(requirements),
-    updatedAt: now,
+  const place = { place: 'campaign', placeId: id } as const;
+  const row = await changeWithNews(work, { ...place, isTold: patch.notify ?? false }, async () => {
+    const termsId = terms === undefined ? undefined : await setTerms(work, place, terms);
+    return await campaignRows.update(work, old, {
+      ...omitUndefined({ title: name, campaignType: type, description, deadline, status, termsId }),
+      ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
+      ...requirementColumns(requirements),
+      updatedAt: now,
+    });
   });
   // A patch that changes nothing but the time of the last change is not announced.
   if (JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null }))

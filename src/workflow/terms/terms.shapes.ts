@@ -22,6 +22,15 @@ export const OrderKind = z
   .meta({ example: 'once' });
 export type OrderKind = z.infer<typeof OrderKind>;
 
+/** Beside changed terms of a group, a campaign or the brand. */
+export const NotifyOfTerms = z
+  .boolean()
+  .optional()
+  .describe(
+    '`true`: mails the creators whose codes and links then pay otherwise, with the old and the new terms in words.',
+  )
+  .meta({ example: true });
+
 const COVERS = ['order', 'subscription', 'customer'] as const;
 
 /** Reports each currency that is unknown and each amount that its currency cannot hold, by its own path. */

@@ -90,6 +90,9 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await said.getByLabel('Try an order').fill('200');
     await said.getByText('US$30.00').waitFor();
     await said.getByText('US$10.00 less by a limit').waitFor();
+    const past = terms.getByRole('region', { name: 'The last 90 days' });
+    await past.getByRole('button', { name: 'What would the last 90 days have paid?' }).click();
+    await past.getByText(/paid orders would have paid something else|No creator has earned/).waitFor();
     await look('terms-editor');
     await terms.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved. Later orders are decided by these terms.').waitFor();

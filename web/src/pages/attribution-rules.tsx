@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
-import { isRecord } from '../call/check.ts';
 import { useCall, useFirst } from '../call/use.ts';
 import { number, percent } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
@@ -10,6 +9,7 @@ import { Card, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { BudgetBars } from './budget-bars.tsx';
+import { isSimulated, type Simulated } from './simulated.ts';
 import { TermsButton } from './terms-dialog.tsx';
 
 const SHOWN = 10;
@@ -75,8 +75,6 @@ function RulesForm() {
     />
   );
 }
-
-type Simulated = Extract<Answer<'simulate_rules'>, { meta: unknown }>;
 
 function Result({ of: { data, meta } }: { of: Simulated }) {
   return (
@@ -161,9 +159,6 @@ const sideText = (side: Side, currency: string) =>
   side === null
     ? 'Nobody'
     : `${side.creator_email ?? 'A creator'}, ${minorMoney(side.commission_minor, currency)} (${percent(side.commission_rate)})`;
-
-const isSimulated = (result: unknown): result is Simulated =>
-  isRecord(result) && isRecord(result.data) && Array.isArray(result.data.totals) && isRecord(result.meta);
 
 /** The results of a simulation of very many orders, which runs as a job. */
 function FoundByJob({ of: { result, files } }: { of: Job }) {

@@ -2,7 +2,7 @@ import type { Query } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useChange, useFirst, useSend } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { Form } from '../kit/form.tsx';
+import { Form, Labelled, type Values } from '../kit/form.tsx';
 import { time } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
@@ -10,6 +10,7 @@ import { useSay } from '../kit/toast.tsx';
 import { BudgetBars, type Budgets } from './budget-bars.tsx';
 import type { Terms } from './terms-draft.ts';
 import { plainTerms, useTermsInputs } from './terms-editor.tsx';
+import type { SimulatedPlace } from './terms-past.tsx';
 
 const PLACES = {
   link: {
@@ -56,6 +57,12 @@ const SOURCES: Readonly<Record<keyof typeof PLACES, string>> = {
 
 function toQuery({ place, id }: TermsPlace): Query<'list_terms'> {
   return id === null ? {} : { [`${place}_id`]: id };
+}
+
+function toSimulatedPlace({ place, id }: TermsPlace): SimulatedPlace {
+  if (id === null || place === 'brand') return undefined;
+  if (place === 'link') return { link_id: id };
+  return place === 'group' ? { group_id: id } : { campaign_id: id };
 }
 
 const SHOWN = 10;
@@ -108,13 +115,20 @@ function Editing({ of, onClose }: { of: TermsPlace; onClose: () => void }) {
   const { operation, shown } = PLACES[place];
   const say = useSay();
   const change = useSend(operation, shown);
-  const own = useTermsInputs(terms ?? inEffect?.terms ?? plainTerms(10));
-  async function save() {
-    await change.mutateAsync({ ...(id === null ? {} : { params: { id } }), body: { terms: own.read() } });
+  const own = useTermsInputs(terms ?? inEffect?.terms ?? plainTerms(10), { of: toSimulatedPlace(of) });
+  async function save(values: Values) {
+    const notify = values.text('notify') === '' ? {} : { notify: true };
+    await change.mutateAsync({ ...(id === null ? {} : { params: { id } }), body: { terms: own.read(), ...notify } });
     onClose();
     say('Saved. Later orders are decided by these terms.');
   }
-  return <Form fields={[]} own={own} action="Save" onCancel={onClose} onSubmit={save} />;
+  return (
+    <Form fields={[]} own={own} action="Save" onCancel={onClose} onSubmit={save}>
+      <Labelled label="Mail the creators concerned what they earned and what they earn now" isRequired isBox>
+        {({ id: input }) => <input id={input} type="checkbox" name="notify" />}
+      </Labelled>
+    </Form>
+  );
 }
 
 function Panel({ of, onClose }: { of: TermsPlace; onClose: () => void }) {

@@ -5,6 +5,7 @@ import { Choose } from '../kit/filters.tsx';
 import type { OwnInputs } from '../kit/form.tsx';
 import { CAPS, type CapName, type Draft, readDraft, type Terms, toDraft } from './terms-draft.ts';
 import { AmountInputs, Problems, SelectInput, TextInput, useProblem } from './terms-inputs.tsx';
+import { type SimulatedPlace, TermsPast } from './terms-past.tsx';
 import { TermsPreview } from './terms-preview.tsx';
 import { RateInputs, RuleInputs } from './terms-rules.tsx';
 
@@ -104,8 +105,15 @@ function LimitInputs({ draft, currency, onChange }: InputsProps) {
   );
 }
 
+/** The place that the terms are for; undefined for one that does not exist yet, which has no past. */
+type EditedPlace = { of: SimulatedPlace } | undefined;
+
 /** All that terms can say. */
-function TermsInputs({ problems, ...props }: InputsProps & { problems: readonly Problem[] }) {
+function TermsInputs({
+  problems,
+  place,
+  ...props
+}: InputsProps & { problems: readonly Problem[]; place: EditedPlace }) {
   const { draft, currency, onChange } = props;
   return (
     <Problems value={problems}>
@@ -120,6 +128,7 @@ function TermsInputs({ problems, ...props }: InputsProps & { problems: readonly 
       <RuleInputs rules={draft.rules} currency={currency} onChange={(rules) => onChange({ ...draft, rules })} />
       <LimitInputs {...props} />
       <TermsPreview draft={draft} currency={currency} />
+      {place && <TermsPast draft={draft} of={place.of} />}
     </Problems>
   );
 }
@@ -127,12 +136,14 @@ function TermsInputs({ problems, ...props }: InputsProps & { problems: readonly 
 const useBrandCurrency = () => useCall('get_session').data?.data.brand.currency ?? 'USD';
 
 /** The inputs of a form's field `terms`. They begin with `start`, and keep what is typed. */
-export function useTermsInputs(start: Terms): OwnInputs {
+export function useTermsInputs(start: Terms, place?: EditedPlace): OwnInputs {
   const [draft, setDraft] = useState(() => toDraft(start));
   const currency = useBrandCurrency();
   return {
     name: 'terms',
-    render: (problems) => <TermsInputs problems={problems} draft={draft} currency={currency} onChange={setDraft} />,
+    render: (problems) => (
+      <TermsInputs problems={problems} place={place} draft={draft} currency={currency} onChange={setDraft} />
+    ),
     read: () => readDraft(draft),
   };
 }
