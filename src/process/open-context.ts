@@ -71,7 +71,7 @@ export function openContext(
     : redis;
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
-  const files = openFiles(config);
+  const files = openFiles(config, postgres.db);
   const live = openLiveIndex(elastic, config.directoryAlias);
   const directory = openDirectory(elastic, live, postgres.db, redis);
   const mailer = openMailer(mailOptions(config));

@@ -89,6 +89,8 @@ interface Request {
   path: string;
   query?: Record<string, string>;
   accept?: string;
+  /** A call of a tool by an agent, instead of a GET. */
+  tool?: { name: string; arguments: object };
 }
 
 interface Answered {
@@ -100,6 +102,8 @@ interface Answered {
 /** Drops what tells of the key or the version: the filters of the key, the id of the call, the cursors of a walk. */
 function withoutOwn(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOwn);
+  // Agents get an answer as text, too.
+  if (typeof value === 'string' && value.startsWith('{"')) return JSON.stringify(withoutOwn(JSON.parse(value)));
   if (typeof value !== 'object' || value === null) return value;
   const own = new Set(['forced', 'request_id', 'cursor', 'next']);
   return Object.fromEntries(
@@ -107,20 +111,35 @@ function withoutOwn(value: unknown): unknown {
   );
 }
 
-async function ask(side: Side, { path, query = {}, accept = 'application/json' }: Request): Promise<Answered> {
+/** A line as JSON, a line of CSV as it is, or the data of an event. */
+function readLine(line: string): unknown[] {
+  const text = line.replace(/^data: /, '');
+  if (text === '' || /^(?:event|id): /.test(text)) return [];
+  return [text.startsWith('{') ? withoutOwn(JSON.parse(text)) : text];
+}
+
+async function ask(side: Side, { path, query = {}, accept = 'application/json', tool }: Request): Promise<Answered> {
   const named = Object.entries(query).map(([name, value]) => [name, side.names[value] ?? value]);
   const url = `${side.app.url}${path}?${new URLSearchParams(Object.fromEntries(named))}`;
-  let response = await fetch(url, { headers: { authorization: `Bearer ${side.key()}`, accept } });
+  let message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool });
+  for (const [name, value] of Object.entries(side.names)) message = message.replaceAll(`"${name}"`, `"${value}"`);
+  const called = tool ? { method: 'POST', body: message } : {};
+  const send = () =>
+    fetch(url, {
+      ...called,
+      headers: { authorization: `Bearer ${side.key()}`, accept, 'content-type': 'application/json' },
+    });
+  let response = await send();
   // A third walk at once, or a busy engine: neither is charged.
   for (let tries = 1; PASSING.has(response.status) && tries < TRIES; tries += 1) {
     await response.body?.cancel();
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    response = await fetch(url, { headers: { authorization: `Bearer ${side.key()}`, accept } });
+    response = await send();
   }
   let text = await response.text();
   for (const [name, value] of Object.entries(side.names)) text = text.replaceAll(value, name);
   const headers = [...response.headers].filter(([name]) => !RELATIVE.has(name) && !CLOCKED.test(name));
-  const lines = text.split('\n').flatMap((line) => (line === '' ? [] : [withoutOwn(JSON.parse(line))]));
+  const lines = text.split('\n').flatMap(readLine);
   return { status: response.status, headers: Object.fromEntries(headers), lines };
 }
 
@@ -151,6 +170,11 @@ export async function openBoundCases(creators: number, seed: number) {
     const text = random.chance(0.5) ? username : (full_name ?? username);
     return `${text.slice(0, Math.max(3, text.length - 1 - random.below(3)))}${random.chance(0.5) ? 'x' : ''}`;
   };
+  const byAgent = (name: string, args: object): Request => ({
+    path: '/mcp',
+    accept: 'application/json, text/event-stream',
+    tool: { name, arguments: args },
+  });
   const KINDS: readonly ((random: Random) => Request)[] = [
     (random) => ({
       path: '/v1/creators/search',
@@ -196,7 +220,37 @@ export async function openBoundCases(creators: number, seed: number) {
       query: { ...drawQuery(random), walk: 'true' },
       accept: 'application/x-ndjson',
     }),
+    (random) => ({ path: '/v1/creators/search', query: { ...drawQuery(random), walk: 'true' }, accept: 'text/csv' }),
+    (random) => ({
+      path: '/v1/creators/search',
+      query: {
+        ...drawQuery(random),
+        preview: 'true',
+        facets: random.pick(['niche,metro', 'category,state,country', 'age,followers']),
+        facet_size: String(1 + random.below(100)),
+        ...(random.chance(0.5) ? { facet_q: random.pick(['f', 'ba', 'san', 'x']) } : {}),
+      },
+    }),
+    (random) => ({
+      path: '/v1/creators/search',
+      query: { ...drawQuery(random), page: String(1 + random.below(9)), limit: '20', with: 'freshness' },
+    }),
     (random) => ({ path: `/v1/creators/${random.pick(rows).pk}` }),
+    (random) => byAgent('get_directory_creator', { pk: random.pick(rows).pk }),
+    (random) =>
+      byAgent('search_creators', {
+        q: misspelt(random),
+        typos: true,
+        q_as: 'text',
+        ...(random.chance(0.7) ? { preview: true } : {}),
+      }),
+    (random) =>
+      byAgent('search_creators', {
+        usernames: some(random, ({ username }) => username),
+        ...(random.chance(0.5) ? { preview: true } : {}),
+      }),
+    (random) => byAgent('search_creators', { similar_to: [random.pick(rows).pk], preview: true }),
+    (random) => byAgent('search_creators', { in_list: ['LIST'], category: random.pick(['Food', 'Fitness']) }),
     (random) => ({ path: '/api/v1/creators/search', query: { city: random.pick(['LA', 'san', 'Austin', 'nowhere']) } }),
   ];
 

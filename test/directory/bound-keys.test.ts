@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/interfaces/nouns.ts';
 import { testSeed } from '../harness/random-runs.ts';
 import { openBoundCases } from './bound-cases.ts';
 
@@ -34,6 +35,11 @@ describe('a data key with forced filters', () => {
       for (const [name] of JSON.stringify(lines).matchAll(/[\w.]{4,}/g)) if (usernames.has(name)) told.add(name);
     }
     expect([...told]).toEqual([]);
+  });
+
+  it('may call these operations, all of which are compared', () => {
+    const called = operations.filter(({ callers }) => callers.includes('data'));
+    expect([...new Set(called.map(({ id }) => id))].sort()).toEqual(['get_directory_creator', 'search_creators']);
   });
 
   it('gets the answers, prices and headers of a free key on an index of only the creators within them', async () => {

@@ -35,7 +35,7 @@ test('Walks whose readers stand still keep their two places of the brand, and ar
   const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 1_000_000 });
   const key = await brand.key('data');
   const from = performance.now();
-  const stalled = await Promise.all([stall(key, 'application/x-ndjson'), stall(key, 'text/csv')]);
+  const stalled = await Promise.all([1, 2].map(() => stall(key, 'application/x-ndjson')));
   expect(stalled.map(({ status }) => status)).toEqual(['200', '200']);
   const walk = () =>
     call(`${app.url}/v1/creators/search?walk=true&category=none`, key, { headers: { accept: 'text/csv' } });
@@ -44,8 +44,28 @@ test('Walks whose readers stand still keep their two places of the brand, and ar
   expect((await walk()).status).toBe(429);
   await until('a place', async () => (await walk()).status === 200, CUT_WITHIN_MS);
   for (const { socket } of stalled) {
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     const closed = once(socket, 'close');
     socket.resume();
     await closed;
+    expect(Buffer.concat(chunks).includes('"complete"')).toBe(false);
   }
+}, 200_000);
+
+test('A CSV whose reader stands still ends sooner, because it holds a snapshot of the rows', async () => {
+  const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 1_000_000 });
+  const key = await brand.key('data');
+  const { socket } = await stall(key, 'text/csv');
+  const walks = () => Promise.all([1, 2].map(() => stall(key, 'application/x-ndjson')));
+  await until(
+    'both places',
+    async () => {
+      const opened = await walks();
+      for (const one of opened) one.socket.destroy();
+      return opened.every(({ status }) => status === '200');
+    },
+    CUT_WITHIN_MS,
+  );
+  socket.destroy();
 }, 200_000);

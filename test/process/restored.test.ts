@@ -11,8 +11,10 @@ import { startDelivering } from '../../src/platform/webhooks/delivery-loop.ts';
 import { engineUrls, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { jobOf, runJobs, startExport } from '../harness/exporting.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
+import { file, upload } from '../harness/uploading.ts';
 
 const NOW = new Date('2026-03-01T10:00:00Z');
 
@@ -95,5 +97,24 @@ describe('a restored copy', () => {
     await restored('--hold');
     expect((await restored()).said).toContain(HELD);
     await restored('--go-live');
+  });
+
+  it('changes no file of a storage that it may share with its original', async () => {
+    await restored('--hold');
+    const env = { ASSETS_URL: s3.url, AWS_EC2_METADATA_DISABLED: 'true' };
+    const shared = await startApp({ urls: { postgres: copyUrl }, env });
+    const key = await (await makeBrand(shared.context)).key('brand');
+    s3.requests = [];
+    const refused = await upload(shared, key, file('two words', 'words.txt'));
+    expect([refused.status, refused.body.error]).toEqual([409, HELD]);
+    await expect(shared.context.files.remove('jobs/of-the-original')).rejects.toThrow(HELD);
+    const job = await startExport(shared, key, { of: 'orders', format: 'csv', by: 'date' });
+    await runJobs(shared);
+    expect((await jobOf(shared, key, job.id)).status).toBe('running');
+    expect(s3.requests).toEqual([]);
+    await restored('--go-live');
+    await expect.poll(() => isHeld(shared.context.postgres.db)).toBe(false);
+    expect((await upload(shared, key, file('two words', 'words.txt'))).status).toBe(201);
+    await shared.close();
   });
 });

@@ -41,6 +41,7 @@ export const endDataRequests: Job = {
   name: 'end-data-requests',
   everyMs: 5_000,
   asksFor: 'files and mails of people who were erased',
+  leaves: true,
   run: async ({ postgres: { db }, files, mailer, clock }) => {
     const rows = await db
       .selectFrom('dataRequests')

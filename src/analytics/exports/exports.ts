@@ -250,8 +250,9 @@ const HELD_FOR_MS = 60_000;
 
 async function runExport(context: Context, job: ClaimedJob, turn: Turn): Promise<TurnOutcome> {
   const request = ExportRequest.parse(job.request);
-  // A copy writes into no bucket of a brand.
-  if (job.scheduleId !== null && (await isHeld(context.postgres.db))) {
+  // A copy writes into no bucket of a brand, and not where its original may have its files.
+  const isOutside = job.scheduleId !== null || context.config.assetsUrl !== undefined;
+  if (isOutside && (await isHeld(context.postgres.db))) {
     return { waitMs: HELD_FOR_MS, cursor: Cursor.parse(job.cursor ?? START) };
   }
   const cursor = await settle(context, request, Cursor.parse(job.cursor ?? START));

@@ -7,7 +7,7 @@ export interface JobPlan {
   everyMs: number;
   /** The rows or files that the job looks for. */
   asksFor: string;
-  /** Calls others, which a restored copy must not do before it is live. */
+  /** Calls others, or changes files in a storage. A restored copy, which may share it, does neither before it is live. */
   leaves?: true;
 }
 

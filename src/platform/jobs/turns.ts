@@ -157,5 +157,6 @@ export const expireJobFiles: Job = {
   name: 'end-job-files',
   everyMs: 10_000,
   asksFor: 'files of jobs that ended 7 days ago, failed or were cancelled',
+  leaves: true,
   run: removeEndedFiles,
 };

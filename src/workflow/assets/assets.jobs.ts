@@ -75,7 +75,7 @@ export function startThumbnails(context: Context, redisUrl: string, options: Run
 /** Makes each picture's thumbnail. */
 export const thumbnailWork: QueuedWork = {
   queue: THUMBNAILS,
-  sweep: { name: 'sweep-thumbnails', everyMs: 1_000, asksFor: 'pictures without a thumbnail' },
+  sweep: { name: 'sweep-thumbnails', everyMs: 1_000, asksFor: 'pictures without a thumbnail', leaves: true },
   start: startThumbnails,
 };
 
@@ -101,6 +101,7 @@ export const removeFiles: Job = {
   name: 'remove-files',
   everyMs: 10_000,
   asksFor: 'files of deleted assets and of unfinished uploads',
+  leaves: true,
   run: async (context) => {
     await purgeDeleted(context);
     await giveUpUploads(context);

@@ -180,6 +180,7 @@ export const trackParcels = claimedWork({
   name: 'track-parcels',
   everyMs: 5_000,
   asksFor: 'parcels in transit whose status is older than two hours',
+  leaves: true,
   isOn: ({ trackingProviderUrl }) => trackingProviderUrl !== undefined,
   places: 10,
   due: selectDueParcels,

@@ -1,5 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../../values/config.ts';
+import { assertLive } from '../postgres/home.ts';
+import type { Db } from '../postgres/open.ts';
 import { openDisk } from './disk.ts';
 import type { OwnBucket } from './s3.ts';
 import type { FileStore } from './store.ts';
@@ -15,9 +17,22 @@ function openS3(address: string): FileStore {
   };
 }
 
+/** A restored copy may share this storage with its original: it reads there, and changes nothing until it is live. */
+const whileLive = (store: FileStore, db: Db): FileStore => ({
+  ...store,
+  write: async (...file) => {
+    await assertLive(db);
+    await store.write(...file);
+  },
+  remove: async (...place) => {
+    await assertLive(db);
+    await store.remove(...place);
+  },
+});
+
 /** Opens the storage of `ASSETS_URL`; without it, a folder next to the embedded engines. */
-export function openFiles({ assetsUrl, directory }: Pick<Config, 'assetsUrl' | 'directory'>): FileStore {
-  return assetsUrl === undefined ? openDisk(path.join(directory, 'assets')) : openS3(assetsUrl);
+export function openFiles({ assetsUrl, directory }: Pick<Config, 'assetsUrl' | 'directory'>, db: Db): FileStore {
+  return assetsUrl === undefined ? openDisk(path.join(directory, 'assets')) : whileLive(openS3(assetsUrl), db);
 }
 
 /** Opens a bucket that a brand named. Throws a `BucketRefusal` if its address may not be called. */
