@@ -79,6 +79,7 @@ describe('a bucket that does not behave', () => {
     }
     expect(checks[0]?.message).toContain('did not answer within 9 s');
     expect(checks[2]?.message).toContain('returned other bytes');
+    expect(checks[3]?.message).toContain('no answer of S3');
     // Both endless answers together, with what lies in sockets.
     expect(sentBytes).toBeLessThan(10 * MEGABYTE);
   });

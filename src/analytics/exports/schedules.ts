@@ -165,8 +165,11 @@ export async function checkBucket(
     if (!returned.equals(content)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
   } catch (error) {
     if (!(error instanceof BucketRefusal) && !(error instanceof ApiError)) throw error;
-    const isAnswered = error instanceof BucketRefusal && !signal.aborted;
-    const message = isAnswered ? error.message : `The bucket did not answer within ${CHECKED_WITHIN_MS / 1_000} s.`;
+    const message = signal.aborted
+      ? `The bucket did not answer within ${CHECKED_WITHIN_MS / 1_000} s.`
+      : error instanceof BucketRefusal
+        ? error.message
+        : 'The connection to the bucket failed, or what it answered is no answer of S3.';
     throw validationError([{ field: 'destination', code: 'refused', message: `cannot be used: ${message}` }]);
   }
 }
