@@ -40,6 +40,30 @@ describe('the work of a brand’s searches', () => {
     expect(order).toEqual(['other', 'small', 'large']);
   });
 
+  it('counts look-ups of many values and beginnings of usernames too', async () => {
+    const { work } = app.context.directory;
+    const own = await makeBrand(app.context);
+    const key = await own.key('brand');
+    const end = await work.enter(own.id, 100);
+    // Fills what may wait, so that the next call is refused at once.
+    const waiting = work.enter(own.id, 512).then((ended) => ended());
+    const usernames = Array.from({ length: 900 }, (_, i) => `nobody${i}`);
+    const post = {
+      method: 'POST',
+      body: JSON.stringify({ usernames }),
+      headers: { 'content-type': 'application/json' },
+    };
+    const calls = () =>
+      Promise.all([
+        call(`${app.url}/v1/creators/lookup`, key, post),
+        call(`${app.url}/v1/creators/autocomplete?q=a`, key),
+      ]);
+    expect((await calls()).map(({ status }) => status)).toEqual([429, 429]);
+    end();
+    await waiting;
+    expect((await calls()).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   it('refuses previews over many lists beyond it, uncharged, while another brand searches', async () => {
     const key = await brand.key('brand');
     const ids: string[] = [];

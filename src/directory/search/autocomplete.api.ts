@@ -41,14 +41,16 @@ export const autocompleteCreators = read({
   }),
   response: z.object({ data: z.array(Suggestion) }),
   errors: ['SUBSCRIPTION_REQUIRED'],
-  handler: async ({ directory }, { query }) => {
+  handler: async ({ directory }, { caller, query }) => {
     const snapshot = await directory.snapshot();
-    const { hits } = await directory.counts.ask(snapshot.index, Hits, {
-      size: query.limit,
-      track_total_hits: false,
-      query: { bool: { filter: [usernameStartsWith(parseBeginning(query.q))] } },
-      sort: toSort('followers'),
-    });
+    const { hits } = await directory.work.run(caller.brandId, 1, () =>
+      directory.counts.ask(snapshot.index, Hits, {
+        size: query.limit,
+        track_total_hits: false,
+        query: { bool: { filter: [usernameStartsWith(parseBeginning(query.q))] } },
+        sort: toSort('followers'),
+      }),
+    );
     return { data: hits.hits.map((hit) => Suggestion.parse(hit._source.card)) };
   },
 });

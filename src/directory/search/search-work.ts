@@ -1,5 +1,6 @@
 import { ApiError } from '../../kit/values/errors.ts';
 import { limit } from '../../kit/values/within.ts';
+import type { LookUpValues } from './look-up.ts';
 import type { Filter } from './query.ts';
 import { type CreatorSearchQuery, pageOfQuery } from './search.shapes.ts';
 
@@ -19,16 +20,23 @@ const OF_PERCENTILES = 6;
 const OF_LIKENESS = 6;
 const OF_TYPOS = 3;
 const OF_DEPTH = 2;
+const OF_VALUE = 0.02;
 const OF_CLAUSE = 0.2;
 const LISTED_PER_UNIT = 20_000;
 const LARGE_FACET = 50;
 
-/** The price of a search in work, by what it asks for: clauses, lists, depth, facets, percentiles, likeness. */
+const countValues = ({ pks = [], usernames = [], emails = [] }: LookUpValues): number =>
+  pks.length + usernames.length + emails.length;
+
+/** The price of a look-up, each value of which is sought and counted. */
+export const measureLookUp = (values: LookUpValues): number => 1 + countValues(values) * OF_VALUE;
+
+/** The price of a search in work, by what it asks for: clauses, lists, depth, facets, percentiles, likeness, values. */
 export function measureWork(query: CreatorSearchQuery, { clauses, listed }: Filter): number {
   const { preview, stats, facets, facet_size = 0, similar_to, typos, in_list = [], not_in_list = [] } = query;
   const ofFacet = facet_size > LARGE_FACET ? OF_LARGE_FACET : OF_FACET;
   return (
-    1 +
+    measureLookUp(query) +
     clauses.length * OF_CLAUSE +
     in_list.length +
     not_in_list.length +
@@ -63,6 +71,8 @@ const tooMuch = () =>
 export interface WorkGate {
   /** Waits until the brand's work allows a search; returns what ends it. Throws RATE_LIMITED if too much waits already. */
   enter(brandId: string, work: number): Promise<() => void>;
+  /** Runs a search of the brand in its turn. */
+  run<T>(brandId: string, work: number, search: () => Promise<T>): Promise<T>;
 }
 
 /** Bounds the searches of each brand that are under way in this process. Others of the same brand wait behind their own. */
@@ -93,19 +103,25 @@ export function openWorkGate(): WorkGate {
     }
   }
 
+  async function enter(brandId: string, work: number): Promise<() => void> {
+    const brand = brands.get(brandId) ?? { underWay: 0, waiting: [] };
+    brands.set(brandId, brand);
+    const isAtOnce = brand.waiting.length === 0 && fits(brand, work);
+    if (isAtOnce) brand.underWay += work;
+    else await takeTurn(brand, work);
+    return () => {
+      brand.underWay -= work;
+      startNext(brand);
+      // Sums of fractions do not end at exactly 0.
+      if (brand.waiting.length === 0 && brand.underWay < LEAST) brands.delete(brandId);
+    };
+  }
+
   return {
-    enter: async (brandId, work) => {
-      const brand = brands.get(brandId) ?? { underWay: 0, waiting: [] };
-      brands.set(brandId, brand);
-      const isAtOnce = brand.waiting.length === 0 && fits(brand, work);
-      if (isAtOnce) brand.underWay += work;
-      else await takeTurn(brand, work);
-      return () => {
-        brand.underWay -= work;
-        startNext(brand);
-        // Sums of fractions do not end at exactly 0.
-        if (brand.waiting.length === 0 && brand.underWay < LEAST) brands.delete(brandId);
-      };
+    enter,
+    run: async (brandId, work, search) => {
+      const end = await enter(brandId, work);
+      return await search().finally(end);
     },
   };
 }

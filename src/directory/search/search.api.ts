@@ -35,7 +35,7 @@ import {
 } from './search.shapes.ts';
 import { assertKept, fetchPage } from './search.ts';
 import { toSearchRecord } from './search-record.ts';
-import { measureWork } from './search-work.ts';
+import { measureLookUp, measureWork } from './search-work.ts';
 import { settlePlan } from './settle-plan.ts';
 import { findSimilar, measureLikeness, similarPks } from './similar.ts';
 import { suggest } from './suggestions.ts';
@@ -284,11 +284,13 @@ const directoryOperations = [
     response: CreatorLookUpAnswer,
     errors: ['SUBSCRIPTION_REQUIRED'],
     hints: { readOnly: true, idempotent: true, destructive: false },
-    handler: async ({ directory }, { body, setHeader }) => {
+    handler: async ({ directory }, { caller, body, setHeader }) => {
       const snapshot = await directory.snapshot();
       if (body.emails.length > 0) await directory.assertServes(snapshot, 'emails');
       setHeader('x-directory-version', snapshot.index);
-      const { cards, notFound } = await lookUp(directory, snapshot, body, { size: BRAND_AT_MOST, bound: [] });
+      const { cards, notFound } = await directory.work.run(caller.brandId, measureLookUp(body), () =>
+        lookUp(directory, snapshot, body, { size: BRAND_AT_MOST, bound: [] }),
+      );
       return new RawJson(
         Buffer.from(`{"data":[${cards}],"meta":${withMore('{}', { not_found: notFound })}}`, 'latin1'),
       );
