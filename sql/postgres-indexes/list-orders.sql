@@ -9,3 +9,5 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS content_by_comments ON content (brand_id
   WHERE deleted_at IS NULL;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS creators_by_followers ON creators
   (brand_id, (greatest(coalesce(ig_followers, -1), coalesce(tt_followers, -1))) DESC);
+CREATE INDEX CONCURRENTLY IF NOT EXISTS applications_accepted_by_campaign ON applications (brand_id, campaign_id)
+  WHERE status = 'accepted';

@@ -220,7 +220,8 @@ export function Table<Row extends object>(props: TableProps<Row>) {
       {list.error && <Failure error={list.error} again={list.again} />}
     </div>
   );
-  if (!foot) return frame;
+  // A foot that is empty for now keeps its place, so that the table is not mounted anew.
+  if (foot === undefined) return frame;
   return (
     <div className="summed">
       {frame}

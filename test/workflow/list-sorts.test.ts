@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
+
+let app: TestApp;
+let key: string;
+
+/** Creators 0 to 5 with followings on either platform or none, their posts, and campaigns with 0 to 5 applications. */
+beforeAll(async () => {
+  app = await startApp();
+  const brand = await makeBrand(app.context);
+  key = await brand.key('brand');
+  const { db } = app.context.postgres;
+  const id = (prefix: string) => sql`${`${prefix}_${brand.id}_`} || n`;
+  const rows = sql`generate_series(0, 5) n`;
+  const at = sql`timestamptz '2026-01-01' + n * interval '1 day'`;
+  await sql`insert into creators (id, brand_id, email, name, ig_followers, tt_followers, created_at)
+    select ${id('crt')}, ${brand.id}, 'c' || n || '@example.com', 'Creator ' || n,
+      case when n % 2 = 0 then (n * 7 % 5) * 100 end, case when n % 3 = 1 then (n * 5 % 7) * 100 end, ${at} from ${rows}`.execute(
+    db,
+  );
+  await sql`insert into roster_entries (id, brand_id, creator_id, status, added_at)
+    select ${id('rst')}, ${brand.id}, ${id('crt')}, 'active', ${at} from ${rows}`.execute(db);
+  await sql`insert into campaigns (id, brand_id, title, status, created_at)
+    select ${id('cmp')}, ${brand.id}, 'Campaign ' || n, 'active', ${at} from ${rows}`.execute(db);
+  await sql`insert into applications (id, brand_id, campaign_id, creator_id, creator_email, status, applied_at)
+    select ${id('app')} || '_' || m, ${brand.id}, ${id('cmp')}, ${`crt_${brand.id}_`} || m, 'c' || m || '@example.com',
+      case when m % 2 = 0 then 'accepted' else 'pending' end, ${at}
+    from ${rows}, generate_series(0, 5) m where m < n * 5 % 6`.execute(db);
+  await sql`insert into content (id, brand_id, url, canonical_key, platform, creator_id, views, likes, comments, status, tracked_at)
+    select ${id('cnt')}, ${brand.id}, 'https://www.instagram.com/p/' || n, ${id('key')}, 'photo_app', ${id('crt')},
+      case when n <> 3 then n * 5 % 6 end, case when n <> 4 then n * 7 % 6 end, n % 3, 'tracking', ${at} from ${rows}`.execute(
+    db,
+  );
+});
+afterAll(() => app?.close());
+
+type Item = Record<string, unknown>;
+const metric = (name: string) => (item: Item) => {
+  const value: unknown = Reflect.get(Object(item.metrics), name);
+  return value === null ? -1 : Number(value);
+};
+
+it.each([
+  [
+    'roster',
+    'followers',
+    ({ ig_followers: one, tt_followers: other }: Item) => Math.max(Number(one ?? -1), Number(other ?? -1)),
+  ],
+  ['campaigns', 'applications', ({ applicant_count: count }: Item) => Number(count)],
+  ['campaigns', 'accepted', ({ hired_count: count }: Item) => Number(count)],
+  ['content', 'views', metric('views')],
+  ['content', 'likes', metric('likes')],
+  ['content', 'comments', metric('comments')],
+] as const)(
+  'the list of %s sorted by %s has the largest first and the unknown last, on pages and in the file',
+  async (list, sort, read) => {
+    const url = `${app.url}/v1/${list}?sort=${sort}`;
+    const { status, body } = await call(url, key);
+    expect(status).toBe(200);
+    const figures: number[] = body.data.map(read);
+    expect(new Set(figures).size).toBeGreaterThan(2);
+    expect(figures).toEqual(figures.toSorted((one, other) => other - one));
+    const ids: string[] = body.data.map(({ id }: { id: string }) => id);
+    expect(ids).toHaveLength(6);
+    const paged = await Promise.all(ids.map((_, i) => call(`${url}&limit=1&page=${i + 1}`, key)));
+    expect(paged.map((page) => page.body.data[0].id)).toEqual(ids);
+    const file: string = (await call(url, key, { headers: { accept: 'text/csv' } })).body;
+    const lines = file.trim().split('\n').slice(1);
+    expect(ids.map((id) => lines.findIndex((text) => text.includes(id)))).toEqual(ids.map((_, i) => i));
+  },
+);
