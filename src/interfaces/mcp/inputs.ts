@@ -33,10 +33,8 @@ const PLAIN = [
 ];
 /** Parameters of every list that the instructions explain and the tools omit. */
 const UNLISTED = ['created_after', 'created_before', 'updated_after', 'offset'];
-const OF_EVERY_CHANGE = {
-  mode: { enum: ['apply', 'plan'] },
-  idempotency_key: { type: 'string' },
-} as const;
+const OF_PAID_CALLS = { idempotency_key: { type: 'string' } } as const;
+const OF_EVERY_CHANGE = { mode: { enum: ['apply', 'plan'] }, ...OF_PAID_CALLS } as const;
 
 export const isChange = ({ method }: Operation) => method !== 'GET';
 
@@ -198,7 +196,7 @@ export function listInputs(operation: Operation, isWhole: boolean): Inputs {
     schemas: Object.fromEntries(given.map(({ name, schema }) => [name, schema])),
     properties: {
       ...Object.fromEntries(listed.map(({ name, schema }) => [name, schema])),
-      ...(isChange(operation) ? OF_EVERY_CHANGE : {}),
+      ...(isChange(operation) ? OF_EVERY_CHANGE : operation.isPriced ? OF_PAID_CALLS : {}),
     },
     required: listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
     example: exampleArguments(brief, operation),

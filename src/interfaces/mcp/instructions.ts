@@ -17,6 +17,6 @@ export const INSTRUCTIONS = `Rollcall manages a brand's work with content creato
 - In an update what is omitted stays, and null clears a field that may be empty.
 - Every change takes mode: "plan", which changes nothing and returns what would change with a plan_id that a person applies; use it when money or many rows are affected.
 - POLICY_REFUSED names its rule. After planned, data_out, person_above, payouts_per_day or currency, call again with mode: "plan". After money_out, allowed_tools or highest_rate a plan is refused, too: ask the person.
-- Every change takes idempotency_key: choose one per intended change and send it again if you get no response; nothing is done twice.
+- Every change, and every call that costs credits, takes idempotency_key: choose one per intended call and send it again if you get no response; nothing is done or paid twice.
 - Unknown arguments are refused. Errors are JSON: code says what happened, details name the field and what is valid. Retry RATE_LIMITED and SERVICE_UNAVAILABLE after a moment; other errors need a different call.
 - Amounts are in major units of their currency (12.5 is 12.50 USD), but those of fields that end in _minor, in minor units. Rates are in percent, times in UTC.`;

@@ -39,7 +39,9 @@ test('An agent previews a search, creates a campaign and codes, and a person app
   const preview = await search.use('search_creators', { ...people, preview: true });
   expect(preview.answer.pagination.total).toBe(2);
   expect((await ledgerOf(app.context, brand)).charged).toBe(0);
-  const found = await search.use('search_creators', { ...people, limit: 10 });
+  const page = { ...people, limit: 10, idempotency_key: 'page-1' };
+  const found = await search.use('search_creators', page);
+  expect((await search.use('search_creators', page)).answer.data).toEqual(found.answer.data);
   expect(found.answer.data.map(({ username }: { username: string }) => username)).toEqual(['anaeats', 'bobcooks']);
   expect((await ledgerOf(app.context, brand)).charged).toBe(10);
 
@@ -66,6 +68,7 @@ test('An agent previews a search, creates a campaign and codes, and a person app
   expect((await call(`${app.url}/v1/payouts`, key)).body.pagination.total).toBe(1);
 
   expect([...search.transcript, ...work.transcript].map((line) => line.replace(/ \{.*\} →/, ' →'))).toEqual([
+    'search_creators → ok',
     'search_creators → ok',
     'search_creators → ok',
     'create_campaign → ok',
