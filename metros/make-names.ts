@@ -8,6 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { placeKey } from '../src/directory/search/place-names.ts';
+import { variants } from '../src/kit/values/fold.ts';
 
 const [dataFolder = '', localeFolder = ''] = process.argv.slice(2);
 
@@ -59,6 +60,9 @@ const LATIN = /\p{Script=Latin}/u;
 /** Latin names of three letters are mostly codes of airports. */
 const isLongEnough = (key: string) => [...key].length >= (LATIN.test(key) ? SHORTEST_LATIN : SHORTEST);
 
+/** `Koeln` for `Köln`. The parts of a name with an apostrophe are no names of the place. */
+const withoutUmlauts = (name: string) => variants(name.replace(/['’‘ʼ`´]/gu, ''));
+
 const preferred = readPreferredNames();
 const byHand = Names.parse(readJson(own('nicknames.json')));
 
@@ -91,8 +95,9 @@ function findPlace(area: string, name: string, population: number): Place | unde
 
 function listNames(area: string, name: string, place: Place | undefined): string[] {
   const others = place?.alternatenames.filter((other) => !LATIN.test(other)) ?? [];
-  const names = [...(preferred.get(String(place?.geonameid)) ?? []), ...(place ? [place.name] : []), ...others];
-  const written = names.map(placeKey).filter(isLongEnough);
+  const own = [name, ...(place ? [place.name] : [])];
+  const names = [...(preferred.get(String(place?.geonameid)) ?? []), ...own, ...others];
+  const written = [...names, ...names.flatMap(withoutUmlauts)].map(placeKey).filter(isLongEnough);
   const spoken = (byHand[area]?.[name] ?? []).map(placeKey);
   return [...new Set([...written, ...spoken])].filter((key) => key !== placeKey(name)).sort();
 }

@@ -207,6 +207,10 @@ describe('a search that finds nobody', () => {
       0,
       [{ parameter: 'q', value: 'Ана Вега', instead: 'ana vega', total: 5 }],
     ]);
+    expect(await suggest({ q: 'Cologne' })).toEqual([
+      0,
+      [{ parameter: 'q', value: 'Cologne', instead: 'Köln', total: 1 }],
+    ]);
     expect(await suggest({ city: 'Colonge' })).toEqual([0, []]);
     expect(await suggest({ city: 'Pragu, Germany', q: 'creator' })).toEqual([
       0,

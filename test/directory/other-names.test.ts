@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import cities from '../../metros/cities.json' with { type: 'json' };
 import names from '../../metros/names.json' with { type: 'json' };
 import { placeKey } from '../../src/directory/search/place-names.ts';
-import { findSeveralPlaces, type PlaceReading, readCity } from '../../src/directory/search/places.ts';
-import { listCityIds, listMetroIds } from '../../src/directory/search/stored-place.ts';
+import { findSeveralPlaces, type PlaceReading, readCity, readCountry } from '../../src/directory/search/places.ts';
+import { findCountryCode, listCityIds, listMetroIds } from '../../src/directory/search/stored-place.ts';
 
 function listCities(reading: PlaceReading): string[] {
   const found = reading.kind === 'city' || reading.kind === 'city_contains' ? (reading.cities ?? []) : [];
@@ -44,6 +44,37 @@ describe('a city value', () => {
     ['Austin TX', 'Austin, TX'],
     ['Miami Florida', 'Miami, FL'],
     ['Paris France', 'Paris, FR'],
+    ['Koeln', 'Köln, DE'],
+    ['Muenchen', 'Munich, DE'],
+    ['Zuerich, Schweiz', 'Zürich, CH'],
+    ['Malmoe', 'Malmö, SE'],
+    ['Koebenhavn', 'Copenhagen, DK'],
+    ['Toronto, ON', 'Toronto, CA'],
+    ['Toronto, Ontario, Canada', 'Toronto, CA'],
+    ['Vancouver BC', 'Vancouver, CA'],
+    ['Vancouver, WA', 'Vancouver, WA'],
+    ['Perth, WA', 'Perth, AU'],
+    ['Sydney NSW', 'Sydney, AU'],
+    ['München, Bayern', 'Munich, DE'],
+    ['Mumbai, Maharashtra', 'Mumbai, IN'],
+    ['São Paulo - SP', 'São Paulo, BR'],
+    ['Rio de Janeiro/RJ', 'Rio de Janeiro, BR'],
+    ['Salvador, BA', 'Salvador, BR'],
+    ['Bogotá, D.C.', 'Bogotá, CO'],
+    ['Lahore, Punjab', 'Lahore, PK'],
+    ['Amritsar, Punjab', 'Amritsar, IN'],
+    ['Londres, Angleterre', 'London, GB'],
+    ['Paris, Франция', 'Paris, FR'],
+    ['北京，中国', 'Beijing, CN'],
+    ['Kinshasa Democratic Republic of the Congo', 'Kinshasa, CD'],
+    ['Austin TX USA', 'Austin, TX'],
+    ['Austin, TX USA', 'Austin, TX'],
+    ['Miami, FL 33101', 'Miami, FL'],
+    ['10115 Berlin', 'Berlin, DE'],
+    ['Frankfurt/Main', 'Frankfurt am Main, DE'],
+    ['Venezia', 'Venice, IT'],
+    ['𝗕𝗲𝗿𝗹𝗶𝗻', 'Berlin, DE'],
+    ['Berlin 🇩🇪', 'Berlin, DE'],
   ])('%s means the city %s', (value, city) => {
     expect(listCities(readCity(value))).toEqual([city]);
   });
@@ -67,6 +98,9 @@ describe('a city value', () => {
     ['St. Paul metro area', 'minneapolis'],
     ['Munich area', 'munich'],
     ['greater Rio', 'rio'],
+    ['Großraum München', 'munich'],
+    ['Gran Bogotá', 'bogota'],
+    ['Greater Boston Region', 'boston'],
   ])('%s is the metro %s', (value, id) => {
     const reading = readCity(value);
     expect(reading.kind === 'metro' ? reading.metro.id : reading).toBe(id);
@@ -77,12 +111,36 @@ describe('a city value', () => {
   });
 });
 
+describe('a country value', () => {
+  test.each([
+    ['Германия', 'DE'],
+    ['Alemania', 'DE'],
+    ['Niemcy', 'DE'],
+    ['ドイツ', 'DE'],
+    ['Yhdysvallat', 'US'],
+    ['ΕΛΛΆΔΑ', 'GR'],
+    ['인도', 'IN'],
+  ])('%s is the country %s, in a stored row, too', (value, code) => {
+    const reading = readCountry(value);
+    expect(reading.kind === 'country' ? reading.country.code : reading).toBe(code);
+    expect(findCountryCode(value)).toBe(code);
+  });
+
+  test.each(['Indie', 'Siri'])('%s is a word', (value) => {
+    expect(readCountry(value)).toMatchObject({ kind: 'country_contains' });
+  });
+});
+
 describe('two places in one value', () => {
   test.each([
     ['NYC|LA', ['NYC', 'LA']],
     ['NYC, LA', ['NYC', 'LA']],
     ['Paris, London', ['Paris', 'London']],
     ['Chicago, Houston', ['Chicago', 'Houston']],
+    ['NYC, LA, Chicago', ['NYC', 'LA', 'Chicago']],
+    ['NYC/LA', ['NYC', 'LA']],
+    ['London and Paris', ['London', 'Paris']],
+    ['Madrid y Barcelona', ['Madrid', 'Barcelona']],
   ])('are found in %s', (value, places) => {
     expect(findSeveralPlaces(value)).toEqual(places);
   });
@@ -91,6 +149,7 @@ describe('two places in one value', () => {
     ...['New York, NY', 'LA, CA', 'Paris, Texas', 'Munich, Germany', 'Brooklyn, New York', 'Rosario, Santa Fe'],
     ...['Washington, DC', 'Hollywood, Los Angeles', 'Delhi, Delhi', 'Mexico City, Mexico', 'Tbilisi, Georgia', 'Paris'],
     ...['Bekasi, Jakarta', 'Vancouver, BC', 'Singapore, Singapore', 'London, England, UK', '|', 'Paris|', 'a,b,c,d'],
+    ...['Dallas/Fort Worth', 'Trinidad and Tobago', 'Quezon City, Manila', 'Guadalajara, Jalisco, Mexico'],
   ])('are not in %s', (value) => {
     expect(findSeveralPlaces(value)).toBeUndefined();
   });

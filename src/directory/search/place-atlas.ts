@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import cityRows from '../../../metros/cities.json' with { type: 'json' };
 import countryRows from '../../../metros/countries.json' with { type: 'json' };
+import countryNameRows from '../../../metros/country-names.json' with { type: 'json' };
 import metroRows from '../../../metros/metros.json' with { type: 'json' };
 import nameRows from '../../../metros/names.json' with { type: 'json' };
 import wordRows from '../../../metros/not-places.json' with { type: 'json' };
@@ -51,6 +52,8 @@ const SpelledRows = z.array(
     name: z.string(),
     spellings: z.array(z.string()),
     parts: z.array(z.string()).default([]),
+    regions: z.array(z.string()).default([]),
+    codes: z.array(z.string()).default([]),
   }),
 );
 const CityRows = z.record(z.string(), z.array(z.tuple([z.string(), z.number()])));
@@ -78,6 +81,9 @@ function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
 
 const stateList = SpelledRows.parse(stateRows);
 const countryList = SpelledRows.parse(countryRows);
+const countryNames: Readonly<Record<string, string | undefined>> = z
+  .record(z.string(), z.string())
+  .parse(countryNameRows);
 
 export const states: readonly State[] = stateList.map(({ code, name }) => ({ code, name }));
 export const countries: readonly Country[] = countryList.map(({ code, name }) => ({ code, name }));
@@ -106,12 +112,15 @@ export function findStateByIso(text: string): State | undefined {
 }
 
 export const countryByKey = new Map<string, Country>();
-/** England is in the United Kingdom, but a search for England does not mean all of it. */
-export const countryOfPart = new Map<string, Country>();
-for (const { code, name, spellings, parts } of countryList) {
+/** The names of countries that indices of every version have the code of. */
+export const longKnownCountries = new Set<string>();
+for (const { code, name, spellings } of countryList) {
   const country = { code, name };
-  for (const spelling of [code, name, ...spellings]) countryByKey.set(placeKey(spelling), country);
-  for (const part of parts) countryOfPart.set(placeKey(part), country);
+  for (const key of countryNames[code]?.split(' ') ?? []) countryByKey.set(key, country);
+  for (const key of [code, name, ...spellings].map(placeKey)) {
+    countryByKey.set(key, country);
+    longKnownCountries.add(key);
+  }
 }
 
 /** Places by the keys of their names. */
@@ -129,6 +138,33 @@ function createLazyPlaces<T>(fill: (places: Map<string, T>) => void): Places<T> 
     return places;
   });
   return { get: (key) => all().get(key), has: (key) => all().has(key), values: () => all().values() };
+}
+
+/** Countries by their nations and provinces. England is in the United Kingdom, but a search for England does not mean all of it. */
+const countriesByPart = createLazyPlaces<Country[]>((places) => {
+  for (const { code, name, parts, regions } of countryList) {
+    for (const key of new Set([...parts, ...regions].map(placeKey))) append(places, key, { code, name });
+  }
+});
+
+/** Countries by the short forms of provinces, which are read only behind a city: `Toronto, ON`. */
+const countriesByCode = createLazyPlaces<Country[]>((places) => {
+  for (const { code, name, codes } of countryList)
+    for (const one of codes) append(places, placeKey(one), { code, name });
+});
+
+/** The country that a stored text names, as itself or by a part that no other country has. */
+export function findStoredCountry(text: string): Country | undefined {
+  const key = placeKey(text);
+  const [only, ...others] = countriesByPart.get(key) ?? [];
+  return countryByKey.get(key) ?? (others.length === 0 ? only : undefined);
+}
+
+/** The countries that a text behind a city may mean: `Paris, France`, `London, England`, `Lahore, Punjab`, `Perth, WA`. */
+export function listCountriesBehindCity(text: string): Country[] {
+  const key = placeKey(text);
+  const country = countryByKey.get(key);
+  return [...(country ? [country] : []), ...(countriesByPart.get(key) ?? []), ...(countriesByCode.get(key) ?? [])];
 }
 
 /** The ids and other names of an area's cities, in the order of the cities. */
@@ -177,7 +213,11 @@ export const membersByKey = createLazyPlaces<Membership[]>((places) => {
   }
 });
 
-const AFFIXES = /^(?:the )?(?:(greater|metro|metropolitan) )?(.+?)(?: (metro(?:politan)?(?: area)?|area))?$/;
+/** Words around a place for its metro, folded; some in other languages: `Großraum München`, `Gran Bogotá`, `Paris region`. */
+const BEFORE_METRO =
+  'greater|metro|metropolitan|gro(?:ss|s)raum|raum|gran|grande?|region(?: de| of)?|(?:area|zona) metropolitana d(?:el?|i|o|a)';
+const BEHIND_METRO = 'metro(?:politan)?(?: area| region)?|area|region';
+const AFFIXES = new RegExp(`^(?:the )?(?:(${BEFORE_METRO}) )?(.+?)(?: (${BEHIND_METRO}))?$`);
 
 /** The place in `Greater Dallas` or `Dallas metro area`; undefined without such words. */
 export function readMetroCore(name: string): string | undefined {

@@ -8,11 +8,12 @@ import {
   citiesByOtherName,
   countries,
   countryByKey,
-  countryOfPart,
   everydayWords,
   findStateByIso,
   type KnownCity,
+  listCountriesBehindCity,
   listNamesakes,
+  longKnownCountries,
   type Metro,
   metroByAlias,
   metroByCore,
@@ -59,7 +60,7 @@ interface KnownState {
 }
 export type StateReading = KnownState | { kind: 'state_text'; text: string; suggestion?: string };
 export type CountryReading =
-  | { kind: 'country'; country: Country }
+  | { kind: 'country'; country: Country; asSent?: string }
   | { kind: 'country_contains'; text: string; suggestion?: string };
 
 /** No place name is longer; longer values are text and are not looked up. */
@@ -93,7 +94,9 @@ export function listCountries(): readonly Country[] {
 
 /** Reads a metro's alias or full name, else `City, ST` or `City, Country`, else part of a city's name. */
 export function readCity(value: string): PlaceReading {
-  return readMetro(value) ?? readCityInArea(value) ?? readCityBeforeArea(value) ?? readCityText(value);
+  return (
+    readMetro(value) ?? readCityInArea(value) ?? readCityBeforeArea(value) ?? readTidied(value) ?? readCityText(value)
+  );
 }
 
 /** The metro or city that a value names; undefined if it is a part of a name or unknown, which is not looked for. */
@@ -105,18 +108,23 @@ export function readKnownCity(value: string): PlaceReading | undefined {
     return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
   }
   const isNamed = findCities(value) !== undefined || find(citiesByOtherName, value) !== undefined;
-  return isNamed ? readCityText(value) : readCityBeforeArea(value);
+  return isNamed ? readCityText(value) : (readCityBeforeArea(value) ?? readTidied(value));
 }
 
-/** The values of `city_any` in a value that names two places, such as `NYC|LA` or `Paris, London`; else undefined. */
+/** The values of `city_any` in a value that names several places, such as `NYC|LA` or `Paris and London`; else undefined. */
 export function findSeveralPlaces(value: string): string[] | undefined {
-  const parts = value.split(value.includes('|') ? '|' : ',').map((part) => part.trim());
-  const [first = '', second = '', ...more] = parts;
+  if (value.length > LONGEST_SEVERAL) return undefined;
+  const parts = value.split(value.includes('|') ? '|' : BETWEEN_PLACES).map((part) => part.trim());
   if (value.includes('|')) return parts.length > 1 && parts.every((part) => placeKey(part) !== '') ? parts : undefined;
-  if (parts.length !== 2 || more.length > 0 || findMetro(value)) return undefined;
-  const reading = readCityInArea(value);
-  return (reading && liesInArea(reading)) || !arePlacesApart(first, second) ? undefined : parts;
+  if (parts.length < 2 || findMetro(value) || findCities(value)) return undefined;
+  const reading = readCityInArea(parts.join(','));
+  if (reading && liesInArea(reading)) return undefined;
+  const isListed = /[,、，]/u.test(value);
+  return parts.every((part, i) => i === 0 || arePlacesApart(parts[i - 1] ?? '', part, isListed)) ? parts : undefined;
 }
+
+const LONGEST_SEVERAL = 500;
+const BETWEEN_PLACES = /[,;/&+、，]|\s(?:and|or|und|oder|y|et|ou|e)\s/iu;
 
 /** A place before a comma or a space that is known in the area after it. */
 function liesInArea(reading: PlaceReading): boolean {
@@ -124,18 +132,21 @@ function liesInArea(reading: PlaceReading): boolean {
   return reading.kind === 'city' || (reading.kind === 'city_contains' && reading.cities !== undefined);
 }
 
-/** A city of another country, or of the US, is no district or province after a comma: `Rosario, Santa Fe` is one place. */
-function arePlacesApart(one: string, other: string): boolean {
+/**
+ * Two metros or large cities. Behind a comma, a city of the same country may be the one that the first belongs to, except in the
+ * US: `Quezon City, Manila` is one place.
+ */
+function arePlacesApart(one: string, other: string, isListed: boolean): boolean {
   const [first, second] = [one, other].map((name) => findMetro(name) ?? findLargeCity(name));
-  if (!first || !second) return false;
-  if ('aliases' in first && 'aliases' in second) return first.id !== second.id;
-  return first.country !== second.country || first.country === 'US';
+  if (!first || !second || first === second) return false;
+  const areMetros = 'aliases' in first && 'aliases' in second;
+  return !isListed || areMetros || first.country !== second.country || first.country === 'US';
 }
 
 const LARGE = 500_000;
 
 function findLargeCity(name: string): KnownCity | undefined {
-  return findCities(name)?.find(({ population }) => population >= LARGE);
+  return (findCities(name) ?? find(citiesByOtherName, name))?.find(({ population }) => population >= LARGE);
 }
 
 export function readState(value: string): StateReading {
@@ -148,8 +159,9 @@ export function readState(value: string): StateReading {
 
 export function readCountry(value: string): CountryReading {
   const country = find(countryByKey, value);
-  if (country) return { kind: 'country', country };
   const text = foldAccents(value);
+  if (country)
+    return { kind: 'country', country, ...(longKnownCountries.has(placeKey(value)) ? {} : { asSent: text }) };
   const isPartOfName = countries.some(({ name }) => foldAccents(name).includes(text));
   return { kind: 'country_contains', text, ...suggesting(isPartOfName ? undefined : nearestCountry(value)) };
 }
@@ -160,7 +172,7 @@ export function readLocation(q: string): PlaceReading | undefined {
   if (metro) return { kind: 'metro', metro };
   if (q.includes(',')) {
     const reading = readCityInArea(q);
-    return reading?.kind === 'city_contains' ? undefined : reading;
+    return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
   }
   const state = find(stateByName, q) ?? stateInCapitals(q.trim());
   if (state) return { kind: 'state', state, text: foldAccents(q) };
@@ -204,7 +216,25 @@ function findMetroOfOther(core: string): Metro | undefined {
   return metro?.country === city?.country ? metro : undefined;
 }
 
-const MOST_AREA_WORDS = 3;
+const POSTAL_CODE = /^\p{Nd}{4,6}(?=\s+\p{L})|(?<=\p{L},?\s+)\p{Nd}{5}(?:-\p{Nd}{4})?$/gu;
+const US_BEHIND_STATE = /(?<=,\s*\p{L}[\p{L}.]+) (?=u\.?s\.?(?:a\.?)?$|united states$)/iu;
+const OTHER_COMMAS = /\s*[/、，;]\s*/gu;
+
+/** Reads a place without its postal code and with commas for other signs: `Miami, FL 33101`, `Rio de Janeiro/RJ`. */
+function readTidied(value: string): PlaceReading | undefined {
+  if (value.length > LONGEST_PLACE) return undefined;
+  const tidied = value
+    .trim()
+    .replace(POSTAL_CODE, '')
+    .replace(OTHER_COMMAS, ', ')
+    .replace(US_BEHIND_STATE, ', ')
+    .trim();
+  const reading = tidied === value.trim() ? undefined : readKnownCity(tidied);
+  return reading && reading.kind !== 'state' ? { ...reading, asSent: foldAccents(value) } : undefined;
+}
+
+/** `Democratic Republic of the Congo`. */
+const MOST_AREA_WORDS = 5;
 
 /** Reads `Austin TX` and `Paris France` like the same with a comma. It still matches as part of a stored text, too. */
 function readCityBeforeArea(value: string): PlaceReading | undefined {
@@ -212,12 +242,20 @@ function readCityBeforeArea(value: string): PlaceReading | undefined {
   const words = value.trim().split(/\s+/);
   for (let count = 1; count <= MOST_AREA_WORDS && count < words.length; count += 1) {
     const [name, area] = [words.slice(0, -count).join(' '), words.slice(-count).join(' ')];
-    if (!stateByKey.has(placeKey(area)) && !isCountryAfterCity(area)) continue;
-    const reading = readCityInArea(`${name}, ${area}`);
+    const isArea = stateByKey.has(placeKey(area)) || isCountryAfterCity(area);
+    const written = isArea ? `${name}, ${area}` : `${name}, ${area.replace(/ (?=\S+$)/, ', ')}`;
+    if (!isArea && !isStateInCountry(area)) continue;
+    const reading = readCityInArea(written);
     if (!reading || reading.kind === 'state' || !liesInArea(reading)) continue;
     return { ...reading, asSent: foldAccents(value) };
   }
   return undefined;
+}
+
+/** `TX USA` in `Austin TX USA`. */
+function isStateInCountry(area: string): boolean {
+  const [state = '', country] = area.split(/ (?=\S+$)/);
+  return country !== undefined && find(countryByKey, country)?.code === 'US' && find(stateByKey, state) !== undefined;
 }
 
 /** The codes of countries are everyday words in small letters. */
@@ -282,8 +320,11 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (value.length > LONGEST_PLACE) return undefined;
   const [name = '', ...rest] = value.split(',');
   const key = placeKey(name);
-  const area = key === '' ? undefined : readArea(key, rest);
-  if (!area) return undefined;
+  const found = key === '' ? undefined : readArea(key, rest);
+  if (!found) return undefined;
+  // A province, or a country in another language, was a part of the text.
+  const isKnown = rest.map(placeKey).every((part) => stateByKey.has(part) || longKnownCountries.has(part));
+  const area = { ...found, ...(isKnown ? {} : { asSent: foldAccents(value) }) };
   const withState = rest.length === 2 ? findMetro(`${name},${rest[0]}`) : undefined;
   if (withState) return { kind: 'metro', metro: withState };
   const metro = citiesByKey.has(key) ? undefined : metroByAlias.get(key);
@@ -296,11 +337,8 @@ function readCityInArea(value: string): PlaceReading | undefined {
   return { kind: 'city_contains', text: foldAccents(name), ...area, ...named, ...suggesting(suggestion) };
 }
 
-/** After a city, a part of a country means the country: `London, England`. */
-function findCountry(text: string): Country | undefined {
-  const key = placeKey(text);
-  return countryByKey.get(key) ?? countryOfPart.get(key);
-}
+/** Behind a city, a part of a country means the country: `London, England`. */
+const findCountry = (text: string): Country | undefined => listCountriesBehindCity(text)[0];
 
 /** All places with a name, as their main or another one. */
 const listAllNamed = (key: string): KnownCity[] => [...listNamesakes(key), ...(citiesByOtherName.get(key) ?? [])];
@@ -308,20 +346,18 @@ const listAllNamed = (key: string): KnownCity[] => [...listNamesakes(key), ...(c
 function readArea(key: string, [first = '', second, ...more]: string[]): Area | undefined {
   if (more.length > 0) return undefined;
   const state = stateByKey.get(placeKey(first));
-  if (second === undefined) return pickArea(key, state, findCountry(first));
+  if (second === undefined) return pickArea(key, state, listCountriesBehindCity(first));
   const country = findCountry(second);
   if (country?.code === 'US') return state && { state };
   return country && listAllNamed(key).some(liesIn({ country })) ? { country } : undefined;
 }
 
-/** `DE` is Delaware and Germany: it means the state, unless the city is known only in the country (`Berlin, DE`). */
-function pickArea(key: string, state: State | undefined, country: Country | undefined): Area | undefined {
-  if (!state) return country && { country };
-  if (!country) return { state };
+/** `DE` is Delaware and Germany: it means the first area in which the city is known, else the state. */
+function pickArea(key: string, state: State | undefined, countries: readonly Country[]): Area | undefined {
+  const areas: Area[] = [...(state ? [{ state }] : []), ...countries.map((country) => ({ country }))];
   const places: Array<Pick<KnownCity, 'state' | 'country'>> = [
     ...listAllNamed(key),
     ...(metroByAlias.get(key)?.members ?? []),
   ];
-  const isOnlyAbroad = !places.some(liesIn({ state })) && places.some(liesIn({ country }));
-  return isOnlyAbroad ? { country } : { state };
+  return areas.find((area) => places.some(liesIn(area))) ?? areas[0];
 }

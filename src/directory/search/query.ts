@@ -59,9 +59,9 @@ function containsAny(field: string, text: string, others: readonly string[]): Cl
 
 function countryClause(reading: ReadPlaces['country']): Clause[] {
   if (!reading) return [];
-  return [
-    reading.kind === 'country' ? term('x.country_code', reading.country.code) : contains('card.country', reading.text),
-  ];
+  if (reading.kind === 'country_contains') return [contains('card.country', reading.text)];
+  const named = term('x.country_code', reading.country.code);
+  return [reading.asSent === undefined ? named : any(named, contains('card.country', reading.asSent))];
 }
 
 /** US states are indexed by code, so code and name match alike. A state abroad matches only as sent: `CA` is Cagliari too. */

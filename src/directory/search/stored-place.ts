@@ -2,9 +2,8 @@ import { findNamed } from './other-names.ts';
 import {
   citiesByKey,
   citiesByOtherName,
-  countryByKey,
-  countryOfPart,
   findState,
+  findStoredCountry,
   type KnownCity,
   membersByKey,
   metroByAlias,
@@ -30,8 +29,7 @@ export function findCountryCode(country: string | null): string | null {
   if (!country) return null;
   const kept = countryCodes.get(country);
   if (kept !== undefined) return kept;
-  const key = placeKey(country);
-  return remember(countryCodes, country, (countryByKey.get(key) ?? countryOfPart.get(key))?.code ?? null);
+  return remember(countryCodes, country, findStoredCountry(country)?.code ?? null);
 }
 
 /** The code of a US state from its code, name or abbreviation; null if the country is another one. */

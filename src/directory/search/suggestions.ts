@@ -6,6 +6,7 @@ import type { Snapshot } from './counts.ts';
 import { readForcedClauses } from './forced-filters.ts';
 import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
+import { readKnownCity } from './places.ts';
 import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
 import { countMatches, settlePlan } from './settle-plan.ts';
 import { findTypos } from './typos.ts';
@@ -98,6 +99,12 @@ async function findSpelling(
   }
   if (parameter !== 'q')
     return findNearestWord(parameter, value, await listWords(context, caller, snapshot, parameter));
+  if (interpretation.q?.read_as === 'text') {
+    // A whole text that is another name of a city stays text, but its main name is read as the place.
+    const place = readKnownCity(value);
+    const city = place?.kind === 'city_contains' ? place.cities?.[0] : undefined;
+    if (city && fold(city.name) !== fold(value)) return city.name;
+  }
   const latin = toLatinLetters(fold(value));
   if (latin !== undefined) return latin;
   return interpretation.q?.read_as === 'text' ? await correctWords(context, caller, snapshot, value) : undefined;
