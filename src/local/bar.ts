@@ -24,14 +24,18 @@ function withoutPositions(terminal: Terminal) {
   return Object.assign(stream, { isTTY: true, columns: terminal.columns ?? 80 });
 }
 
+/** The library fills these names in itself. */
+type Reserved = 'bar' | 'percentage' | 'total' | 'value' | 'eta' | 'eta_formatted' | 'duration' | 'duration_formatted';
+type BarValues = Record<string, string> & { [name in Reserved]?: never };
+
 export interface Bar {
   /** From 0 to 1, with the other values of its format. */
-  update(done: number, values: Record<string, string>): void;
+  update(done: number, values: BarValues): void;
   end(): void;
 }
 
 /** A bar on one line of the terminal, the last one. Text goes above it by `writeAbove`; it is drawn again within a tenth of a second. */
-export function openBar(terminal: Terminal, format: string, values: Record<string, string>): Bar {
+export function openBar(terminal: Terminal, format: string, values: BarValues): Bar {
   const bar = new SingleBar(
     {
       format,

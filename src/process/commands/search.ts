@@ -53,8 +53,8 @@ function toFilter(text: string, before: Filters = {}): Filters {
 /** Shows how far a walk is where a person watches. */
 function openProgress(total: number) {
   const { err } = around();
-  const toText = (count: number) => ({ count: count.toLocaleString('en'), total: total.toLocaleString('en') });
-  const bar = err.isTTY ? openBar(err, '{bar} {percentage}% {count} of {total}', toText(0)) : undefined;
+  const toText = (count: number) => ({ count: count.toLocaleString('en'), all: total.toLocaleString('en') });
+  const bar = err.isTTY ? openBar(err, '{bar} {percentage}% {count} of {all}', toText(0)) : undefined;
   return {
     show: (count: number) => bar?.update(total === 0 ? 1 : count / total, toText(count)),
     end: () => bar?.end(),

@@ -3,7 +3,10 @@ import { around } from './around.ts';
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
-let received: { exitCode: number } | undefined;
+/** `npm run` hands a Ctrl-C on to its child, which has received it already. */
+const SAME_PRESS_MS = 500;
+
+let received: { exitCode: number; at: number } | undefined;
 
 /** Returns the signal by which this process was told to stop, if any. */
 export function stopSignal(): { exitCode: number } | undefined {
@@ -17,8 +20,10 @@ export function onStop(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
+      const now = performance.now();
+      if (received && now - received.at < SAME_PRESS_MS) return;
       if (received) process.exit(received.exitCode);
-      received = { exitCode: EXIT_CODES[name] };
+      received = { exitCode: EXIT_CODES[name], at: now };
       writeAbove(process.stderr, 'Stopping after the requests in flight; press again to stop at once.\n');
       controller.abort();
     });

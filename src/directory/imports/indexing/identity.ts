@@ -52,7 +52,7 @@ export function countIdentity() {
 }
 
 /** Under this name, next to how fields are filled: the share of e-mails that no other creator has. */
-export const OWN_EMAILS = 'extracted_email (different ones)';
+export const OWN_EMAILS = 'distinct_emails';
 
 const FACTOR = 0x01000193;
 
