@@ -38,7 +38,7 @@ export async function loadPreview(
   }
   if (query.walk) {
     const price = priceAt(Math.max(1, total), BLOCK);
-    return { total, preview: { ...price, limit: BLOCK, at_limit_100: priceAt(total, MAX_LIMIT), ...more } };
+    return { total, preview: { ...price, limit: BLOCK, at_limit_100: price, ...more } };
   }
   const { limit } = pageOfQuery(query);
   return { total, preview: { ...priceAt(total, limit), limit, at_limit_100: priceAt(total, MAX_LIMIT), ...more } };
