@@ -24,6 +24,7 @@ const NAMES = [
   'أحمد عبد الله',
   'Søren Ångström',
   'Chef Paris',
+  '김민지'.normalize('NFD'),
 ];
 
 const PLACES: [string, string | null, string | null][] = [
@@ -78,6 +79,8 @@ describe('a name', () => {
     ["O'Brien", [9, 10, 11]],
     ['O´Brien', [9, 10, 11]],
     ['ana kitchen', [12]],
+    ['김민지', [18]],
+    ['김민지'.normalize('NFD'), [18]],
     ['Noel', [12]],
     ['Nol', [13]],
     ['анна', [14]],

@@ -13,6 +13,9 @@ describe('the address of a profile', () => {
       'instagram.com/%40dr.cocktail',
       ' @instagram.com/dr.cocktail ',
       '\u2068instagram.com/dr.cocktail\u2069',
+      '<https://instagram.com/dr.cocktail>',
+      '“instagram.com/dr.cocktail”,',
+      '(instagram.com/dr.cocktail.)',
     ],
   ])('%s is a handle on Instagram', (text) => {
     expect(parseHandleAddress(text)).toEqual({ platform: 'photo_app', handle: 'dr.cocktail' });

@@ -1,8 +1,8 @@
 import { fold, foldAccents, variants } from '../../kit/values/fold.ts';
 
 const PLAIN = /^[^'`\u0080-\uffff]*$/;
-/** The engine keeps marks that stand beside their letter instead of in one character with it. */
-const LONE_MARK = /[\u0300-\u036f]/;
+/** The engine keeps marks and letters of Hangul that stand beside others instead of in one character with them. */
+const isComposed = (word: string): boolean => !/[\u0300-\u036f]/.test(word) && word.normalize('NFC') === word;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 /** Spaces and punctuation, save the apostrophes inside a word. */
 const BETWEEN_WORDS = /(?:(?!['’‘‛′])[\s\p{P}|+<>=~])+/u;
@@ -30,7 +30,7 @@ export function expandWord(word: string): readonly string[] {
 
 function listSpellings(word: string): string[] {
   const folded = fold(word);
-  const isIndexed = folded === foldAccents(word) && !LONE_MARK.test(word);
+  const isIndexed = folded === foldAccents(word) && isComposed(word);
   return [...(isIndexed ? [] : [folded]), ...variants(word)].filter((other) => LETTER_OR_DIGIT.test(other));
 }
 

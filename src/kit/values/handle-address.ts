@@ -49,17 +49,24 @@ const POSTS: ReadonlySet<string> = new Set(['p', 'reel', 'tv', 'video', 'photo']
 /** A host with a path, a query or nothing behind it. */
 const ADDRESS = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})\.?(?::\d+)?(?:([/?#].*))?$/is;
 
+/** What people copy along with an address or a handle: quotes, brackets, the comma behind it. */
+const WRAPPING = /^[\s<([{"'“”„«‹]+|[\s>)\]}"'“”„»›,;]+$/g;
+const unwrap = (text: string): string => withoutUnseen(text).replaceAll('＠', '@').replace(WRAPPING, '');
+
+/** Neither platform has a handle that ends with a period: it ends a sentence. */
+const withoutPeriod = (name: string): string => name.replace(/\.+$/, '');
+
 function readInstagram(parts: readonly string[]): string | null {
   const isInside = parts[0] === '_u' || (parts[0] === 'stories' && parts[1] !== 'highlights');
   const [name = '', next = ''] = isInside ? parts.slice(1) : parts;
   if (!isInside && POSTS.has(next)) return null;
-  const handle = name.replace(/^@/, '');
+  const handle = withoutPeriod(name.replace(/^@/, ''));
   return HANDLE.test(handle) && !RESERVED.has(handle.toLowerCase()) ? handle : null;
 }
 
 /** TikTok's pages of its own have no @. */
 function readTikTok([name = '', next = '']: readonly string[]): string | null {
-  const handle = name.slice(1);
+  const handle = withoutPeriod(name.slice(1));
   return name.startsWith('@') && !POSTS.has(next) && HANDLE.test(handle) ? handle : null;
 }
 
@@ -84,12 +91,7 @@ function decode(part: string): string {
  * address at a platform, such as the handle `ana.com`.
  */
 export function parseHandleAddress(text: string): HandleAddress | undefined {
-  const [, host = '', path = ''] =
-    ADDRESS.exec(
-      withoutUnseen(text)
-        .trim()
-        .replace(/^@(?=.*\/)/s, ''),
-    ) ?? [];
+  const [, host = '', path = ''] = ADDRESS.exec(unwrap(text).replace(/^@(?=.*\/)/s, '')) ?? [];
   const labels = host.toLowerCase().split('.');
   const domain = labels.slice(-2).join('.');
   const platform = HOSTS.get(domain);
@@ -106,7 +108,7 @@ export function parseHandleAddress(text: string): HandleAddress | undefined {
 /** The handle that the text means on a platform: itself, without the leading @, or the one in a profile's address. */
 export function readHandle(text: string, platform: HandlePlatform): HandleReading {
   const address = parseHandleAddress(text);
-  if (!address) return { handle: withoutUnseen(text).trim().replace(/^@/, '').replace(/\/+$/, '') };
+  if (!address) return { handle: unwrap(text).replace(/^@/, '').replace(/\/+$/, '') };
   if (address.platform !== platform) return { problem: 'other_platform', platform: address.platform };
   return address.handle === null ? { problem: 'not_a_profile' } : { handle: address.handle };
 }
