@@ -217,7 +217,7 @@ describe('a search that finds nobody', () => {
     expect(await suggest({ city: 'Colonge' })).toEqual([0, []]);
     expect(await suggest({ city: 'Pragu, Germany', q: 'creator' })).toEqual([
       0,
-      [{ parameter: 'city', value: 'Pragu, Germany', instead: null, total: 31 }],
+      [{ parameter: 'city', value: 'Pragu, Germany', instead: null, total: 32 }],
     ]);
   });
 
