@@ -80,7 +80,7 @@ const Printed = z.object({ creators: z.number(), left: z.number().optional(), cr
 async function runNight(commands: string): Promise<z.infer<typeof Printed>> {
   const env = {
     ...CHILD_ENV,
-    PATH: `${path.join(folder, 'bin')}:${path.dirname(process.execPath)}:${process.env.PATH}`,
+    PATH: `${path.join(folder, 'bin')}:${path.dirname(process.execPath)}:${CHILD_ENV.PATH}`,
     ROLLCALL_URL: app.url,
     ROLLCALL_DATA_KEY: dataKey,
   };
