@@ -63,6 +63,12 @@ const isLongEnough = (key: string) => [...key].length >= (LATIN.test(key) ? SHOR
 /** `Koeln` for `Köln`. The parts of a name with an apostrophe are no names of the place. */
 const withoutUmlauts = (name: string) => variants(name.replace(/['’‘ʼ`´]/gu, ''));
 
+/** `罗马` for `罗马市`, `부산` for `부산광역시`. */
+function withoutCity(name: string): string[] {
+  const short = name.replace(/(?:市|(?:특별|광역)?시)$/u, '');
+  return short !== name && short.length >= SHORTEST ? [short] : [];
+}
+
 const preferred = readPreferredNames();
 const byHand = Names.parse(readJson(own('nicknames.json')));
 
@@ -97,7 +103,9 @@ function listNames(area: string, name: string, place: Place | undefined): string
   const others = place?.alternatenames.filter((other) => !LATIN.test(other)) ?? [];
   const own = [name, ...(place ? [place.name] : [])];
   const names = [...(preferred.get(String(place?.geonameid)) ?? []), ...own, ...others];
-  const written = [...names, ...names.flatMap(withoutUmlauts)].map(placeKey).filter(isLongEnough);
+  const written = [...names, ...names.flatMap(withoutUmlauts), ...names.flatMap(withoutCity)]
+    .map(placeKey)
+    .filter(isLongEnough);
   const spoken = (byHand[area]?.[name] ?? []).map(placeKey);
   return [...new Set([...written, ...spoken])].filter((key) => key !== placeKey(name)).sort();
 }

@@ -66,6 +66,7 @@ describe('a city value', () => {
     ['Londres, Angleterre', 'London, GB'],
     ['Paris, Франция', 'Paris, FR'],
     ['北京，中国', 'Beijing, CN'],
+    ['罗马', 'Rome, IT'],
     ['Kinshasa Democratic Republic of the Congo', 'Kinshasa, CD'],
     ['Austin TX USA', 'Austin, TX'],
     ['Austin, TX USA', 'Austin, TX'],
@@ -174,6 +175,8 @@ describe('a stored row', () => {
     expect(listCityIds('Odessa', null, null)).toEqual([...texas, ...ukraine]);
     expect(listCityIds('Odessa', null, 'France')).toEqual([]);
     expect(listCityIds('New York, NY', null, null)).toEqual(listCityIds('New York', 'NY', 'US'));
+    expect(listCityIds('Bogotá, D.C.', null, 'Colombia')).toEqual(listCityIds('Bogota', null, 'CO'));
+    expect(listCityIds('Toronto, ON', null, null)).toEqual(listCityIds('Toronto', 'Ontario', 'Canada'));
   });
 
   test('in a city of 500,000 people under any of its names is found by its main name and by each other', () => {

@@ -322,8 +322,8 @@ function readCityInArea(value: string): PlaceReading | undefined {
   const key = placeKey(name);
   const found = key === '' ? undefined : readArea(key, rest);
   if (!found) return undefined;
-  // A province, or a country in another language, was a part of the text.
-  const isKnown = rest.map(placeKey).every((part) => stateByKey.has(part) || longKnownCountries.has(part));
+  // A province, or a country in another language, may stand in a stored city that has no country.
+  const isKnown = found.state !== undefined || longKnownCountries.has(placeKey(rest.at(-1) ?? ''));
   const area = { ...found, ...(isKnown ? {} : { asSent: foldAccents(value) }) };
   const withState = rest.length === 2 ? findMetro(`${name},${rest[0]}`) : undefined;
   if (withState) return { kind: 'metro', metro: withState };

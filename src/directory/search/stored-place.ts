@@ -63,12 +63,17 @@ function isBlank(text: string | null): boolean {
 }
 
 /** A city may carry its state or country inside (`Brooklyn, NY`); the row's own columns win over it. */
-function readStoredPlace(city: string, state: string | null, country: string | null): StoredPlace {
+function readStoredPlace(
+  city: string,
+  state: string | null,
+  country: string | null,
+  isName = (key: string) => metroByAlias.has(key) || membersByKey.has(key),
+): StoredPlace {
   let stateText = isBlank(state) ? null : state;
   let countryText = isBlank(country) ? null : country;
   const whole = placeKey(city);
   const [name = '', ...tail] = city.split(',', 3);
-  const isWhole = tail.length === 0 || metroByAlias.has(whole) || membersByKey.has(whole);
+  const isWhole = tail.length === 0 || isName(whole);
   for (const part of isWhole ? [] : tail) {
     if (!stateText && findStateCode(part, countryText)) stateText = part;
     else if (!countryText && findCountryCode(part)) countryText = part;
@@ -92,7 +97,7 @@ export function listCityIds(city: string | null, state: string | null, country: 
   const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
   const kept = cityIds.get(question);
   if (kept !== undefined) return kept;
-  const place = readStoredPlace(city, state, country);
+  const place = readStoredPlace(city, state, country, (key) => citiesByKey.has(key) || citiesByOtherName.has(key));
   const named = [...(citiesByKey.get(place.key) ?? []), ...(citiesByOtherName.get(place.key) ?? [])];
   const ids = named.filter((one) => one.id !== 0 && agrees(place, one)).map(({ id }) => id);
   return remember(cityIds, question, [...new Set(ids)].slice(0, MOST_CITIES));
