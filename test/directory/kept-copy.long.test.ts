@@ -142,7 +142,7 @@ async function write(how: typeof upsertCreators, ...rows: unknown[]): Promise<vo
 }
 
 async function optOut(pk: number): Promise<void> {
-  await forget(directory.engines, { kind: 'pk', value: String(pk) }, { reason: 'A letter', by: 'operator' });
+  await forget(directory.engines, { kind: 'pk', value: pk }, { reason: 'A letter', by: 'operator' });
 }
 
 /** Waits until the server shows all that was written before. */
