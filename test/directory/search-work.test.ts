@@ -46,7 +46,10 @@ describe('the work of a brand’s searches', () => {
     const key = await own.key('brand');
     const end = await work.enter(own.id, 100);
     // Fills what may wait, so that the next call is refused at once.
-    const waiting = work.enter(own.id, 512).then((ended) => ended());
+    const waiting = work.enter(own.id, 512).then(
+      (ended) => ended(),
+      () => undefined,
+    );
     const usernames = Array.from({ length: 900 }, (_, i) => `nobody${i}`);
     const post = {
       method: 'POST',
