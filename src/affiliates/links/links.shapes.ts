@@ -25,7 +25,6 @@ import type { ListedLink } from './links.ts';
 
 /** Figures of a new link. */
 export const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
-const NO_FIGURES: LinkFigures = { ...NOTHING, others: [] };
 
 export const LINK_TYPES = ['discount_code', 'link'] as const;
 const type = z
@@ -469,7 +468,7 @@ export function toLink(
   linksUrl: string,
   row: ListedLink,
   {
-    figures = NO_FIGURES,
+    figures = { ...NOTHING, others: [] },
     budget = [],
   }: { figures?: LinkFigures | undefined; budget?: z.output<typeof Budgets> | undefined } = {},
 ) {
