@@ -55,7 +55,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   delivered: 'good',
   completed: 'good',
   signed: 'good',
-  hired: 'good',
   succeeded: 'good',
   resolved: 'good',
   won: 'good',
@@ -90,9 +89,12 @@ const TONES: Readonly<Record<string, Tone>> = {
   exhausted: 'bad',
 };
 
+/** A creator who is hired is active: the two are one status to people. */
+const shownAs = (state: string) => (state === 'hired' ? 'active' : state);
+
 /** A status in words; its colour only repeats them. */
 export function Badge({ state }: { state: string }) {
-  return <span className={`badge ${TONES[state] ?? 'quiet'}`}>{words(state)}</span>;
+  return <span className={`badge ${TONES[shownAs(state)] ?? 'quiet'}`}>{words(shownAs(state))}</span>;
 }
 
 /** Content only for people who may call the operation. */

@@ -94,10 +94,7 @@ export function Roster() {
   ];
   return (
     <>
-      <PageHead
-        title="Roster"
-        hint="The creators you work with. “Hired” ones are active too: they were added by their handle."
-      >
+      <PageHead title="Roster" hint="The creators you work with.">
         <Download id="list_roster" query={query} name="roster.csv" />
         <IfMay needs="create_import">
           <Link className="button" to="/imports/new" search={{ of: 'roster' }}>
