@@ -79,17 +79,17 @@ describe.skipIf(!hasBrowser('The audit log in a browser'))('the audit log and ad
     const { page, go, complaints } = open;
     await go('/audit');
     await page.getByLabel('Record', { exact: true }).selectOption('cmp');
-    await page.getByText('2 changes', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('2 changes', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Saved views' }).click();
     await page.getByLabel('Name of the view').fill('Campaigns');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Saved views' }).click();
     await page.getByRole('button', { name: 'Clear the filters' }).click();
-    await page.getByText('2 changes', { exact: true }).waitFor({ state: 'hidden' });
+    await page.locator('.table-top').getByText('2 changes', { exact: true }).waitFor({ state: 'hidden' });
     await page.reload();
     await page.getByRole('button', { name: 'Saved views' }).click();
     await page.getByRole('button', { name: 'Campaigns', exact: true }).click();
-    await page.getByText('2 changes', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('2 changes', { exact: true }).waitFor();
     expect(complaints.splice(0)).toEqual([]);
   });
 

@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
 
   it('lists orders by every filter of the API, the largest first', async () => {
     const { page, go } = desktop;
-    const showsCount = (text: string) => page.getByText(text, { exact: true }).waitFor();
+    const showsCount = (text: string) => page.locator('.table-top').getByText(text, { exact: true }).waitFor();
     await go('/orders');
     await showsCount('5 orders');
     await page.getByRole('button', { name: 'More filters' }).click();

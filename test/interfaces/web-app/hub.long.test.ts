@@ -124,15 +124,15 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
   it('filter a list by name; the address keeps the filter', async () => {
     const { page, go } = desktop;
     await go('/commissions');
-    await page.getByText('2 commissions', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('2 commissions', { exact: true }).waitFor();
     await page.getByLabel('Creator', { exact: true }).fill('cleo');
     await page.getByRole('option', { name: /Cleo Hart/ }).click();
-    await page.getByText('1 commission', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('1 commission', { exact: true }).waitFor();
     await page.reload();
-    await page.getByText('1 commission', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('1 commission', { exact: true }).waitFor();
     await expect.poll(() => page.getByLabel('Creator', { exact: true }).inputValue()).toBe('Cleo Hart');
     await page.getByLabel('Creator', { exact: true }).fill('');
-    await page.getByText('2 commissions', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('2 commissions', { exact: true }).waitFor();
   });
 
   it('have a signed contract that can be read and printed', async () => {

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     const link = page.getByRole('link', { name: '3 commissions to review' });
     await shoot(page, 'morning-home');
     await link.click();
-    await page.getByText('3 commissions', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('3 commissions', { exact: true }).waitFor();
     await page.getByLabel('Review').selectOption({ label: 'All' });
     await page.getByRole('row', { name: /fresh-1.*Pending until/ }).waitFor();
     await page.getByRole('row', { name: /unpaid-1.*Order not paid/ }).waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await clean();
     await refused.getByRole('button', { name: 'Approve the other 3' }).click();
     await refused.waitFor({ state: 'hidden' });
-    await page.getByText('6 commissions', { exact: true }).waitFor();
+    await page.locator('.table-top').getByText('6 commissions', { exact: true }).waitFor();
   });
 
   it('explains why an order has not paid yet', async () => {
