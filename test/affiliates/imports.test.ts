@@ -387,10 +387,11 @@ describe('an import', () => {
     const before = await listOrders(get);
     const rows = Array.from({ length: 620 }, (_, i) => `B${i},2026-03-03T10:00:00Z,10.00,EUR,b${i}@shop.example`);
     const done = await importFile(app, key, 'orders', make(rows), { source: 'Shop' });
-    expect(done.undo).toMatchObject({ possible: true, removes: 620, why: null });
+    expect(done.undo).toMatchObject({ possible: true, removes: 620, stays: 0, why: null });
     const touched = { source: 'Shop', order_id: 'B7', currency: 'EUR', amount: 11, placed_at: '2026-03-03T10:00:00Z' };
     clock.at += 1_000;
     await send(`${app.url}/v1/orders`, key, 'POST', touched);
+    expect((await getImport(app, key, done.id)).undo).toMatchObject({ removes: 620, stays: 1 });
 
     expect((await send(`${app.url}/v1/imports/${done.id}/undo`, key, 'POST', {})).status).toBe(202);
     await runJobs(app);

@@ -35,13 +35,14 @@ describe(`files of ${FORMATS.length} formats from ${LOCALES.length} countries, d
       const result = await checkCase(made);
       const isRight = result.silent === null && result.answered === null && result.refused === null;
       if (!isRight && !isRefusedRightly(made, result)) wrong.push(result);
-      expect(new Set(result.codes).size, result.name).toBeLessThanOrEqual(4);
+      expect(new Set(result.codes).size, result.name).toBeLessThanOrEqual(3);
       if (!made.format.isKnown || !made.isPristine) continue;
       pristine += 1;
       // Tax in prices and partial refunds become questions once for a source, whatever wrote the file.
       if (result.codes.some((code) => code !== 'tax_in_prices' && code !== 'partial_refunds')) questioned += 1;
     }
     expect(wrong).toEqual([]);
-    if (pristine > 0) expect(questioned / pristine).toBeLessThanOrEqual(0.5);
+    // A few files drawn at random may be of the one format that lacks its currency.
+    if (pristine > 0) expect(questioned / pristine).toBeLessThanOrEqual(pristine > 100 ? 0.1 : 0.5);
   });
 });

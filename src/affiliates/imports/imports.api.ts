@@ -35,16 +35,17 @@ import {
 } from './imports.ts';
 import { eachLine, listLines, listRefused } from './lines.ts';
 import { mappings } from './mappings.ts';
+import { countStaying } from './staying.ts';
 import { type StoredRefusal, toShownFault } from './tallies.ts';
 import { waitForImport } from './wait.ts';
 
 const tag = 'Imports';
 const one = { path: '/v1/imports/{id}', tag, item: Import } as const;
 
-function toUndo(row: ListedImport, now: Date) {
+function toUndo(row: ListedImport, now: Date, stays: number | null) {
   const why = findUndoObstacle(row, now);
   const until = row.endedAt === null ? null : new Date(row.endedAt.getTime() + UNDO_MS).toISOString();
-  return { possible: why === null, until: why === null ? until : null, removes: row.writes, why };
+  return { possible: why === null, until: why === null ? until : null, removes: row.writes, stays, why };
 }
 
 const NOTHING_READ: Pick<
@@ -65,7 +66,7 @@ const NOTHING_READ: Pick<
 };
 
 /** The import as the API shows it. While it is read again, nothing of the earlier reading is shown. */
-function toImport(row: ListedImport, { clock }: Pick<Context, 'clock'>): Import {
+function toImport(row: ListedImport, { clock }: Pick<Context, 'clock'>, stays: number | null = null): Import {
   const { reading, sha256, fileName, sizeBytes, mapping, options, keyId, sameAs } = row;
   const shown = row.status === 'reading' || reading === null ? NOTHING_READ : reading;
   return {
@@ -78,7 +79,7 @@ function toImport(row: ListedImport, { clock }: Pick<Context, 'clock'>): Import 
     mapping: { ...mapping },
     options,
     reading_id: row.readingId,
-    undo: toUndo(row, clock.now()),
+    undo: toUndo(row, clock.now(), stays),
     by: keyId,
   };
 }
@@ -146,8 +147,11 @@ const importOperations = [
         .default(0)
         .describe('Seconds to wait while it is `reading`, `running` or `undoing`.'),
     }),
-    find: async (context, { caller, params, query }) =>
-      toImport(await waitForImport(context, caller.brandId, params.id, query.wait), context),
+    find: async (context, { caller, params, query }) => {
+      const row = await waitForImport(context, caller.brandId, params.id, query.wait);
+      const isUndoable = findUndoObstacle(row, context.clock.now()) === null;
+      return toImport(row, context, isUndoable ? await countStaying(context.postgres.db, row) : null);
+    },
   }),
   patch({
     ...one,
@@ -166,10 +170,18 @@ const importOperations = [
     id: 'confirm_import',
     status: 202,
     summary: 'Record what was read',
-    description: 'Confirms exactly the reading that was seen. A worker records it.',
+    description:
+      'Confirms exactly the reading that was seen. A worker records it, or compares a `reconciliation` with our orders.',
     forAgents: { example: { id: 'imp_…', reading_id: 'rdg_…', mode: 'plan' } },
     body: ImportConfirm,
-    errors: ['NOT_FOUND', 'READING_OUTDATED', 'QUESTIONS_OPEN', 'INVALID_STATE_TRANSITION', 'CREATOR_LIMIT_REACHED'],
+    errors: [
+      'NOT_FOUND',
+      'CONFLICT',
+      'READING_OUTDATED',
+      'QUESTIONS_OPEN',
+      'INVALID_STATE_TRANSITION',
+      'CREATOR_LIMIT_REACHED',
+    ],
     hints: { planned: true },
     weighs: { pays: { column: 'of', value: 'payouts' } },
     lookUp: async (context, call) => {

@@ -12,11 +12,23 @@ import { MappingProblem, UnsupportedFile } from '../../platform/imports/reading/
 import { type Read, readRecords, readTable } from '../../platform/imports/reading/read-table.ts';
 import type { ByteSource, Line, Question, Request } from '../../platform/imports/reading/shapes.ts';
 import { type ClaimedJob, JobFailure, type JobKind, type TurnOutcome } from '../../platform/jobs/jobs.ts';
+import { toReadingRequest } from '../reconciliations/read.ts';
+import { findStore } from '../reconciliations/reconciliations.ts';
 import { KnownDoubts } from './ask-known.ts';
+import { judgeCompared } from './compare-orders.ts';
 import type { Of } from './imports.shapes.ts';
-import { clearImport, failImport, type ImportRow, KEPT_MS, listDueImports, type StoredReading } from './imports.ts';
+import {
+  clearImport,
+  failImport,
+  type ImportRow,
+  KEPT_MS,
+  listDueImports,
+  type StoredReading,
+  stopImport,
+} from './imports.ts';
 import { findMapping } from './mappings.ts';
 import { listNamesakes } from './people.ts';
+import { refuseReading } from './refuse-reading.ts';
 import { type Judged, Tallies, toMajorSums, toShownLine } from './tallies.ts';
 import { commissionsWriter } from './write-commissions.ts';
 import { ordersWriter } from './write-orders.ts';
@@ -25,13 +37,20 @@ import { payoutsWriter } from './write-payouts.ts';
 import { rosterWriter } from './write-roster.ts';
 import type { Writer } from './writer.ts';
 
-const WRITERS: Readonly<Record<Of, Writer>> = {
+const WRITERS: Readonly<Record<Exclude<Of, 'reconciliation'>, Writer>> = {
   orders: ordersWriter,
   commissions: commissionsWriter,
   roster: rosterWriter,
   payouts: payoutsWriter,
   payment_details: paymentsWriter,
 };
+
+const getJudge = (of: Of): Writer['judge'] => (of === 'reconciliation' ? judgeCompared : WRITERS[of].judge);
+
+function getWriter(of: Of): Writer {
+  if (of === 'reconciliation') throw new Error('A comparison records nothing.');
+  return WRITERS[of];
+}
 
 /** Records of one transaction. */
 const BATCH = 500;
@@ -59,6 +78,12 @@ function toByteSource({ files }: Context, { storageKey, fileName, sizeBytes }: I
 }
 
 async function toRequest(db: Db, row: ImportRow, now: Date): Promise<Request> {
+  const stored = row.stored === null ? {} : { stored: row.stored };
+  if (row.of === 'reconciliation') {
+    const store = row.integrationId === null ? undefined : await findStore(db, row.brandId, row.integrationId);
+    if (!store) throw new JobFailure('The store no longer exists.');
+    return { ...toReadingRequest(store, row.mapping, now), ...stored };
+  }
   const brand = await getBrand(db, row.brandId);
   const stores = await db
     .selectFrom('integrations')
@@ -69,7 +94,7 @@ async function toRequest(db: Db, row: ImportRow, now: Date): Promise<Request> {
   return {
     of: row.of,
     mapping: row.mapping,
-    ...(row.stored === null ? {} : { stored: row.stored }),
+    ...stored,
     brand: { currency: brand.currency, timeZone: brand.timeZone, stores },
     now,
   };
@@ -103,7 +128,7 @@ function addFault(judged: Judged, { plan }: ImportRow): Judged {
 
 /** Compares a batch; lines that were not read keep their outcome, and all keep their order. */
 async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]> {
-  const judged = await WRITERS[row.of].judge(
+  const judged = await getJudge(row.of)(
     db,
     row,
     lines.filter(({ outcome }) => outcome === 'read'),
@@ -193,46 +218,6 @@ async function addNamesakes(db: Db, brandId: string, { questions, ...reading }: 
         }));
       return { ...question, options };
     }),
-  };
-}
-
-function refuseReading(row: ImportRow, kind: string, message: string): Read {
-  return {
-    plan: null,
-    reading: {
-      status: 'refused',
-      reading_id: `${row.id}-${row.revision}`,
-      file: { name: row.fileName, size_bytes: row.sizeBytes, sha256: row.sha256.toString('hex') },
-      format: null,
-      text: {
-        encoding: '',
-        separator: '',
-        header_line: null,
-        sheet: null,
-        sheets: [],
-        totals_lines: [],
-        repaired: 0,
-        differing: [],
-      },
-      columns: [],
-      readings: {
-        dates: null,
-        time_zone: 'UTC',
-        time_zone_by: 'brand',
-        decimal: null,
-        unit: 'major',
-        goods: null,
-        tax: null,
-        currency: null,
-      },
-      statuses: [],
-      questions: [],
-      counts: { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 },
-      sums: [],
-      refusals: [{ kind, lines: 0, first_lines: [], message }],
-      warnings: [],
-      sample: [],
-    },
   };
 }
 
@@ -345,7 +330,7 @@ class Stopped extends Error {}
 async function writeBatch(context: Context, row: ImportRow, lines: readonly Line[], handled: number): Promise<void> {
   const { postgres, clock } = context;
   await inWork(postgres.db, clock, toActor(row), async (work) => {
-    const writer = WRITERS[row.of];
+    const writer = getWriter(row.of);
     const { numUpdatedRows } = await work.db
       .updateTable('imports')
       .set({ handled: handled + lines.length, updatedAt: work.now })
@@ -440,7 +425,7 @@ async function undo(context: Context, row: ImportRow, signal: AbortSignal): Prom
         )
         .returning(['noun', 'rowId', 'before'])
         .execute();
-      const gone = writes.length === 0 ? 0 : ((await WRITERS[row.of].undo?.(work, row, writes)) ?? 0);
+      const gone = writes.length === 0 ? 0 : ((await getWriter(row.of).undo?.(work, row, writes)) ?? 0);
       return { writes: writes.length, gone };
     });
     rows += taken.gone;
@@ -468,6 +453,7 @@ export const importKind: JobKind = {
     return row.status === 'undoing' ? await undo(context, row, signal) : done(0);
   },
   failed: failImport,
+  cancelled: stopImport,
 };
 
 const AT_ONCE = 100;

@@ -4,7 +4,7 @@ import { ListQuery, PageQuery, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { ImportMapping } from '../../platform/imports/imports.shapes.ts';
 
-export const OF = ['orders', 'commissions', 'roster', 'payouts', 'payment_details'] as const;
+export const OF = ['orders', 'commissions', 'roster', 'payouts', 'payment_details', 'reconciliation'] as const;
 export type Of = (typeof OF)[number];
 
 const STATUSES = [
@@ -33,7 +33,8 @@ const of = z
   .enum(OF)
   .describe(
     '`orders`: past orders. `commissions`: what creators were paid elsewhere. `roster`: creators with their codes. ' +
-      '`payouts`: payments that were made. `payment_details`: where creators are paid.',
+      '`payouts`: payments that were made. `payment_details`: where creators are paid. `reconciliation`: a store’s own ' +
+      'list of orders, which is compared with ours and recorded nowhere.',
   );
 
 export const Options = z.strictObject({
@@ -76,6 +77,12 @@ export const ImportCreate = z
         'Where the file comes from, in your own words: a shop or a tool. Records of one source are known again.',
       )
       .meta({ example: 'Our former tool' }),
+    integration_id: z
+      .string()
+      .max(100)
+      .optional()
+      .describe('Store whose orders a `reconciliation` compares. It may be omitted if the brand has only one.')
+      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
     mapping: orJson(ImportMapping)
       .optional()
       .describe('How the file is read, where that is already settled; JSON in a form.')
@@ -254,6 +261,11 @@ export const Import = z
       )
       .meta({ example: 'ready' }),
     source: source.describe('Where the file comes from.').meta({ example: 'Our former tool' }),
+    integration_id: z
+      .string()
+      .nullable()
+      .describe('Store whose orders are compared; null for other kinds.')
+      .meta({ example: null }),
     file: z
       .object({
         name: untrusted('Name of the file as it was sent.', 'orders_export.csv'),
@@ -362,16 +374,25 @@ export const Import = z
     job_id: z
       .string()
       .nullable()
-      .describe('Job that reads, writes or undoes it.')
+      .describe('Job that reads, writes or undoes it. That of a confirmed `reconciliation` has its result.')
       .meta({ example: 'job_0Uo3xK2mVdT2aXs7LpRb' }),
     handled: count('Records that the run has handled so far.'),
-    result: Result.nullable().describe('What was written; null before the end of the run.'),
+    result: Result.nullable().describe('What was written; null before the end of the run, and for a `reconciliation`.'),
     error: z.string().nullable().describe('Why it failed; null unless it did.').meta({ example: null }),
     undo: z
       .object({
         possible: z.boolean().describe('It can be undone now.').meta({ example: true }),
         until: timestamp.nullable().describe('When that ends; null if it never could be.'),
-        removes: count('Written records that an undo looks at.'),
+        removes: count('Written rows that an undo looks at.'),
+        stays: z
+          .number()
+          .int()
+          .nullable()
+          .describe(
+            'Of these, rows that stay because something else changed or refers to them since, up to 10,000; null in lists, ' +
+              'and where only the undo itself finds them.',
+          )
+          .meta({ example: 0 }),
         why: z.string().nullable().describe('Why it cannot be undone; null if it can.').meta({ example: null }),
       })
       .describe('What undoing it would do.'),

@@ -18,8 +18,10 @@ import { lockBrand } from '../../platform/brands/brands.ts';
 import { ImportMapping } from '../../platform/imports/imports.shapes.ts';
 import type { Plan } from '../../platform/imports/reading/plan.ts';
 import type { Mapping, Option, Question, Reading } from '../../platform/imports/reading/shapes.ts';
-import { createJob, type JobRow } from '../../platform/jobs/jobs.ts';
+import { cancelJob, createJob, type JobRow } from '../../platform/jobs/jobs.ts';
 import { claimUpload, type StoredFile } from '../../workflow/assets/uploads.ts';
+import { resolveStore } from '../reconciliations/reconciliations.ts';
+import { startComparison } from './compare-orders.ts';
 import {
   type ImportCreate,
   type ImportFilter,
@@ -72,6 +74,7 @@ const DEFAULT_SOURCES = {
   roster: 'Import',
   payouts: 'Import',
   payment_details: 'Import',
+  reconciliation: 'Reconciliation',
 } as const;
 
 export const imports = listing({
@@ -131,11 +134,16 @@ const updateImport = (db: Db, brandId: string, id: string, change: Updateable<Im
 /** Takes a file over, and lets a worker read it. */
 export async function createImport(
   work: Work,
-  { of, source = DEFAULT_SOURCES[of], mapping = {}, options = {} }: ImportCreate,
+  { of, source = DEFAULT_SOURCES[of], integration_id, mapping = {}, options = {} }: ImportCreate,
   file: StoredFile,
   keyId: string | null,
 ): Promise<ListedImport> {
   const { db, now, brandId } = work;
+  if (of !== 'reconciliation' && integration_id !== undefined)
+    throw validationError([
+      { field: 'integration_id', code: 'not_allowed', message: 'is only for `of: reconciliation`.' },
+    ]);
+  const store = of === 'reconciliation' ? await resolveStore(work, integration_id, true) : null;
   await lockBrand(db, brandId);
   const open = db.selectFrom('imports').where('brandId', '=', brandId);
   const isOpen = open.where('status', 'in', ['reading', 'needs_answers', 'ready']).select(COUNT);
@@ -148,6 +156,7 @@ export async function createImport(
     of,
     status: 'reading',
     source,
+    integrationId: store?.id ?? null,
     fileName: file.name,
     sizeBytes: file.sizeBytes,
     sha256: Buffer.from(file.sha256, 'hex'),
@@ -238,6 +247,7 @@ async function countKnown(db: Db, { brandId, of }: Pick<ImportRow, 'brandId' | '
     roster: { table: 'roster_entries', changedAt: 'greatest(added_at, updated_at)' },
     payouts: { table: 'payouts', changedAt: 'greatest(created_at, updated_at, paid_at)' },
     payment_details: { table: 'payment_profiles', changedAt: 'greatest(created_at, updated_at)' },
+    reconciliation: { table: 'orders', changedAt: 'greatest(created_at, updated_at)' },
   }[of];
   const { rows } = await sql<{ records: number; changedAt: Date | null }>`
     select count(*)::int as records, max(${sql.raw(changedAt)}) as changed_at from ${sql.table(table)}
@@ -261,8 +271,11 @@ export async function confirmImport(work: Work, id: string, readingId: string): 
   const current = await imports.get(db, brandId, id);
   if (!row) throw refuseConfirmation(current, readingId);
   await assertRoom(db, brandId, row.reading?.added ?? 0);
-  const job = await startStep(work, row, 'run');
-  await updateImport(db, brandId, id, { jobId: job.id });
+  if (row.of === 'reconciliation') {
+    const { id: jobId } = await startComparison(work, row);
+    // The job has the file from here on.
+    await updateImport(db, brandId, id, { jobId, storageKey: null });
+  } else await updateImport(db, brandId, id, { jobId: (await startStep(work, row, 'run')).id });
   await storeMapping(work, row);
   const { counts, sums } = row.reading ?? {};
   const audited = { ...toAudit(row), counts, sums, known: await countKnown(db, row) };
@@ -284,6 +297,7 @@ export async function removeImport(work: Work, id: string): Promise<ListedImport
     .returningAll()
     .executeTakeFirst();
   if (stopped) {
+    if (stopped.of === 'reconciliation' && stopped.jobId !== null) await cancelJob(db, brandId, stopped.jobId, now);
     work.audit({ resourceId: id, old: toAudit(old), new: toAudit(stopped) });
     return await imports.get(db, brandId, id);
   }
@@ -303,6 +317,7 @@ export async function removeImport(work: Work, id: string): Promise<ListedImport
 /** Says why an import cannot be undone; null if it can. */
 export function findUndoObstacle({ of, status, options, endedAt }: ImportRow, now: Date): string | null {
   if (of === 'payouts') return 'What was paid stays: a payment is locked once it is recorded.';
+  if (of === 'reconciliation') return 'It recorded nothing.';
   if (of === 'orders' && options.pays === true) return 'Orders that paid creators stay.';
   if (status !== 'done' && status !== 'stopped' && status !== 'failed') return 'It has not ended, or was undone.';
   if (endedAt !== null && endedAt.getTime() + UNDO_MS < now.getTime()) return 'It ended more than 30 days ago.';
@@ -341,6 +356,32 @@ export async function failImport(work: Work, { id: jobId, error }: Pick<JobRow, 
     .where('brandId', '=', brandId)
     .where('jobId', '=', jobId)
     .where('status', 'in', ['reading', 'running', 'undoing'])
+    .execute();
+}
+
+/** Records that the job of a step was cancelled, in the transaction that ends it. */
+export async function stopImport(work: Work, { id: jobId }: Pick<JobRow, 'id'>): Promise<void> {
+  const { db, now, brandId } = work;
+  await db
+    .updateTable('imports')
+    .set({ endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
+    .set({ status: sql`case status when 'running' then 'stopped' when 'reading' then 'expired' else 'failed' end` })
+    .set({ error: sql`case status when 'undoing' then 'Its job was cancelled.' end` })
+    .where('brandId', '=', brandId)
+    .where('jobId', '=', jobId)
+    .where('status', 'in', ['reading', 'running', 'undoing'])
+    .execute();
+}
+
+/** Records that the comparison of a store's file ended. Its result is the job's. */
+export async function endComparison(work: Work, { id: jobId }: Pick<JobRow, 'id'>): Promise<void> {
+  const { db, now, brandId } = work;
+  await db
+    .updateTable('imports')
+    .set({ status: 'done', endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
+    .where('brandId', '=', brandId)
+    .where('jobId', '=', jobId)
+    .where('status', '=', 'running')
     .execute();
 }
 

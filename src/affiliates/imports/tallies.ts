@@ -1,7 +1,14 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import type { Fault, Line, ReadRecord, Sum as ReadSum, Refusal } from '../../platform/imports/reading/shapes.ts';
+import type {
+  ComparedRecord,
+  Fault,
+  Line,
+  ReadRecord,
+  Sum as ReadSum,
+  Refusal,
+} from '../../platform/imports/reading/shapes.ts';
 import type { ImportLine, Outcome } from './imports.shapes.ts';
 
 /** A line of the file with what the brand's own records make of it. */
@@ -24,8 +31,27 @@ interface Sum {
 
 const MONEY: readonly string[] = ['amount', 'refunded', 'sale_amount', 'fee'];
 
+/** An order to compare; a range of goods is shown by both ends. */
+function toShownOrder({ goods, ...order }: ComparedRecord): Record<string, unknown> {
+  const { order_id, order_number, is_refunded, is_cancelled } = order;
+  const { currency = null, least = 0, most = 0, refunded = 0 } = goods ?? {};
+  const toMajor = (minor: number) => (currency === null ? null : fromMinor(minor, currency));
+  const amounts = { currency, amount: toMajor(least), amount_most: toMajor(most), refunded: toMajor(refunded) };
+  return { order_id, order_number, ...amounts, is_refunded, is_cancelled };
+}
+
+/** What a record adds to the sums; undefined for records without money. */
+function findMoney(record: ReadRecord | null): { currency: string; amount: number; refunded: number } | undefined {
+  if (record?.kind === 'order') return record;
+  if (record?.kind === 'paid') return { ...record, refunded: 0 };
+  if (record?.kind !== 'compared' || record.goods === null) return undefined;
+  const { currency, least, refunded } = record.goods;
+  return { currency, amount: least, refunded };
+}
+
 /** A record with its amounts in major units. */
 function toShownRecord(record: ReadRecord): Record<string, unknown> {
+  if (record.kind === 'compared') return toShownOrder(record);
   const { kind: _kind, ...fields } = record;
   if (!('currency' in record)) return { ...fields };
   const { currency } = record;
@@ -76,13 +102,14 @@ export class Tallies {
   add({ line, outcome, kind, message }: Judged): void {
     this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1);
     if (outcome === 'refused' && kind !== null) this.#refuse(kind, line, message ?? kind);
-    const { record } = line;
-    if (record?.kind !== 'order' && record?.kind !== 'paid') return;
-    const key = `${outcome} ${record.currency}`;
-    const sum = this.#sums.get(key) ?? { currency: record.currency, outcome, records: 0, minor: [0, 0] };
+    const money = findMoney(line.record);
+    if (!money) return;
+    const { currency, amount, refunded } = money;
+    const key = `${outcome} ${currency}`;
+    const sum = this.#sums.get(key) ?? { currency, outcome, records: 0, minor: [0, 0] };
     sum.records += 1;
-    sum.minor[0] += record.amount;
-    sum.minor[1] += record.kind === 'order' ? record.refunded : 0;
+    sum.minor[0] += amount;
+    sum.minor[1] += refunded;
     this.#sums.set(key, sum);
   }
 

@@ -10,6 +10,7 @@ import { upsertSource } from '../stores/connections/connections.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
 import type { OrderReading } from '../stores/formats/provider.ts';
 import type { ImportRow } from './imports.ts';
+import { isOrderUntouched } from './staying.ts';
 import type { Judged } from './tallies.ts';
 import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Writer } from './writer.ts';
 
@@ -168,8 +169,7 @@ async function undo(work: Work, _row: ImportRow, writes: readonly { rowId: strin
   const { db, brandId } = work;
   const ids = writes.map(({ rowId }) => rowId);
   const { rows } = await sql<{ integrationId: string; orderId: string }>`
-    delete from orders where brand_id = ${brandId} and id = any(${ids}::text[]) and updated_at is null
-      and attribution ->> 'reason' = 'history' and not exists (select from commissions where commissions.order_id = orders.id)
+    delete from orders where brand_id = ${brandId} and id = any(${ids}::text[]) and ${isOrderUntouched}
     returning integration_id, order_id`.execute(db);
   if (rows.length === 0) return 0;
   const keys = sql`(integration_id, order_id) in (select * from unnest(

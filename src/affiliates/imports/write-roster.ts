@@ -18,6 +18,7 @@ import { insertLinks, insertStates } from '../links/links.ts';
 import { listLinkStarts } from '../terms/effective.ts';
 import type { ImportRow } from './imports.ts';
 import { getRosterLimit } from './limits.ts';
+import { isEntryUntouched } from './staying.ts';
 import type { Judged } from './tallies.ts';
 import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Write, type Writer } from './writer.ts';
 
@@ -197,13 +198,10 @@ async function undoLinks({ db, brandId, now }: Work, ids: readonly string[]): Pr
 /** Takes entries off the roster whose creators nothing but this import refers to. */
 async function undoEntries({ db, brandId, now }: Work, ids: readonly string[]): Promise<number> {
   if (ids.length === 0) return 0;
-  const unused = ['commissions', 'payouts', 'past_commissions', 'applications', 'contracts', 'deliverables'].map(
-    (table) => sql`not exists (select from ${sql.table(table)} as used where used.creator_id = entry.creator_id)`,
-  );
   const { rows } = await sql`
     update roster_entries as entry set status = 'removed', updated_at = ${now}
-    where entry.brand_id = ${brandId} and entry.id = any(${[...ids]}::text[]) and entry.status <> 'removed'
-      and entry.updated_at is null and ${sql.join(unused, sql` and `)} returning entry.id`.execute(db);
+    where entry.brand_id = ${brandId} and entry.id = any(${[...ids]}::text[])
+      and ${isEntryUntouched} returning entry.id`.execute(db);
   return rows.length;
 }
 

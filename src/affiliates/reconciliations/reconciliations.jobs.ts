@@ -18,6 +18,7 @@ import {
   storeFile,
   type TurnOutcome,
 } from '../../platform/jobs/jobs.ts';
+import { endComparison, failImport, stopImport } from '../imports/imports.ts';
 import { openStore } from '../stores/connections/access.ts';
 import { getClient } from '../stores/formats/clients.ts';
 import {
@@ -435,7 +436,12 @@ async function runReconciliation(
 }
 
 /** Stores the store's orders first, then compares them. A lost turn reads its part again, or writes its file again. */
-export const reconciliationKind: JobKind = { run: runReconciliation };
+export const reconciliationKind: JobKind = {
+  run: runReconciliation,
+  ended: endComparison,
+  failed: failImport,
+  cancelled: stopImport,
+};
 
 /** Removes the store's orders of comparisons that have ended. */
 export const removeReconciled: Job = {

@@ -218,7 +218,12 @@ export async function releaseOrders(context: Context, { file }: UploadedOrders):
 
 export const toEmptyUpload = async (): Promise<UploadedOrders> => ({ sha256: '', file: null });
 
-async function resolveStore({ db, brandId }: Work, id: string | undefined, isFile: boolean): Promise<ComparedStore> {
+/** The store that a comparison names; a file may leave it open if the brand has only one. */
+export async function resolveStore(
+  { db, brandId }: Work,
+  id: string | undefined,
+  isFile: boolean,
+): Promise<ComparedStore> {
   if (id === undefined) {
     const only = isFile ? await findOnlyStore(db, brandId) : undefined;
     if (only) return only;
@@ -244,6 +249,25 @@ function resolvePeriod(
   throw invalidField('from', 'invalid', 'must be at least 15 minutes ago.');
 }
 
+type SentFile = Pick<StoredFile, 'name' | 'mimeType' | 'storageKey' | 'sizeBytes'> & { sha256: Buffer };
+
+/** Starts the job of a comparison, whose file is read by the plan, or by one that the job makes itself. */
+export async function startReconciliation(
+  work: Work,
+  request: ReconciliationRequest,
+  plan: Plan | null,
+  file: SentFile | null,
+): Promise<ListedJob> {
+  const { db, now, brandId } = work;
+  const job = await createJob(work, { kind: RECONCILIATION, request, dueAt: now });
+  await storePlan(db, job, plan);
+  if (!file) return job;
+  const { storageKey, name, mimeType, sizeBytes, sha256 } = file;
+  const sent = { number: 1, name, mimeType, storageKey, rows: 0, sizeBytes, sha256 };
+  await insertFile(db, { ...sent, jobId: job.id, brandId, createdAt: now });
+  return { ...job, files: [{ ...sent, sha256: sha256.toString('hex') }] };
+}
+
 export async function createReconciliation(
   work: Work,
   body: ReconciliationCreate,
@@ -267,12 +291,8 @@ export async function createReconciliation(
     until: until ? until.toISOString() : null,
     time_zone: timeZone,
   };
-  const job = await createJob(work, { kind: RECONCILIATION, request, dueAt: now });
-  await storePlan(db, job, settled?.isWhole ? settled.plan : null);
-  if (!file) return job;
-  const { storageKey, name, mimeType, sizeBytes } = file;
+  const plan = settled?.isWhole ? settled.plan : null;
+  if (!file) return await startReconciliation(work, request, plan, null);
   if (!(await claimUpload(db, brandId, file))) throw new Error('The file was discarded before its job was created.');
-  const sent = { number: 1, name, mimeType, storageKey, rows: 0, sizeBytes, sha256: Buffer.from(file.sha256, 'hex') };
-  await insertFile(db, { ...sent, jobId: job.id, brandId, createdAt: now });
-  return { ...job, files: [{ ...sent, sha256: file.sha256 }] };
+  return await startReconciliation(work, request, plan, { ...file, sha256: Buffer.from(file.sha256, 'hex') });
 }

@@ -4,7 +4,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { wrongState } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
-import { cancelJob, jobs, toAuditValues, toJob } from './jobs.ts';
+import { cancelJob, getKind, jobs, toAuditValues, toJob } from './jobs.ts';
 import { expireJobFiles, runTurns } from './turns.ts';
 
 const status = z
@@ -131,13 +131,15 @@ const jobOperations = [
     item: Job,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     lookUp: async (context) => context,
-    apply: async ({ db, now, brandId, audit }, { params: { id } }, context) => {
+    apply: async (work, { params: { id } }, context) => {
+      const { db, now, brandId, audit } = work;
       const old = await jobs.get(db, brandId, id);
       const row = await cancelJob(db, brandId, id, now);
       if (!row) {
         const { status } = await jobs.get(db, brandId, id);
         throw wrongState('job', status, 'cancelled', []);
       }
+      await getKind(row.kind).cancelled?.(work, row);
       audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
       return toJob({ ...row, files: [] }, context);
     },

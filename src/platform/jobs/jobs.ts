@@ -312,6 +312,8 @@ export interface JobKind {
   /** Runs in the transaction that ends the job. */
   ended?(work: Work, job: JobRow): Promise<void>;
   failed?(work: Work, job: JobRow): Promise<void>;
+  /** Runs in the transaction that cancels the job. */
+  cancelled?(work: Work, job: JobRow): Promise<void>;
 }
 
 const kinds = new Map<string, JobKind>();

@@ -10,6 +10,7 @@ import { openRest, type Rest } from './rest.ts';
 interface Options {
   of?: string;
   source?: string;
+  store?: string;
   set: Record<string, unknown>;
   map?: string;
   option: Record<string, boolean>;
@@ -84,6 +85,7 @@ async function sendFile(rest: Rest, file: string, options: Options & { of: strin
   const form = new FormData();
   form.append('of', options.of);
   if (options.source !== undefined) form.append('source', options.source);
+  if (options.store !== undefined) form.append('integration_id', options.store);
   form.append('mapping', JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(stored), ...options.set }));
   form.append('options', JSON.stringify(options.option));
   form.append('file', new File([readNamedFile(file)], path.basename(file)));
@@ -113,6 +115,7 @@ async function importFile(file: string, options: Options & { of: string }): Prom
   }
   const done = await confirm(rest, read);
   if (options.json) print(JSON.stringify(done, null, 2));
+  else if (done.of === 'reconciliation') print(`${done.status}: the differences are the result of ${done.job_id}`);
   else print(`${done.status}: ${done.result?.written ?? 0} written, ${done.result?.known ?? 0} known`);
   if (done.status !== 'done') throw new Error(done.error ?? `The import is ${done.status}.`);
   if ((done.counts?.refused ?? 0) > 0) around().exitCode = SOME_REFUSED;
@@ -124,6 +127,7 @@ export const addFileArguments = (command: Command): Command =>
     .argument('[file]', "a file of another tool's: CSV, TSV or .xlsx")
     .addOption(new Option('--of <kind>', 'what it has').choices([...OF]))
     .addOption(new Option('--source <name>', 'where it comes from').argParser(filled))
+    .addOption(new Option('--store <id>', 'store whose orders are compared').argParser(filled))
     .option('--set <name=value>', 'settles how it is read, such as dates=dmy', collectSetting, {})
     .addOption(new Option('--map <file>', 'a mapping as JSON').argParser(filled))
     .option('--option <name>', 'what is written: pays, add_creators or create', collectOption, {})

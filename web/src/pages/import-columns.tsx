@@ -54,12 +54,17 @@ const PERSON_FIELDS = [
 const PAYMENT_FIELDS = [
   ...['email', 'name', 'first_name', 'last_name', 'instagram', 'tiktok', 'code', 'payment_email', 'payment_method'],
 ];
+const COMPARED_FIELDS = [
+  ...['order_id', 'order_number', 'currency', 'amount', 'subtotal', 'discount', 'total', 'shipping', 'taxes', 'fees'],
+  ...['refunded', 'refunded_tax', 'cancelled_at', 'status'],
+];
 const FIELDS: Readonly<Record<Import['of'], readonly string[]>> = {
   orders: ORDER_FIELDS,
   commissions: PAID_FIELDS,
   payouts: PAID_FIELDS,
   roster: PERSON_FIELDS,
   payment_details: PAYMENT_FIELDS,
+  reconciliation: COMPARED_FIELDS,
 };
 
 const MEANINGS: Readonly<Record<Import['of'], readonly string[]>> = {
@@ -68,6 +73,7 @@ const MEANINGS: Readonly<Record<Import['of'], readonly string[]>> = {
   payouts: ['paid', 'left_out'],
   roster: ['active', 'paused', 'left_out'],
   payment_details: ['active', 'paused', 'left_out'],
+  reconciliation: ['counts', 'refunded', 'left_out'],
 };
 
 /** Every column with samples and what it is, the statuses, and how times are read: folded, and changed one by one. */

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useId, useState } from 'react';
 import { uploadTo } from '../call/call.ts';
-import { useFirst } from '../call/use.ts';
+import { useAll, useFirst } from '../call/use.ts';
 import { Button, PageHead } from '../kit/parts.tsx';
 import { KINDS, type Kind } from './imports.tsx';
 
@@ -21,6 +21,8 @@ export function NewImport() {
   const of = isKind(asked) ? asked : 'orders';
   const sources = useSources(of);
   const [source, setSource] = useState('');
+  const [store, setStore] = useState('');
+  const stores = useAll('list_affiliate_stores', {}).data ?? [];
   const [file, setFile] = useState<File>();
   const [failure, setFailure] = useState<string>();
   const [isBusy, setBusy] = useState(false);
@@ -30,6 +32,7 @@ export function NewImport() {
     const form = new FormData();
     form.set('of', of);
     if (source.trim() !== '') form.set('source', source.trim());
+    if (of === 'reconciliation' && store !== '') form.set('integration_id', store);
     form.set('file', file);
     setBusy(true);
     setFailure(undefined);
@@ -66,6 +69,19 @@ export function NewImport() {
             ))}
           </select>
         </div>
+        {of === 'reconciliation' && (
+          <div className="field">
+            <label htmlFor={`${id}-store`}>Store</label>
+            <select id={`${id}-store`} value={store} onChange={({ target }) => setStore(target.value)}>
+              <option value="">The only one</option>
+              {stores.map(({ id: key, name }) => (
+                <option key={key} value={key}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </div>
+        )}
         <div className="field">
           <label htmlFor={`${id}-file`}>File</label>
           <input

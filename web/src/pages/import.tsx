@@ -93,10 +93,20 @@ const OUTCOMES = [
   ['refused', 'Refused'],
 ] as const;
 
+/** Nothing of a file that is compared is recorded. */
+const COMPARED_OUTCOMES = [
+  ['known', 'Here, to be compared'],
+  ['new', 'Missing here'],
+  ['repeated', 'Repeated in the file'],
+  ['left_out', 'Left out'],
+  ['refused', 'Cannot be read'],
+] as const;
+
 /** Counts and sums by outcome: what is left out is said, with its sum. */
-function Outcomes({ of: { counts, sums } }: { of: Import }) {
+function Outcomes({ of: { of, counts, sums } }: { of: Import }) {
   if (!counts) return null;
-  const rows = OUTCOMES.filter(([outcome]) => counts[outcome] > 0);
+  const listed = of === 'reconciliation' ? COMPARED_OUTCOMES : OUTCOMES;
+  const rows = listed.filter(([outcome]) => counts[outcome] > 0);
   return (
     <PlainTable
       caption="What becomes of the records"
@@ -189,6 +199,8 @@ function Sample({ of: { sample } }: { of: Import }) {
 }
 
 function recordLabel({ counts, sums, of }: Import): string {
+  const { known = 0, new: missing = 0 } = counts ?? {};
+  if (of === 'reconciliation') return `Compare ${counted(known + missing, 'order', 'orders')}`;
   const noun = {
     orders: 'order',
     commissions: 'commission',
@@ -203,7 +215,8 @@ function recordLabel({ counts, sums, of }: Import): string {
 
 function Review({ of }: { of: Import }) {
   const confirm = useChange('confirm_import', SHOWN);
-  const isEmpty = (of.counts?.new ?? 0) === 0 && (of.counts?.differs ?? 0) === 0;
+  const isCompared = of.of === 'reconciliation' && (of.counts?.known ?? 0) > 0;
+  const isEmpty = !isCompared && (of.counts?.new ?? 0) === 0 && (of.counts?.differs ?? 0) === 0;
   return (
     <Step title="Review">
       <p>{recognized(of)}</p>
@@ -275,8 +288,9 @@ function Undo({ of: { id, undo } }: { of: Import }) {
       onConfirm={() => change.mutateAsync({ params: { id } })}
     >
       <p>
-        {counted(undo.removes, 'row goes', 'rows go')}. What something else changed or refers to since stays. This is
-        possible until {day(undo.until)}.
+        {counted(undo.removes - (undo.stays ?? 0), 'row goes', 'rows go')}. What something else changed or refers to
+        since stays{undo.stays !== null && undo.stays > 0 && `: ${number(undo.stays)}`}. This is possible until{' '}
+        {day(undo.until)}.
       </p>
     </Confirm>
   );
@@ -289,7 +303,7 @@ function Report({ of }: { of: Import }) {
       {error && <p className="problem">{error}</p>}
       <Facts
         of={[
-          ['Recorded', result && number(result.written)],
+          ['Recorded', result && of.of !== 'reconciliation' && number(result.written)],
           ['Changed', result && result.updated > 0 && number(result.updated)],
           ['Known already', result && number(result.known)],
           ['Refused', of.counts && number(of.counts.refused)],
@@ -298,7 +312,13 @@ function Report({ of }: { of: Import }) {
       />
       <Refusals of={of} />
       <div className="actions">
-        <Undo of={of} />
+        {of.of === 'reconciliation' ? (
+          <Link className="button primary" to="/reconciliation" search={{}}>
+            See the differences
+          </Link>
+        ) : (
+          <Undo of={of} />
+        )}
         <Link className="button" to="/imports/new" search={{ of: of.of }}>
           Import another file
         </Link>

@@ -14,6 +14,7 @@ export const KINDS = [
   ['roster', 'Creators'],
   ['payouts', 'Payments that were made'],
   ['payment_details', 'Where creators are paid'],
+  ['reconciliation', 'Orders of a store, to compare'],
 ] as const;
 export type Kind = (typeof KINDS)[number][0];
 

@@ -810,7 +810,7 @@ export interface ImportLinesTable {
 export interface ImportMappingsTable {
   id: string;
   brandId: string;
-  of: 'orders' | 'commissions' | 'roster' | 'payouts' | 'payment_details';
+  of: 'orders' | 'commissions' | 'roster' | 'payouts' | 'payment_details' | 'reconciliation';
   source: string;
   headers: string[];
   headerHash: string;
@@ -830,7 +830,7 @@ export interface ImportWritesTable {
 export interface ImportsTable {
   id: string;
   brandId: string;
-  of: 'orders' | 'commissions' | 'roster' | 'payouts' | 'payment_details';
+  of: 'orders' | 'commissions' | 'roster' | 'payouts' | 'payment_details' | 'reconciliation';
   status:
     | 'reading'
     | 'needs_answers'
@@ -866,6 +866,7 @@ export interface ImportsTable {
   endedAt: Date | null;
   undoneAt: Date | null;
   dueAt: Date | null;
+  integrationId: string | null;
 }
 
 export interface InstallationTable {
