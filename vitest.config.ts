@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { deadlineMs, longDeadlineMs } from './test/run/deadline.ts';
 import { LongestFirst } from './test/run/longest-first.ts';
 // Draws the seed, once for all workers.
-import './test/harness/random-runs.ts';
+import './test/harness/kit/random-runs.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */
 const LONG = 'test/**/*.long.test.ts';

@@ -8,7 +8,7 @@ import { newId } from '../src/kit/values/ids.ts';
 import { createBrand } from '../src/platform/brands/brands.ts';
 import { Terms } from '../src/workflow/terms/terms.shapes.ts';
 import { insertVersions } from '../src/workflow/terms/versions.ts';
-import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
+import { orderNumber, shopifyOrder } from '../test/harness/affiliates/shopify-order.ts';
 
 const WEBHOOK_SECRET = 'whsec of the bench';
 const ASSIGNMENTS = 50;

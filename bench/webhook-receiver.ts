@@ -1,5 +1,5 @@
 import { createServer } from 'node:https';
-import { makeCertificate } from '../test/harness/certificate.ts';
+import { makeCertificate } from '../test/harness/kit/certificate.ts';
 
 /**
  * A receiver in a separate process. `/dead` accepts and never answers; for other paths it prints what arrived, and

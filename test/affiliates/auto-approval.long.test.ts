@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
+import { makeSale } from '../harness/affiliates/sales.ts';
 import {
   makeBrand,
   send,
@@ -10,7 +11,6 @@ import {
   until,
 } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { makeSale } from '../harness/sales.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
+import { approvalsOf } from '../harness/affiliates/paying.ts';
+import {
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  makeSales,
+  refund,
+  report,
+} from '../harness/affiliates/sales.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { approvalsOf } from '../harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale, makeSales, refund, report } from '../harness/sales.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { signIn } from '../harness/session.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { signIn } from '../harness/platform/session.ts';
 import { openShop } from './terms-shop.ts';
 
 let app: TestApp;

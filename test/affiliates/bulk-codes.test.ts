@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drawCode, foldName, isOffensive, pickStem } from '../../src/affiliates/links/slugs.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
+import { type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { linkBySlug } from '../harness/affiliates/clicks.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
-import { linkBySlug } from '../harness/clicks.ts';
 
 let app: TestApp;
 beforeAll(async () => {

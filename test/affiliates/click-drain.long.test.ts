@@ -8,11 +8,11 @@ import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { openRedis, type Redis } from '../../src/kit/engines/redis/open.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
-import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
+import { type Desk, openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, countedClicks, makeLink, metricOf, storedClicks } from '../harness/affiliates/clicks.ts';
 import { startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { click, countedClicks, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
+import { removeEngineData, startOwnEngines } from '../harness/kit/own-engines.ts';
 
 /** A Redis of its own: these tests kill it. */
 let engines: EmbeddedEngines;

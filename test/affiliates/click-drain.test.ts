@@ -12,11 +12,11 @@ import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../src/kit/engines/clickhouse/tsv.ts';
 import { openRedis, type Redis } from '../../src/kit/engines/redis/open.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { type Desk, openDesk } from '../harness/affiliates.ts';
+import { type Desk, openDesk } from '../harness/affiliates/affiliates.ts';
+import { countedClicks, metricsOf } from '../harness/affiliates/clicks.ts';
 import { engineUrls, meanwhile, startApp, type TestApp, until } from '../harness/app.ts';
-import { countedClicks, metricsOf } from '../harness/clicks.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { startProxy } from '../harness/proxy.ts';
+import { startProxy } from '../harness/kit/proxy.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -6,7 +6,7 @@ import { readForwarded } from '../../src/interfaces/links-host/forwarding.ts';
 import { NO_UTM, toUtmFields } from '../../src/interfaces/links-host/utm.ts';
 import { readCountry, readReferrerHost } from '../../src/interfaces/links-host/visit.ts';
 import { detectAgent } from '../../src/kit/values/visitor.ts';
-import { PHONE } from '../harness/clicks.ts';
+import { PHONE } from '../harness/affiliates/clicks.ts';
 
 describe('a destination', () => {
   it('keeps its query and fragment unchanged, except for an existing click id', () => {

@@ -4,11 +4,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fingerprintLink } from '../../src/interfaces/links-host/row.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
-import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
+import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, countedClicks, makeLink, metricOf, PHONE, storedClicks } from '../harness/affiliates/clicks.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { click, countedClicks, makeLink, metricOf, PHONE, storedClicks } from '../harness/clicks.ts';
 import { ownRedis } from '../harness/database.ts';
-import { type EngineProxy, startProxy } from '../harness/proxy.ts';
+import { type EngineProxy, startProxy } from '../harness/kit/proxy.ts';
 
 const redis = ownRedis();
 let app: TestApp;

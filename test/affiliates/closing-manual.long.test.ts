@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { approved, makePayer } from '../harness/affiliates/paying.ts';
+import { daysAgo, makeAssignment } from '../harness/affiliates/sales.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { approved, makePayer } from '../harness/paying.ts';
-import { daysAgo, makeAssignment } from '../harness/sales.ts';
 
 let app: TestApp;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-closing-'));

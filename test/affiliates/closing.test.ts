@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import {
   approved,
   codeOf,
@@ -10,8 +9,9 @@ import {
   recorded,
   settle,
   statusOf,
-} from '../harness/paying.ts';
-import { daysAgo, makeAssignment, makeSale, refund } from '../harness/sales.ts';
+} from '../harness/affiliates/paying.ts';
+import { daysAgo, makeAssignment, makeSale, refund } from '../harness/affiliates/sales.ts';
+import { call, send, startApp, type TestApp } from '../harness/app.ts';
 
 let app: TestApp;
 

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approvalsOf, codeOf, problemsOf } from '../harness/affiliates/paying.ts';
+import {
+  balancesOf,
+  makeAssignment,
+  makeSale,
+  makeSales,
+  makeUnapprovable,
+  refund,
+} from '../harness/affiliates/sales.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { approvalsOf, codeOf, problemsOf } from '../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSale, makeSales, makeUnapprovable, refund } from '../harness/sales.ts';
 
 let app: TestApp;
 let brand: TestBrand;

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approvalsOf, codeOf, problemsOf } from '../harness/affiliates/paying.ts';
+import {
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  makeUnapprovable,
+  report,
+} from '../harness/affiliates/sales.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { approvalsOf, codeOf, problemsOf } from '../harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale, makeUnapprovable, report } from '../harness/sales.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 let brand: TestBrand;

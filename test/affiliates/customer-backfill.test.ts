@@ -5,9 +5,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePastCustomers } from '../../src/affiliates/customers/past-customers.jobs.ts';
 import { DAY_MS } from '../../src/kit/values/duration.ts';
+import { bytesOf, jobOf, runJobs } from '../harness/analytics/exporting.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { bytesOf, jobOf, runJobs } from '../harness/exporting.ts';
 import { openShop, type TermsShop } from './terms-shop.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-backfilling-'));

@@ -4,9 +4,17 @@ import { type ReconsiderationOutcome, reconsiderOrderById } from '../../src/affi
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';
+import {
+  type Assignment,
+  asTest,
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  orderFacts,
+  report,
+} from '../harness/affiliates/sales.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { type Assignment, asTest, balancesOf, daysAgo, makeAssignment, orderFacts, report } from '../harness/sales.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

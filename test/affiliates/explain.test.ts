@@ -3,7 +3,6 @@ import { insertLinks, updateLink } from '../../src/affiliates/links/links.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import {
   type Assignment,
   asTest,
@@ -15,7 +14,8 @@ import {
   refund,
   report,
   reportRefunds,
-} from '../harness/sales.ts';
+} from '../harness/affiliates/sales.ts';
+import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 
 let app: TestApp;
 let brand: TestBrand;

@@ -3,12 +3,20 @@ import { searchLeaks } from '../../src/affiliates/leaks/leaks.jobs.ts';
 import { runReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
 import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
-import { deskOf, SHOP } from '../harness/affiliates.ts';
+import { deskOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink } from '../harness/affiliates/clicks.ts';
+import {
+  type Assignment,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  orderFacts,
+  refund,
+  report,
+} from '../harness/affiliates/sales.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { click, makeLink } from '../harness/clicks.ts';
 import { ownRedis } from '../harness/database.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, refund, report } from '../harness/sales.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
 
 let at = new Date();
 let app: TestApp;

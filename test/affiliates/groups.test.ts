@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { hashTerms } from '../../src/workflow/terms/terms.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
-import { testSeed } from '../harness/random-runs.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
 import { openShop, type TermsShop } from './terms-shop.ts';
 
 let app: TestApp;

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectAgent, errorOf } from '../harness/agent.ts';
+import { runJobs } from '../harness/analytics/exporting.ts';
 import { send, type TestApp } from '../harness/app.ts';
-import { runJobs } from '../harness/exporting.ts';
-import { confirmRead, getImport, importFile, makeImporter, readImport, startImporting } from '../harness/importing.ts';
+import { connectAgent, errorOf } from '../harness/interfaces/agent.ts';
+import {
+  confirmRead,
+  getImport,
+  importFile,
+  makeImporter,
+  readImport,
+  startImporting,
+} from '../harness/platform/importing.ts';
 
 const clock = { at: Date.parse('2026-11-27T18:00:00Z'), now: () => new Date(clock.at) };
 let app: TestApp;

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { differencesOf, seedOrders } from '../harness/affiliates/reconciling.ts';
+import { daysAgo } from '../harness/affiliates/sales.ts';
+import { jobOf } from '../harness/analytics/exporting.ts';
 import { makeBrand, send, type TestApp } from '../harness/app.ts';
-import { jobOf } from '../harness/exporting.ts';
 import {
   answerImport,
   confirmRead,
@@ -9,10 +12,7 @@ import {
   readImport,
   sendImport,
   startImporting,
-} from '../harness/importing.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { differencesOf, seedOrders } from '../harness/reconciling.ts';
-import { daysAgo } from '../harness/sales.ts';
+} from '../harness/platform/importing.ts';
 
 const clock = { at: Date.now(), now: () => new Date(clock.at) };
 let app: TestApp;

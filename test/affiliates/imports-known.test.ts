@@ -9,7 +9,7 @@ import {
   makeImporter,
   readImport,
   startImporting,
-} from '../harness/importing.ts';
+} from '../harness/platform/importing.ts';
 
 const clock = { at: Date.parse('2026-11-27T18:00:00Z'), now: () => new Date(clock.at) };
 let app: TestApp;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expireImports } from '../../src/affiliates/imports/imports.jobs.ts';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { runTurns } from '../../src/platform/jobs/turns.ts';
+import { runJobs } from '../harness/analytics/exporting.ts';
 import { call, send, type TestApp, unique, until } from '../harness/app.ts';
-import { runJobs } from '../harness/exporting.ts';
 import {
   answerImport,
   confirmRead,
@@ -14,8 +14,8 @@ import {
   readImport,
   sendImport,
   startImporting,
-} from '../harness/importing.ts';
-import { file } from '../harness/uploading.ts';
+} from '../harness/platform/importing.ts';
+import { file } from '../harness/platform/uploading.ts';
 
 const clock = { at: Date.parse('2026-11-27T18:00:00Z'), now: () => new Date(clock.at) };
 let app: TestApp;

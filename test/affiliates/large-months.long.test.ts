@@ -2,6 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { get, makePayer } from '../harness/affiliates/paying.ts';
+import { makeAssignment, makeSale } from '../harness/affiliates/sales.ts';
+import { jobOf } from '../harness/analytics/exporting.ts';
 import {
   type RollcallProcess,
   send,
@@ -12,9 +15,6 @@ import {
   until,
 } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf } from '../harness/exporting.ts';
-import { get, makePayer } from '../harness/paying.ts';
-import { makeAssignment, makeSale } from '../harness/sales.ts';
 
 const CREATORS = 24;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-months-'));

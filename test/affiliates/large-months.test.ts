@@ -4,11 +4,11 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { beginTurn } from '../../src/platform/jobs/jobs.ts';
+import { codeOf, get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
+import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../harness/affiliates/sales.ts';
+import { bytesOf, jobOf, runJobs } from '../harness/analytics/exporting.ts';
 import { call, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { bytesOf, jobOf, runJobs } from '../harness/exporting.ts';
-import { codeOf, get, makePayer, type Payer } from '../harness/paying.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../harness/sales.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-months-'));
 let database: TestDatabase;

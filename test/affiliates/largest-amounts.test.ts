@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { email } from '../harness/people.ts';
+import { email } from '../harness/platform/people.ts';
 
 let app: TestApp;
 

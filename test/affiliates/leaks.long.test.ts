@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DEFAULT_FRAUD_RULES } from '../../src/affiliates/rules/fraud-rules.ts';
-import { experiment } from '../harness/leaking-codes.ts';
+import { experiment } from '../harness/affiliates/leaking-codes.ts';
 
 const THRESHOLD = DEFAULT_FRAUD_RULES.code_leak.score;
 const CODES_OF_BRAND = 500;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scoreLeak } from '../../src/affiliates/leaks/leak-score.ts';
 import { DEFAULT_FRAUD_RULES } from '../../src/affiliates/rules/fraud-rules.ts';
-import { drawEvidence, experiment, PATTERNS, randomOf } from '../harness/leaking-codes.ts';
+import { drawEvidence, experiment, PATTERNS, randomOf } from '../harness/affiliates/leaking-codes.ts';
 
 const THRESHOLD = DEFAULT_FRAUD_RULES.code_leak.score;
 

@@ -3,6 +3,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/kit/operation/work.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
+import { makeSale } from '../harness/affiliates/sales.ts';
+import { type Assignment, post, putAssignment, sale } from '../harness/analytics/figures.ts';
 import {
   type Answer,
   call,
@@ -14,8 +16,6 @@ import {
   type TestApp,
   until,
 } from '../harness/app.ts';
-import { type Assignment, post, putAssignment, sale } from '../harness/figures.ts';
-import { makeSale } from '../harness/sales.ts';
 
 let app: TestApp;
 let session: pg.Client;

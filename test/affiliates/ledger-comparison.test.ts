@@ -3,8 +3,8 @@ import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { insertOrderFigures } from '../../src/analytics/figures/orders.ts';
 import { deleteFolded } from '../../src/analytics/figures/rollups.ts';
 import { insertPostings, listEntries, type SyncedEntry } from '../../src/analytics/figures/sync.ts';
+import { postAndSync, putAssignment, sale } from '../harness/analytics/figures.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
+import { makeMoneyStory, type Story } from '../harness/affiliates/money-story.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';
-import { makeMoneyStory, type Story } from '../harness/money-story.ts';
 
 let app: TestApp;
 let story: Story;

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { recordVerified, verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
+import { makeMoneyStory, type Story } from '../harness/affiliates/money-story.ts';
+import { makePayer } from '../harness/affiliates/paying.ts';
+import { daysAgo, makeSale } from '../harness/affiliates/sales.ts';
 import { engineUrls, send, startApp, type TestApp } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/database.ts';
-import { makeMoneyStory, type Story } from '../harness/money-story.ts';
-import { makePayer } from '../harness/paying.ts';
-import { daysAgo, makeSale } from '../harness/sales.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 let app: TestApp;
 let story: Story;

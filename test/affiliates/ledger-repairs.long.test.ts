@@ -3,9 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
+import {
+  type Assignment,
+  lateRefund,
+  move,
+  postAndSync,
+  putAssignment,
+  putClicks,
+  sale,
+} from '../harness/analytics/figures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';
-import { type Assignment, lateRefund, move, postAndSync, putAssignment, putClicks, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 

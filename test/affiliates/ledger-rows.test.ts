@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listWrongCommissions, listWrongPayouts } from '../../src/affiliates/ledger/mismatches.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
+import { approved, makePayer, recorded } from '../harness/affiliates/paying.ts';
+import { makeSale, refund } from '../harness/affiliates/sales.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { approved, makePayer, recorded } from '../harness/paying.ts';
-import { makeSale, refund } from '../harness/sales.ts';
 
 let app: TestApp;
 

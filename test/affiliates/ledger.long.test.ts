@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
+import {
+  type Assignment,
+  lateRefund,
+  move,
+  postAndSync,
+  putAssignment,
+  putClicks,
+  sale,
+} from '../harness/analytics/figures.ts';
 import { engineUrls, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/database.ts';
-import { type Assignment, lateRefund, move, postAndSync, putAssignment, putClicks, sale } from '../harness/figures.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 let app: TestApp;
 

@@ -4,8 +4,6 @@ import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/analytics/figures/sums.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
-import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/database.ts';
 import {
   type Assignment,
   findOldestUnsynced,
@@ -17,7 +15,9 @@ import {
   putClicks,
   sale,
   sync,
-} from '../harness/figures.ts';
+} from '../harness/analytics/figures.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { ownRedis } from '../harness/database.ts';
 
 let app: TestApp;
 

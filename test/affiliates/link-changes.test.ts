@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listNamedLinks } from '../../src/affiliates/links/links.ts';
-import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
+import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { connectTestStore, startStore, type TestStore } from '../harness/affiliates/store.ts';
 import { send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
 
 let app: TestApp;
 let desk: Desk;

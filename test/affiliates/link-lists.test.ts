@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
-import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
+import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
+import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { connectTestStore, startStore, type TestStore } from '../harness/affiliates/store.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
 
 let app: TestApp;
 let desk: Desk;

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Desk, openDesk } from '../harness/affiliates.ts';
+import { type Desk, openDesk } from '../harness/affiliates/affiliates.ts';
+import { madeAt, putManyLinks } from '../harness/affiliates/many-links.ts';
+import { type Statements, watchStatements } from '../harness/affiliates/statements.ts';
+import { type Assignment, putCreator } from '../harness/analytics/figures.ts';
 import { engineUrls, startApp, type TestApp } from '../harness/app.ts';
-import { type Assignment, putCreator } from '../harness/figures.ts';
-import { madeAt, putManyLinks } from '../harness/many-links.ts';
-import { type Statements, watchStatements } from '../harness/statements.ts';
 
 /** Of either creator more than one statement holds. */
 const LINKS = 12_100;

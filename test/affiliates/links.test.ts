@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listNamedLinks } from '../../src/affiliates/links/links.ts';
-import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
+import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { linkBySlug } from '../harness/affiliates/clicks.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
-import { linkBySlug } from '../harness/clicks.ts';
 
 let app: TestApp;
 let desk: Desk;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approved, get, makePayer, type Payer, recorded } from '../harness/affiliates/paying.ts';
+import { daysAgo, makeSale, orderFacts, report } from '../harness/affiliates/sales.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, get, makePayer, type Payer, recorded } from '../harness/paying.ts';
-import { daysAgo, makeSale, orderFacts, report } from '../harness/sales.ts';
 
 type Item = { [name: string]: string | number | null };
 

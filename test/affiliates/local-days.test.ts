@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCreatorPage } from '../../src/workflow/creators/creators.ts';
+import { approved, get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/analytics/exporting.ts';
+import { sync } from '../harness/analytics/figures.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
-import { sync } from '../harness/figures.ts';
-import { approved, get, makePayer, type Payer } from '../harness/paying.ts';
-import { makeAssignment } from '../harness/sales.ts';
 
 /**
  * 2 April, 07:00 in Sydney, which is eleven hours ahead until 5 April. At another moment in each run: ClickHouse drops a

@@ -3,11 +3,11 @@ import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { listWrongCommissions, listWrongPayouts } from '../../src/affiliates/ledger/mismatches.ts';
 import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
 import { createManualCommission, type ManualCommission } from '../../src/affiliates/reviews/reviews.ts';
+import { approved, get, makePayer, type Payer, recorded } from '../harness/affiliates/paying.ts';
+import { asTest, balancesOf } from '../harness/affiliates/sales.ts';
+import { sync } from '../harness/analytics/figures.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { sync } from '../harness/figures.ts';
-import { approved, get, makePayer, type Payer, recorded } from '../harness/paying.ts';
-import { asTest, balancesOf } from '../harness/sales.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 

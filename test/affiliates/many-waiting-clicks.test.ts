@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CLICK_STREAM } from '../../src/analytics/figures/sums.ts';
-import { openDesk, SHOP } from '../harness/affiliates.ts';
+import { openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink, metricOf, storedClicks } from '../harness/affiliates/clicks.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { click, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';
 import { ownRedis } from '../harness/database.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('waiting');
 let app: TestApp;

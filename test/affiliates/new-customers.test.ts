@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { DAY_MS } from '../../src/kit/values/duration.ts';
+import { syncOrders } from '../harness/analytics/figures.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
-import { syncOrders } from '../harness/figures.ts';
 import { openShop, type TermsShop } from './terms-shop.ts';
 
 let app: TestApp;

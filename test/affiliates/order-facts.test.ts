@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { StoredPostings } from '../../src/kit/outbox/ledger-entry.ts';
+import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/affiliates/ordering.ts';
+import { balancesOf, makeSale, report, reportRefunds } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/ordering.ts';
-import { balancesOf, makeSale, report, reportRefunds } from '../harness/sales.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Assignment, makeAssignment } from '../harness/affiliates/sales.ts';
+import { openShop } from '../harness/affiliates/shop.ts';
+import { shopifyOrder, shopifyRefund } from '../harness/affiliates/shopify-order.ts';
+import { wooOrder } from '../harness/affiliates/woo-order.ts';
+import { sync } from '../harness/analytics/figures.ts';
 import { makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { sync } from '../harness/figures.ts';
-import { type Assignment, makeAssignment } from '../harness/sales.ts';
-import { openShop } from '../harness/shop.ts';
-import { shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
-import { wooOrder } from '../harness/woo-order.ts';
 
 const NOW = new Date('2026-03-20T12:00:00Z');
 const PLACED = '2026-03-02T09:30:00Z';

@@ -3,7 +3,6 @@ import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { recordDispute } from '../../src/affiliates/orders/record.ts';
 import type { DisputeFacts } from '../../src/affiliates/stores/formats/facts.ts';
-import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import {
   asTest,
   balancesOf,
@@ -13,8 +12,9 @@ import {
   orderFacts,
   report,
   type Sale,
-} from '../harness/sales.ts';
-import { inEveryOrder } from '../harness/store.ts';
+} from '../harness/affiliates/sales.ts';
+import { inEveryOrder } from '../harness/affiliates/store.ts';
+import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { daysAgo, makeAssignment, makeSale, orderFacts, report } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { daysAgo, makeAssignment, makeSale, orderFacts, report } from '../harness/sales.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { makeAssignment } from '../harness/sales.ts';
-import { shopifyOrder } from '../harness/shopify-order.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { shopifyOrder } from '../harness/affiliates/shopify-order.ts';
 import {
   connectTestStore,
   deliver,
@@ -9,8 +8,9 @@ import {
   startStore,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../harness/store.ts';
-import { wooOrder } from '../harness/woo-order.ts';
+} from '../harness/affiliates/store.ts';
+import { wooOrder } from '../harness/affiliates/woo-order.ts';
+import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 
 let app: TestApp;
 let shopify: TestStore;

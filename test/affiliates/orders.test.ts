@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertLinks, insertStates, updateLink } from '../../src/affiliates/links/links.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';
+import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/affiliates/ordering.ts';
+import { type Assignment, asTest, balancesOf, report, reportRefunds } from '../harness/affiliates/sales.ts';
+import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/affiliates/store.ts';
 import { startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { commissionsOf, later, makeSeller, order, orderedAt } from '../harness/ordering.ts';
-import { type Assignment, asTest, balancesOf, report, reportRefunds } from '../harness/sales.ts';
-import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

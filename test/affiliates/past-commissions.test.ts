@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
+import { get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
+import { balancesOf } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { get, makePayer, type Payer } from '../harness/paying.ts';
-import { balancesOf } from '../harness/sales.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 

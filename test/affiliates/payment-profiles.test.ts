@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toPaypalRows, toRailMinor, toWiseRows } from '../../src/affiliates/payouts/rails.ts';
 import { toMailbox } from '../../src/kit/values/email.ts';
+import { approved, codeOf, get, makePayer, type Payer, recorded, settle } from '../harness/affiliates/paying.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
-import { mailsOf, pathOf } from '../harness/mail.ts';
-import { approved, codeOf, get, makePayer, type Payer, recorded, settle } from '../harness/paying.ts';
+import { mailsOf, pathOf } from '../harness/kit/mail.ts';
+import { BEHIND_PROXY, someAddress } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 let offsetMs = 0;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import {
   approvalsOf,
   approved,
@@ -11,8 +10,9 @@ import {
   recorded,
   settle,
   statusOf,
-} from '../harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
+} from '../harness/affiliates/paying.ts';
+import { balancesOf, daysAgo, makeAssignment, makeSale } from '../harness/affiliates/sales.ts';
+import { call, send, startApp, type TestApp } from '../harness/app.ts';
 
 let app: TestApp;
 

@@ -3,11 +3,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { createManualCommission } from '../../src/affiliates/reviews/reviews.ts';
+import {
+  approved,
+  codeOf,
+  get,
+  makePayer,
+  type Payer,
+  recorded,
+  settle,
+  statusOf,
+} from '../harness/affiliates/paying.ts';
+import { asTest, balancesOf, makeAssignment, refund, type Sale } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { approved, codeOf, get, makePayer, type Payer, recorded, settle, statusOf } from '../harness/paying.ts';
-import { randomRuns } from '../harness/random-runs.ts';
-import { asTest, balancesOf, makeAssignment, refund, type Sale } from '../harness/sales.ts';
+import { randomRuns } from '../harness/kit/random-runs.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 

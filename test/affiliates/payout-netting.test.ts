@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allocate } from '../../src/affiliates/payouts/allocate.ts';
+import { approved, codeOf, get, makePayer, recorded, settle, statusOf } from '../harness/affiliates/paying.ts';
+import { balancesOf, makeAssignment, makeSales, refund, report } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, codeOf, get, makePayer, recorded, settle, statusOf } from '../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSales, refund, report } from '../harness/sales.ts';
 
 let app: TestApp;
 

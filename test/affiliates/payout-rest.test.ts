@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  approved,
+  codeOf,
+  get,
+  makePayer,
+  post,
+  problemsOf,
+  recorded,
+  settle,
+  statusOf,
+} from '../harness/affiliates/paying.ts';
+import { balancesOf, makeSale, refund, report } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, codeOf, get, makePayer, post, problemsOf, recorded, settle, statusOf } from '../harness/paying.ts';
-import { balancesOf, makeSale, refund, report } from '../harness/sales.ts';
 
 let app: TestApp;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf, get, makePayer, post, problemsOf, recorded } from '../harness/affiliates/paying.ts';
+import { daysAgo, makeAssignment } from '../harness/affiliates/sales.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
-import { listEvents } from '../harness/applying.ts';
-import { codeOf, get, makePayer, post, problemsOf, recorded } from '../harness/paying.ts';
-import { daysAgo, makeAssignment } from '../harness/sales.ts';
+import { listEvents } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { approved, get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, get, makePayer, type Payer } from '../harness/paying.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
-import { makeAssignment } from '../harness/sales.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 
 let app: TestApp;
 beforeAll(async () => {

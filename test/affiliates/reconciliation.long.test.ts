@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { differencesOf, reconcileFile, seedOrders } from '../harness/affiliates/reconciling.ts';
+import { daysAgo } from '../harness/affiliates/sales.ts';
+import { jobOf, runJobs } from '../harness/analytics/exporting.ts';
 import { keysInTurn, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf, runJobs } from '../harness/exporting.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { differencesOf, reconcileFile, seedOrders } from '../harness/reconciling.ts';
-import { daysAgo } from '../harness/sales.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-reconciling-'));

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
-import { makeAssignment } from '../harness/sales.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
 import {
   connectTestStore,
   deliver,
@@ -10,7 +8,9 @@ import {
   startStore,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../harness/store.ts';
+} from '../harness/affiliates/store.ts';
+import { type Answer, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 
 const NOW = new Date('2026-03-20T12:00:00Z');
 let app: TestApp;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAssignment, makeSale, refund } from '../harness/affiliates/sales.ts';
+import { syncOrders } from '../harness/analytics/figures.ts';
 import { type Answer, startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { syncOrders } from '../harness/figures.ts';
-import { makeAssignment, makeSale, refund } from '../harness/sales.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
 
 const NOW = new Date('2026-03-20T12:00:00Z');
 const PERIOD = 'from=2026-03-01&to=2026-03-20';

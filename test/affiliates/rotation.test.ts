@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordOrder } from '../../src/affiliates/orders/record.ts';
-import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
+import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { asTest, daysAgo, makeAssignment, orderFacts } from '../harness/affiliates/sales.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { asTest, daysAgo, makeAssignment, orderFacts } from '../harness/sales.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 let at = new Date();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { get, makePayer, type Payer, recorded, settle } from '../harness/affiliates/paying.ts';
+import { makeAssignment, makeSale, report } from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { get, makePayer, type Payer, recorded, settle } from '../harness/paying.ts';
-import { makeAssignment, makeSale, report } from '../harness/sales.ts';
 
 let app: TestApp;
 

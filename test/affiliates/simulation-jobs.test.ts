@@ -4,10 +4,10 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { beginTurn } from '../../src/platform/jobs/jobs.ts';
+import { makeRivals, type Rivals, reportAll, reportedOrder } from '../harness/affiliates/rival-codes.ts';
+import { bytesOf, jobOf, runJobs } from '../harness/analytics/exporting.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { bytesOf, jobOf, runJobs } from '../harness/exporting.ts';
-import { makeRivals, type Rivals, reportAll, reportedOrder } from '../harness/rival-codes.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-simulating-'));

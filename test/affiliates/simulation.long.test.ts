@@ -12,12 +12,12 @@ import {
 import type { Attribution } from '../../src/affiliates/orders/attribution.shapes.ts';
 import { type SimulatedRules, simulateDecision } from '../../src/affiliates/orders/simulated-order.ts';
 import { DEFAULT_RULES, type Rules, toRecordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
+import { randomOf } from '../harness/affiliates/leaking-codes.ts';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { daysAgo, makeSale } from '../harness/affiliates/sales.ts';
+import { jobOf } from '../harness/analytics/exporting.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf } from '../harness/exporting.ts';
-import { randomOf } from '../harness/leaking-codes.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { daysAgo, makeSale } from '../harness/sales.ts';
 
 const ORDERS = 1_000_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;

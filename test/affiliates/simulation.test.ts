@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  makeRivals,
+  type ReportedOrder,
+  type Rivals,
+  reportAll,
+  reportedOrder,
+} from '../harness/affiliates/rival-codes.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { testSeed as seed } from '../harness/random-runs.ts';
-import { makeRivals, type ReportedOrder, type Rivals, reportAll, reportedOrder } from '../harness/rival-codes.ts';
+import { testSeed as seed } from '../harness/kit/random-runs.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -3,9 +3,9 @@ import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
+import { type Assignment, asTest, makeAssignment, makeSale } from '../harness/affiliates/sales.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { type Assignment, asTest, makeAssignment, makeSale } from '../harness/sales.ts';
 
 let database: TestDatabase;
 let app: TestApp;

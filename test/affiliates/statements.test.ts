@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  approved,
+  codeOf,
+  get,
+  makePayer,
+  type Payer,
+  problemsOf,
+  recorded,
+  settle,
+} from '../harness/affiliates/paying.ts';
+import { daysAgo, refund } from '../harness/affiliates/sales.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { mailsOf, pathOf } from '../harness/mail.ts';
-import { approved, codeOf, get, makePayer, type Payer, problemsOf, recorded, settle } from '../harness/paying.ts';
-import { daysAgo, refund } from '../harness/sales.ts';
+import { mailsOf, pathOf } from '../harness/kit/mail.ts';
 
 let app: TestApp;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { gmt, minute, openShop, orderedAt, type Shop } from '../harness/affiliates/shop.ts';
 import { send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { makeAssignment } from '../harness/sales.ts';
-import { gmt, minute, openShop, orderedAt, type Shop } from '../harness/shop.ts';
 
 let app: TestApp;
 beforeAll(async () => {

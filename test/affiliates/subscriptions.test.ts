@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { type Assignment, daysAgo, makeAssignment, orderFacts, report } from '../harness/affiliates/sales.ts';
+import { gmt, minute, openShop, type Shop } from '../harness/affiliates/shop.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { type Assignment, daysAgo, makeAssignment, orderFacts, report } from '../harness/sales.ts';
-import { gmt, minute, openShop, type Shop } from '../harness/shop.ts';
 
 let app: TestApp;
 beforeAll(async () => {

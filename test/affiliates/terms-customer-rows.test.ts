@@ -5,7 +5,7 @@ import { type CandidateNames, explainCustomer } from '../../src/affiliates/terms
 import type { CustomerCandidate } from '../../src/affiliates/terms/customers.ts';
 import { addMonths } from '../../src/affiliates/terms/months.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import {
   claims,
   createWorld,

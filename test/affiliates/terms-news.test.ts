@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
-import { mailsOf } from '../harness/mail.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
 import { openShop, type TermsShop } from './terms-shop.ts';
 
 let app: TestApp;

@@ -13,7 +13,7 @@ import { allocateShares } from '../../src/affiliates/terms/shares.ts';
 import { listTakeBacks } from '../../src/affiliates/terms/take-backs.ts';
 import { fromPpm } from '../../src/kit/values/money.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { commissionOn, line, PLACED, priceSale, toPricingInput } from './priced.ts';
 
 const RUNS = { seed: testSeed, numRuns: randomRuns(200) };

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { approved, get, makePayer, type Payer, recorded, settle, statusOf } from '../harness/affiliates/paying.ts';
+import {
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  refund,
+  report,
+  type Sale,
+} from '../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { approved, get, makePayer, type Payer, recorded, settle, statusOf } from '../harness/paying.ts';
-import { balancesOf, daysAgo, makeAssignment, makeSale, refund, report, type Sale } from '../harness/sales.ts';
 
 let app: TestApp;
 

@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkAlerts } from '../../src/analytics/alerts/alerts.jobs.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { insertPerson } from '../../src/platform/people/people.ts';
+import { type Assignment, putAssignment, putClicks } from '../harness/analytics/figures.ts';
 import { made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { type Assignment, putAssignment, putClicks } from '../harness/figures.ts';
-import { mailsOf } from '../harness/mail.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
 
 const DAY_MS = 86_400_000;
 const MONDAY = Date.parse('2026-03-09T00:00:00Z');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/analytics/figures.ts';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';
-import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 const NOW = new Date('2026-03-18T15:00:00Z');

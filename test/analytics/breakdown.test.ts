@@ -5,14 +5,14 @@ import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command, integer, query } from '../../src/kit/engines/clickhouse/query.ts';
-import { deskOf, SHOP } from '../harness/affiliates.ts';
+import { deskOf, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink } from '../harness/affiliates/clicks.ts';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { orderFacts, report } from '../harness/affiliates/sales.ts';
+import { sync } from '../harness/analytics/figures.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { click, makeLink } from '../harness/clicks.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { sync } from '../harness/figures.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { orderFacts, report } from '../harness/sales.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
 
 /** A separate database: another file's sync looks for clicks in its own Redis, and would send these orders without theirs. */
 let database: TestDatabase;

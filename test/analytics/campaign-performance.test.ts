@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putManyLinks } from '../harness/affiliates/many-links.ts';
+import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/analytics/figures.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
-import { putManyLinks } from '../harness/many-links.ts';
 
 /** Their ids are longer than what a server reads of a statement unless told. */
 const LINKS = 20_500;

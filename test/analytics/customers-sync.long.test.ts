@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { syncCustomers } from '../harness/analytics/figures.ts';
 import { makeBrand, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { syncCustomers } from '../harness/figures.ts';
-import { makeAssignment } from '../harness/sales.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -4,12 +4,12 @@ import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { seeded } from '../harness/affiliates/store-life.ts';
+import { syncCustomers } from '../harness/analytics/figures.ts';
 import { type Answer, made, makeBrand, meanwhile, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { syncCustomers } from '../harness/figures.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
-import { makeAssignment } from '../harness/sales.ts';
-import { seeded } from '../harness/store-life.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { syncCustomers } from '../harness/analytics/figures.ts';
 import { type Answer, makeBrand, SECRET, send, startApp, type TestApp } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { syncCustomers } from '../harness/figures.ts';
-import { makeAssignment } from '../harness/sales.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const NEW = 'decade00'.repeat(8);
 /** A name of no other test: ClickHouse knows batches of one database from those of another by their time. */

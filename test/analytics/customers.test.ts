@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareProportions } from '../../src/analytics/customers/customers.ts';
+import { makeAssignment } from '../harness/affiliates/sales.ts';
+import { syncCustomers } from '../harness/analytics/figures.ts';
 import { type Answer, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { syncCustomers } from '../harness/figures.ts';
-import { makeAssignment } from '../harness/sales.ts';
 
 /** A name of no other test: ClickHouse knows batches of one database from those of another by their time. */
 const NOW = new Date('2026-11-20T12:00:00.417Z');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { orderFacts, report } from '../harness/affiliates/sales.ts';
+import { compareDays, type Story, tellStory } from '../harness/analytics/days-oracle.ts';
+import { sync } from '../harness/analytics/figures.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { compareDays, type Story, tellStory } from '../harness/days-oracle.ts';
-import { sync } from '../harness/figures.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { orderFacts, report } from '../harness/sales.ts';
 
 /** The changes of the clocks of these zones in 2026. */
 const SPRING = '2026-03-29T00:00Z';

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { makeSale, makeSales, refund } from '../harness/affiliates/sales.ts';
+import { bytesOf, jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/analytics/exporting.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { bytesOf, jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { makeSale, makeSales, refund } from '../harness/sales.ts';
 
 const SECOND_MS = 1_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-exports-'));

@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { makeSale } from '../harness/affiliates/sales.ts';
+import { jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/analytics/exporting.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { makeSale } from '../harness/sales.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const SECOND_MS = 1_000;

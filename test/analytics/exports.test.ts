@@ -6,13 +6,21 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { beginTurn, updateProgress } from '../../src/platform/jobs/jobs.ts';
 import { removeEndedFiles } from '../../src/platform/jobs/turns.ts';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { asTest, makeSale, makeSales } from '../harness/affiliates/sales.ts';
+import {
+  bytesOf,
+  jobOf,
+  parquetRows,
+  rowsOf,
+  runJobs,
+  startExport,
+  storeClicks,
+} from '../harness/analytics/exporting.ts';
 import { makeBrand, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { bytesOf, jobOf, parquetRows, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { startProxy } from '../harness/proxy.ts';
-import { asTest, makeSale, makeSales } from '../harness/sales.ts';
-import { here } from '../harness/uploading.ts';
+import { startProxy } from '../harness/kit/proxy.ts';
+import { here } from '../harness/platform/uploading.ts';
 
 const SECOND_MS = 1_000;
 const DAY_MS = 86_400 * SECOND_MS;

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import {
   type Assignment,
   lateRefund,
@@ -9,7 +8,8 @@ import {
   putClicks,
   putCreator,
   sale,
-} from '../harness/figures.ts';
+} from '../harness/analytics/figures.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 
 let app: TestApp;
 let closed: TestApp;

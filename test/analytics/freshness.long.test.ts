@@ -6,12 +6,8 @@ import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
-import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
-import { startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { type Click, click, makeLink, type TrackedLink } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { sync } from '../harness/figures.ts';
-import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
+import { type Desk, openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { type Click, click, makeLink, type TrackedLink } from '../harness/affiliates/clicks.ts';
 import {
   connectTestStore,
   deliver,
@@ -19,7 +15,11 @@ import {
   startStore,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../harness/store.ts';
+} from '../harness/affiliates/store.ts';
+import { sync } from '../harness/analytics/figures.ts';
+import { startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { removeEngineData, startOwnEngines } from '../harness/kit/own-engines.ts';
 
 /** Engines of its own: this test kills ClickHouse, holds up its clicks, and decides when a worker runs. */
 let engines: EmbeddedEngines;

@@ -4,11 +4,8 @@ import { withFreshness, withFreshRows } from '../../src/analytics/figures/freshn
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
-import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
-import { startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { click, makeLink, type TrackedLink } from '../harness/clicks.ts';
-import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { sync } from '../harness/figures.ts';
+import { type Desk, openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink, type TrackedLink } from '../harness/affiliates/clicks.ts';
 import {
   connectTestStore,
   deliver,
@@ -16,7 +13,10 @@ import {
   startStore,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../harness/store.ts';
+} from '../harness/affiliates/store.ts';
+import { sync } from '../harness/analytics/figures.ts';
+import { startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 
 /** It holds up its clicks, and decides when they and its sales are in the figures. */
 let database: TestDatabase;

@@ -5,12 +5,12 @@ import { DAY_MS } from '../../src/kit/values/duration.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { daysAfter, timeIn } from '../../src/kit/values/time-zone.ts';
 import { insertPerson } from '../../src/platform/people/people.ts';
+import { jobOf, rowsOf, runJobs, startExport } from '../harness/analytics/exporting.ts';
+import { postAndSync, putAssignment, sale } from '../harness/analytics/figures.ts';
 import { call, made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf, rowsOf, runJobs, startExport } from '../harness/exporting.ts';
-import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { testSeed } from '../harness/random-runs.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
 
 /** Zones off the hour, with days of 23, 23.5, 24.5 and 25 hours, and the days around which their clocks change. */
 const ZONES = [

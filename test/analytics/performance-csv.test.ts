@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { putManyLinks } from '../harness/affiliates/many-links.ts';
+import { type Statements, watchStatements } from '../harness/affiliates/statements.ts';
+import {
+  type Assignment,
+  postAndSync,
+  putAssignment,
+  putClicks,
+  putCreator,
+  sale,
+} from '../harness/analytics/figures.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { type Assignment, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
-import { putManyLinks } from '../harness/many-links.ts';
-import { type Statements, watchStatements } from '../harness/statements.ts';
 
 /** More than one statement reads. */
 const LINKS = 1_500;

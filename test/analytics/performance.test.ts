@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { postAndSync, putAssignment, sale } from '../harness/analytics/figures.ts';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 let key: string;

@@ -16,15 +16,15 @@ import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
 import { command, integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
-import { type Desk, deskOf, openDesk, SHOP } from '../harness/affiliates.ts';
+import { type Desk, deskOf, openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink } from '../harness/affiliates/clicks.ts';
+import { type Assignment, post, postAndSync, putAssignment, sale, sync } from '../harness/analytics/figures.ts';
 import { makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
-import { CHILD_ENV } from '../harness/child.ts';
-import { runCli } from '../harness/cli.ts';
-import { click, makeLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { type Assignment, post, postAndSync, putAssignment, sale, sync } from '../harness/figures.ts';
-import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
-import { startUncertainClickHouse } from '../harness/uncertain-clickhouse.ts';
+import { removeEngineData, startOwnEngines } from '../harness/kit/own-engines.ts';
+import { startUncertainClickHouse } from '../harness/kit/uncertain-clickhouse.ts';
+import { CHILD_ENV } from '../harness/process/child.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 /** Engines of its own: this test kills ClickHouse, and reconciles the figures of every brand there is. */
 let engines: EmbeddedEngines;

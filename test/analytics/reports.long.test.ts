@@ -3,7 +3,7 @@ import { newId } from '../../src/kit/values/ids.ts';
 import { insertPerson } from '../../src/platform/people/people.ts';
 import { made, makeBrand, startApp, startScript, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { mailsOf } from '../harness/mail.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const DAY_MS = 86_400_000;
@@ -53,7 +53,7 @@ describe('a year of reports', () => {
         ids.set(report.id, every);
       }
       const env = { DATABASE_URL: database.url, DIRECTORY_ALIAS: unique('none') };
-      const start = () => startScript('test/harness/report-process.ts', env, [END]);
+      const start = () => startScript('test/harness/analytics/report-process.ts', env, [END]);
       const count = async () => {
         const { total } = await db
           .selectFrom('mails')

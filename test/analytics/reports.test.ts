@@ -4,10 +4,10 @@ import { mailReports } from '../../src/analytics/reports/reports.jobs.ts';
 import type { NewEntry } from '../../src/kit/outbox/ledger-entry.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { insertPerson } from '../../src/platform/people/people.ts';
+import { postAndSync, putAssignment, sale } from '../harness/analytics/figures.ts';
 import { made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
-import { mailsOf } from '../harness/mail.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
 
 const DAY_MS = 86_400_000;
 const clock = { at: 0, now: () => new Date(clock.at) };

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runExportSchedules } from '../../src/analytics/exports/schedules.jobs.ts';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { makeSale } from '../harness/affiliates/sales.ts';
+import { jobOf, ndjsonRows, runJobs, startExport } from '../harness/analytics/exporting.ts';
 import { makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { jobOf, ndjsonRows, runJobs, startExport } from '../harness/exporting.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
-import { makeSale } from '../harness/sales.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/kit/s3.ts';
 
 const DAY_MS = 86_400_000;
 const clock = { at: Date.parse('2026-03-10T12:00:00Z'), now: () => new Date(clock.at) };

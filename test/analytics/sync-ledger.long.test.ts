@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
+import { type Assignment, post, putAssignment, sale } from '../harness/analytics/figures.ts';
 import { makeBrand, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { type Assignment, post, putAssignment, sale } from '../harness/figures.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -8,9 +8,9 @@ import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';
+import { type Assignment, findOldestUnsynced, post, putAssignment, sale, sync } from '../harness/analytics/figures.ts';
 import { makeBrand, meanwhile, startApp, type TestApp, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { type Assignment, findOldestUnsynced, post, putAssignment, sale, sync } from '../harness/figures.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { PHONE } from '../harness/clicks.ts';
+import { PHONE } from '../harness/affiliates/clicks.ts';
 import type { Random } from './random.ts';
 import type { Assignment, World } from './world.ts';
 

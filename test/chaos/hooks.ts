@@ -4,7 +4,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { made } from '../harness/app.ts';
-import { type Received, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { type Received, type Receiver, startReceiver } from '../harness/kit/receiver.ts';
 import { wrong } from './check-clicks.ts';
 import type { OrderTally } from './orders.ts';
 import type { Brand } from './world.ts';

@@ -1,5 +1,5 @@
 import { multiplyPpm } from '../../src/kit/values/money.ts';
-import { orderNumber, shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
+import { orderNumber, shopifyOrder, shopifyRefund } from '../harness/affiliates/shopify-order.ts';
 import type { Random } from './random.ts';
 import type { Assignment, Brand, Shop } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { deliver, signedDelivery, WEBHOOK_SECRET } from '../harness/store.ts';
+import { deliver, signedDelivery, WEBHOOK_SECRET } from '../harness/affiliates/store.ts';
 import { type Delivery, makeOrder, type Order } from './order.ts';
 import type { Random } from './random.ts';
 import type { Assignment, World } from './world.ts';

@@ -11,8 +11,8 @@ import { findFreePort } from '../../src/local/engines/port.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { SECRET, until } from '../harness/app.ts';
-import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
-import { type RedisCluster, startRedisCluster } from '../harness/redis-cluster.ts';
+import { ENGINE_PATIENCE } from '../harness/kit/own-engines.ts';
+import { type RedisCluster, startRedisCluster } from '../harness/kit/redis-cluster.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type Supervised, supervise } from './supervised.ts';
 

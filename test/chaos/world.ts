@@ -1,8 +1,8 @@
 import type { Context } from '../../src/kit/operation/context.ts';
-import { type Desk, openDesk } from '../harness/affiliates.ts';
+import { type Desk, openDesk } from '../harness/affiliates/affiliates.ts';
+import { makeLink } from '../harness/affiliates/clicks.ts';
+import { connectTestStore, startStore, type TestStore } from '../harness/affiliates/store.ts';
 import { unique } from '../harness/app.ts';
-import { makeLink } from '../harness/clicks.ts';
-import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
 
 /** A link or a code, and what the load says it must have brought. */
 export interface Assignment {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { CamelCasePlugin, sql } from 'kysely';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { type Db, openPostgres } from '../../src/kit/engines/postgres/open.ts';
-import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
+import { removeEngineData, startOwnEngines } from '../harness/kit/own-engines.ts';
 
 const FILE = 'src/kit/engines/postgres/database.ts';
 const MAX_WIDTH = 120;

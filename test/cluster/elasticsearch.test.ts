@@ -4,9 +4,9 @@ import { type ImportPhase, type ImportReport, importDirectory } from '../../src/
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { describeCluster } from '../harness/cluster.ts';
-import { type ElasticCluster, startElasticCluster, untilNodes } from '../harness/elastic-cluster.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { describeCluster } from '../harness/kit/cluster.ts';
+import { type ElasticCluster, startElasticCluster, untilNodes } from '../harness/kit/elastic-cluster.ts';
 
 const CREATORS = 20_000;
 const LAYOUT = { shards: 3, replicas: 1 };

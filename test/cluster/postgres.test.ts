@@ -9,6 +9,7 @@ import { type Db, openPostgres, type Postgres } from '../../src/kit/engines/post
 import { transact } from '../../src/kit/engines/postgres/transaction.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openSecrets } from '../../src/kit/values/secrets.ts';
+import { post, postAndSync, putAssignment, putCreator, sale, sync } from '../harness/analytics/figures.ts';
 import {
   call,
   engineUrls,
@@ -21,16 +22,15 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { describeCluster } from '../harness/cluster.ts';
 import { makeEmptyDatabase } from '../harness/database.ts';
-import { post, postAndSync, putAssignment, putCreator, sale, sync } from '../harness/figures.ts';
+import { describeCluster } from '../harness/kit/cluster.ts';
 import {
   findPgBouncer,
   on,
   type PostgresPair,
   startPgBouncer,
   startPostgresPair,
-} from '../harness/postgres-cluster.ts';
+} from '../harness/kit/postgres-cluster.ts';
 
 const execute = (url: string, statement: string) => on(url, async (client) => (await client.query(statement)).rows);
 

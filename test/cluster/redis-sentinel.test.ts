@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openQueue, openWorker } from '../../src/kit/engines/redis/queue.ts';
-import { openDesk, SHOP } from '../harness/affiliates.ts';
+import { openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink, storedClicks } from '../harness/affiliates/clicks.ts';
 import {
   call,
   ledgerOf,
@@ -12,10 +13,9 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { click, makeLink, storedClicks } from '../harness/clicks.ts';
-import { describeCluster } from '../harness/cluster.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { type RedisSentinel, startRedisSentinel } from '../harness/redis-sentinel.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { describeCluster } from '../harness/kit/cluster.ts';
+import { type RedisSentinel, startRedisSentinel } from '../harness/kit/redis-sentinel.ts';
 
 const PRICE = 10;
 

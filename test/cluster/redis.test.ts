@@ -4,7 +4,8 @@ import { chargesKey } from '../../src/kit/access/credits/stream.ts';
 import { openQueue, openWorker } from '../../src/kit/engines/redis/queue.ts';
 import { openSchedules } from '../../src/kit/engines/redis/schedules.ts';
 import { openJobQueues } from '../../src/process/job-status.ts';
-import { openDesk, SHOP } from '../harness/affiliates.ts';
+import { openDesk, SHOP } from '../harness/affiliates/affiliates.ts';
+import { click, makeLink, storedClicks } from '../harness/affiliates/clicks.ts';
 import {
   call,
   keysInTurn,
@@ -17,10 +18,9 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { click, makeLink, storedClicks } from '../harness/clicks.ts';
-import { type ClusterNode, describeCluster } from '../harness/cluster.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { type RedisCluster, startRedisCluster } from '../harness/redis-cluster.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { type ClusterNode, describeCluster } from '../harness/kit/cluster.ts';
+import { type RedisCluster, startRedisCluster } from '../harness/kit/redis-cluster.ts';
 
 const PRICE = 10;
 

@@ -6,8 +6,8 @@ import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.
 import { NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
 import { createKey } from '../../src/platform/keys/keys.ts';
 import { ledgerOf, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { oracleSearch } from '../harness/directory-oracle.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { oracleSearch } from '../harness/directory/directory-oracle.ts';
 import { drawQuery } from './search-cases.ts';
 
 /** What the key is bound to. */

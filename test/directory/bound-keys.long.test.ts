@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { openBoundCases } from './bound-cases.ts';
 
 const AT_ONCE = 2;

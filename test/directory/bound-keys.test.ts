@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/interfaces/nouns.ts';
-import { testSeed } from '../harness/random-runs.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
 import { openBoundCases } from './bound-cases.ts';
 
 let cases: Awaited<ReturnType<typeof openBoundCases>>;

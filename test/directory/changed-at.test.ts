@@ -6,8 +6,8 @@ import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 

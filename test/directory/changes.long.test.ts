@@ -9,8 +9,8 @@ import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shape
 import { readHashes } from '../../src/kit/engines/elastic/hashes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 type Creators = Map<number, DirectoryCreatorDetail>;
 interface Change {

@@ -4,7 +4,7 @@ import { findImport } from '../../src/directory/imports/indexing/records.ts';
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { type RollcallProcess, startWorkerProcess, until } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';
-import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../harness/directory/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 

@@ -10,8 +10,8 @@ import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';
 import { unique, until } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 

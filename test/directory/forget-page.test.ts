@@ -3,10 +3,10 @@ import { importDirectory } from '../../src/directory/imports/indexing/import.ts'
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { sendForgetMails } from '../../src/directory/opt-out/requests.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
-import { startSmtp, type TestSmtp } from '../harness/mail.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { startSmtp, type TestSmtp } from '../harness/kit/mail.ts';
+import { BEHIND_PROXY, someAddress } from '../harness/workflow/applying.ts';
 
 let directory: TestDirectory;
 let app: TestApp;

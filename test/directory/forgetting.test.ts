@@ -13,7 +13,6 @@ import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts'
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { toDocument } from '../../src/directory/search/document.ts';
 import { readDocuments } from '../../src/kit/engines/elastic/indices.ts';
-import { connectAgent } from '../harness/agent.ts';
 import {
   call,
   keysInTurn,
@@ -25,9 +24,10 @@ import {
   type TestBrand,
   until,
 } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
-import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { connectAgent } from '../harness/interfaces/agent.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 let directory: TestDirectory;
 let app: TestApp;

@@ -7,7 +7,7 @@ import { prune } from '../../src/directory/imports/indexing/versions.ts';
 import { upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexBehind, indexExists } from '../../src/kit/engines/elastic/indices.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const CREATORS = 1_500;
 const live = [...generateCreators(CREATORS, 4)];

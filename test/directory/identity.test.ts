@@ -4,8 +4,8 @@ import { importDirectory } from '../../src/directory/imports/indexing/import.ts'
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const CREATORS = 60;
 const email = (pk: number) => `person${pk}@mail.example`;

@@ -10,8 +10,8 @@ import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { unique } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 const linesIn = async (file: string) => (await readFile(file, 'utf8')).trim().split('\n').length;

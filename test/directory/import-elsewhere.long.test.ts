@@ -8,9 +8,9 @@ import { systemClock } from '../../src/kit/values/clock.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';
 import { startWorkerProcess, unique, until } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';
-import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
-import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/kit/s3.ts';
 
 let directory: TestDirectory;
 let s3: TestS3;

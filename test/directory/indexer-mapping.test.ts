@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fixture } from '../harness/importing.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { fixture } from '../harness/platform/importing.ts';
 import { makeWorkbook } from '../platform/imports-workbook.ts';
 
 const Hits = z.object({

@@ -5,8 +5,8 @@ import { sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { until } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 

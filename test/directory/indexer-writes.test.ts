@@ -12,8 +12,8 @@ import { withWriterLock } from '../../src/directory/imports/indexing/writer.ts';
 import { deleteCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexExists, swapAlias } from '../../src/kit/engines/elastic/indices.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const HOUR_MS = 3_600_000;
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');

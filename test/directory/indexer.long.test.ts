@@ -6,8 +6,14 @@ import { listUnfinished } from '../../src/directory/imports/indexing/records.ts'
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { until } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, runWithInput, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import {
+  FORCED,
+  makeDirectory,
+  runWithInput,
+  type TestDirectory,
+  watchSearches,
+} from '../harness/directory/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 

@@ -6,8 +6,8 @@ import { generateCreators } from '../../src/directory/imports/indexing/sample.ts
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { prune } from '../../src/directory/imports/indexing/versions.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
-import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const Hits = z.object({
   hits: z.object({

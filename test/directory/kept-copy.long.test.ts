@@ -22,10 +22,10 @@ import {
   type TestBrand,
   until,
 } from '../harness/app.ts';
-import { CHILD_ENV } from '../harness/child.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
-import { blocksOf } from '../harness/manual.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { blocksOf } from '../harness/interfaces/manual.ts';
+import { CHILD_ENV } from '../harness/process/child.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const REPOSITORY = path.resolve('.');

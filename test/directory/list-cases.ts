@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { made, send } from '../harness/app.ts';
-import { oracleSearch } from '../harness/directory-oracle.ts';
+import { oracleSearch } from '../harness/directory/directory-oracle.ts';
 import { drawQuery, openCases } from './search-cases.ts';
 
 const LIMIT = 40;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { randomRuns, testSeed as SEED } from '../harness/random-runs.ts';
+import { randomRuns, testSeed as SEED } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 import { openListCases } from './list-cases.ts';
 

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CREATORS, MAX_LISTS } from '../../src/directory/lists/lists.ts';
 import { call, keysInTurn, ledgerOf, made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { testSeed } from '../harness/random-runs.ts';
-import { file } from '../harness/uploading.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
+import { file } from '../harness/platform/uploading.ts';
 import { openListCases } from './list-cases.ts';
 
 let cases: Awaited<ReturnType<typeof openListCases>>;

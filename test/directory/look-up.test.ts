@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Random } from '../../src/directory/imports/indexing/random.ts';
 import { seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { CreatorSearchQuery, PlainSearchQuery } from '../../src/directory/search/search.shapes.ts';
-import { connectAgent, errorOf } from '../harness/agent.ts';
 import { call, keysInTurn, ledgerOf, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { connectAgent, errorOf } from '../harness/interfaces/agent.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 
 const COUNT = 300;
 /** Every tenth creator shares an agency's address. */

@@ -4,9 +4,9 @@ import type { Context } from '../../src/kit/operation/context.ts';
 import { profileCreators } from '../../src/workflow/creators/profiles.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { handle } from '../harness/people.ts';
-import { answering, type ProfileProvider, startProvider } from '../harness/provider.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { handle } from '../harness/platform/people.ts';
+import { answering, type ProfileProvider, startProvider } from '../harness/workflow/provider.ts';
 
 const MINUTE_MS = 60_000;
 const TOKEN = 'provider-token';

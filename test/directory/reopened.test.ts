@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, it } from 'vitest';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
-import { growAcrossRestart } from '../harness/growing-directory.ts';
+import { growAcrossRestart } from '../harness/directory/growing-directory.ts';
 
 const alias = unique('reopened');
 let app: TestApp;

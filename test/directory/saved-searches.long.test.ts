@@ -9,11 +9,11 @@ import { patchCreators, upsertCreators } from '../../src/directory/imports/index
 import { forget } from '../../src/directory/opt-out/forget.ts';
 import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
+import { untilDone } from '../harness/analytics/figures.ts';
 import { call, keysInTurn, made, makeBrand, startApp, startScript, unique, until } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { untilDone } from '../harness/figures.ts';
-import { FORCED, makeDirectory } from '../harness/indexer.ts';
-import { testSeed as SEED } from '../harness/random-runs.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory } from '../harness/directory/indexer.ts';
+import { testSeed as SEED } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const SEARCHES = 500;
@@ -37,7 +37,7 @@ test(
     const { engines } = directory;
     const app = await startApp({ alias: engines.alias, urls: { postgres: directory.env.DATABASE_URL ?? '' } });
     const env = { DATABASE_URL: directory.env.DATABASE_URL, DIRECTORY_ALIAS: engines.alias };
-    const start = () => startScript('test/harness/matching-process.ts', env);
+    const start = () => startScript('test/harness/directory/matching-process.ts', env);
     const running = Array.from({ length: PROCESSES }, start);
     let kills = 0;
 

@@ -25,10 +25,10 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { type SignedIn, signIn } from '../harness/session.ts';
+import { creator } from '../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { type SignedIn, signIn } from '../harness/platform/session.ts';
 
 const PATH = '/v1/saved-searches';
 const ndjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');

@@ -1,8 +1,8 @@
 import { type Random, seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { call, keysInTurn, makeBrand, startApp, unique } from '../harness/app.ts';
-import { putDirectory } from '../harness/directory.ts';
-import { type OracleQuery, type OracleRow, oracleSearch, oracleStats } from '../harness/directory-oracle.ts';
+import { putDirectory } from '../harness/directory/directory.ts';
+import { type OracleQuery, type OracleRow, oracleSearch, oracleStats } from '../harness/directory/directory-oracle.ts';
 
 const KEYS = 60;
 const LIMIT = 40;

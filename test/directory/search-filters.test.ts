@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { call, makeBrand, startApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { oracleSearch } from '../harness/directory-oracle.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { oracleSearch } from '../harness/directory/directory-oracle.ts';
 import { openCases } from './search-cases.ts';
 
 let cases: Awaited<ReturnType<typeof openCases>>;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listMetroIds } from '../../src/directory/search/stored-place.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('spellings');
 let app: TestApp;

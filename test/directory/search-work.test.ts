@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorkGate } from '../../src/directory/search/search-work.ts';
 import { call, ledgerOf, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('work');
 const LISTS = 20;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { CreatorSearchAnswer } from '../../src/directory/search/search.shapes.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('search');
 let app: TestApp;

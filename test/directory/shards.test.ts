@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { makeDirectory, type TestDirectory } from '../harness/directory/indexer.ts';
 
 const CREATORS = 6_000;
 let one: TestDirectory;

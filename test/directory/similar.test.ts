@@ -4,7 +4,7 @@ import { generateCreators } from '../../src/directory/imports/indexing/sample.ts
 import { THEMES } from '../../src/directory/imports/indexing/sample-words.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 let app: TestApp;
 let key: () => string;

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ledgerOf, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { CHILD_ENV } from '../harness/child.ts';
-import { runCli } from '../harness/cli.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { CHILD_ENV } from '../harness/process/child.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const CREATORS = 9_150;
 const alias = unique('walkfile');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { ledgerOf, makeBrand, type ServerProcess, startApp, startServer, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { randomRuns, testSeed as SEED } from '../harness/random-runs.ts';
-import { walkOnce } from '../harness/walking.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { walkOnce } from '../harness/directory/walking.ts';
+import { randomRuns, testSeed as SEED } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const KILLS = randomRuns(20);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('stalled');
 /** More than the buffers of two sockets hold. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settle } from '../../src/kit/access/credits/settle.ts';
 import { blocksKey } from '../../src/kit/access/credits/stream.ts';
 import { setPlan } from '../../src/platform/brands/brands.ts';
-import { connectAgent, errorOf } from '../harness/agent.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { walkOnce } from '../harness/walking.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { walkOnce } from '../harness/directory/walking.ts';
+import { connectAgent, errorOf } from '../harness/interfaces/agent.ts';
 
 const alias = unique('walk');
 const rows = Array.from({ length: 2_450 }, (_, i) =>

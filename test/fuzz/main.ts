@@ -17,7 +17,7 @@ import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { readFlags } from '../check/flags.ts';
 import { makeBrand, type TestBrand } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 import { installSchemathesis } from './tool.ts';
 
 const KEYS = 500;

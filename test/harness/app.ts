@@ -17,8 +17,8 @@ import { createKey } from '../../src/platform/keys/keys.ts';
 import { buildApps } from '../../src/process/apps.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { deadlineMs } from '../run/deadline.ts';
-import { CHILD_ENV } from './child.ts';
-import { builtClient } from './offered.ts';
+import { builtClient } from './kit/offered.ts';
+import { CHILD_ENV } from './process/child.ts';
 
 export type Engines = ReturnType<typeof engineUrls>;
 

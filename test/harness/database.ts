@@ -3,7 +3,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import { engineUrls, unique } from './app.ts';
-import { REDIS_OF_A_FILE, REDIS_OF_AN_ATTEMPT } from './redis-databases.ts';
+import { REDIS_OF_A_FILE, REDIS_OF_AN_ATTEMPT } from './kit/redis-databases.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 

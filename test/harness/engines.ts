@@ -15,11 +15,11 @@ import { postgres } from '../../src/local/engines/postgres.ts';
 import { startEmbedded } from '../../src/local/engines/start.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
 import { describeEnginesCpu } from '../run/cpu.ts';
-import { startContainers } from './containers.ts';
-import { openOffers } from './offers.ts';
-import { ENGINE_PATIENCE } from './own-engines.ts';
-import { REDIS_DATABASES } from './redis-databases.ts';
-import { ensureTemplate } from './template.ts';
+import { startContainers } from './kit/containers.ts';
+import { openOffers } from './kit/offers.ts';
+import { ENGINE_PATIENCE } from './kit/own-engines.ts';
+import { REDIS_DATABASES } from './kit/redis-databases.ts';
+import { ensureTemplate } from './kit/template.ts';
 
 export interface TestEngines {
   postgres: string;

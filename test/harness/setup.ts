@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll } from 'vitest';
 import { readCpuMs } from '../run/cpu.ts';
-import { testSeed } from './random-runs.ts';
+import { testSeed } from './kit/random-runs.ts';
 
 fc.configureGlobal({ seed: testSeed });
 

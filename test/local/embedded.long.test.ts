@@ -13,8 +13,8 @@ import { findJava } from '../../src/local/engines/java.mjs';
 import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
-import { withClients } from '../harness/all-clients.ts';
-import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
+import { withClients } from '../harness/kit/all-clients.ts';
+import { ENGINE_PATIENCE } from '../harness/kit/own-engines.ts';
 import { deadlineMs } from '../run/deadline.ts';
 
 const config = readConfig();

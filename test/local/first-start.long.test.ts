@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyFolder } from '../../src/local/engines/install.ts';
 import { until } from '../harness/app.ts';
-import { CHILD_ENV } from '../harness/child.ts';
+import { CHILD_ENV } from '../harness/process/child.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** What runs before anything is installed. */

@@ -8,12 +8,12 @@ import { readConfig } from '../../src/config.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { ENGINE_NAMES, type EngineName } from '../../src/local/engines/engine.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
-import { withClients } from '../harness/all-clients.ts';
 import { startApp, unique } from '../harness/app.ts';
+import { growAcrossRestart } from '../harness/directory/growing-directory.ts';
 import type { TestEngines } from '../harness/engines.ts';
-import { growAcrossRestart } from '../harness/growing-directory.ts';
-import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
-import { startProxy } from '../harness/proxy.ts';
+import { withClients } from '../harness/kit/all-clients.ts';
+import { ENGINE_PATIENCE, removeEngineData } from '../harness/kit/own-engines.ts';
+import { startProxy } from '../harness/kit/proxy.ts';
 import { deadlineMs, longDeadlineMs } from '../run/deadline.ts';
 
 const { directory, java } = readConfig();
@@ -67,7 +67,7 @@ describe('killing the process that owns a stack', () => {
   });
 
   async function startParent(dataName: string, engines: readonly EngineName[]) {
-    parent = fork(path.join(import.meta.dirname, '../harness/stack-parent.ts'), [dataName, ...engines], {
+    parent = fork(path.join(import.meta.dirname, '../harness/local/stack-parent.ts'), [dataName, ...engines], {
       execArgv: [],
     });
     const [message] = await once(parent, 'message');

@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
-import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
+import { ENGINE_PATIENCE } from '../harness/kit/own-engines.ts';
 import { deadlineMs } from '../run/deadline.ts';
 
 const { directory, java } = readConfig();

@@ -15,6 +15,8 @@ import { fillSample } from '../../src/local/sample-brand/fill.ts';
 import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
 import { ensurePersonToSignIn } from '../../src/platform/people/people.ts';
 import { removeFiles } from '../../src/workflow/assets/assets.jobs.ts';
+import { bytesOf, parquetRows } from '../harness/analytics/exporting.ts';
+import { sync } from '../harness/analytics/figures.ts';
 import {
   type Answer,
   call,
@@ -27,12 +29,10 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { runCommand } from '../harness/command.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { bytesOf, parquetRows } from '../harness/exporting.ts';
-import { sync } from '../harness/figures.ts';
-import { linkClient } from '../harness/offered.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { linkClient } from '../harness/kit/offered.ts';
+import { runCommand } from '../harness/process/command.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 /** Not the same in each run: ClickHouse knows batches by their time. */

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSignInPath } from '../../src/platform/people/sessions.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { newPasskey } from '../harness/authenticator.ts';
-import { openSession, type SignedIn, signIn } from '../harness/session.ts';
+import { newPasskey } from '../harness/platform/authenticator.ts';
+import { openSession, type SignedIn, signIn } from '../harness/platform/session.ts';
 
 const RETURN = 'https://host.example/callback';
 const ORIGIN = 'http://localhost:8080';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, call, engineUrls, ledgerOf, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { startProxy } from '../harness/proxy.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { startProxy } from '../harness/kit/proxy.ts';
 
 const alias = unique('ahead');
 /** Two processes, as far as a caller can tell: each remembers for itself how far a key is from its limits. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
-import { signIn } from '../harness/session.ts';
+import { signIn } from '../harness/platform/session.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 let brand: TestBrand;

@@ -12,12 +12,12 @@ import { getSubscription } from '../../src/kit/access/keys/callers.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { DAY_MS, HOUR_MS } from '../../src/kit/values/duration.ts';
 import { newId } from '../../src/kit/values/ids.ts';
+import { seeded } from '../harness/affiliates/store-life.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { testSeed } from '../harness/random-runs.ts';
-import { seeded } from '../harness/store-life.ts';
-import { openClock } from '../harness/webhooks.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
+import { openClock } from '../harness/platform/webhooks.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 let database: TestDatabase;
 let app: TestApp;

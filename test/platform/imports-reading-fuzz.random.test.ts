@@ -3,7 +3,7 @@ import { cleanCell } from '../../src/platform/imports/reading/cells.ts';
 import { readNumber, readPpm, settleNumber, toMinorUnits } from '../../src/platform/imports/reading/numbers.ts';
 import { readEmail, readHandle } from '../../src/platform/imports/reading/people.ts';
 import { DATE_ORDERS, readClock, readTime, settleTime } from '../../src/platform/imports/reading/times.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { makeRandom, pick, type Random } from './imports-draw.ts';
 
 /** `RANDOM_RUNS=1000000` for the long run. */

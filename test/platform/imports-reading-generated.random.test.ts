@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { type Case, DAMAGES, FORMATS, makeCase } from './imports-cases.ts';
 import { type CaseResult, checkCase } from './imports-check.ts';
 import { LOCALES, makeRandom, pick } from './imports-draw.ts';

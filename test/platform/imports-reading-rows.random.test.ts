@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { CSV_OPTIONS, readRows } from '../../src/platform/imports/reading/rows.ts';
-import { randomRuns, testSeed } from '../harness/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { makeRandom, pick, type Random } from './imports-draw.ts';
 
 const TEXTS = randomRuns(500, 4_000);

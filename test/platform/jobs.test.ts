@@ -2,11 +2,11 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startJobs } from '../../src/process/jobs.ts';
+import { makeSeller } from '../harness/affiliates/ordering.ts';
+import { jobOf, startExport } from '../harness/analytics/exporting.ts';
 import { send, startApp, type TestApp, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { jobOf, startExport } from '../harness/exporting.ts';
-import { makeSeller } from '../harness/ordering.ts';
-import { S3_BUCKET, S3_KEY, S3_SECRET, startS3 } from '../harness/s3.ts';
+import { S3_BUCKET, S3_KEY, S3_SECRET, startS3 } from '../harness/kit/s3.ts';
 
 const redis = ownRedis();
 /** Exports wait until what is being recorded is stored; a clock that is ahead spares the wait. */

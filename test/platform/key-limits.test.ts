@@ -5,9 +5,9 @@ import { type KeyLimits, NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
 import { alertAboutCredits } from '../../src/platform/keys/credit-alerts.ts';
 import { createKey } from '../../src/platform/keys/keys.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { type SignedIn, signIn } from '../harness/session.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { type SignedIn, signIn } from '../harness/platform/session.ts';
 
 const alias = unique('limits');
 let app: TestApp;

@@ -14,7 +14,7 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('metering');
 let app: TestApp;

@@ -4,7 +4,7 @@ import { settle, settleAll } from '../../src/kit/access/credits/settle.ts';
 import { accessKey, readCharges } from '../../src/kit/access/credits/stream.ts';
 import { setPlan } from '../../src/platform/brands/brands.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('metering');
 let app: TestApp;

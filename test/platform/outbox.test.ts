@@ -6,8 +6,8 @@ import { type Consumer, measureLag, type OutboxEvent, openRelay } from '../../sr
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { makeBrand, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { rosterEvent } from '../harness/events.ts';
-import { startAlone } from '../harness/webhooks.ts';
+import { rosterEvent } from '../harness/platform/events.ts';
+import { startAlone } from '../harness/platform/webhooks.ts';
 
 let app: TestApp;
 // A relay passes over all brands: those of other tests are in another database.

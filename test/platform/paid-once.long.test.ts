@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { seeded } from '../harness/affiliates/store-life.ts';
 import {
   call,
   keysInTurn,
@@ -12,9 +13,8 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { testSeed } from '../harness/random-runs.ts';
-import { seeded } from '../harness/store-life.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
 
 const alias = unique('paidmany');
 const random = seeded(testSeed);

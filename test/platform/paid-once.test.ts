@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('paidonce');
 let app: TestApp;

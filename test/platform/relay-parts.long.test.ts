@@ -98,7 +98,7 @@ it('A worker that is killed loses its brands to the others, and one that stops g
     const { rows } = await session.query('select count(*)::int as count from relay_parts where held_until > now()');
     return rows[0].count;
   };
-  const killed = startScript('test/harness/relay-process.ts', env, ['http://127.0.0.1:1/', 'parts']);
+  const killed = startScript('test/harness/platform/relay-process.ts', env, ['http://127.0.0.1:1/', 'parts']);
   await until('the first worker to hold every part', async () => (await held()) === PARTS);
   await killed.kill();
   const second = openWorker('after-a-kill');

@@ -15,9 +15,9 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { startProxy } from '../harness/proxy.ts';
-import { walkOnce } from '../harness/walking.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { walkOnce } from '../harness/directory/walking.ts';
+import { startProxy } from '../harness/kit/proxy.ts';
 
 const alias = unique('requests');
 const CREATORS = 230;

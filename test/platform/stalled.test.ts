@@ -1,7 +1,7 @@
 import { expect, inject, it } from 'vitest';
 import { openRedis } from '../../src/kit/engines/redis/open.ts';
 import { unique } from '../harness/app.ts';
-import { startProxy } from '../harness/proxy.ts';
+import { startProxy } from '../harness/kit/proxy.ts';
 
 const TIMEOUT_MS = 1_000;
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { runChaos } from '../chaos/run.ts';
-import { builtClient } from '../harness/offered.ts';
-import { testSeed } from '../harness/random-runs.ts';
+import { builtClient } from '../harness/kit/offered.ts';
+import { testSeed } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 // The API's first start would build it, and be late.

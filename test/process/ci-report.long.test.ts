@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHILD_ENV } from '../harness/child.ts';
+import { CHILD_ENV } from '../harness/process/child.ts';
 
 let folder: string;
 

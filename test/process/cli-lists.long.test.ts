@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../harness/command.ts';
+import { runCommand } from '../harness/process/command.ts';
 
 describe('the command line', () => {
   it('prints the release of every program', async () => {

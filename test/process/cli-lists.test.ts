@@ -3,9 +3,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runIndexer } from '../../indexer/run.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
-import { runHere } from '../harness/command.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { runCli } from '../harness/process/cli.ts';
+import { runHere } from '../harness/process/command.ts';
 
 const alias = unique('lists');
 let app: TestApp;

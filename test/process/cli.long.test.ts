@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { engineUrls } from '../harness/app.ts';
-import { runCommand } from '../harness/command.ts';
+import { runCommand } from '../harness/process/command.ts';
 
 /** A script without any engine to reach: what it answers before it needs one. */
 const alone = (script: string, ...args: string[]) => runCommand(script, args, { ROLLCALL_DIR: '/dev/null/none' });

@@ -16,10 +16,10 @@ import { keyCommands } from '../../src/process/commands/keys.ts';
 import { ledgerCommands } from '../../src/process/commands/ledger.ts';
 import { mailCommands } from '../../src/process/commands/mails.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
-import { runHere } from '../harness/command.ts';
 import { makeDatabase } from '../harness/database.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { runCli } from '../harness/process/cli.ts';
+import { runHere } from '../harness/process/command.ts';
 
 const alias = unique('cli');
 let app: TestApp;

@@ -7,11 +7,11 @@ import { listBehind } from '../../src/kit/outbox/outbox.ts';
 import { openRelay } from '../../src/kit/outbox/relay.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';
+import { makeSale } from '../harness/affiliates/sales.ts';
+import { watchStatements } from '../harness/affiliates/statements.ts';
 import { call, engineUrls, ledgerOf, made, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { makeSale } from '../harness/sales.ts';
-import { watchStatements } from '../harness/statements.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('due');
 /** Jobs ask for what is due of all brands: what other tests do to theirs is in another database. */

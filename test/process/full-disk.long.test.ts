@@ -5,7 +5,7 @@ import { openRedis } from '../../src/kit/engines/redis/open.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import { canMount, mountSmallDisk, type SmallDisk } from '../chaos/small-disk.ts';
-import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
+import { ENGINE_PATIENCE, removeEngineData } from '../harness/kit/own-engines.ts';
 import { deadlineMs } from '../run/deadline.ts';
 
 const isMountable = await canMount();

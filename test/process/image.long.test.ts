@@ -7,8 +7,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { engineUrls, SECRET, unique, until } from '../harness/app.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
-import { type BuiltImage, buildImage } from '../harness/image.ts';
+import { hasBrowser, openBrowser } from '../harness/interfaces/browser.ts';
+import { type BuiltImage, buildImage } from '../harness/process/image.ts';
 import { deadlineMs, longDeadlineMs } from '../run/deadline.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runJobs } from '../harness/analytics/exporting.ts';
 import { makeBrand, send, startApp, type TestApp, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { runJobs } from '../harness/exporting.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const NOW = new Date('2026-11-27T18:00:00Z');
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-import-'));

@@ -6,8 +6,8 @@ import { PLANS, WORK } from '../../src/process/job-list.ts';
 import { openJobQueues } from '../../src/process/job-status.ts';
 import { startJobs } from '../../src/process/jobs.ts';
 import { startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const url = ownRedis();
 const failingUrl = ownRedis(1);

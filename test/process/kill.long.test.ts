@@ -22,8 +22,8 @@ import {
   until,
 } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
-import { rosterEvent } from '../harness/events.ts';
-import { answering, startProvider } from '../harness/provider.ts';
+import { rosterEvent } from '../harness/platform/events.ts';
+import { answering, startProvider } from '../harness/workflow/provider.ts';
 
 const alias = unique('kill');
 /** Relays and profiles are for all brands, and these tests lock whole tables. */
@@ -265,7 +265,7 @@ describe('the worker process, killed with kill -9 while it relays,', () => {
     const kills = 4;
     const before = await positions('witness');
     for (let kill = 1; kill <= kills; kill += 1) {
-      const relay = startScript('test/harness/relay-process.ts', env, [url]);
+      const relay = startScript('test/harness/platform/relay-process.ts', env, [url]);
       running.push(relay);
       const from = total;
       // Past a batch of 200, so that there is a position to go on from; then in the middle of the next.
@@ -277,7 +277,7 @@ describe('the worker process, killed with kill -9 while it relays,', () => {
         before.set(brandId, { at, head: 0 });
       }
     }
-    const last = startScript('test/harness/relay-process.ts', env, [url]);
+    const last = startScript('test/harness/platform/relay-process.ts', env, [url]);
     running.push(last);
     await until('every event to be relayed', () => isAtHead('witness'));
     await last.kill();

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { blocksOf, unnamedBlocksOf } from '../harness/manual.ts';
-import { openSandbox, type Sandbox, type Shell } from '../harness/sandbox.ts';
+import { blocksOf, unnamedBlocksOf } from '../harness/interfaces/manual.ts';
+import { openSandbox, type Sandbox, type Shell } from '../harness/process/sandbox.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 /** In the order in which they are read; what one leaves behind the next one finds. */

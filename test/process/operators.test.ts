@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { startExport } from '../harness/analytics/exporting.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
-import { startExport } from '../harness/exporting.ts';
-import { signIn } from '../harness/session.ts';
-import { file, upload } from '../harness/uploading.ts';
+import { signIn } from '../harness/platform/session.ts';
+import { file, upload } from '../harness/platform/uploading.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 let app: TestApp;
 let brand: TestBrand;

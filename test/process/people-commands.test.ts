@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, made, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -8,13 +8,13 @@ import { claimHome, HELD, isHeld } from '../../src/kit/engines/postgres/home.ts'
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 import { sendDueMails } from '../../src/kit/mail/sender.ts';
 import { startDelivering } from '../../src/platform/webhooks/delivery-loop.ts';
+import { jobOf, runJobs, startExport } from '../harness/analytics/exporting.ts';
 import { engineUrls, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { jobOf, runJobs, startExport } from '../harness/exporting.ts';
-import { startReceiver } from '../harness/receiver.ts';
-import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
-import { file, upload } from '../harness/uploading.ts';
+import { startReceiver } from '../harness/kit/receiver.ts';
+import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/kit/s3.ts';
+import { file, upload } from '../harness/platform/uploading.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const NOW = new Date('2026-03-01T10:00:00Z');
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openShop } from '../harness/affiliates/shop.ts';
 import { call, makeBrand, startApp, startServer, type TestApp, unique, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { openShop } from '../harness/shop.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const DAY_MS = 86_400_000;
 let database: TestDatabase;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { durationText, readDuration } from '../../src/kit/values/duration.ts';
 import { call, startApp, type TestApp } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const DAY_MS = 86_400_000;
 let database: TestDatabase;

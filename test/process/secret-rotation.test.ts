@@ -15,12 +15,12 @@ import {
   replaceSecretFile,
 } from '../../src/kit/values/secrets.ts';
 import { SEALED } from '../../src/process/sealed/reseal.ts';
+import { openShop, type Shop } from '../harness/affiliates/shop.ts';
+import { deliver, signedDelivery, WEBHOOK_SECRET } from '../harness/affiliates/store.ts';
 import { SECRET, send, startApp, type TestApp } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { mailsOf, pathOf } from '../harness/mail.ts';
-import { openShop, type Shop } from '../harness/shop.ts';
-import { deliver, signedDelivery, WEBHOOK_SECRET } from '../harness/store.ts';
+import { mailsOf, pathOf } from '../harness/kit/mail.ts';
+import { runCli } from '../harness/process/cli.ts';
 
 const NEW = 'decade00'.repeat(8);
 let database: TestDatabase;

@@ -10,11 +10,11 @@ import { openElastic } from '../../src/kit/engines/elastic/open.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { announceRunning } from '../../src/local/engines/running.ts';
 import { heapMbFor, noteSize, sampleSize } from '../../src/local/sample.ts';
+import { signedDelivery, startStore } from '../harness/affiliates/store.ts';
 import { engineUrls, SECRET, startScript, unique, until } from '../harness/app.ts';
-import { runCommand } from '../harness/command.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { linkClient } from '../harness/offered.ts';
-import { signedDelivery, startStore } from '../harness/store.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { linkClient } from '../harness/kit/offered.ts';
+import { runCommand } from '../harness/process/command.ts';
 
 let directory: string;
 beforeEach(async () => {

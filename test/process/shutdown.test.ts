@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { CHILD_ENV } from '../harness/child.ts';
+import { CHILD_ENV } from '../harness/process/child.ts';
 
 /** A process that ends two things, of which the one that is registered first is ended last. */
 async function stopProcess(body: string) {

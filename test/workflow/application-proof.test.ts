@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign, someAddress } from '../harness/applying.ts';
-import { mailsOf, pathOf } from '../harness/mail.ts';
+import { mailsOf, pathOf } from '../harness/kit/mail.ts';
+import { apply, BEHIND_PROXY, makeCampaign, someAddress } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -25,9 +25,9 @@ import {
   until,
 } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { startS3, type TestS3 } from '../harness/s3.ts';
-import { file, here, upload } from '../harness/uploading.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { startS3, type TestS3 } from '../harness/kit/s3.ts';
+import { file, here, upload } from '../harness/platform/uploading.ts';
 
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-assets-'));

@@ -5,7 +5,7 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { file, here, upload } from '../harness/uploading.ts';
+import { file, here, upload } from '../harness/platform/uploading.ts';
 
 let app: TestApp;
 let brand: TestBrand;

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, made, type TestApp, until } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { type Receiver, startReceiver } from '../harness/receiver.ts';
-import { file, here } from '../harness/uploading.ts';
-import { openClock, startAlone, startWebhookWorker, type Worker } from '../harness/webhooks.ts';
-import { openWorkDesk } from '../harness/work.ts';
+import { type Receiver, startReceiver } from '../harness/kit/receiver.ts';
+import { file, here } from '../harness/platform/uploading.ts';
+import { openClock, startAlone, startWebhookWorker, type Worker } from '../harness/platform/webhooks.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { openWorkDesk } from '../harness/workflow/work.ts';
 
 let app: TestApp;
 let worker: Worker;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { problemsOf } from '../harness/affiliates.ts';
+import { problemsOf } from '../harness/affiliates/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { pathOf } from '../harness/mail.ts';
-import { TIME } from '../harness/people.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { pathOf } from '../harness/kit/mail.ts';
+import { TIME } from '../harness/platform/people.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysAgo, makeAssignment, makeSale } from '../harness/affiliates/sales.ts';
 import { makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { apply, BEHIND_PROXY } from '../harness/applying.ts';
-import { daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
-import { submit } from '../harness/worked-brand.ts';
+import { apply, BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
+import { submit } from '../harness/workflow/worked-brand.ts';
 
 interface Listed {
   creator_email: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { type ContentRefreshes, startContentRefreshes } from '../../src/workflow
 import { readPostAddress } from '../../src/workflow/content/posts.ts';
 import { call, engineUrls, made, makeBrand, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { email } from '../harness/people.ts';
-import { answering, type ProfileProvider, startProvider } from '../harness/provider.ts';
+import { email } from '../harness/platform/people.ts';
+import { answering, type ProfileProvider, startProvider } from '../harness/workflow/provider.ts';
 
 const HOUR_MS = 3_600_000;
 

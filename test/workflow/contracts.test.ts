@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expireDue } from '../../src/workflow/contracts/contracts.jobs.ts';
-import { problemsOf } from '../harness/affiliates.ts';
+import { problemsOf } from '../harness/affiliates/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { TIME } from '../harness/people.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { TIME } from '../harness/platform/people.ts';
+import { BEHIND_PROXY, listEvents } from '../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
 
 const DAY_MS = 86_400_000;
 /** Contracts of all brands expire, by a clock that is ahead. */

@@ -3,7 +3,7 @@ import type { Context } from '../../src/kit/operation/context.ts';
 import { inWork } from '../../src/kit/operation/work.ts';
 import { ensureCreator } from '../../src/workflow/creators/creators.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { email, handle } from '../harness/people.ts';
+import { email, handle } from '../harness/platform/people.ts';
 
 let app: TestApp;
 let context: Context;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverables } from '../../src/workflow/deliverables/deliverables.ts';
-import { problemsOf } from '../harness/affiliates.ts';
+import { problemsOf } from '../harness/affiliates/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { BEHIND_PROXY, listEvents } from '../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
 
 const DAY_MS = 86_400_000;
 /** A separate database, because a relay works for all brands. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-import { file, upload } from '../harness/uploading.ts';
+import { file, upload } from '../harness/platform/uploading.ts';
 
 let app: TestApp;
 let key: string;

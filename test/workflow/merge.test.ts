@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSale } from '../harness/affiliates/sales.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
-import { makeSale } from '../harness/sales.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

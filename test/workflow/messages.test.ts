@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, made, send as sendTo, startApp, type TestApp, unique } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { mailsOf } from '../harness/mail.ts';
-import { openTalkDesk, reply } from '../harness/talking.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { openTalkDesk, reply } from '../harness/workflow/talking.ts';
 
 const clock = { at: Date.now(), now: () => new Date(clock.at) };
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeAssignment, makeSale } from '../harness/affiliates/sales.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { makeCampaign } from '../harness/applying.ts';
-import { makeAssignment, makeSale } from '../harness/sales.ts';
+import { makeCampaign } from '../harness/workflow/applying.ts';
 
 let app: TestApp;
 let key: string;

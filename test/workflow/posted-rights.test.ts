@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ContentRefreshes, startContentRefreshes } from '../../src/workflow/content/content.jobs.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { answering, type ProfileProvider, startProvider } from '../harness/provider.ts';
-import { file } from '../harness/uploading.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { file } from '../harness/platform/uploading.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { answering, type ProfileProvider, startProvider } from '../harness/workflow/provider.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
 
 /** Posts of all brands are refreshed, and other tests' are not to be touched. */
 let database: TestDatabase;

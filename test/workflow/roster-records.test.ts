@@ -9,7 +9,7 @@ import {
   type TestBrand,
   unique,
 } from '../harness/app.ts';
-import { email, handle, TIME } from '../harness/people.ts';
+import { email, handle, TIME } from '../harness/platform/people.ts';
 
 let app: TestApp;
 let brand: TestBrand;

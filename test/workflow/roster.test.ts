@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLANS } from '../../src/kit/access/keys/limits.ts';
 import { call, made as madeAt, makeBrand, send as sendTo, startApp, type TestApp, unique } from '../harness/app.ts';
-import { creator, putDirectory } from '../harness/directory.ts';
-import { email, handle, TIME } from '../harness/people.ts';
+import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { email, handle, TIME } from '../harness/platform/people.ts';
 
 let app: TestApp;
 let key: string;

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { trackParcels } from '../../src/workflow/shipments/tracking.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
-import { email } from '../harness/people.ts';
-import { type ProfileProvider, startProvider } from '../harness/provider.ts';
+import { email } from '../harness/platform/people.ts';
+import { type ProfileProvider, startProvider } from '../harness/workflow/provider.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../harness/app.ts';
-import { BEHIND_PROXY } from '../harness/applying.ts';
-import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
+import { BEHIND_PROXY } from '../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../harness/workflow/work.ts';
 
 let app: TestApp;
 beforeAll(async () => {

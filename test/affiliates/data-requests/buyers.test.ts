@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { carryOutDataRequests, endDataRequests } from '../../../src/affiliates/data-requests/data-requests.jobs.ts';
 import { verifyRecords } from '../../../src/affiliates/ledger/verify-ledger.ts';
+import { openShop as openShopAt, type Shop } from '../../harness/affiliates/shop.ts';
+import { orderNumber, shopifyOrder } from '../../harness/affiliates/shopify-order.ts';
+import { deliver, newestDelivery, signedDelivery, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 import { call, send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { openShop as openShopAt, type Shop } from '../../harness/shop.ts';
-import { orderNumber, shopifyOrder } from '../../harness/shopify-order.ts';
-import { deliver, newestDelivery, signedDelivery, WEBHOOK_SECRET } from '../../harness/store.ts';
-import { findTraces } from '../../harness/traces.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
+import { findTraces } from '../../harness/platform/traces.ts';
 
 let app: TestApp;
 let database: TestDatabase;

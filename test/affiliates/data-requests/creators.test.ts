@@ -4,14 +4,14 @@ import { endDataRequests } from '../../../src/affiliates/data-requests/data-requ
 import { verifyRecords } from '../../../src/affiliates/ledger/verify-ledger.ts';
 import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { sendDueMails } from '../../../src/kit/mail/sender.ts';
+import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY } from '../../harness/applying.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { reply } from '../../harness/talking.ts';
-import { findTraces } from '../../harness/traces.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
-import { submit } from '../../harness/worked-brand.ts';
+import { findTraces } from '../../harness/platform/traces.ts';
+import { apply, BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { reply } from '../../harness/workflow/talking.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
+import { submit } from '../../harness/workflow/worked-brand.ts';
 
 let app: TestApp;
 let database: TestDatabase;

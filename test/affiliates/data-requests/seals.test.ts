@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { carryOutDataRequests } from '../../../src/affiliates/data-requests/data-requests.jobs.ts';
 import { verifyRecords } from '../../../src/affiliates/ledger/verify-ledger.ts';
+import { makeMoneyStory, type Story } from '../../harness/affiliates/money-story.ts';
+import type { Payer } from '../../harness/affiliates/paying.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { makeMoneyStory, type Story } from '../../harness/money-story.ts';
-import type { Payer } from '../../harness/paying.ts';
-import { findTraces } from '../../harness/traces.ts';
+import { findTraces } from '../../harness/platform/traces.ts';
 
 const SQL = path.join(import.meta.dirname, '../../../sql/postgres');
 

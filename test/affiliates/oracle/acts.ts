@@ -1,4 +1,4 @@
-import { PHONE } from '../../harness/clicks.ts';
+import { PHONE } from '../../harness/affiliates/clicks.ts';
 import { wasActive } from './attribution.ts';
 import { orderDeliveries, refundDeliveries, type StoreDelivery } from './deliveries.ts';
 import { Undecided } from './door.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { randomRuns, testSeed as seed } from '../../harness/random-runs.ts';
+import { randomRuns, testSeed as seed } from '../../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../../run/deadline.ts';
 import { Undecided } from './door.ts';
 import { type History, history } from './history.ts';

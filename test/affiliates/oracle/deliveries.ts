@@ -1,5 +1,5 @@
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
-import type { TestStore } from '../../harness/store.ts';
+import type { TestStore } from '../../harness/affiliates/store.ts';
 import type { Refund, Reported } from './model.ts';
 
 /** How decimals are written: not asked of src/, which could be wrong. */

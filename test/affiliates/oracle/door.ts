@@ -1,6 +1,5 @@
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
-import { type Answer, call, makeBrand, send, type TestApp } from '../../harness/app.ts';
-import { click } from '../../harness/clicks.ts';
+import { click } from '../../harness/affiliates/clicks.ts';
 import {
   connectTestStore,
   deliver,
@@ -8,7 +7,8 @@ import {
   signedDelivery,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../../harness/store.ts';
+} from '../../harness/affiliates/store.ts';
+import { type Answer, call, makeBrand, send, type TestApp } from '../../harness/app.ts';
 
 /** A key has 100 calls a minute, and the longest histories need several hundred within seconds. */
 const KEYS = 12;

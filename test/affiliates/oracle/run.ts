@@ -4,11 +4,11 @@ import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/r
 import { syncLedger } from '../../../src/analytics/figures/figures.jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';
+import { startStore } from '../../harness/affiliates/store.ts';
+import { untilDone } from '../../harness/analytics/figures.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
 import { makeDatabase, ownRedis } from '../../harness/database.ts';
-import { untilDone } from '../../harness/figures.ts';
-import { startStore } from '../../harness/store.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
 import { perform } from './acts.ts';
 import { checkBreakdowns } from './breakdowns.ts';
 import { checkFigures, checkLedger } from './checks.ts';

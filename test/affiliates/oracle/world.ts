@@ -1,7 +1,7 @@
 import { createManualCommission, type ManualCommission } from '../../../src/affiliates/reviews/reviews.ts';
+import { asTest } from '../../harness/affiliates/sales.ts';
+import type { TestStore } from '../../harness/affiliates/store.ts';
 import { type TestApp, unique } from '../../harness/app.ts';
-import { asTest } from '../../harness/sales.ts';
-import type { TestStore } from '../../harness/store.ts';
 import { type Door, openDoor } from './door.ts';
 import { type History, type LinkSpec, START_MS } from './history.ts';
 import type { Oracle, OracleLink, Reported } from './model.ts';

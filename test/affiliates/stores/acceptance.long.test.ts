@@ -5,13 +5,13 @@ import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.t
 import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { startJobs } from '../../../src/process/jobs.ts';
+import { balancesOf, makeAssignment } from '../../harness/affiliates/sales.ts';
+import { foldAll, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
+import { type Event, lifeOf, openLife, seeded } from '../../harness/affiliates/store-life.ts';
+import { openSending, type Sending, startDown } from '../../harness/affiliates/store-sending.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { balancesOf, makeAssignment } from '../../harness/sales.ts';
-import { foldAll, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
-import { type Event, lifeOf, openLife, seeded } from '../../harness/store-life.ts';
-import { openSending, type Sending, startDown } from '../../harness/store-sending.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
 import { longDeadlineMs } from '../../run/deadline.ts';
 
 const HOUR_MS = 3_600_000;

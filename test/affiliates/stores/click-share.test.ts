@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
-import { deskOf } from '../../harness/affiliates.ts';
+import { deskOf } from '../../harness/affiliates/affiliates.ts';
+import { click, makeLink } from '../../harness/affiliates/clicks.ts';
+import { openShop, type Shop } from '../../harness/affiliates/shop.ts';
+import { shopifyOrder } from '../../harness/affiliates/shopify-order.ts';
 import { call, startApp, type TestApp } from '../../harness/app.ts';
-import { click, makeLink } from '../../harness/clicks.ts';
 import { ownRedis } from '../../harness/database.ts';
-import { openShop, type Shop } from '../../harness/shop.ts';
-import { shopifyOrder } from '../../harness/shopify-order.ts';
 
 const MINUTE = 60_000;
 let app: TestApp;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
+import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { openSession, type SignedIn, signIn } from '../../harness/session.ts';
-import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/store.ts';
+import { openSession, type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const PATH = '/v1/affiliates/integrations';
 let app: TestApp;

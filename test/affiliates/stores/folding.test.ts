@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openFolding } from '../../../src/affiliates/stores/deliveries/deliveries.jobs.ts';
 import { insertDeliveries } from '../../../src/affiliates/stores/deliveries/deliveries.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
+import { makeAssignment } from '../../harness/affiliates/sales.ts';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { makeAssignment } from '../../harness/sales.ts';
 
 const BATCH = 200;
 let database: TestDatabase;

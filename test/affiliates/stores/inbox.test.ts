@@ -6,11 +6,9 @@ import {
   retryReconnectedStores,
 } from '../../../src/affiliates/stores/deliveries/deliveries.jobs.ts';
 import { foldBatch } from '../../../src/affiliates/stores/deliveries/fold.ts';
-import { call, makeBrand, send, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { balancesOf } from '../../harness/sales.ts';
-import { openShop as openShopAt, type Shop } from '../../harness/shop.ts';
-import { orderNumber, shopifyOrder } from '../../harness/shopify-order.ts';
+import { balancesOf } from '../../harness/affiliates/sales.ts';
+import { openShop as openShopAt, type Shop } from '../../harness/affiliates/shop.ts';
+import { orderNumber, shopifyOrder } from '../../harness/affiliates/shopify-order.ts';
 import {
   connectTestStore,
   deliver,
@@ -18,8 +16,10 @@ import {
   newestDelivery,
   signedDelivery,
   WEBHOOK_SECRET,
-} from '../../harness/store.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
+} from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
+import { call, makeBrand, send, startApp, type TestApp, unique, until } from '../../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
+import { balancesOf } from '../../harness/affiliates/sales.ts';
+import { openShop as openShopAt, type Shop } from '../../harness/affiliates/shop.ts';
+import { orderNumber, shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { deliver, inEveryOrder, signedDelivery, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 import { call, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { someAddress } from '../../harness/applying.ts';
-import { balancesOf } from '../../harness/sales.ts';
-import { openShop as openShopAt, type Shop } from '../../harness/shop.ts';
-import { orderNumber, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { deliver, inEveryOrder, signedDelivery, WEBHOOK_SECRET } from '../../harness/store.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
+import { someAddress } from '../../harness/workflow/applying.ts';
 
 type Provider = (typeof PROVIDERS)[number];
 

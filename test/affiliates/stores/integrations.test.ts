@@ -9,9 +9,7 @@ import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { openStoreSecrets } from '../../../src/affiliates/stores/formats/store-secrets.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
-import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { runCli } from '../../harness/cli.ts';
-import { makeAssignment } from '../../harness/sales.ts';
+import { makeAssignment } from '../../harness/affiliates/sales.ts';
 import {
   connectTestStore,
   deliver,
@@ -19,7 +17,9 @@ import {
   startStore,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../../harness/store.ts';
+} from '../../harness/affiliates/store.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { runCli } from '../../harness/process/cli.ts';
 
 const PATH = '/v1/affiliates/integrations';
 let app: TestApp;

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { requestCustomerJourneys } from '../../../src/affiliates/orders/journeys.jobs.ts';
 import { recordOrder } from '../../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../../src/affiliates/stores/formats/facts.ts';
-import { openDesk } from '../../harness/affiliates.ts';
+import { openDesk } from '../../harness/affiliates/affiliates.ts';
+import { click, makeLink } from '../../harness/affiliates/clicks.ts';
+import { asTest, balancesOf, orderFacts } from '../../harness/affiliates/sales.ts';
+import { connectTestStore, startStore } from '../../harness/affiliates/store.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { click, makeLink } from '../../harness/clicks.ts';
 import { makeDatabase } from '../../harness/database.ts';
-import { asTest, balancesOf, orderFacts } from '../../harness/sales.ts';
-import { connectTestStore, startStore } from '../../harness/store.ts';
 
 const MINUTE_MS = 60_000;
 let nowMs = Date.now();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applyReportedClicks } from '../../../src/affiliates/orders/order-clicks.ts';
 import { mintClick } from '../../../src/kit/values/click-token.ts';
+import { openShop, type Shop } from '../../harness/affiliates/shop.ts';
+import { orderNumber, shopifyOrder } from '../../harness/affiliates/shopify-order.ts';
 import { call, keysInTurn, startApp, type TestApp } from '../../harness/app.ts';
-import { someAddress } from '../../harness/applying.ts';
-import { openShop, type Shop } from '../../harness/shop.ts';
-import { orderNumber, shopifyOrder } from '../../harness/shopify-order.ts';
+import { someAddress } from '../../harness/workflow/applying.ts';
 
 const MINUTE = 60_000;
 let app: TestApp;

@@ -2,9 +2,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordReadings } from '../../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../../src/affiliates/stores/formats/facts.ts';
 import type { Reading } from '../../../src/affiliates/stores/formats/provider.ts';
+import {
+  type Assignment,
+  asTest,
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  orderFacts,
+} from '../../harness/affiliates/sales.ts';
+import { inEveryOrder } from '../../harness/affiliates/store.ts';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { type Assignment, asTest, balancesOf, daysAgo, makeAssignment, orderFacts } from '../../harness/sales.ts';
-import { inEveryOrder } from '../../harness/store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mintClick, readClick } from '../../../src/kit/values/click-token.ts';
-import { type Desk, openDesk } from '../../harness/affiliates.ts';
+import { type Desk, openDesk } from '../../harness/affiliates/affiliates.ts';
+import { makeLink, PHONE } from '../../harness/affiliates/clicks.ts';
+import { openStorefront, type Storefront } from '../../harness/affiliates/storefront.ts';
 import { startApp, type TestApp, until } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { makeLink, PHONE } from '../../harness/clicks.ts';
-import { openStorefront, type Storefront } from '../../harness/storefront.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
 import { deadlineMs } from '../../run/deadline.ts';
 
 const DAY = 86_400;

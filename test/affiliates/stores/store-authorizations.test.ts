@@ -4,12 +4,12 @@ import { openStore } from '../../../src/affiliates/stores/connections/access.ts'
 import { getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
+import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/affiliates/store.ts';
+import { approve } from '../../harness/affiliates/store-access.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { startReceiver } from '../../harness/receiver.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
-import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/store.ts';
-import { approve } from '../../harness/store-access.ts';
+import { startReceiver } from '../../harness/kit/receiver.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const STORES = '/v1/affiliates/integrations';
 const PATH = `${STORES}/authorizations`;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { backfillStores } from '../../../src/affiliates/stores/sweeps/backfills.jobs.ts';
 import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
+import { daysAgo } from '../../harness/affiliates/sales.ts';
+import { gmt, openShop, type Shop } from '../../harness/affiliates/shop.ts';
+import { shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { scheduleSweep } from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { daysAgo } from '../../harness/sales.ts';
-import { gmt, openShop, type Shop } from '../../harness/shop.ts';
-import { shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { scheduleSweep } from '../../harness/store.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
 
 const MINUTE_MS = 60_000;
 const BUYER = 'buyer@example.com';

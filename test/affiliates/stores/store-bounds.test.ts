@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { balancesOf } from '../../harness/affiliates/sales.ts';
+import { openShop as openShopAt, type Shop } from '../../harness/affiliates/shop.ts';
+import { orderNumber, shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
+import { sync } from '../../harness/analytics/figures.ts';
 import { call, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { sync } from '../../harness/figures.ts';
-import { balancesOf } from '../../harness/sales.ts';
-import { openShop as openShopAt, type Shop } from '../../harness/shop.ts';
-import { orderNumber, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
 
 let app: TestApp;
 const shops: Shop[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeAssignment } from '../../harness/affiliates/sales.ts';
+import { openShop, type Shop } from '../../harness/affiliates/shop.ts';
 import { call, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { makeAssignment } from '../../harness/sales.ts';
-import { openShop, type Shop } from '../../harness/shop.ts';
 
 let app: TestApp;
 let shop: Shop;

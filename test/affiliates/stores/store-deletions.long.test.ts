@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
+import { balancesOf } from '../../harness/affiliates/sales.ts';
+import { gmt, minute, openShop as openShopAt, orderedAt } from '../../harness/affiliates/shop.ts';
+import { orderNumber } from '../../harness/affiliates/shopify-order.ts';
+import { inEveryOrder, type TestStore } from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 import { call, startApp, type TestApp } from '../../harness/app.ts';
-import { balancesOf } from '../../harness/sales.ts';
-import { gmt, minute, openShop as openShopAt, orderedAt } from '../../harness/shop.ts';
-import { orderNumber } from '../../harness/shopify-order.ts';
-import { inEveryOrder, type TestStore } from '../../harness/store.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
 
 let app: TestApp;
 const stores: TestStore[] = [];

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
+import { openShop } from '../../harness/affiliates/shop.ts';
+import { connectTestStore, deliver, signedDelivery, type TestStore } from '../../harness/affiliates/store.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { openShop } from '../../harness/shop.ts';
-import { connectTestStore, deliver, signedDelivery, type TestStore } from '../../harness/store.ts';
 
 let app: TestApp;
 const stores: TestStore[] = [];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
-import { orderNumber, type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { requested, startStore, type TestStore } from '../../harness/store.ts';
+import { orderNumber, type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { requested, startStore, type TestStore } from '../../harness/affiliates/store.ts';
 
 const { listOrders, read } = getClient('shopify');
 const at = new Date('2026-11-20T10:00:00Z');

@@ -4,7 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../../src/local/engines/port.ts';
-import { deskOf } from '../../harness/affiliates.ts';
+import { deskOf } from '../../harness/affiliates/affiliates.ts';
+import { makeLink, PHONE } from '../../harness/affiliates/clicks.ts';
+import {
+  connectTestStore,
+  deliver,
+  foldAll,
+  signedDelivery,
+  startStore,
+  WEBHOOK_SECRET,
+} from '../../harness/affiliates/store.ts';
+import { openStorefront } from '../../harness/affiliates/storefront.ts';
 import {
   call,
   made,
@@ -16,10 +26,7 @@ import {
   unique,
   until,
 } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { makeLink, PHONE } from '../../harness/clicks.ts';
-import { connectTestStore, deliver, foldAll, signedDelivery, startStore, WEBHOOK_SECRET } from '../../harness/store.ts';
-import { openStorefront } from '../../harness/storefront.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
 import { deadlineMs } from '../../run/deadline.ts';
 
 const manual = readFileSync(path.join(import.meta.dirname, '../../../docs/stores.md'), 'utf8');

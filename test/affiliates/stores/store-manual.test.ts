@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  connectTestStore,
+  deliver,
+  signedDelivery,
+  startStore,
+  WEBHOOK_SECRET,
+} from '../../harness/affiliates/store.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { connectTestStore, deliver, signedDelivery, startStore, WEBHOOK_SECRET } from '../../harness/store.ts';
 
 let app: TestApp;
 let brand: TestBrand;

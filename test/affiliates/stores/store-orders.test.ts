@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import type { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
-import { shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { requested, signedDelivery, startStores } from '../../harness/store.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
+import { shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { requested, signedDelivery, startStores } from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 
 let stores: Awaited<ReturnType<typeof startStores>>;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
+import { openShop, type Shop } from '../../harness/affiliates/shop.ts';
+import { newestDelivery } from '../../harness/affiliates/store.ts';
+import { PAYLOADS, type Payload, TOPIC } from '../../harness/affiliates/store-payloads.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
-import { openShop, type Shop } from '../../harness/shop.ts';
-import { newestDelivery } from '../../harness/store.ts';
-import { PAYLOADS, type Payload, TOPIC } from '../../harness/store-payloads.ts';
 
 let app: TestApp;
 const shops = new Map<Provider, Shop & { key: string }>();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
-import { LINKS } from '../../harness/affiliates.ts';
+import { LINKS } from '../../harness/affiliates/affiliates.ts';
+import { openShop } from '../../harness/affiliates/shop.ts';
+import { connectTestStore, deliver, signedDelivery, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
 import { call, send, startApp, type TestApp } from '../../harness/app.ts';
-import { openShop } from '../../harness/shop.ts';
-import { connectTestStore, deliver, signedDelivery, WEBHOOK_SECRET } from '../../harness/store.ts';
 
 type Provider = (typeof PROVIDERS)[number];
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { updateAccessStatus } from '../../../src/affiliates/stores/connections/connections.ts';
 import { sweepStores } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
+import { daysAgo } from '../../harness/affiliates/sales.ts';
+import { openShop, type Shop } from '../../harness/affiliates/shop.ts';
+import { orderNumber, shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { scheduleSweep } from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 import { call, startApp, type TestApp, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { daysAgo } from '../../harness/sales.ts';
-import { openShop, type Shop } from '../../harness/shop.ts';
-import { orderNumber, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { scheduleSweep } from '../../harness/store.ts';
-import { wooOrder } from '../../harness/woo-order.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
 
 const MINUTE_MS = 60_000;
 

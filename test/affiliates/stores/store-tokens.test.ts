@@ -3,9 +3,9 @@ import { openStore } from '../../../src/affiliates/stores/connections/access.ts'
 import { getAccess, getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { openStoreSecrets } from '../../../src/affiliates/stores/formats/store-secrets.ts';
+import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
-import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/store.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const PATH = '/v1/affiliates/integrations';
 const HOUR_MS = 3_600_000;

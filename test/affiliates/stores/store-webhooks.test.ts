@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { keepStoreWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
+import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
-import { deliver, signedDelivery, startStore, type TestStore } from '../../harness/store.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const PATH = '/v1/affiliates/integrations';
 const QUARTER_MS = 15 * 60_000;

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { identifyStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
+import { connectTestStore, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { runCli } from '../../harness/cli.ts';
-import { connectTestStore, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
+import { runCli } from '../../harness/process/cli.ts';
 
 let app: TestApp;
 const folder = mkdtempSync(path.join(tmpdir(), 'words-'));

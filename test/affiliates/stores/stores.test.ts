@@ -4,7 +4,7 @@ import { readClickIdFromUrl } from '../../../src/affiliates/stores/formats/click
 import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { divideHalfEven, readDecimal, toMinorUnits } from '../../../src/affiliates/stores/formats/money.ts';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
-import { requested, signedDelivery, startStore, startStores } from '../../harness/store.ts';
+import { requested, signedDelivery, startStore, startStores } from '../../harness/affiliates/store.ts';
 
 let stores: Awaited<ReturnType<typeof startStores>>;
 beforeAll(async () => {

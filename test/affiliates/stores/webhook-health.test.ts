@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { countFailure } from '../../../src/affiliates/stores/connections/health.ts';
+import { connectTestStore, startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { connectTestStore, startStore, type TestStore } from '../../harness/store.ts';
 
 let now = new Date('2026-03-02T10:59:00Z');
 let app: TestApp;

@@ -7,11 +7,11 @@ import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { mintClick } from '../../../src/kit/values/click-token.ts';
+import { connectTestStore, startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { connectTestStore, startStore, type TestStore } from '../../harness/store.ts';
 
 const run = promisify(execFile);
-const RUNNER = path.join(import.meta.dirname, '../../harness/wordpress/run.php');
+const RUNNER = path.join(import.meta.dirname, '../../harness/affiliates/wordpress/run.php');
 const DAY = 86_400;
 
 /** Whether this machine has PHP; says once what is not tested without it. */

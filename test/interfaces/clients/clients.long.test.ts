@@ -12,9 +12,9 @@ import { installCheckers } from '../../../clients/python-tools.ts';
 import { ignoreFailure } from '../../../src/kit/values/errors.ts';
 import { findFreePort } from '../../../src/local/engines/port.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { run as runChild } from '../../harness/child.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { startFlaky } from '../../harness/flaky.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { startFlaky } from '../../harness/kit/flaky.ts';
+import { run as runChild } from '../../harness/process/child.ts';
 import { longDeadlineMs } from '../../run/deadline.ts';
 
 const execute = promisify(execFile);

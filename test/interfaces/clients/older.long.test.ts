@@ -5,9 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildOlder } from '../../../clients/build.ts';
+import { makeSale } from '../../harness/affiliates/sales.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { makeSale } from '../../harness/sales.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
 import { longDeadlineMs } from '../../run/deadline.ts';
 
 const run = promisify(execFile);

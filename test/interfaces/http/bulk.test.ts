@@ -8,7 +8,7 @@ import {
 } from '../../../src/kit/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../../../src/kit/engines/elastic/open.ts';
 import { unique } from '../../harness/app.ts';
-import { type Refusal, startBusyElastic } from '../../harness/busy-elastic.ts';
+import { type Refusal, startBusyElastic } from '../../harness/kit/busy-elastic.ts';
 
 let busy: Awaited<ReturnType<typeof startBusyElastic>>;
 let elastic: Elastic;

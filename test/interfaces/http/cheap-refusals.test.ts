@@ -8,11 +8,11 @@ import { readConfig } from '../../../src/config.ts';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
 import { toSubscriber } from '../../../src/kit/access/rate-limit.ts';
 import { makeSecretOnce, readSecret } from '../../../src/kit/values/secrets.ts';
+import { openShop } from '../../harness/affiliates/shop.ts';
+import { deliver, signedDelivery, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
 import { type Answer, call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
-import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
-import { openShop } from '../../harness/shop.ts';
-import { deliver, signedDelivery, WEBHOOK_SECRET } from '../../harness/store.ts';
+import { type EngineProxy, startProxy } from '../../harness/kit/proxy.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
 
 /** Its PostgreSQL can hang. */
 let app: TestApp;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startJobs } from '../../../src/process/jobs.ts';
-import { LINKS, openDesk } from '../../harness/affiliates.ts';
+import { LINKS, openDesk } from '../../harness/affiliates/affiliates.ts';
+import { click } from '../../harness/affiliates/clicks.ts';
+import { type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/affiliates/shopify-order.ts';
+import { deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
+import { checkDay, type Day, type Expected } from '../../harness/analytics/brand-day.ts';
 import { type Answer, startApp, type TestApp } from '../../harness/app.ts';
-import { checkDay, type Day, type Expected } from '../../harness/brand-day.ts';
-import { runCli } from '../../harness/cli.ts';
-import { click } from '../../harness/clicks.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
-import { deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
+import { runCli } from '../../harness/process/cli.ts';
 import { deadlineMs } from '../../run/deadline.ts';
 
 const redis = ownRedis();

@@ -5,8 +5,8 @@ import { importDirectory } from '../../../src/directory/imports/indexing/import.
 import { sampleSource } from '../../../src/directory/imports/indexing/sample.ts';
 import { toDirectoryEngines } from '../../../src/directory/imports/indexing/writer.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { shoot } from '../../harness/interfaces/web-app.ts';
 import { deadlineMs } from '../../run/deadline.ts';
 
 /** The start of the sample directory that `npm start` imports. */

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { someAddress } from '../../harness/applying.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { someAddress } from '../../harness/workflow/applying.ts';
 
 const alias = unique('door');
 let app: TestApp;

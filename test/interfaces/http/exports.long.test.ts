@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { engineUrls, startApp, until } from '../../harness/app.ts';
-import { endDownloads, isWhole, ROSTER, unread, withLongRoster } from '../../harness/downloads.ts';
-import { startProxy } from '../../harness/proxy.ts';
+import { endDownloads, isWhole, ROSTER, unread, withLongRoster } from '../../harness/kit/downloads.ts';
+import { startProxy } from '../../harness/kit/proxy.ts';
 
 afterEach(endDownloads);
 

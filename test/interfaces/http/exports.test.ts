@@ -9,7 +9,7 @@ import {
   unread,
   withLongRoster,
   withRoster,
-} from '../../harness/downloads.ts';
+} from '../../harness/kit/downloads.ts';
 
 let app: TestApp;
 beforeAll(async () => {

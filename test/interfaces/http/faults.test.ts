@@ -15,8 +15,8 @@ import {
   unique,
   until,
 } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { type EngineProxy, startProxy } from '../../harness/kit/proxy.ts';
 
 const alias = unique('faults');
 /** Reaches the engines directly: makes brands and looks at the ledger. */

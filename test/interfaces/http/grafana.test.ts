@@ -8,8 +8,8 @@ import { systemClock } from '../../../src/kit/values/clock.ts';
 import { ERROR_CODES } from '../../../src/kit/values/errors.ts';
 import { openJobRecorder } from '../../../src/process/metrics/jobs.ts';
 import { call, made, makeBrand, send, type TestApp, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { startAlone } from '../../harness/webhooks.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { startAlone } from '../../harness/platform/webhooks.ts';
 
 const Dashboard = z.object({
   uid: z.string(),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
 
 const alias = unique('hostile');
 let app: TestApp;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LINKS, problemsOf } from '../../harness/affiliates.ts';
+import { LINKS, problemsOf } from '../../harness/affiliates/affiliates.ts';
 import { call, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
 
 const SHOP = 'https://shop.example';
 const EMAIL = 'creator_email required';

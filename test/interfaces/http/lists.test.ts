@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../../../src/interfaces/nouns.ts';
+import { makeAssignment } from '../../harness/affiliates/sales.ts';
 import { call, keysInTurn, made, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { makeAssignment } from '../../harness/sales.ts';
-import { signIn } from '../../harness/session.ts';
-import { file, upload } from '../../harness/uploading.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { file, upload } from '../../harness/platform/uploading.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 const alias = unique('lists');
 let app: TestApp;

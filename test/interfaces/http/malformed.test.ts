@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY, makeCampaign, someAddress } from '../../harness/applying.ts';
+import { BEHIND_PROXY, makeCampaign, someAddress } from '../../harness/workflow/applying.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 let app: TestApp;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../../src/affiliates/stores/formats/provider.ts';
-import { problemsOf } from '../../harness/affiliates.ts';
+import { problemsOf } from '../../harness/affiliates/affiliates.ts';
+import { openShop } from '../../harness/affiliates/shop.ts';
+import { deliver, signedText, WEBHOOK_SECRET } from '../../harness/affiliates/store.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { openShop } from '../../harness/shop.ts';
-import { deliver, signedText, WEBHOOK_SECRET } from '../../harness/store.ts';
 
 let app: TestApp;
 let key: string;

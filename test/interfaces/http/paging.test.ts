@@ -4,7 +4,7 @@ import { type Sort, toSort } from '../../../src/directory/search/order.ts';
 import { toElasticQuery } from '../../../src/directory/search/query.ts';
 import { fetchPage } from '../../../src/directory/search/search.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
 
 const alias = unique('paging');
 let app: TestApp;

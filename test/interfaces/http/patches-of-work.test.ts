@@ -4,8 +4,8 @@ import { AssetPatch } from '../../../src/workflow/assets/assets.shapes.ts';
 import { BriefPatch } from '../../../src/workflow/briefs/briefs.shapes.ts';
 import { ShipmentPatch } from '../../../src/workflow/shipments/shipments.shapes.ts';
 import { call, keysInTurn, made, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { describePatches, type Field, type Patched, refused, text } from '../../harness/patching.ts';
+import { describePatches, type Field, type Patched, refused, text } from '../../harness/platform/patching.ts';
+import { BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 let app: TestApp;
 let key: () => string;

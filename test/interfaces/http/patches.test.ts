@@ -10,10 +10,10 @@ import { ContractPatch } from '../../../src/workflow/contracts/contracts.shapes.
 import { DeliverablePatch } from '../../../src/workflow/deliverables/deliverables.shapes.ts';
 import { RosterPatch } from '../../../src/workflow/roster/roster.shapes.ts';
 import { call, keysInTurn, made, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { describePatches, type Field, type Patched, refused, text } from '../../harness/patching.ts';
-import { signIn } from '../../harness/session.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { describePatches, type Field, type Patched, refused, text } from '../../harness/platform/patching.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 const alias = unique('patches');
 let app: TestApp;

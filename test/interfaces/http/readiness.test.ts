@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { migratePostgres } from '../../../src/kit/engines/postgres/migrate.ts';
 import { call, engineUrls, startApp, type TestApp, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { startProxy } from '../../harness/proxy.ts';
+import { startProxy } from '../../harness/kit/proxy.ts';
 
 let database: TestDatabase;
 let app: TestApp;

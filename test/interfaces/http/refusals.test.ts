@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../../src/platform/keys/keys.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
 
 let shiftMs = 0;
 const clock = { now: () => new Date(Date.now() + shiftMs) };

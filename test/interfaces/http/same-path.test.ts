@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settle } from '../../../src/kit/access/credits/settle.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
 
 const alias = unique('same');
 let app: TestApp;

@@ -5,12 +5,12 @@ import { inWork } from '../../../src/kit/operation/work.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
 import { ensureCreator } from '../../../src/workflow/creators/creators.ts';
+import { makeSale } from '../../harness/affiliates/sales.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { makeSale } from '../../harness/sales.ts';
-import { signIn } from '../../harness/session.ts';
-import { file, upload } from '../../harness/uploading.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { file, upload } from '../../harness/platform/uploading.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
 
 const alias = unique('tenancy');
 let app: TestApp;

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BODY_LIMITS } from '../../../src/interfaces/http/bodies.ts';
 import { makeBrand, startApp, type TestApp, until } from '../../harness/app.ts';
-import { pathOf } from '../../harness/mail.ts';
-import { openWorkDesk } from '../../harness/work.ts';
+import { pathOf } from '../../harness/kit/mail.ts';
+import { openWorkDesk } from '../../harness/workflow/work.ts';
 
 /** A page that takes files, by a link that nobody was given. */
 const WORK = `/${'work'}/x`;

@@ -5,10 +5,10 @@ import { differences } from '../../../src/interfaces/legacy/differences.ts';
 import { legacyOperations, SERVED } from '../../../src/interfaces/legacy/operations.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { eventNames } from '../../../src/kit/outbox/events.ts';
+import { makeSale } from '../../harness/affiliates/sales.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { email } from '../../harness/people.ts';
-import { makeSale } from '../../harness/sales.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { email } from '../../harness/platform/people.ts';
 
 let app: TestApp;
 let brand: TestBrand;

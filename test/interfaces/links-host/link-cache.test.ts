@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openDesk, SHOP } from '../../harness/affiliates.ts';
+import { openDesk, SHOP } from '../../harness/affiliates/affiliates.ts';
+import { click, makeLink } from '../../harness/affiliates/clicks.ts';
 import { engineUrls, startApp, type TestApp, until } from '../../harness/app.ts';
-import { click, makeLink } from '../../harness/clicks.ts';
 import { ownRedis } from '../../harness/database.ts';
-import { startProxy } from '../../harness/proxy.ts';
+import { startProxy } from '../../harness/kit/proxy.ts';
 
 const redis = ownRedis();
 let app: TestApp;

@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
-import { openDesk, SHOP } from '../../harness/affiliates.ts';
+import { openDesk, SHOP } from '../../harness/affiliates/affiliates.ts';
+import { click, countedClicks, makeLink, PHONE, type TrackedLink } from '../../harness/affiliates/clicks.ts';
 import { startApp, type TestApp, until } from '../../harness/app.ts';
-import { click, countedClicks, makeLink, PHONE, type TrackedLink } from '../../harness/clicks.ts';
 import { ownRedis } from '../../harness/database.ts';
-import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
+import { type EngineProxy, startProxy } from '../../harness/kit/proxy.ts';
 
 const redisUrl = ownRedis();
 /** Long beside the pauses of these tests. */

@@ -2,8 +2,8 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENTRIES } from '../../../src/interfaces/manual/shelves.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { violationsOf } from '../../harness/axe.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
+import { violationsOf } from '../../harness/interfaces/axe.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/interfaces/browser.ts';
 
 describe.skipIf(!hasBrowser('The manual'))('The manual in a real Chromium', () => {
   let app: TestApp;

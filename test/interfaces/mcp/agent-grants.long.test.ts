@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../../src/kit/values/duration.ts';
+import { seeded } from '../../harness/affiliates/store-life.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { randomRuns, testSeed } from '../../harness/random-runs.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
-import { seeded } from '../../harness/store-life.ts';
+import { randomRuns, testSeed } from '../../harness/kit/random-runs.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
 
 const RETURN = 'http://localhost:3118/callback';
 const HOUR_MS = 60 * MINUTE_MS;

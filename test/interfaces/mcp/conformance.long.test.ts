@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { startKeyed } from '../../harness/keyed.ts';
+import { startKeyed } from '../../harness/interfaces/keyed.ts';
 
 const run = promisify(execFile);
 /** The suite asks more than one brand may in a minute. */

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installPython } from '../../../clients/build.ts';
-import { connectAgent, errorOf, type Protocol } from '../../harness/agent.ts';
 import { makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
-import { openDemoBrand } from '../../harness/demo-brand.ts';
-import { signIn } from '../../harness/session.ts';
-import { readTranscripts } from '../../harness/transcript.ts';
+import { connectAgent, errorOf, type Protocol } from '../../harness/interfaces/agent.ts';
+import { openDemoBrand } from '../../harness/local/demo-brand.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { readTranscripts } from '../../harness/interfaces/transcript.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectAgent } from '../../harness/agent.ts';
-import { type DemoBrand, openDemoBrand, withIds } from '../../harness/demo-brand.ts';
+import { connectAgent } from '../../harness/interfaces/agent.ts';
+import { type DemoBrand, openDemoBrand, withIds } from '../../harness/local/demo-brand.ts';
 
 /** A key has 100 calls a minute, and there are more tools. */
 const AT_ONCE = 60;

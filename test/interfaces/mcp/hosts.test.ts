@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { ownRedis } from '../../harness/database.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const Recorded = z.strictObject({
   host: z.string(),

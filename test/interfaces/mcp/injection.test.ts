@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toToolSchema } from '../../../src/interfaces/mcp/input-schema.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { untrustedPaths } from '../../../src/kit/values/untrusted.ts';
-import { connectAgent, errorOf } from '../../harness/agent.ts';
 import { call, makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
+import { connectAgent, errorOf } from '../../harness/interfaces/agent.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

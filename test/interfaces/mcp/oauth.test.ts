@@ -13,9 +13,9 @@ import {
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/kit/values/duration.ts';
-import { errorOf } from '../../harness/agent.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
+import { errorOf } from '../../harness/interfaces/agent.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const RETURN = 'https://host.example/callback';
 

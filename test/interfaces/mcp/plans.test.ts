@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectAgent } from '../../harness/agent.ts';
+import { approved, get, makePayer, type Payer, recorded } from '../../harness/affiliates/paying.ts';
+import { makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { type Answer, call, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { approved, get, makePayer, type Payer, recorded } from '../../harness/paying.ts';
-import { makeAssignment, makeSale } from '../../harness/sales.ts';
-import { openWorkDesk } from '../../harness/work.ts';
+import { connectAgent } from '../../harness/interfaces/agent.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk } from '../../harness/workflow/work.ts';
 
 let app: TestApp;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectAgent, errorOf } from '../../harness/agent.ts';
+import { approved, get, makePayer } from '../../harness/affiliates/paying.ts';
+import { makeAssignment } from '../../harness/affiliates/sales.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { approved, get, makePayer } from '../../harness/paying.ts';
-import { makeAssignment } from '../../harness/sales.ts';
+import { connectAgent, errorOf } from '../../harness/interfaces/agent.ts';
 
 let app: TestApp;
 const EMAIL = 'ana@example.com';

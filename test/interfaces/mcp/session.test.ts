@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectAgent, errorOf } from '../../harness/agent.ts';
 import { call, ledgerOf, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { connectAgent, errorOf } from '../../harness/interfaces/agent.ts';
 
 let app: TestApp;
 const alias = unique('session');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectAgent } from '../../harness/agent.ts';
-import { type DemoBrand, openDemoBrand, withIds } from '../../harness/demo-brand.ts';
+import { connectAgent } from '../../harness/interfaces/agent.ts';
+import { type DemoBrand, openDemoBrand, withIds } from '../../harness/local/demo-brand.ts';
 
 let demo: DemoBrand;
 beforeAll(async () => {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
 import { openCatalog } from '../../../src/interfaces/mcp/catalog.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
-import { connectAgent, errorOf, type Protocol } from '../../harness/agent.ts';
 import { call, keysInTurn, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { signIn } from '../../harness/session.ts';
+import { connectAgent, errorOf, type Protocol } from '../../harness/interfaces/agent.ts';
+import { signIn } from '../../harness/platform/session.ts';
 
 let app: TestApp;
 let brand: TestBrand;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../../src/interfaces/nouns.ts';
-import { connectAgent, errorOf } from '../../harness/agent.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
+import { connectAgent, errorOf } from '../../harness/interfaces/agent.ts';
 
 let app: TestApp;
 const EMAIL = 'ana@example.com';

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/interfaces/browser.ts';
+import { BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 

@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/interfaces/browser.ts';
+import { openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 let app: TestApp;
 let brand: TestBrand;

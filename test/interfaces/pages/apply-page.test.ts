@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY, listEvents, makeCampaign, someAddress } from '../../harness/applying.ts';
+import { apply, BEHIND_PROXY, listEvents, makeCampaign, someAddress } from '../../harness/workflow/applying.ts';
 
 let app: TestApp;
 let brand: TestBrand;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PLANS, type PlanName } from '../../../src/kit/access/keys/limits.ts';
 import { call, makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
+import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/workflow/applying.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import { page as pageOf } from '../../../src/kit/html/page.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { mailsOf, pathOf } from '../../harness/mail.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { mailsOf, pathOf } from '../../harness/kit/mail.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
 import { deadlineMs } from '../../run/deadline.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';

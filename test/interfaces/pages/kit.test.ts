@@ -6,8 +6,8 @@ import { page } from '../../../src/kit/html/page.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
-import { mailsOf, pathOf } from '../../harness/mail.ts';
+import { mailsOf, pathOf } from '../../harness/kit/mail.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
 
 let app: TestApp;
 let brand: TestBrand;

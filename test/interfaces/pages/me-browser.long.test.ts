@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { violationsOf } from '../../harness/axe.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
-import { pathOf } from '../../harness/mail.ts';
-import { daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { openWorkDesk } from '../../harness/work.ts';
+import { violationsOf } from '../../harness/interfaces/axe.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/interfaces/browser.ts';
+import { pathOf } from '../../harness/kit/mail.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk } from '../../harness/workflow/work.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 

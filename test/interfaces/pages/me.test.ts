@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { YEAR_MS } from '../../../src/kit/values/duration.ts';
+import { daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { call, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
-import { mailsOf, pathOf } from '../../harness/mail.ts';
-import { daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
+import { mailsOf, pathOf } from '../../harness/kit/mail.ts';
+import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
 
 const clock = { at: Date.now(), now: () => new Date(clock.at) };
 let app: TestApp;

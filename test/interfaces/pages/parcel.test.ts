@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { mailsOf, pathOf } from '../../harness/mail.ts';
-import { email } from '../../harness/people.ts';
+import { mailsOf, pathOf } from '../../harness/kit/mail.ts';
+import { email } from '../../harness/platform/people.ts';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { violationsOf } from '../../harness/axe.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
-import { openTalkDesk } from '../../harness/talking.ts';
-import { BROWSER } from '../../harness/work.ts';
+import { violationsOf } from '../../harness/interfaces/axe.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/interfaces/browser.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openTalkDesk } from '../../harness/workflow/talking.ts';
+import { BROWSER } from '../../harness/workflow/work.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 

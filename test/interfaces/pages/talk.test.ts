@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY, listEvents } from '../../harness/applying.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { openTalkDesk, reply } from '../../harness/talking.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
+import { BEHIND_PROXY, listEvents } from '../../harness/workflow/applying.ts';
+import { openTalkDesk, reply } from '../../harness/workflow/talking.ts';
 
 const HOUR_MS = 3_600_000;
 const PERSON = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1';

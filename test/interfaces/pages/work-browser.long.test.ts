@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { violationsOf } from '../../harness/axe.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
-import { pathOf } from '../../harness/mail.ts';
-import { BROWSER, openWorkDesk, type WorkDesk } from '../../harness/work.ts';
+import { violationsOf } from '../../harness/interfaces/axe.ts';
+import { hasBrowser, openBrowser, openPhone } from '../../harness/interfaces/browser.ts';
+import { pathOf } from '../../harness/kit/mail.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { BROWSER, openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { signIn, signInToken } from '../../harness/session.ts';
-import { axe, type OpenPage, openWebApp, PAGES } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, type OpenPage, openWebApp, PAGES } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { signIn, signInToken } from '../../harness/platform/session.ts';
 
 /** Of a page, whatever it holds. */
 const CHANGES =

@@ -4,10 +4,10 @@ import { importDirectory } from '../../../src/directory/imports/indexing/import.
 import { generateCreators, sampleSource } from '../../../src/directory/imports/indexing/sample.ts';
 import { toDirectoryEngines } from '../../../src/directory/imports/indexing/writer.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 /** The sample without pictures, whose host does not exist. */
 const creators = [...generateCreators(400, 3)].map((one) => creator(one.pk, { ...one, profile_pic_url: null }));

@@ -1,17 +1,24 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
-import { deskOf, SHOP } from '../../harness/affiliates.ts';
+import { deskOf, SHOP } from '../../harness/affiliates/affiliates.ts';
+import { click, makeLink, type TrackedLink } from '../../harness/affiliates/clicks.ts';
+import {
+  type Assignment,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  orderFacts,
+  report,
+} from '../../harness/affiliates/sales.ts';
+import { syncCustomers } from '../../harness/analytics/figures.ts';
 import { made, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { click, makeLink, type TrackedLink } from '../../harness/clicks.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { syncCustomers } from '../../harness/figures.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, report } from '../../harness/sales.ts';
-import { signIn } from '../../harness/session.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
 import { deadlineMs } from '../../run/deadline.ts';
 
 const ANA = 'ana@shop.example';

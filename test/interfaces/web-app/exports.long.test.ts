@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysAgo, makeAssignment, makeSales } from '../../harness/affiliates/sales.ts';
+import { runJobs } from '../../harness/analytics/exporting.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runJobs } from '../../harness/exporting.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../../harness/s3.ts';
-import { daysAgo, makeAssignment, makeSales } from '../../harness/sales.ts';
-import { here } from '../../harness/uploading.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../../harness/kit/s3.ts';
+import { here } from '../../harness/platform/uploading.ts';
 
 describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-exports-'));

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysAgo } from '../../harness/affiliates/sales.ts';
+import { postAndSync, putAssignment, putClicks, sale } from '../../harness/analytics/figures.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { postAndSync, putAssignment, putClicks, sale } from '../../harness/figures.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { daysAgo } from '../../harness/sales.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () => {
   let app: TestApp;

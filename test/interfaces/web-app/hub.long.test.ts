@@ -1,13 +1,13 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
-import { fillWork } from '../../harness/worked-brand.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
+import { fillWork } from '../../harness/workflow/worked-brand.ts';
 
 describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaign and a creator in the web app', () => {
   let app: TestApp;

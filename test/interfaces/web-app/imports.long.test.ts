@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runJobs } from '../../harness/analytics/exporting.ts';
 import { makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runJobs } from '../../harness/exporting.ts';
-import { fixture } from '../../harness/importing.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { fixture } from '../../harness/platform/importing.ts';
 
 const VIEWS = [
   ['desktop', { viewport: { width: 1280, height: 900 }, colorScheme: 'light' }],

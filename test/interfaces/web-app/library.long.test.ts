@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { file, upload } from '../../harness/uploading.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { file, upload } from '../../harness/platform/uploading.ts';
 
 describe.skipIf(!hasBrowser('The content library in the web app'))('folders of the content library', () => {
   let app: TestApp;

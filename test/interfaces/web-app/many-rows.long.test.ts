@@ -1,16 +1,16 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { putManyRows } from '../../harness/many-rows.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { startStore, type TestStore } from '../../harness/store.ts';
-import { drawn, type OpenPage, openWebApp } from '../../harness/web-app.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
-import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { putManyRows } from '../../harness/interfaces/many-rows.ts';
+import { drawn, type OpenPage, openWebApp } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
+import { fillBrand, fillWork } from '../../harness/workflow/worked-brand.ts';
 import { deadlineMs, longDeadlineMs } from '../../run/deadline.ts';
 
 const MANY = 10_000;

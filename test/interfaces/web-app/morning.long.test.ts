@@ -1,13 +1,13 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { type Receiver, startReceiver } from '../../harness/receiver.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
-import { startWebhookWorker, type Worker } from '../../harness/webhooks.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
+import { startWebhookWorker, type Worker } from '../../harness/platform/webhooks.ts';
 
 describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the web app', () => {
   /** A worker works for all brands: those of other tests are in another database. */

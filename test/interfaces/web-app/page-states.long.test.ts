@@ -1,14 +1,14 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { startStore, type TestStore } from '../../harness/store.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../../harness/web-app.ts';
-import { openWorkDesk } from '../../harness/work.ts';
-import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk } from '../../harness/workflow/work.ts';
+import { fillBrand, fillWork } from '../../harness/workflow/worked-brand.ts';
 
 /** What moved of what was in sight, as the browser itself sums it up; a tenth is what it calls good. */
 const MOST_SHIFT = 0.1;

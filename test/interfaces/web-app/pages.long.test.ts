@@ -1,14 +1,14 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { startApp, type TestApp, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { startStore, type TestStore } from '../../harness/store.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../../harness/web-app.ts';
-import { openWorkDesk } from '../../harness/work.ts';
-import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk } from '../../harness/workflow/work.ts';
+import { fillBrand, fillWork } from '../../harness/workflow/worked-brand.ts';
 
 const WIDE = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };

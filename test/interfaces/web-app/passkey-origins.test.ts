@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { newPasskey } from '../../harness/authenticator.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
+import { newPasskey } from '../../harness/platform/authenticator.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const OWN = 'https://rollcall.example';
 let open: TestApp;

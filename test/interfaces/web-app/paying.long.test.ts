@@ -1,10 +1,10 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../../harness/affiliates/sales.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../../harness/sales.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the web app', () => {
   let app: TestApp;

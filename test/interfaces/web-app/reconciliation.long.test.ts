@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSeller } from '../../harness/affiliates/ordering.ts';
+import { seedOrders } from '../../harness/affiliates/reconciling.ts';
+import { daysAgo } from '../../harness/affiliates/sales.ts';
+import { runJobs } from '../../harness/analytics/exporting.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { runJobs } from '../../harness/exporting.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { makeSeller } from '../../harness/ordering.ts';
-import { seedOrders } from '../../harness/reconciling.ts';
-import { daysAgo } from '../../harness/sales.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of reconciliation', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-reconciling-'));

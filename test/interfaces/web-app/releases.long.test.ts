@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepRelease } from '../../../src/interfaces/web-app/releases.ts';
 import { call, startApp, type TestApp } from '../../harness/app.ts';
-import { builtClient } from '../../harness/offered.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 let release: string;
 let older: string;

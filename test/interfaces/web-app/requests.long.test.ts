@@ -4,10 +4,10 @@ import { findCaller } from '../../../src/kit/access/keys/callers.ts';
 import { hashKey } from '../../../src/kit/access/keys/key-form.ts';
 import { HOUR_MS } from '../../../src/kit/values/duration.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique, until } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', () => {
   const alias = unique('requests');

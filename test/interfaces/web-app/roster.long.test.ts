@@ -1,11 +1,11 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, made, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { email, handle } from '../../harness/people.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { email, handle } from '../../harness/platform/people.ts';
 
 describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web app', () => {
   let app: TestApp;

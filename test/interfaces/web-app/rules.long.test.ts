@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeSeller } from '../../harness/affiliates/ordering.ts';
+import { daysAgo, makeSale } from '../../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { makeSeller } from '../../harness/ordering.ts';
-import { daysAgo, makeSale } from '../../harness/sales.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () => {
   let app: TestApp;

@@ -5,12 +5,12 @@ import { openFiles } from '../../../src/directory/imports/indexing/source.ts';
 import { upsertCreators } from '../../../src/directory/imports/indexing/writes.ts';
 import { findMatches } from '../../../src/directory/saved-searches/matches.jobs.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { creator } from '../../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory } from '../../harness/indexer.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { openSession, type SignedIn, signIn } from '../../harness/session.ts';
-import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { creator } from '../../harness/directory/directory.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../../harness/directory/indexer.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { openSession, type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 const PATH = '/v1/saved-searches';
 let directory: TestDirectory;

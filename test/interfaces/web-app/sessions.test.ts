@@ -3,8 +3,8 @@ import { operations, sessionOperations } from '../../../src/interfaces/nouns.ts'
 import { newId } from '../../../src/kit/values/ids.ts';
 import { insertPerson } from '../../../src/platform/people/people.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../../harness/app.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { openSession, type SignedIn, signIn, signInToken } from '../../harness/session.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
+import { openSession, type SignedIn, signIn, signInToken } from '../../harness/platform/session.ts';
 
 let app: TestApp;
 let brand: TestBrand;

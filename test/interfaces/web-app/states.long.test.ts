@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { putManyLinks } from '../../harness/affiliates/many-links.ts';
+import { putCreator } from '../../harness/analytics/figures.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { putCreator } from '../../harness/figures.ts';
-import { putManyLinks } from '../../harness/many-links.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { axe, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 const MANY = 10_000;
 const FIRST_LOAD_BYTES = 150_000;

@@ -2,9 +2,9 @@ import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, type TermsShop } from '../../affiliates/terms-shop.ts';
 import { startApp, type TestApp, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
 
 const WIDE = { width: 1440, height: 900 };
 const PHONE = { width: 390, height: 844 };

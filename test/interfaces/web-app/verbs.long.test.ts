@@ -1,13 +1,13 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startStore, type TestStore } from '../../harness/affiliates/store.ts';
 import { startApp, type TestApp, unique } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { startStore, type TestStore } from '../../harness/store.ts';
-import { type OpenPage, openWebApp } from '../../harness/web-app.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
-import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { type OpenPage, openWebApp } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
+import { fillBrand, fillWork } from '../../harness/workflow/worked-brand.ts';
 
 describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web app, a brand', () => {
   let app: TestApp;

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
-import { type SignedIn, signIn } from '../../harness/session.ts';
-import { axe, type OpenPage, openWebApp } from '../../harness/web-app.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, type OpenPage, openWebApp } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
 /** A form keeps its values and says so; a page that only reads is left. */
 const SIGNED_OUT = /Sign in again in another tab|Sign in to Rollcall/;

@@ -1,12 +1,12 @@
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../harness/app.ts';
-import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { builtClient } from '../../harness/offered.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
-import { fillWork, submit } from '../../harness/worked-brand.ts';
+import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
+import { builtClient } from '../../harness/kit/offered.ts';
+import { BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
+import { fillWork, submit } from '../../harness/workflow/worked-brand.ts';
 
 describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with creators in the web app', () => {
   let app: TestApp;

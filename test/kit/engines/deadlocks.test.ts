@@ -1,11 +1,11 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Desk, LINKS, openDesk } from '../../harness/affiliates.ts';
+import { type Desk, LINKS, openDesk } from '../../harness/affiliates/affiliates.ts';
+import { approvalsOf, codeOf } from '../../harness/affiliates/paying.ts';
+import { balancesOf, makeAssignment, makeSale, orderFacts, report } from '../../harness/affiliates/sales.ts';
 import { type Answer, send, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { listEvents } from '../../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { approvalsOf, codeOf } from '../../harness/paying.ts';
-import { balancesOf, makeAssignment, makeSale, orderFacts, report } from '../../harness/sales.ts';
+import { listEvents } from '../../harness/workflow/applying.ts';
 
 /** These tests lock whole tables. */
 let database: TestDatabase;

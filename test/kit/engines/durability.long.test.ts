@@ -3,8 +3,8 @@ import { settle } from '../../../src/kit/access/credits/settle.ts';
 import { readCharges } from '../../../src/kit/access/credits/stream.ts';
 import type { EmbeddedEngines } from '../../../src/local/engines/start.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { removeEngineData, startOwnEngines } from '../../harness/own-engines.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { removeEngineData, startOwnEngines } from '../../harness/kit/own-engines.ts';
 
 const alias = unique('durability');
 /** A Redis of its own: this test kills it. */

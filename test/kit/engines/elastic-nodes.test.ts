@@ -5,8 +5,8 @@ import { readConfig } from '../../../src/config.ts';
 import { createQuietIndex, deleteIndex, indexExists } from '../../../src/kit/engines/elastic/indices.ts';
 import { openElastic } from '../../../src/kit/engines/elastic/open.ts';
 import { call, engineUrls, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { type EngineProxy, startProxy } from '../../harness/kit/proxy.ts';
 
 /** Three doors to one Elasticsearch, each of which can fail like a node. */
 let nodes: EngineProxy[];

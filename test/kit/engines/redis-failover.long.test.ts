@@ -4,9 +4,9 @@ import { openRedis } from '../../../src/kit/engines/redis/open.ts';
 import { openQueue, openWorker } from '../../../src/kit/engines/redis/queue.ts';
 import type { EmbeddedEngines } from '../../../src/local/engines/start.ts';
 import { call, ledgerOf, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { creator, putDirectory } from '../../harness/directory.ts';
-import { removeEngineData, startOwnEngines } from '../../harness/own-engines.ts';
-import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
+import { creator, putDirectory } from '../../harness/directory/directory.ts';
+import { removeEngineData, startOwnEngines } from '../../harness/kit/own-engines.ts';
+import { type EngineProxy, startProxy } from '../../harness/kit/proxy.ts';
 
 const alias = unique('failover');
 const names = ['first', 'second'].map((which) => `test-${process.pid}-${which}`);

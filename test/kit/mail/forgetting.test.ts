@@ -6,7 +6,7 @@ import { inWork } from '../../../src/kit/operation/work.ts';
 import { DAY_MS } from '../../../src/kit/values/duration.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { startSmtp, type TestSmtp } from '../../harness/mail.ts';
+import { startSmtp, type TestSmtp } from '../../harness/kit/mail.ts';
 
 /** A database of its own: mails of every brand are forgotten. */
 let database: TestDatabase;

@@ -9,9 +9,9 @@ import { sendDueMails } from '../../../src/kit/mail/sender.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { openRepeatedFailures } from '../../../src/kit/values/repeated-failures.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
-import { runCli } from '../../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { mailsOf, pathOf, startSmtp, type TestSmtp } from '../../harness/mail.ts';
+import { mailsOf, pathOf, startSmtp, type TestSmtp } from '../../harness/kit/mail.ts';
+import { runCli } from '../../harness/process/cli.ts';
 
 /** A database of its own: a sender sends the mails of every brand. */
 let database: TestDatabase;

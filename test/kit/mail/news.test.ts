@@ -4,14 +4,14 @@ import { recordOrder } from '../../../src/affiliates/orders/record.ts';
 import { setSample } from '../../../src/affiliates/sample/sample.ts';
 import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { DAY_MS } from '../../../src/kit/values/duration.ts';
+import { asTest, daysAgo, makeAssignment, makeSale, orderFacts } from '../../harness/affiliates/sales.ts';
 import { startApp, type TestApp, unique } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY } from '../../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { asTest, daysAgo, makeAssignment, makeSale, orderFacts } from '../../harness/sales.ts';
-import { signIn } from '../../harness/session.ts';
-import { reply } from '../../harness/talking.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { apply, BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { reply } from '../../harness/workflow/talking.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
 
 /** A Wednesday. */
 const START = Date.parse('2027-03-03T09:00:00Z');

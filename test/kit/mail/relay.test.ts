@@ -14,11 +14,11 @@ import {
   type TestBrand,
   unique,
 } from '../../harness/app.ts';
-import { runCli } from '../../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
-import { mailsOf, pathOf, startSmtp, type TestSmtp } from '../../harness/mail.ts';
-import { signIn } from '../../harness/session.ts';
-import { reply } from '../../harness/talking.ts';
+import { mailsOf, pathOf, startSmtp, type TestSmtp } from '../../harness/kit/mail.ts';
+import { signIn } from '../../harness/platform/session.ts';
+import { runCli } from '../../harness/process/cli.ts';
+import { reply } from '../../harness/workflow/talking.ts';
 
 /** A database of its own: a sender sends the mails of every brand. */
 let database: TestDatabase;

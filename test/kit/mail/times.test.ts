@@ -3,7 +3,7 @@ import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { mailsOf } from '../../harness/mail.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
 
 const at = '2027-03-01T09:00:00.000Z';
 let app: TestApp;

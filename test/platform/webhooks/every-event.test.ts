@@ -2,11 +2,7 @@ import { Webhook as Standard } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventNames } from '../../../src/kit/outbox/events.ts';
 import { type ContentRefreshes, startContentRefreshes } from '../../../src/workflow/content/content.jobs.ts';
-import { engineUrls, made, send, type TestApp, unique, until } from '../../harness/app.ts';
-import { apply, BEHIND_PROXY } from '../../harness/applying.ts';
-import { answering, type ProfileProvider, startProvider } from '../../harness/provider.ts';
-import { type Receiver, startReceiver } from '../../harness/receiver.ts';
-import { daysAgo, makeAssignment } from '../../harness/sales.ts';
+import { daysAgo, makeAssignment } from '../../harness/affiliates/sales.ts';
 import {
   connectTestStore,
   deliver,
@@ -14,10 +10,14 @@ import {
   startStore,
   type TestStore,
   WEBHOOK_SECRET,
-} from '../../harness/store.ts';
-import { reply } from '../../harness/talking.ts';
-import { openClock, startAlone, startWebhookWorker, type Worker } from '../../harness/webhooks.ts';
-import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
+} from '../../harness/affiliates/store.ts';
+import { engineUrls, made, send, type TestApp, unique, until } from '../../harness/app.ts';
+import { type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
+import { openClock, startAlone, startWebhookWorker, type Worker } from '../../harness/platform/webhooks.ts';
+import { apply, BEHIND_PROXY } from '../../harness/workflow/applying.ts';
+import { answering, type ProfileProvider, startProvider } from '../../harness/workflow/provider.ts';
+import { reply } from '../../harness/workflow/talking.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/workflow/work.ts';
 
 let app: TestApp;
 let worker: Worker;

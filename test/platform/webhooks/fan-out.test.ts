@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, type TestApp, unique, until } from '../../harness/app.ts';
-import { type Receiver, startReceiver } from '../../harness/receiver.ts';
+import { type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
 import {
   APPLICATION,
   emit,
@@ -9,7 +9,7 @@ import {
   startWebhookWorker,
   subscribe,
   type Worker,
-} from '../../harness/webhooks.ts';
+} from '../../harness/platform/webhooks.ts';
 
 let app: TestApp;
 let receiver: Receiver;

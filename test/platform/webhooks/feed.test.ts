@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { rosterEvent } from '../../harness/events.ts';
-import { type Receiver, startReceiver } from '../../harness/receiver.ts';
+import { type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
+import { rosterEvent } from '../../harness/platform/events.ts';
 import {
   APPLICATION,
   emit,
@@ -10,7 +10,7 @@ import {
   startWebhookWorker,
   subscribe,
   type Worker,
-} from '../../harness/webhooks.ts';
+} from '../../harness/platform/webhooks.ts';
 
 let app: TestApp;
 let receiver: Receiver;

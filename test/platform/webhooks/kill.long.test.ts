@@ -12,8 +12,8 @@ import {
   until,
 } from '../../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
-import { type Receiver, startReceiver } from '../../harness/receiver.ts';
-import { APPLICATION, emit, subscribe } from '../../harness/webhooks.ts';
+import { type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
+import { APPLICATION, emit, subscribe } from '../../harness/platform/webhooks.ts';
 import { longDeadlineMs } from '../../run/deadline.ts';
 
 const ROUNDS = 5;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderBody, renderHeaders } from '../../../src/platform/webhooks/signing.ts';
 import { call, made, makeBrand, send, type TestApp, type TestBrand, unique, until } from '../../harness/app.ts';
-import { mailsOf } from '../../harness/mail.ts';
-import { type Receiver, startReceiver } from '../../harness/receiver.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
+import { type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
 import {
   APPLICATION,
   emit,
@@ -11,7 +11,7 @@ import {
   startWebhookWorker,
   type Worker,
   webhook,
-} from '../../harness/webhooks.ts';
+} from '../../harness/platform/webhooks.ts';
 
 let app: TestApp;
 let receiver: Receiver;

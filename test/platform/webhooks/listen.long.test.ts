@@ -7,9 +7,9 @@ import { findFreePort } from '../../../src/local/engines/port.ts';
 import { sampleData } from '../../../src/platform/webhooks/event-catalogue.ts';
 import { Content } from '../../../src/workflow/content/content.shapes.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../../harness/app.ts';
-import { type Run, run as runChild } from '../../harness/child.ts';
-import { runCli } from '../../harness/cli.ts';
-import { APPLICATION, emit } from '../../harness/webhooks.ts';
+import { APPLICATION, emit } from '../../harness/platform/webhooks.ts';
+import { type Run, run as runChild } from '../../harness/process/child.ts';
+import { runCli } from '../../harness/process/cli.ts';
 
 let app: TestApp;
 beforeAll(async () => {

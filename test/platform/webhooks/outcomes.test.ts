@@ -3,7 +3,7 @@ import { Webhook as Standard } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { call, makeBrand, send, type TestApp, type TestBrand, unique, until } from '../../harness/app.ts';
-import { failing, type Receiver, startReceiver } from '../../harness/receiver.ts';
+import { failing, type Receiver, startReceiver } from '../../harness/kit/receiver.ts';
 import {
   APPLICATION,
   emit,
@@ -13,7 +13,7 @@ import {
   subscribe,
   type Worker,
   webhook,
-} from '../../harness/webhooks.ts';
+} from '../../harness/platform/webhooks.ts';
 
 let app: TestApp;
 let receiver: Receiver;
