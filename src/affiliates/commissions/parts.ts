@@ -1,15 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { PricedPart } from '../terms/price.ts';
 import type { CommissionRow } from './commissions.ts';
 
-/** Replaces what each rule decided of a commission. Parts that stay the same are not written again. */
-export async function replaceParts(
-  db: Db,
-  { brandId, id: commissionId }: Pick<CommissionRow, 'brandId' | 'id'>,
-  parts: readonly PricedPart[],
-): Promise<void> {
-  const rows = parts.map(({ rule, name, amountMinor, refundedMinor, commissionMinor }) => ({
+type CommissionKey = Pick<CommissionRow, 'brandId' | 'id'>;
+
+const toRows = ({ brandId, id: commissionId }: CommissionKey, parts: readonly PricedPart[]) =>
+  parts.map(({ rule, name, amountMinor, refundedMinor, commissionMinor }) => ({
     brandId,
     commissionId,
     rule: rule === null ? 'base' : String(rule),
@@ -18,6 +16,20 @@ export async function replaceParts(
     refundedMinor,
     commissionMinor,
   }));
+
+/** Inserts what each rule decided of new commissions, in one statement. */
+export async function insertParts(
+  db: Db,
+  commissions: readonly (CommissionKey & { parts: readonly PricedPart[] })[],
+): Promise<void> {
+  const rows = commissions.flatMap((one) => toRows(one, one.parts));
+  if (rows.length > 0) await toInsert('commission_parts', rows).execute(db);
+}
+
+/** Replaces what each rule decided of a commission. Parts that stay the same are not written again. */
+export async function replaceParts(db: Db, key: CommissionKey, parts: readonly PricedPart[]): Promise<void> {
+  const { brandId, id: commissionId } = key;
+  const rows = toRows(key, parts);
   const rules = rows.map(({ rule }) => rule);
   await db
     .deleteFrom('commissionParts')

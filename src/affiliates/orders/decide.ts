@@ -12,7 +12,7 @@ import {
   type NewCommission,
   toLedgerEntry,
 } from '../commissions/commissions.ts';
-import { replaceParts } from '../commissions/parts.ts';
+import { insertParts } from '../commissions/parts.ts';
 import { insertCustomers } from '../customers/customers.ts';
 import { tellOfSales } from '../links/links.mails.ts';
 import { listNamedLinks, type NamedLink } from '../links/links.ts';
@@ -31,9 +31,9 @@ import {
   loadKnownCustomers,
   type OrderOfCustomer,
 } from './decide-customers.ts';
-import { dependsOnOthers, type FactsOrder, fixRoom, loadPricing, mayReconsider, readFacts } from './decision-facts.ts';
+import { dependsOnOthers, type FactsOrder, fixRoom, mayReconsider, readFacts, toPricing } from './decision-facts.ts';
 import { detectFlags } from './fraud.ts';
-import { findItems } from './items.ts';
+import { findItems, listItems, type StoredItems } from './items.ts';
 import { deleteJourney, insertJourneys } from './journeys.ts';
 import { NO_CANDIDATES, type OrderCandidates, readCandidates, selectUnseen } from './order-candidates.ts';
 import { listProducts, listUnpaidOrdersOfCustomer, toHex } from './order-history.ts';
@@ -296,7 +296,11 @@ async function createCommissions(
 }
 
 /** Fixes what prices an order beside its refunds; undefined if its terms are a percentage alone. */
-async function fixPricing(work: Work, earned: EarnedOrder): Promise<Pricing | undefined> {
+async function fixPricing(
+  work: Work,
+  earned: EarnedOrder,
+  items: ReadonlyMap<string, StoredItems>,
+): Promise<Pricing | undefined> {
   const { db } = work;
   const { order, link, terms, termsId, payment, isByCustomer, code, refunds } = earned;
   if (isPlain(terms)) return undefined;
@@ -308,7 +312,8 @@ async function fixPricing(work: Work, earned: EarnedOrder): Promise<Pricing | un
     payment,
   };
   const facts = await readFacts(db, order, { terms, creatorId }, known);
-  const pricing = await loadPricing(db, order, { terms, facts, room: null });
+  const lines = items.get(order.orderId) ?? { items: [], refunded: new Map() };
+  const pricing = toPricing(order, { terms, facts, room: null }, lines);
   if (order.paidAt === null) return pricing;
   const payable = computePayable(toSnapshot(order), refunds, pricing);
   return { ...pricing, room: await fixRoom(work, order, { creatorId, termsId, terms }, payable) };
@@ -329,7 +334,9 @@ async function createTogether(work: Work, secrets: Secrets, source: OrderSource,
   }));
   const flags = await detectFlags(work, secrets, fraudRules, suspects);
   const pricings: (Pricing | undefined)[] = [];
-  for (const one of earned) pricings.push(await fixPricing(work, one));
+  const priced = earned.filter(({ terms }) => !isPlain(terms)).map(({ order }) => order.orderId);
+  const items = await listItems(db, { brandId, integrationId: source.id }, priced);
+  for (const one of earned) pricings.push(await fixPricing(work, one, items));
   const commissions = earned.map(({ order, link, terms, termsId, code, clickId, refunds }, place) => {
     const pricing = pricings[place];
     const state = { ...NEW_COMMISSION, ratePpm: toPpm(terms.rate.percent ?? 0) ?? 0, holdDays: link.holdDays, pricing };
@@ -362,8 +369,11 @@ async function createTogether(work: Work, secrets: Secrets, source: OrderSource,
   });
   const rows = commissions.map(({ row }) => row);
   const inserted = new Map((await insertCommissions(db, rows)).map((row) => [row.id, row]));
-  for (const { row, entries, price } of commissions) {
-    if (price) await replaceParts(db, row, price.parts);
+  await insertParts(
+    db,
+    commissions.map(({ row, price }) => ({ brandId, id: row.id, parts: price?.parts ?? [] })),
+  );
+  for (const { row, entries } of commissions) {
     const commission = inserted.get(row.id);
     if (!commission) throw new Error(`The commission ${row.id} was not inserted.`);
     for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));

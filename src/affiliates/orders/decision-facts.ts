@@ -12,7 +12,7 @@ import { isPlain } from '../terms/plain.ts';
 import type { Room } from '../terms/price.ts';
 import { hasSharedLimit, measureRoom, type UsedLimits } from '../terms/room.ts';
 import { type DecisionFacts, getAmountMinor, type OrderLine, type Volume } from '../terms/rules.ts';
-import { findItems } from './items.ts';
+import { findItems, type StoredItems } from './items.ts';
 import type { OrderRow } from './orders.ts';
 import type { Pricing } from './pricing.ts';
 
@@ -159,9 +159,7 @@ export async function fixRoom(
   return room;
 }
 
-type Items = Awaited<ReturnType<typeof findItems>>;
-
-const toLines = ({ items }: Items): OrderLine[] =>
+const toLines = ({ items }: StoredItems): OrderLine[] =>
   items.map(({ lineId, sku, productId, variantId, categories, onSale, quantity, amountMinor }) => ({
     lineId,
     sku,
@@ -173,15 +171,12 @@ const toLines = ({ items }: Items): OrderLine[] =>
     amountMinor,
   }));
 
-/** Loads the lines that terms are applied to. */
-export async function loadPricing(
-  db: Db,
-  order: Pick<FactsOrder, 'brandId' | 'integrationId' | 'orderId' | 'currency'>,
+/** Adds the lines that terms are applied to. */
+export const toPricing = (
+  { currency }: Pick<FactsOrder, 'currency'>,
   fixed: Pick<Pricing, 'terms' | 'facts' | 'room'>,
-): Promise<Pricing> {
-  const items = await findItems(db, order);
-  return { ...fixed, currency: order.currency, lines: toLines(items), refundedItems: items.refunded };
-}
+  items: StoredItems,
+): Pricing => ({ ...fixed, currency, lines: toLines(items), refundedItems: items.refunded });
 
 /** Loads what prices a commission beside its order; undefined if its terms are a percentage alone. */
 export async function loadCommissionPricing(
@@ -192,7 +187,8 @@ export async function loadCommissionPricing(
   if (termsId === null) return undefined;
   const terms = (await listTermsByIds(db, order.brandId, [termsId])).get(termsId);
   if (!terms || isPlain(terms)) return undefined;
-  return await loadPricing(db, order, { terms, facts: parseFacts(decidedFacts), room: parseRoom(room) });
+  const fixed = { terms, facts: parseFacts(decidedFacts), room: parseRoom(room) };
+  return toPricing(order, fixed, await findItems(db, order));
 }
 
 /** True while an order that paid nobody may be decided again: for 24 hours. */

@@ -18,7 +18,7 @@ import { explainCustomer } from '../terms/customer-sentences.ts';
 import { makePlainTerms } from '../terms/plain.ts';
 import type { DecisionFacts } from '../terms/rules.ts';
 import { Attribution } from './attribution.shapes.ts';
-import { loadCommissionPricing, loadPricing } from './decision-facts.ts';
+import { loadCommissionPricing, toPricing } from './decision-facts.ts';
 import { listDisputes } from './disputes.ts';
 import { findItems } from './items.ts';
 import { getOrderKind } from './order-kinds.ts';
@@ -160,7 +160,7 @@ interface CommissionContext {
 /** Prices the order again: by rule and by line, and what a cap cut off. A rejected commission is shown at its rate. */
 async function explainPrice(db: Db, order: OrderRow, row: CommissionRow, refunds: readonly CountedRefund[]) {
   const plain = { terms: makePlainTerms(fromPpm(row.commissionRatePpm), 'order'), facts: null, room: null };
-  const pricing = (await loadCommissionPricing(db, order, row)) ?? (await loadPricing(db, order, plain));
+  const pricing = (await loadCommissionPricing(db, order, row)) ?? toPricing(order, plain, await findItems(db, order));
   const { parts, lines, capped } = priceOrder(toSnapshot(order), refunds, pricing);
   return {
     parts: parts.map(toWire),

@@ -57,20 +57,36 @@ export async function hasProductFacts(db: Db, { brandId, integrationId, orderId 
   return row !== undefined;
 }
 
-/** Finds the lines of an order and the refunded lines, by refund. */
-export async function findItems(db: Db, { brandId, integrationId, orderId }: OrderKey) {
+/** Lines of an order, and those that its refunds name, by refund. */
+export interface StoredItems {
+  items: z.output<typeof Item>[];
+  refunded: Map<string, RefundedItem[]>;
+}
+
+/** Lists the lines of orders of one store, by the ids of the orders there. */
+export async function listItems(
+  db: Db,
+  { brandId, integrationId }: Pick<OrderKey, 'brandId' | 'integrationId'>,
+  orderIds: readonly string[],
+): Promise<Map<string, StoredItems>> {
+  const byOrder = new Map<string, StoredItems>(orderIds.map((id) => [id, { items: [], refunded: new Map() }]));
+  if (orderIds.length === 0) return byOrder;
   const rows = await db
     .selectFrom('orderItems')
-    .select(['refundId', 'items'])
+    .select(['orderId', 'refundId', 'items'])
     .where('brandId', '=', brandId)
     .where('integrationId', '=', integrationId)
-    .where('orderId', '=', orderId)
+    .where(sql<boolean>`order_id = any(${[...orderIds]}::text[])`)
     .execute();
-  const own = rows.find(({ refundId }) => refundId === '');
-  return {
-    items: own ? z.array(Item).parse(own.items) : [],
-    refunded: new Map<string, RefundedItem[]>(
-      rows.flatMap(({ refundId, items }) => (refundId === '' ? [] : [[refundId, z.array(RefundedLine).parse(items)]])),
-    ),
-  };
+  for (const { orderId, refundId, items } of rows) {
+    const stored = byOrder.get(orderId);
+    if (refundId !== '') stored?.refunded.set(refundId, z.array(RefundedLine).parse(items));
+    else if (stored) stored.items = z.array(Item).parse(items);
+  }
+  return byOrder;
+}
+
+/** Finds the lines of an order and the refunded lines, by refund. */
+export async function findItems(db: Db, key: OrderKey): Promise<StoredItems> {
+  return (await listItems(db, key, [key.orderId])).get(key.orderId) ?? { items: [], refunded: new Map() };
 }

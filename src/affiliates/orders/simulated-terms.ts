@@ -7,7 +7,8 @@ import { canonicalTerms } from '../../workflow/terms/terms.ts';
 import { isPlain } from '../terms/plain.ts';
 import { measureRoom } from '../terms/room.ts';
 import type { Attribution } from './attribution.shapes.ts';
-import { type FactsOrder, loadPricing, readFacts } from './decision-facts.ts';
+import { type FactsOrder, readFacts, toPricing } from './decision-facts.ts';
+import { findItems } from './items.ts';
 import { toHex } from './order-history.ts';
 import { getOrderKind } from './order-kinds.ts';
 import type { OrderRow } from './orders.ts';
@@ -92,7 +93,7 @@ export async function loadTriedPricing(
     customer: read.customer === null ? null : (recorded?.facts?.customer ?? read.customer),
     volume: read.volume === null ? null : (recorded?.facts?.volume ?? read.volume),
   };
-  return { pricing: await loadPricing(db, order, { terms, facts, room: null }) };
+  return { pricing: toPricing(order, { terms, facts, room: null }, await findItems(db, order)) };
 }
 
 const usesLines = ({ rules }: Terms) =>
