@@ -8,7 +8,7 @@ import { makeDatabase } from '../database.ts';
 import { file } from './uploading.ts';
 
 export const fixture = (name: string): string =>
-  readFileSync(new URL(`../fixtures/imports/${name}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../fixtures/imports/${name}`, import.meta.url), 'utf8');
 
 /** An app on a database of its own, because turns are taken of all jobs there are. */
 export async function startImporting(clock: Clock): Promise<TestApp> {

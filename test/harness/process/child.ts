@@ -5,7 +5,7 @@ import path from 'node:path';
 export const CHILD_ENV = {
   PATH: process.env.PATH,
   ES_JAVA_OPTS: process.env.ES_JAVA_OPTS,
-  NODE_COMPILE_CACHE: path.join(import.meta.dirname, '../../.rollcall/test-compile-cache'),
+  NODE_COMPILE_CACHE: path.join(import.meta.dirname, '../../../.rollcall/test-compile-cache'),
 };
 
 export interface Run {
