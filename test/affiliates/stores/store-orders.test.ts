@@ -57,6 +57,7 @@ describe('Shopify', () => {
         { lineId: '1', sku: null, title: 'Thing 1', quantity: 2, amountMinor: 39_998 - 1_555 },
         { lineId: '2', sku: null, title: 'Thing 2', quantity: 3, amountMinor: 30 },
       ],
+      unpaidLines: [],
     });
   });
 
