@@ -93,6 +93,7 @@ async function seenBy(key: string): Promise<object> {
     'source',
     'created_at',
     'creator_id',
+    'customer_id',
   ]);
   const others = new Set(['customer_email', 'affiliate_code', 'discount_code', 'order_url', 'hash', 'seq']);
   const plain = (rows: readonly object[]) =>
