@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installPython } from '../../../clients/build.ts';
 import { makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
 import { connectAgent, errorOf, type Protocol } from '../../harness/interfaces/agent.ts';
+import { readTranscripts } from '../../harness/interfaces/transcript.ts';
 import { openDemoBrand } from '../../harness/local/demo-brand.ts';
 import { signIn } from '../../harness/platform/session.ts';
-import { readTranscripts } from '../../harness/interfaces/transcript.ts';
 
 const run = promisify(execFile);
 

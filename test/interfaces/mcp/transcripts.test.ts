@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { send } from '../../harness/app.ts';
 import { connectAgent, type Protocol } from '../../harness/interfaces/agent.ts';
+import { contains, readTranscripts, type Task, type Turn, withValues } from '../../harness/interfaces/transcript.ts';
 import { type DemoBrand, openDemoBrand } from '../../harness/local/demo-brand.ts';
 import { signIn } from '../../harness/platform/session.ts';
-import { contains, readTranscripts, type Task, type Turn, withValues } from '../../harness/interfaces/transcript.ts';
 
 /** What an exchange of the transcript gets: the text that a model reads of a tool's result, or the API's answer to a person. */
 async function exchange(
