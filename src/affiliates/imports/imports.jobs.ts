@@ -6,9 +6,10 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { getBrand } from '../../platform/brands/brands.ts';
+import { refuseFile } from '../../platform/imports/reading/describe.ts';
 import { mergeMappings } from '../../platform/imports/reading/doubts.ts';
 import { findFault } from '../../platform/imports/reading/faults.ts';
-import { MappingProblem, UnsupportedFile } from '../../platform/imports/reading/problems.ts';
+import { BrokenFile, MappingProblem, UnsupportedFile } from '../../platform/imports/reading/problems.ts';
 import { type Read, readRecords, readTable } from '../../platform/imports/reading/read-table.ts';
 import type { ByteSource, Line, Question, Request } from '../../platform/imports/reading/shapes.ts';
 import { type ClaimedJob, JobFailure, type JobKind, type TurnOutcome } from '../../platform/jobs/jobs.ts';
@@ -28,7 +29,6 @@ import {
 } from './imports.ts';
 import { findMapping } from './mappings.ts';
 import { listNamesakes } from './people.ts';
-import { refuseReading } from './refuse-reading.ts';
 import { type Judged, Tallies, toMajorSums, toShownLine } from './tallies.ts';
 import { commissionsWriter } from './write-commissions.ts';
 import { ordersWriter } from './write-orders.ts';
@@ -235,9 +235,13 @@ async function readFile(context: Context, row: ImportRow, source: ByteSource, no
   } catch (error) {
     const isRefusal = error instanceof UnsupportedFile || error instanceof MappingProblem;
     if (!isRefusal) throw error;
-    const kind = error instanceof UnsupportedFile ? error.kind : error.code;
-    const message = error instanceof UnsupportedFile ? error.message : `${error.field} ${error.message}`;
-    return { ...refuseReading(row, kind, message), request, stored: null };
+    const refusal =
+      error instanceof UnsupportedFile
+        ? new BrokenFile(error.kind, error.message)
+        : new BrokenFile(error.code, `${error.field} ${error.message}`);
+    const reading = refuseFile(source, undefined, request, `${row.id}-${row.revision}`, refusal);
+    const file = { ...reading.file, sha256: row.sha256.toString('hex') };
+    return { reading: { ...reading, file }, plan: null, request, stored: null };
   }
 }
 

@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Html, html } from '../../kit/html/html.ts';
+import { COLOURS } from '../../kit/html/page.ts';
 import { listTitles, readSections, renderBody } from './read.ts';
 import type { Hit } from './search.ts';
 import { ENTRIES, type Entry, SHELVES } from './shelves.ts';
 
-const STYLE = readFileSync(new URL('./manual.css', import.meta.url), 'utf8');
+const STYLE = `${COLOURS}${readFileSync(new URL('./manual.css', import.meta.url), 'utf8')}`;
 
 /** No scripts run, and the one style is allowed by its digest. */
 export const MANUAL_HEADERS = {

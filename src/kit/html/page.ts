@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Html, html } from './html.ts';
 
-const STYLE = readFileSync(new URL('./page.css', import.meta.url), 'utf8');
+/** The colours of every page that the server writes, light and dark. */
+export const COLOURS = readFileSync(new URL('./colours.css', import.meta.url), 'utf8');
+const STYLE = `${COLOURS}${readFileSync(new URL('./page.css', import.meta.url), 'utf8')}`;
 
 /** The brand in a page's header. */
 export interface BrandFace {
