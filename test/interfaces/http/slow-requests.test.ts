@@ -22,7 +22,7 @@ afterAll(async () => {
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 const FORM = 'POST /apply/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n';
 
-describe.each([
+describe.concurrent.each([
   ['the API', () => app.url],
   ['the links host', () => app.links],
 ])('an incomplete request to %s', (_what, urlOf) => {
