@@ -5,7 +5,7 @@ import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
 import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { forget } from '../src/directory/opt-out/forget.ts';
 import { KEY_CONTEXT, openForgotten } from '../src/directory/opt-out/forgotten.ts';
-import { type CreatorNames, KINDS, type Name, openHashes } from '../src/directory/opt-out/hashes.ts';
+import { KINDS, type Name, type NameFields, openHashes } from '../src/directory/opt-out/hashes.ts';
 import { findKey } from '../src/directory/opt-out/opt-out.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
@@ -71,7 +71,7 @@ async function measure(results: Results, context: Context): Promise<void> {
   };
   /** CPU seconds of reading the opt-outs once and of looking up every row, as an import does. */
   const secondsOfLookUps = async () => {
-    const rows: CreatorNames[] = [];
+    const rows: NameFields[] = [];
     for await (const records of sampleSource(CREATORS, 1).read()) {
       for (const record of records) rows.push(Row.parse(record.value));
     }

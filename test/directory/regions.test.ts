@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Bounds,
   cover,
   cutByPks,
   cutByValues,
   type Level,
   MAX_REGION,
   nextUp,
+  type RegionBounds,
   toLevel,
 } from '../../src/directory/search/regions.ts';
 
@@ -16,7 +16,7 @@ interface Row {
   pk: number;
 }
 
-const within = (row: Row, { gte, lt, missing, pkGte, pkLt }: Bounds): boolean =>
+const within = (row: Row, { gte, lt, missing, pkGte, pkLt }: RegionBounds): boolean =>
   (missing ? row.value === null : row.value !== null) &&
   (gte === undefined || (row.value !== null && row.value >= gte)) &&
   (lt === undefined || (row.value !== null && row.value < lt)) &&
@@ -29,7 +29,7 @@ function inOrder(a: Row, b: Row): number {
   return a.pk - b.pk;
 }
 
-const count = (rows: readonly Row[], regions: readonly Bounds[]): Level =>
+const count = (rows: readonly Row[], regions: readonly RegionBounds[]): Level =>
   toLevel(
     regions,
     regions.map((region) => rows.filter((row) => within(row, region)).length),
@@ -37,7 +37,7 @@ const count = (rows: readonly Row[], regions: readonly Bounds[]): Level =>
 
 /** What the engine does for `refine`, on rows in memory and with few, badly chosen cuts. */
 function refineOver(rows: readonly Row[]) {
-  return async (region: Bounds): Promise<Level> => {
+  return async (region: RegionBounds): Promise<Level> => {
     const inside = rows.filter((row) => within(row, region));
     const values = inside.flatMap(({ value }) => (value === null ? [] : [value]));
     const least = Math.min(...values);
@@ -68,7 +68,7 @@ describe('pages by regions', () => {
         fc.array(fc.integer({ min: 0, max: 50 })),
         fc.array(fc.integer({ min: 0, max: 60 })),
         (cuts, values) => {
-          const regions: Bounds[] = [...cutByValues(cuts), { missing: true }];
+          const regions: RegionBounds[] = [...cutByValues(cuts), { missing: true }];
           for (const value of [...values, null]) {
             const matching = regions.filter((region) =>
               region.missing

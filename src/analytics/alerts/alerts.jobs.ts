@@ -31,11 +31,11 @@ import {
 /** The keys that a mail names. */
 const NAMED = 10;
 
-type Sums = ReadonlyMap<string, Totals>;
-type Span = { from: Date; until: Date };
+type PeriodTotals = ReadonlyMap<string, Totals>;
+type AlertPeriod = { from: Date; until: Date };
 
 /** The alert's totals by key; under the empty key those of the whole brand. */
-async function readWindow(context: Context, alert: AlertRow, window: Span): Promise<Sums> {
+async function readWindow(context: Context, alert: AlertRow, window: AlertPeriod): Promise<PeriodTotals> {
   const { brandId, dimension, metric, currency } = alert;
   const { db } = context.postgres;
   const merged = await listMerged(db, brandId);
@@ -59,13 +59,13 @@ async function readWindow(context: Context, alert: AlertRow, window: Span): Prom
   return sums;
 }
 
-const toWindow = (alert: AlertRow, until: Date): Span => ({ from: shiftEnd(alert, until, -1), until });
+const toWindow = (alert: AlertRow, until: Date): AlertPeriod => ({ from: shiftEnd(alert, until, -1), until });
 
 /**
  * The windows that the condition compares with. `below` also needs the window before, because a key that fell to
  * nothing is only in that one.
  */
-function earlierWindows(alert: AlertRow, until: Date): Span[] {
+function earlierWindows(alert: AlertRow, until: Date): AlertPeriod[] {
   const { condition, dimension } = alert;
   if (condition === 'unusual') {
     return Array.from({ length: WEEKS }, (_, i) => toWindow(alert, weeksBefore(alert, until, i + 1)));
@@ -75,7 +75,7 @@ function earlierWindows(alert: AlertRow, until: Date): Span[] {
 }
 
 interface WindowCheck {
-  now: Sums;
+  now: PeriodTotals;
   began: string[];
   ended: string[];
   isWhole: boolean;
@@ -91,7 +91,7 @@ async function checkWindow(context: Context, alert: AlertRow, until: Date): Prom
   const setHeader = (_name: string, value: string) => void asOf.push(new Date(value));
   const windows = [toWindow(alert, until), ...earlierWindows(alert, until)];
   const readWindows = async () => {
-    const sums: Sums[] = [];
+    const sums: PeriodTotals[] = [];
     for (const window of windows) sums.push(await readWindow(context, alert, window));
     return sums;
   };

@@ -119,7 +119,7 @@ export interface EventFilter {
   links?: readonly LinkSet[] | undefined;
 }
 
-interface Condition {
+interface FigureCondition {
   /** Undefined if each rollup has the column. */
   dimension?: Dimension;
   sql: (toColumn: (dimension: Dimension) => string, day: string) => string;
@@ -133,25 +133,28 @@ function inLinks(column: string, { ids, isOutside }: LinkSet): string {
   return `${column} ${isOutside ? 'NOT IN' : 'IN'} ${idSet(possible)}`;
 }
 
-function toConditions(only: EventFilter): Condition[] {
+function toConditions(only: EventFilter): FigureCondition[] {
   const { weekday, currency, creatorIds, links = [] } = only;
   return [
     ...TEXTS.filter((name) => only[name] !== undefined).map(
-      (dimension): Condition => ({ dimension, sql: (toColumn) => `${toColumn(dimension)} = {${dimension}:String}` }),
+      (dimension): FigureCondition => ({
+        dimension,
+        sql: (toColumn) => `${toColumn(dimension)} = {${dimension}:String}`,
+      }),
     ),
-    ...links.map((set): Condition => ({ dimension: 'link', sql: (toColumn) => inLinks(toColumn('link'), set) })),
+    ...links.map((set): FigureCondition => ({ dimension: 'link', sql: (toColumn) => inLinks(toColumn('link'), set) })),
     ...(creatorIds === undefined
       ? []
       : [
           {
             dimension: 'creator',
             sql: (toColumn) => inLinks(toColumn('creator'), { ids: creatorIds, isOutside: false }),
-          } satisfies Condition,
+          } satisfies FigureCondition,
         ]),
     ...(weekday === undefined
       ? []
-      : [{ sql: (_columnOf, day) => `toDayOfWeek(${day}) = {weekday:UInt8}` } satisfies Condition]),
-    ...(currency === undefined ? [] : [{ sql: () => 'currency = {currency:String}' } satisfies Condition]),
+      : [{ sql: (_columnOf, day) => `toDayOfWeek(${day}) = {weekday:UInt8}` } satisfies FigureCondition]),
+    ...(currency === undefined ? [] : [{ sql: () => 'currency = {currency:String}' } satisfies FigureCondition]),
   ];
 }
 

@@ -10,7 +10,6 @@ import { insertOrderFigures, loadOrderEntries } from './orders.ts';
 import { listDoubled } from './rollups.ts';
 import {
   allowSending,
-  type Batch,
   deleteSentBatches,
   insertBatch,
   insertPositions,
@@ -24,6 +23,7 @@ import {
   markSent,
   type Range,
   type SentAt,
+  type SyncBatch,
 } from './sync.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clicksRedis' | 'clock'>;
@@ -54,19 +54,19 @@ async function claim({ postgres, clock }: Engines, after: Date | undefined): Pro
 }
 
 /** Depends only on the batch, so that a repeated send has the same token. */
-const toToken = (name: 'ledger' | 'orders', { id, createdAt }: Batch) => `${name}:${id}:${createdAt.getTime()}`;
+const toToken = (name: 'ledger' | 'orders', { id, createdAt }: SyncBatch) => `${name}:${id}:${createdAt.getTime()}`;
 
 /**
  * A table that batches are sent to. `insert` resolves to whether the batch was sent more than once; undefined if it has
  * to wait.
  */
-interface Destination {
+interface SyncDestination {
   table: 'ledger_v1' | 'order_figures_v1';
   column: SentAt;
-  insert: (engines: Engines, db: Db, batch: Batch) => Promise<boolean | undefined>;
+  insert: (engines: Engines, db: Db, batch: SyncBatch) => Promise<boolean | undefined>;
 }
 
-const POSTINGS: Destination = {
+const POSTINGS: SyncDestination = {
   table: 'ledger_v1',
   column: 'sentAt',
   insert: async ({ clickhouse }, db, batch) =>
@@ -74,7 +74,7 @@ const POSTINGS: Destination = {
 };
 
 /** An order takes its country from the click that won it, so that click is sent first. */
-const ORDERS: Destination = {
+const ORDERS: SyncDestination = {
   table: 'order_figures_v1',
   column: 'ordersSentAt',
   insert: async (engines, db, batch) => {
@@ -88,7 +88,7 @@ const ORDERS: Destination = {
  * Sends a batch. A cluster may count it twice if its answer to an earlier attempt was lost or uncertain; then the figures
  * of those brands are rebuilt. Returns false if the batch has to wait.
  */
-async function send(engines: Engines, db: Db, batch: Batch, { table, insert }: Destination): Promise<boolean> {
+async function send(engines: Engines, db: Db, batch: SyncBatch, { table, insert }: SyncDestination): Promise<boolean> {
   const { postgres, clickhouse } = engines;
   const brandIds = [...new Set(batch.ranges.map(({ brand_id }) => brand_id))];
   try {
@@ -104,7 +104,7 @@ async function send(engines: Engines, db: Db, batch: Batch, { table, insert }: D
 }
 
 /** Sends the oldest batch. Returns false if there is none, if it has to wait, or if another worker is sending it. */
-async function sendOldest(engines: Engines, destination: Destination): Promise<boolean> {
+async function sendOldest(engines: Engines, destination: SyncDestination): Promise<boolean> {
   const { postgres, clock } = engines;
   return await postgres.db.transaction().execute(async (trx) => {
     if (await isAfterFailover(trx)) return false;

@@ -179,7 +179,7 @@ export const toWindowCondition = ({ from, until }: Window): string =>
   ].join(' AND ');
 
 /** A table to sum, or events folded like its rollup, with the condition on its rows. */
-interface Source {
+interface SummedTable {
   from: string;
   params: Record<string, string>;
 }
@@ -208,7 +208,7 @@ export function selectSource(
   window: Window,
   rollup: keyof typeof ROLLUP_KEYS,
   { byDay = false } = {},
-): Source {
+): SummedTable {
   const params = { brand: brandId };
   const { whole, edges } = splitWindow(window);
   if (!whole || (byDay && !hasStoredDays(window))) {

@@ -82,7 +82,7 @@ export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): 
     where position.brand_id = range.brand_id`.execute(db);
 }
 
-export interface Batch {
+export interface SyncBatch {
   id: number;
   createdAt: Date;
   ranges: Range[];
@@ -96,7 +96,7 @@ export const allowSending = (db: Db) =>
  * The oldest unsent batch, locked until the transaction ends; undefined if there is none or another worker has it.
  * Batches are sent one at a time, because ClickHouse only remembers the last 10,000 tokens.
  */
-export async function lockOldestUnsent(db: Db, column: SentAt = 'sentAt'): Promise<Batch | undefined> {
+export async function lockOldestUnsent(db: Db, column: SentAt = 'sentAt'): Promise<SyncBatch | undefined> {
   await allowSending(db);
   const row = await db
     .selectFrom('ledgerBatches')

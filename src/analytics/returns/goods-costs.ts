@@ -127,7 +127,7 @@ export function itemCosts(costs: readonly CostRow[], sku: string | null, day: st
 }
 
 /** The sums of a row. */
-export interface Sums {
+export interface GoodsSums {
   orders: number;
   revenue: number;
   refunds: number;
@@ -150,7 +150,7 @@ function computeBreakEven(spent: number, earned: number, orders: number): number
 }
 
 /** Computes the figures of a row. A figure that depends on a missing cost is null. */
-export function toReturns(sums: Sums, missing: ReadonlySet<Missing>) {
+export function toReturns(sums: GoodsSums, missing: ReadonlySet<Missing>) {
   const unlessMissing = (figure: number, ...needs: readonly Missing[]) =>
     needs.some((need) => missing.has(need)) ? null : figure;
   const spent = sums.fees + sums.gifts + sums.fixed;

@@ -14,9 +14,9 @@ import { findPeriod, type Period } from '../periods.ts';
 import {
   fixedWithin,
   type GoodsCosts,
+  type GoodsSums,
   itemCosts,
   listMonths,
-  type Sums,
   sumGoods,
   toGoodsCosts,
   toReturns,
@@ -107,7 +107,7 @@ type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 /** Costs of a creator or campaign have no key when rows are grouped by store. */
 type ReturnsBy = ReturnsQuery['by'] | 'store';
 
-const ZERO_SUMS: Sums = {
+const ZERO_SUMS: GoodsSums = {
   orders: 0,
   revenue: 0,
   refunds: 0,
@@ -122,7 +122,7 @@ const ZERO_SUMS: Sums = {
 
 /** Rows as they are summed, by key and currency. */
 class ReturnsTable {
-  readonly #rows = new Map<string, { key: string; currency: string; sums: Sums }>();
+  readonly #rows = new Map<string, { key: string; currency: string; sums: GoodsSums }>();
   readonly #missing = new Map<string, Set<Missing>>();
   readonly #currency: string | undefined;
 
@@ -130,7 +130,7 @@ class ReturnsTable {
     this.#currency = currency;
   }
 
-  add(key: string, currency: string, more: Partial<Sums>): void {
+  add(key: string, currency: string, more: Partial<GoodsSums>): void {
     if (this.#currency !== undefined && currency !== this.#currency) return;
     const place = `${currency} ${key}`;
     const { sums } = this.#rows.get(place) ?? { sums: ZERO_SUMS };

@@ -95,7 +95,7 @@ interface Roster {
   readAtMs: number;
 }
 
-type Version = Awaited<ReturnType<typeof findVersions>>[number];
+type ListVersion = Awaited<ReturnType<typeof findVersions>>[number];
 
 const toTerms = (field: string, values: readonly (string | number)[]): Clause[] =>
   toChunks(values, TERMS).map((some) => ({ terms: { [field]: some } }));
@@ -149,10 +149,10 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
  */
 export function openLists(db: Db) {
   const known = new LRUCache<string, List>({ maxSize: CACHED, sizeCalculation: ({ size }) => size + 1 });
-  const versions = new LRUCache<string, Version>({ max: CACHED_VERSIONS, ttl: MAX_AGE_MS });
+  const versions = new LRUCache<string, ListVersion>({ max: CACHED_VERSIONS, ttl: MAX_AGE_MS });
   const rosters = new LRUCache<string, Roster>({ max: CACHED_ROSTERS });
 
-  async function readVersions(brandId: string, ids: readonly string[]): Promise<Version[]> {
+  async function readVersions(brandId: string, ids: readonly string[]): Promise<ListVersion[]> {
     const cached = ids.flatMap((id) => versions.get(`${brandId}/${id}`) ?? []);
     if (cached.length === ids.length) return cached;
     const found = await findVersions(db, brandId, ids);

@@ -9,7 +9,7 @@ import { highestVersion } from '../imports/indexing/records.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
 import { removeFromSaved } from '../saved-searches/matches.ts';
 import { type ForgottenSet, KEY_CONTEXT, openForgotten } from './forgotten.ts';
-import { type CreatorNames, type Hashes, type Name, openHashes } from './hashes.ts';
+import { type Hashes, type Name, type NameFields, openHashes } from './hashes.ts';
 import {
   addHashes,
   type Forgotten,
@@ -75,7 +75,7 @@ const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
 });
 
 /** The pk and username, which identify each creator from now on: the e-mail address may be an agency's. */
-const listNames = (found: readonly CreatorNames[]): Name[] =>
+const listNames = (found: readonly NameFields[]): Name[] =>
   found.flatMap(({ pk, username }): Name[] => [
     { kind: 'pk', value: pk },
     { kind: 'username', value: username },
@@ -87,7 +87,7 @@ const CHANGES = 5_000;
 /** The longest that an opt-out takes in another process. */
 const UNDER_WAY_MS = MINUTE_MS;
 
-type Find = (index: string) => Promise<CreatorNames[]>;
+type Find = (index: string) => Promise<NameFields[]>;
 
 /** A version that was removed in the meantime contains no one. */
 const unlessGone =
@@ -117,7 +117,7 @@ async function removeEverywhere(
   const { db, elastic, clock, alias } = engines;
   const live = await indexBehind(elastic, alias);
   const indices = await listVersions(engines);
-  const matches = new Map<string, CreatorNames[]>();
+  const matches = new Map<string, NameFields[]>();
   for (const index of indices) matches.set(index, await unlessGone(find)(index));
   const people = [...matches.values()].find((found) => found.length > 0) ?? [];
   const names = listNames(people);

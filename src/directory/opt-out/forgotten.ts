@@ -1,7 +1,7 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { type CreatorNames, type Hashes, type Kind, type Name, openHashes, TAG_BITS } from './hashes.ts';
+import { type Hashes, type Kind, type Name, type NameFields, openHashes, TAG_BITS } from './hashes.ts';
 import { findKey, type HashRow, listHashes, stateOfHashes } from './opt-out.ts';
 
 /** The context under which the key is sealed. */
@@ -16,7 +16,7 @@ export interface ForgetEngines {
 /** The creators who opted out, as a writer of the directory looks them up. */
 export interface ForgottenSet {
   /** True if the creator of a row opted out. */
-  has(row: CreatorNames): boolean;
+  has(row: NameFields): boolean;
   /** Reads the opt-outs since; returns whether there are any. */
   refresh(): Promise<boolean>;
 }
@@ -35,7 +35,7 @@ function load(hashes: Hashes, rows: readonly HashRow[]): LoadedHashes {
   return { hashes, tags, known: new Set(rows.map(({ kind, hash }) => hashKey(kind, hash))) };
 }
 
-function isIn({ hashes, tags, known }: LoadedHashes, { pk, username, extracted_email: email }: CreatorNames): boolean {
+function isIn({ hashes, tags, known }: LoadedHashes, { pk, username, extracted_email: email }: NameFields): boolean {
   // The tags rule out almost every row; an HMAC for each would take a tenth of the time of an import.
   const mayBe = (tag: number) => ((tags[tag >> 3] ?? 0) & (1 << (tag & 7))) !== 0;
   const isKnown = (name: Name) => known.has(hashKey(name.kind, hashes.hashName(name)));

@@ -8,7 +8,7 @@ export type Kind = (typeof KINDS)[number];
 export type Name = { kind: 'pk'; value: number } | { kind: 'username' | 'email'; value: string };
 
 /** The fields of a row that may name its creator. */
-export interface CreatorNames {
+export interface NameFields {
   pk: number;
   username: string;
   extracted_email?: string | null | undefined;

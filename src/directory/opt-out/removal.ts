@@ -6,7 +6,7 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
 import { MAPPING_VERSION } from '../search/document.ts';
 import type { ForgottenSet } from './forgotten.ts';
-import { type CreatorNames, KINDS, type Name } from './hashes.ts';
+import { KINDS, type Name, type NameFields } from './hashes.ts';
 import { countTaken, listReadyIndices } from './opt-out.ts';
 
 const PAGE = 5_000;
@@ -25,7 +25,7 @@ const Hits = z.object({
 });
 
 /** Creators of an index by `pk`, one page at a time. */
-async function* readNamed(elastic: Elastic, index: string, query: object): AsyncGenerator<CreatorNames[]> {
+async function* readNamed(elastic: Elastic, index: string, query: object): AsyncGenerator<NameFields[]> {
   const path = `/${index}/_search?filter_path=hits.hits._source&allow_partial_search_results=false`;
   for (let after = -1; ; ) {
     const body = {
@@ -48,16 +48,16 @@ async function* readNamed(elastic: Elastic, index: string, query: object): Async
 }
 
 async function gather(
-  pages: AsyncGenerator<CreatorNames[]>,
-  matches: (row: CreatorNames) => boolean,
-): Promise<CreatorNames[]> {
-  const found: CreatorNames[] = [];
+  pages: AsyncGenerator<NameFields[]>,
+  matches: (row: NameFields) => boolean,
+): Promise<NameFields[]> {
+  const found: NameFields[] = [];
   for await (const page of pages) found.push(...page.filter(matches));
   return found;
 }
 
 /** The creators of an index who opted out; every document is read. */
-export const scan = (elastic: Elastic, index: string, forgotten: ForgottenSet): Promise<CreatorNames[]> =>
+export const scan = (elastic: Elastic, index: string, forgotten: ForgottenSet): Promise<NameFields[]> =>
   gather(readNamed(elastic, index, { match_all: {} }), forgotten.has);
 
 const FIELD = { pk: 'card.pk', username: 'card.username', email: 'card.extracted_email' } as const;
@@ -68,7 +68,7 @@ export async function findNamed(
   index: string,
   names: readonly Name[],
   forgotten: ForgottenSet,
-): Promise<CreatorNames[]> {
+): Promise<NameFields[]> {
   const hasEmail = names.some(({ kind }) => kind === 'email');
   if (hasEmail && (await getMappingVersion(elastic, index)) < MAPPING_VERSION) {
     return await scan(elastic, index, forgotten);
@@ -93,7 +93,7 @@ export async function listVersions({ elastic, db, alias }: DirectoryEngines): Pr
 export async function takeOut(
   { elastic, db, clock }: DirectoryEngines,
   index: string,
-  found: readonly CreatorNames[],
+  found: readonly NameFields[],
   leastVersion: number,
 ): Promise<void> {
   if (found.length === 0) return;

@@ -63,13 +63,13 @@ const AT_ONCE = 200;
 /** The first Monday after 1 January 1970, in days. */
 const FIRST_MONDAY = 4;
 
-type Swap = Awaited<ReturnType<typeof findLastSwap>>;
+type LastSwap = Awaited<ReturnType<typeof findLastSwap>>;
 
 /** The end of the last period. Matches from `before` on belong to the next one. */
 function lastPeriod(
   { alertEvery, seq }: AlertedSearch,
   now: Date,
-  swap: Swap,
+  swap: LastSwap,
 ): { end: Date; before: Date | null } | undefined {
   if (alertEvery === 'import') {
     // Only once the search has seen the import.
@@ -81,7 +81,7 @@ function lastPeriod(
   return { end, before: end };
 }
 
-async function alertAbout({ postgres, clock }: Context, search: AlertedSearch, swap: Swap): Promise<void> {
+async function alertAbout({ postgres, clock }: Context, search: AlertedSearch, swap: LastSwap): Promise<void> {
   const { id, brandId, name, alertEvery, alertMail, alertedAt } = search;
   const period = lastPeriod(search, clock.now(), swap);
   if (!period || (alertedAt !== null && alertedAt >= period.end)) return;

@@ -4,7 +4,16 @@ import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { known, Percentiles, readCuts, splitPercents } from './cuts.ts';
 import { getOrder, getSortValue, type Sort } from './order.ts';
 import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
-import { type Bounds, cutByPks, cutByValues, getTotal, type Level, nextUp, toLevel, valuesWithin } from './regions.ts';
+import {
+  cutByPks,
+  cutByValues,
+  getTotal,
+  type Level,
+  nextUp,
+  type RegionBounds,
+  toLevel,
+  valuesWithin,
+} from './regions.ts';
 import { serializeBody } from './request-body.ts';
 
 /** Counting in this many regions costs hardly more than in a few. In 1,000 it costs 50% more, and a response of 110 kB. */
@@ -83,7 +92,7 @@ export function openCounts(elastic: Elastic) {
   }
 
   /** The index's own cuts of a sort within a range. Scores depend on the filter, so the index has none for them. */
-  async function cutsWithin(index: string, sort: Sort, range: Bounds): Promise<number[]> {
+  async function cutsWithin(index: string, sort: Sort, range: RegionBounds): Promise<number[]> {
     const { field } = getOrder(sort);
     if (field === undefined) return [];
     return valuesWithin(await once(cuts, `${index}/${field}`, () => readCuts(elastic, index, field)), range);
@@ -97,8 +106,8 @@ export function openCounts(elastic: Elastic) {
     index: string,
     filter: Filter,
     sort: Sort,
-    regions: Bounds[],
-    within?: Bounds,
+    regions: RegionBounds[],
+    within?: RegionBounds,
   ): Promise<Level> {
     const ranges = regions
       .filter((region) => !region.missing)
@@ -130,8 +139,8 @@ export function openCounts(elastic: Elastic) {
     index: string,
     filter: Filter,
     sort: Sort,
-    regions: Bounds[],
-    within: Bounds,
+    regions: RegionBounds[],
+    within: RegionBounds,
   ): Promise<Level> {
     const ranges = regions.map(({ pkGte, pkLt }) => ({
       ...(pkGte === undefined ? {} : { from: pkGte }),
@@ -151,7 +160,7 @@ export function openCounts(elastic: Elastic) {
    * Splits one region: at the index's own cuts while it contains some, then by the value of its matches while they have
    * several, then by pk. Always makes progress.
    */
-  async function refine(index: string, filter: Filter, sort: Sort, region: Bounds): Promise<Level> {
+  async function refine(index: string, filter: Filter, sort: Sort, region: RegionBounds): Promise<Level> {
     const own = region.missing ? [] : await cutsWithin(index, sort, region);
     if (own.length > 0) {
       const regions = inOrder(sort, cutByValues(thinCuts(own, FINER_REGIONS), region));
@@ -186,7 +195,7 @@ export function openCounts(elastic: Elastic) {
       totals.set(cacheKey(snapshot, filter), getTotal(level));
       return level;
     },
-    refine: (snapshot: Snapshot, filter: Filter, sort: Sort, region: Bounds) =>
+    refine: (snapshot: Snapshot, filter: Filter, sort: Sort, region: RegionBounds) =>
       refine(snapshot.index, filter, sort, region),
     ask,
   };

@@ -1,5 +1,5 @@
 import type { Clause } from './query.ts';
-import type { Bounds } from './regions.ts';
+import type { RegionBounds } from './regions.ts';
 
 export const SORTS = [
   'followers',
@@ -54,7 +54,7 @@ export function toSort(sort: Sort): Clause[] {
 const LARGEST = 1e300;
 
 /** Keeps the matches whose score and pk lie in one of the regions. Scores of matches are above 0. */
-export function withinScores(query: Clause, regions: readonly Bounds[]): Clause {
+export function withinScores(query: Clause, regions: readonly RegionBounds[]): Clause {
   const params = {
     from: regions.map(({ gte }) => gte ?? 0),
     to: regions.map(({ lt }) => lt ?? LARGEST),

@@ -1,6 +1,6 @@
 /** Regions of the result order: value descending, creators without the value last, then pk ascending. */
 
-export interface Bounds {
+export interface RegionBounds {
   gte?: number;
   lt?: number;
   missing?: true;
@@ -10,7 +10,7 @@ export interface Bounds {
 
 /** A section of the order divided into regions, with the number of matches before each. */
 export interface Level {
-  regions: readonly Bounds[];
+  regions: readonly RegionBounds[];
   /** before[i] matches precede region i; before[regions.length] is the level's total. */
   before: Uint32Array;
   /** Regions too large for one window, cut further; filled on demand, once for all who wait. */
@@ -18,7 +18,7 @@ export interface Level {
 }
 
 export interface Cover {
-  regions: Bounds[];
+  regions: RegionBounds[];
   /** Matches of the first region that come before the page. */
   from: number;
 }
@@ -37,12 +37,12 @@ export function nextUp(value: number): number {
 }
 
 /** The values at which a range is divided, without its ends. */
-export function valuesWithin(values: readonly number[], { gte, lt }: Pick<Bounds, 'gte' | 'lt'>): number[] {
+export function valuesWithin(values: readonly number[], { gte, lt }: Pick<RegionBounds, 'gte' | 'lt'>): number[] {
   return values.filter((value) => (gte === undefined || value > gte) && (lt === undefined || value < lt));
 }
 
 /** Divides `within` at the given values, highest first. A repeated value is a tie and gets its own region. */
-export function cutByValues(values: readonly number[], within: Bounds = {}): Bounds[] {
+export function cutByValues(values: readonly number[], within: RegionBounds = {}): RegionBounds[] {
   const ties = values.filter((value, i) => values.indexOf(value) < i).map(nextUp);
   const cuts = valuesWithin([...new Set([...values, ...ties])], within).sort((a, b) => b - a);
   const upper = [within.lt, ...cuts];
@@ -54,7 +54,7 @@ export function cutByValues(values: readonly number[], within: Bounds = {}): Bou
 }
 
 /** Divides `within`, whose matches share one value or have none, at the given pks, lowest first. */
-export function cutByPks(pks: readonly number[], within: Bounds): Bounds[] {
+export function cutByPks(pks: readonly number[], within: RegionBounds): RegionBounds[] {
   const { pkGte = Number.NEGATIVE_INFINITY, pkLt = Number.POSITIVE_INFINITY } = within;
   const cuts = [...new Set(pks.map(Math.floor))].filter((pk) => pk > pkGte && pk < pkLt).sort((a, b) => a - b);
   const lower = [within.pkGte, ...cuts];
@@ -66,7 +66,7 @@ export function cutByPks(pks: readonly number[], within: Bounds): Bounds[] {
   });
 }
 
-export function toLevel(regions: readonly Bounds[], counts: readonly number[]): Level {
+export function toLevel(regions: readonly RegionBounds[], counts: readonly number[]): Level {
   const before = new Uint32Array(regions.length + 1);
   for (let i = 0; i < regions.length; i += 1) before[i + 1] = (before[i] ?? 0) + (counts[i] ?? 0);
   return { regions, before, finer: new Map() };
@@ -108,7 +108,7 @@ export async function cover(
   level: Level,
   start: number,
   end: number,
-  refine: (region: Bounds) => Promise<Level>,
+  refine: (region: RegionBounds) => Promise<Level>,
 ): Promise<Cover> {
   const last = Math.min(end, getTotal(level));
   const found: Cover = { regions: [], from: 0 };
@@ -132,9 +132,9 @@ export async function cover(
 }
 
 /** Joins adjacent ranges of values into one range: one clause instead of several. */
-function mergeNeighbours(regions: readonly Bounds[]): Bounds[] {
-  const merged: Bounds[] = [];
-  const isValues = (region: Bounds) => !region.missing && region.pkGte === undefined && region.pkLt === undefined;
+function mergeNeighbours(regions: readonly RegionBounds[]): RegionBounds[] {
+  const merged: RegionBounds[] = [];
+  const isValues = (region: RegionBounds) => !region.missing && region.pkGte === undefined && region.pkLt === undefined;
   for (const region of regions) {
     const before = merged.at(-1);
     if (!before || !isValues(before) || !isValues(region)) {

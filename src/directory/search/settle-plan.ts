@@ -16,11 +16,11 @@ interface SettledPlan extends TimeFilters {
 type Searcher = Pick<Caller, 'brandId' | 'limits'>;
 
 /** A moment of an index without a generation is counted anew each time. */
-type Moment = Pick<Snapshot, 'index'> & Partial<Snapshot>;
+type IndexMoment = Pick<Snapshot, 'index'> & Partial<Snapshot>;
 
 export async function countMatches(
   { counts }: Directory,
-  { index, generation }: Moment,
+  { index, generation }: IndexMoment,
   filter: Filter,
 ): Promise<number> {
   const snapshot = generation === undefined ? undefined : { index, generation };
@@ -46,7 +46,7 @@ export async function settlePlan(
   context: Context,
   caller: Searcher,
   query: CreatorSearchQuery,
-  options: { snapshot: Moment; ignored?: readonly string[]; matching?: Matching },
+  options: { snapshot: IndexMoment; ignored?: readonly string[]; matching?: Matching },
 ): Promise<SettledPlan> {
   const { snapshot, ignored = [], matching = 'places' } = options;
   const settle = async (base: Plan): Promise<SettledPlan> => {

@@ -20,7 +20,7 @@ import { type CreatorSearchQuery, sortOfQuery } from './search.shapes.ts';
 import { assertKept } from './search.ts';
 import { toSearchRecord } from './search-record.ts';
 import { settlePlan } from './settle-plan.ts';
-import { type Position, readCursor, sealCursor } from './walk-cursor.ts';
+import { readCursor, sealCursor, type WalkPosition } from './walk-cursor.ts';
 
 /** Creators that are paid together. */
 export const BLOCK = 100;
@@ -43,7 +43,7 @@ const MAX_READ = 1_000;
 
 /** A walk as it was requested, before anything is read or paid. */
 export interface Walk {
-  position: Position;
+  position: WalkPosition;
   query: CreatorSearchQuery;
   caller: Caller;
   /** Credits for each block; 0 for a brand key. */
@@ -93,7 +93,7 @@ async function begin(
   return { walkId, index, search, creators: 0, after: '' };
 }
 
-interface Read {
+interface CardPage {
   /** Cards as JSON, as UTF-8 bytes held as latin1 text. */
   cards: string[];
   /** The sort values of each, as JSON. */
@@ -105,10 +105,10 @@ const BETWEEN = ',{"_source":{"card":';
 const SORT = '},"sort":';
 
 /** Splits a response without parsing it: a JSON string has no unescaped quote, so the separators are unique. */
-function splitHits(bytes: Buffer): Omit<Read, 'tookMs'> {
+function splitHits(bytes: Buffer): Omit<CardPage, 'tookMs'> {
   const text = bytes.toString('latin1');
   const start = text.indexOf('[');
-  const read: Omit<Read, 'tookMs'> = { cards: [], sorts: [] };
+  const read: Omit<CardPage, 'tookMs'> = { cards: [], sorts: [] };
   if (start < 0) return read;
   for (const hit of `,${text.slice(start + 1, -']}}'.length)}`.split(BETWEEN).slice(1)) {
     const end = hit.lastIndexOf(SORT);
@@ -118,7 +118,7 @@ function splitHits(bytes: Buffer): Omit<Read, 'tookMs'> {
   return read;
 }
 
-async function readOn(context: Context, { query, caller, position }: Walk, size: number): Promise<Read> {
+async function readOn(context: Context, { query, caller, position }: Walk, size: number): Promise<CardPage> {
   const { directory } = context;
   const sort = sortOfQuery(query);
   // The filter is read for each block, because lists change.
@@ -144,13 +144,13 @@ async function readOn(context: Context, { query, caller, position }: Walk, size:
 }
 
 /** Whole blocks within the bytes, by the size of the cards before. */
-function sizeAfter({ cards }: Read): number {
+function sizeAfter({ cards }: CardPage): number {
   const bytes = cards.reduce((sum, card) => sum + card.length, 0) / Math.max(1, cards.length);
   return Math.min(MAX_READ, Math.max(1, Math.floor(READ_BYTES / Math.max(1, bytes) / BLOCK)) * BLOCK);
 }
 
 /** Decides when a walk reads on: at once if nobody else uses Elasticsearch, else at a pace that leaves most of it to them. */
-function openPace({ directory: { searching } }: Context): (read: Read) => number {
+function openPace({ directory: { searching } }: Context): (read: CardPage) => number {
   let { begun } = searching;
   let searchedAt = Number.NEGATIVE_INFINITY;
   let fastestMs = Number.POSITIVE_INFINITY;
@@ -177,7 +177,7 @@ async function pause({ directory, stopping }: Context, dueAt: number): Promise<v
 /** A block that is paid, and what follows it. */
 interface PaidBlock {
   cards: string[];
-  position: Position;
+  position: WalkPosition;
 }
 
 /** The end of a walk. */
@@ -209,7 +209,7 @@ async function* readBlocks(
     const { isPaid } = await pay(price, { walkId: position.walkId, number });
     if (!isPaid) end.credits += price;
   };
-  const readAfter = async (last: Read, size: number) => {
+  const readAfter = async (last: CardPage, size: number) => {
     await pause(context, dueAfter(last));
     if (context.stopping.signal.aborted) throw new ApiError('SERVICE_UNAVAILABLE', 'The server is stopping.');
     if (!(await slot.keep())) throw new ApiError('CONFLICT', CONTINUED);

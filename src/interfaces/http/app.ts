@@ -42,7 +42,7 @@ function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes
 }
 
 /** The needs of the routes of operations. */
-interface Served {
+interface RouteDependencies {
   door: Door;
   metrics: Metrics;
   maxAssetBytes: number;
@@ -51,7 +51,7 @@ interface Served {
 
 function register(
   app: FastifyInstance,
-  { door, metrics, maxAssetBytes, prepared: requests }: Served,
+  { door, metrics, maxAssetBytes, prepared: requests }: RouteDependencies,
   operation: Operation,
 ): void {
   const prepare = operation.takesFile

@@ -20,7 +20,7 @@ const KNOWN_MS = 600_000;
 const RECEIVED_EVERY_MS = 1_000;
 
 /** A store as this process knows it, perhaps of a while ago. */
-export interface Known {
+export interface KnownStore {
   receiver: Receiver;
   webhookSecret: string;
   markedAtMs: number;
@@ -28,11 +28,11 @@ export interface Known {
 
 export interface Receivers {
   /** A store that was looked up recently: its secrets may have changed since. */
-  recall(provider: Provider, id: string): Known | undefined;
-  lookUp(provider: Provider, id: string): Promise<Known | undefined>;
-  isAuthentic(known: Known | undefined, provider: Provider, delivery: RawDelivery): boolean;
+  recall(provider: Provider, id: string): KnownStore | undefined;
+  lookUp(provider: Provider, id: string): Promise<KnownStore | undefined>;
+  isAuthentic(known: KnownStore | undefined, provider: Provider, delivery: RawDelivery): boolean;
   /** Stores an authentic delivery; false when the store was disconnected or given other secrets in the meantime. */
-  store(known: Known, delivery: RawDelivery): Promise<boolean>;
+  store(known: KnownStore, delivery: RawDelivery): Promise<boolean>;
 }
 
 /** Refused until its owner, who is notified, reconnects the store. Shopify sends it again; sweeps read what others do not. */
@@ -46,7 +46,7 @@ async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, er
 /** Looks a store up once in a while: whether it still has these secrets is decided by the statement that stores. */
 export function openReceivers(context: Context): Receivers {
   const { postgres, clock, secrets } = context;
-  const seen = new LRUCache<string, Known>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const seen = new LRUCache<string, KnownStore>({ max: KNOWN_STORES, ttl: KNOWN_MS });
   const inbox: Inbox = openInbox(context);
   const toName = (provider: Provider, id: string) => `${provider} ${id}`;
 
@@ -58,7 +58,7 @@ export function openReceivers(context: Context): Receivers {
     }
   }
 
-  async function mark(known: Known): Promise<void> {
+  async function mark(known: KnownStore): Promise<void> {
     const now = clock.now();
     if (Math.abs(now.getTime() - known.markedAtMs) < RECEIVED_EVERY_MS) return;
     known.markedAtMs = now.getTime();
@@ -89,7 +89,10 @@ export function openReceivers(context: Context): Receivers {
  * Why a generic store's delivery cannot be read. Reading it takes no call to the store, so its developers learn of it at once.
  * Deliveries of other stores are always stored.
  */
-export async function toRefusal({ receiver }: Known, { headers, rawBody }: RawDelivery): Promise<ApiError | undefined> {
+export async function toRefusal(
+  { receiver }: KnownStore,
+  { headers, rawBody }: RawDelivery,
+): Promise<ApiError | undefined> {
   const { provider, baseUrl } = receiver;
   if (provider !== 'generic') return undefined;
   try {

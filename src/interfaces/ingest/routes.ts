@@ -9,7 +9,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, ignoreFailure, notFound, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { unreadable } from '../http/request.ts';
-import { isPing, type Known, openReceivers, toRefusal } from './deliveries.ts';
+import { isPing, type KnownStore, openReceivers, toRefusal } from './deliveries.ts';
 import { openRefusals } from './refusal.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
@@ -77,7 +77,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   }
 
   /** True if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
-  async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
+  async function accept(known: KnownStore, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
     if (isPing(provider, delivery)) return true;
     if (!receivers.isAuthentic(known, provider, delivery)) return false;
     const refusal = await toRefusal(known, delivery);

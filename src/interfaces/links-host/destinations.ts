@@ -87,7 +87,7 @@ function readDestination(link: ClickedLink | undefined): Destination | undefined
   );
 }
 
-interface Known {
+interface CachedDestination {
   /** A separate string: a slug as requested is a slice of everything the visitor sent. */
   slug: string;
   destination: Destination | undefined;
@@ -101,9 +101,9 @@ const UNKNOWN = { destination: undefined, version: null };
 
 const tooLate = () => unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
 
-interface Batch {
+interface LookupBatch {
   slugs: string[];
-  entries: Promise<Map<string, Known>>;
+  entries: Promise<Map<string, CachedDestination>>;
 }
 
 export interface Destinations {
@@ -116,29 +116,29 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   /** Clicked since they were read. */
   const used = new Set<string>();
   // Read again, by whichever way, or forgotten.
-  const dispose = (_entry: Known, slug: string) => void used.delete(slug);
-  const leading = new LRUCache<string, Known>({ max: KNOWN_SLUGS, dispose });
-  const missing = new LRUCache<string, Known>({ max: UNKNOWN_SLUGS, dispose });
+  const dispose = (_entry: CachedDestination, slug: string) => void used.delete(slug);
+  const leading = new LRUCache<string, CachedDestination>({ max: KNOWN_SLUGS, dispose });
+  const missing = new LRUCache<string, CachedDestination>({ max: UNKNOWN_SLUGS, dispose });
   const find = (slug: string) => leading.get(slug) ?? missing.get(slug);
 
-  function keep(entry: Known): void {
+  function keep(entry: CachedDestination): void {
     const [into, outOf] = entry.version === null ? [missing, leading] : [leading, missing];
     into.set(entry.slug, entry);
     outOf.delete(entry.slug);
   }
 
-  const reading = new Map<string, Promise<Known>>();
-  let batch: Batch | undefined;
+  const reading = new Map<string, Promise<CachedDestination>>();
+  let batch: LookupBatch | undefined;
   let isRefreshing = false;
   /** Until when PostgreSQL is taken to hang. */
   let hangsUntilMs = 0;
 
-  async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
+  async function readAll(slugs: readonly string[]): Promise<Map<string, CachedDestination>> {
     const readAtMs = performance.now();
     const before = new Map(slugs.map((slug) => [slug, leading.peek(slug) ?? missing.peek(slug) ?? UNKNOWN]));
     const changed = await within(READ_WITHIN_MS, listChangedLinks(postgres.db, before), tooLate);
     hangsUntilMs = 0;
-    const entries = new Map<string, Known>();
+    const entries = new Map<string, CachedDestination>();
     for (const [slug, { destination, version }] of before) {
       const link = changed.get(slug);
       const now = link ? { destination: readDestination(link), version: link.version } : { destination, version };
@@ -149,7 +149,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   }
 
   /** Links that are requested in one turn of the event loop are read by one statement: after a pause all of them are outdated. */
-  function openBatch(): Batch {
+  function openBatch(): LookupBatch {
     const slugs: string[] = [];
     const entries = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       batch = undefined;
@@ -158,7 +158,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return { slugs, entries };
   }
 
-  async function readNow(slug: string): Promise<Known> {
+  async function readNow(slug: string): Promise<CachedDestination> {
     batch ??= openBatch();
     batch.slugs.push(slug);
     const entry = (await batch.entries).get(slug);
@@ -166,7 +166,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return entry;
   }
 
-  function read(slug: string): Promise<Known> {
+  function read(slug: string): Promise<CachedDestination> {
     const underWay = reading.get(slug);
     if (underWay) return underWay;
     const started = readNow(slug).finally(() => reading.delete(slug));
@@ -188,7 +188,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return (await read(slug)).destination;
   }
 
-  async function readOrKeep(old: Known): Promise<Destination | undefined> {
+  async function readOrKeep(old: CachedDestination): Promise<Destination | undefined> {
     const latest = read(old.slug).catch(() => old);
     const entry = await within(KEEPS_WITHIN_MS, latest).catch(() => {
       hangsUntilMs = performance.now() + HANGS_MS;
@@ -197,12 +197,12 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return entry.destination;
   }
 
-  function serveOld(old: Known, ageMs: number): Destination | undefined | Promise<Destination | undefined> {
+  function serveOld(old: CachedDestination, ageMs: number): Destination | undefined | Promise<Destination | undefined> {
     if (ageMs >= KEPT_MS) return readFirst(old.slug);
     return performance.now() < hangsUntilMs ? old.destination : readOrKeep(old);
   }
 
-  function serve(found: Known): Destination | undefined | Promise<Destination | undefined> {
+  function serve(found: CachedDestination): Destination | undefined | Promise<Destination | undefined> {
     if (!found.isUsed) {
       found.isUsed = true;
       used.add(found.slug);

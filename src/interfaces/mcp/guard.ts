@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { foreignHosts } from '../../kit/mail/imitation.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Json } from '../../kit/operation/json-schema.ts';
+import type { SchemaNode } from '../../kit/operation/json-schema.ts';
 import type { Circumstances, Operation } from '../../kit/operation/operation.ts';
 import type { AuditEntry, WeighedFields, Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
@@ -128,19 +128,19 @@ function* textsOf(value: unknown): Generator<string> {
 }
 
 /** True if the call sends data to an address that it names. A creator's text may have tricked the agent into it. */
-function sendsOut({ hints: { dataOut = [] } }: Operation, args: Json): boolean {
+function sendsOut({ hints: { dataOut = [] } }: Operation, args: SchemaNode): boolean {
   if (dataOut === true) return true;
   if (dataOut === 'links') return foreignHosts([...textsOf(args)].join('\n'), []).length > 0;
   return dataOut.some((field) => args[field] !== undefined);
 }
 
-function assertDataStays(policy: PolicyRow, operation: Operation, args: Json): void {
+function assertDataStays(policy: PolicyRow, operation: Operation, args: SchemaNode): void {
   if (policy.dataOut || args.mode === 'plan' || !sendsOut(operation, args)) return;
   throw refused('data_out', 'it sends data to an address outside, which needs a person; plan it (mode "plan").');
 }
 
 /** A rule of money that an agent may propose and only a person may set. */
-function assertPlanned({ hints: { planned = [] } }: Operation, args: Json): void {
+function assertPlanned({ hints: { planned = [] } }: Operation, args: SchemaNode): void {
   const isRule = planned === true || planned.some((field) => args[field] !== undefined);
   if (!isRule || args.mode === 'plan') return;
   throw refused('planned', 'it decides what creators are paid, which needs a person; plan it (mode "plan").');
@@ -151,7 +151,7 @@ export async function assertMayCall(
   context: Context,
   brandId: string,
   operation: Operation,
-  args: Json,
+  args: SchemaNode,
 ): Promise<void> {
   const policy = await policyFor(context, brandId, operation.hints.readOnly);
   assertTool(policy, operation);
@@ -166,7 +166,7 @@ export async function assertMayCall(
  * Runs a change in its transaction with the policy locked, so that concurrent payouts see each other. Checks the
  * changed rows by the operation's declaration before the commit. A plan is exempt, because a person decides on it.
  */
-export function createGuard(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
+export function createGuard(operation: Operation, args: SchemaNode): NonNullable<Circumstances['guard']> {
   const isPlan = args.mode === 'plan';
   const { weighs, hints } = operation;
   return async (work, change) => {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Json, toJsonSchema } from '../../kit/operation/json-schema.ts';
+import { type SchemaNode, toJsonSchema } from '../../kit/operation/json-schema.ts';
 import { SEPARATOR } from '../../kit/values/page.ts';
 import { UNTRUSTED } from '../../kit/values/untrusted.ts';
 import { isRecord } from '../../kit/values/wire.ts';
@@ -10,7 +10,7 @@ const REFS = '#/$defs/';
  * A shape as one JSON Schema without references, which many hosts resolve badly, and with an object at the root, as MCP
  * requires.
  */
-export function toToolSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
+export function toToolSchema(shape: z.ZodType, io: 'input' | 'output'): SchemaNode {
   const { schema, named } = toJsonSchema(shape, io, REFS, false);
   return compactObject(schema, named, io);
 }
@@ -32,12 +32,12 @@ const isKept = (name: string, io: 'input' | 'output'): boolean =>
 const isEmptyDefault = (name: string, value: unknown) =>
   name === 'default' && (value === null || value === false || (Array.isArray(value) && value.length === 0));
 
-function compact(value: unknown, named: Json, io: 'input' | 'output'): unknown {
+function compact(value: unknown, named: SchemaNode, io: 'input' | 'output'): unknown {
   if (Array.isArray(value)) return value.map((one) => compact(one, named, io));
   return isRecord(value) ? compactObject(value, named, io) : value;
 }
 
-function compactObject(schema: Json, named: Json, io: 'input' | 'output'): Json {
+function compactObject(schema: SchemaNode, named: SchemaNode, io: 'input' | 'output'): SchemaNode {
   const target = typeof schema.$ref === 'string' ? named[schema.$ref.slice(REFS.length)] : undefined;
   const found = isRecord(target) ? compactObject(target, named, io) : {};
   const own = Object.entries(schema)
@@ -47,19 +47,19 @@ function compactObject(schema: Json, named: Json, io: 'input' | 'output'): Json 
 }
 
 /** Omits the type of an enum, which its values show. */
-function withoutRepeats(schema: Json): Json {
+function withoutRepeats(schema: SchemaNode): SchemaNode {
   if (!Array.isArray(schema.enum) || schema.type === undefined) return schema;
   const { type: _type, ...rest } = schema;
   return rest;
 }
 
-function properties(value: unknown, named: Json, io: 'input' | 'output'): Json {
+function properties(value: unknown, named: SchemaNode, io: 'input' | 'output'): SchemaNode {
   if (!isRecord(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner, named, io)]));
 }
 
 /** Shortens `anyOf: [X, null]` to X, because the instructions explain null, and a union of strings to one string. */
-function shortened(schema: Json): Json {
+function shortened(schema: SchemaNode): SchemaNode {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
   const branches = anyOf.filter(isRecord);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exampleId, idInPath, type Json, makeExample, toJsonSchema } from '../../kit/operation/json-schema.ts';
+import { exampleId, idInPath, makeExample, type SchemaNode, toJsonSchema } from '../../kit/operation/json-schema.ts';
 import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
 import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { isRecord } from '../../kit/values/wire.ts';
@@ -11,10 +11,10 @@ export type Place = 'params' | 'query' | 'body';
 export interface Inputs {
   places: Map<string, Place>;
   /** Every argument, listed or not. */
-  schemas: Record<string, Json>;
-  properties: Record<string, Json>;
+  schemas: Record<string, SchemaNode>;
+  properties: Record<string, SchemaNode>;
   required: string[];
-  example: Json;
+  example: SchemaNode;
 }
 
 /** Explained once in the instructions, for every list and every change. */
@@ -94,7 +94,7 @@ const isPlain = (name: string, text: string) =>
 /** The instructions say which times a window takes. */
 const isOfWindow = (text: string) => /^(?:Start|End) of the (?:period|window): /.test(text);
 
-function described({ description, ...schema }: Json, name: string, { id, method }: Operation): Json {
+function described({ description, ...schema }: SchemaNode, name: string, { id, method }: Operation): SchemaNode {
   if (typeof description !== 'string' || isOfWindow(description)) return schema;
   if (method === 'GET' && isPlain(name, description)) return schema;
   const text = firstSentence(description);
@@ -102,7 +102,7 @@ function described({ description, ...schema }: Json, name: string, { id, method 
 }
 
 /** Omits descriptions of the fields below an argument; its own says what matters. */
-function bareBelow(schema: Json): Json {
+function bareBelow(schema: SchemaNode): SchemaNode {
   const { items, properties, anyOf } = schema;
   const below = (inner: unknown): unknown => {
     if (!isRecord(inner)) return inner;
@@ -120,13 +120,13 @@ function bareBelow(schema: Json): Json {
 }
 
 /** Omits the default, which an update has none of and a parameter's description says. */
-const withoutDefault = ({ default: _default, ...schema }: Json): Json => schema;
+const withoutDefault = ({ default: _default, ...schema }: SchemaNode): SchemaNode => schema;
 
 interface Given {
   place: Place;
   name: string;
   /** As a tool has it. */
-  schema: Json;
+  schema: SchemaNode;
   isRequired: boolean;
   /** A value that could be real. */
   example: unknown;
@@ -173,7 +173,7 @@ function listFields(operation: Operation): Given[] {
 }
 
 /** The required arguments, and the first of the body or the query where none of these is required. */
-function exampleArguments(given: readonly Given[], operation: Operation): Json {
+function exampleArguments(given: readonly Given[], operation: Operation): SchemaNode {
   const { example: declared } = factsFor(operation);
   if (declared) return declared;
   const own = given.filter(({ place }) => place !== 'params');

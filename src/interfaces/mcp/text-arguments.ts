@@ -1,13 +1,13 @@
-import { type Json, listTypes } from '../../kit/operation/json-schema.ts';
+import { listTypes, type SchemaNode } from '../../kit/operation/json-schema.ts';
 import type { Problem } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 
 const SHOWN = 60;
 
-const listBranches = ({ anyOf, oneOf }: Json): Json[] =>
+const listBranches = ({ anyOf, oneOf }: SchemaNode): SchemaNode[] =>
   [anyOf, oneOf].flatMap((branches) => (Array.isArray(branches) ? branches.filter(isRecord) : []));
 
-function takesText(schema: Json): boolean {
+function takesText(schema: SchemaNode): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.some((value) => typeof value === 'string');
   if (schema.const !== undefined) return typeof schema.const === 'string';
   const branches = listBranches(schema);
@@ -19,7 +19,7 @@ function takesText(schema: Json): boolean {
 }
 
 /** A schema in the form that a caller writes, such as `["…"]` or `{"amount": 1}`. */
-function describeForm(schema: Json): string {
+function describeForm(schema: SchemaNode): string {
   const [branch] = listBranches(schema);
   if (branch) return describeForm(branch);
   if (isRecord(schema.properties)) {
@@ -51,7 +51,7 @@ function parseText(text: string): unknown {
  * Reads values that a host sent as JSON text, at any depth, where the schema takes no text there. A field that takes
  * text keeps it, even if it looks like JSON. Problems go to the given list.
  */
-export function parseTexts(value: unknown, schema: Json, field: string, problems: Problem[]): unknown {
+export function parseTexts(value: unknown, schema: SchemaNode, field: string, problems: Problem[]): unknown {
   if (typeof value === 'string' && !takesText(schema)) {
     const parsed = parseText(value);
     if (parsed !== undefined) return parseInside(parsed, schema, field, problems);
@@ -63,7 +63,7 @@ export function parseTexts(value: unknown, schema: Json, field: string, problems
   return parseInside(value, schema, field, problems);
 }
 
-function parseInside(value: unknown, schema: Json, field: string, problems: Problem[]): unknown {
+function parseInside(value: unknown, schema: SchemaNode, field: string, problems: Problem[]): unknown {
   const shapes = [schema, ...listBranches(schema)];
   if (Array.isArray(value)) {
     const items = shapes.map((shape) => shape.items).find(isRecord);

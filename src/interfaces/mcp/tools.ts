@@ -1,5 +1,5 @@
 import type { RawInput } from '../../kit/operation/input.ts';
-import { type Json, listTypes } from '../../kit/operation/json-schema.ts';
+import { listTypes, type SchemaNode } from '../../kit/operation/json-schema.ts';
 import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { findNearestName } from '../../kit/values/nearest-name.ts';
@@ -18,7 +18,7 @@ interface Annotations {
 export interface Tool {
   name: string;
   description: string;
-  inputSchema: { type: 'object'; properties: Record<string, Json>; required?: string[] };
+  inputSchema: { type: 'object'; properties: Record<string, SchemaNode>; required?: string[] };
   outputSchema?: { type: 'object'; [key: string]: unknown };
   annotations: Annotations;
 }
@@ -31,7 +31,7 @@ export interface Bound {
   /** Response fields that people outside the brand write, such as `data[].message`. */
   untrusted: readonly string[];
   /** Validates a tool's arguments by the operation's shapes. Unknown arguments throw VALIDATION_ERROR too. */
-  prepare(args: Json): PreparedOperation;
+  prepare(args: SchemaNode): PreparedOperation;
 }
 
 function sentence(text: string): string {
@@ -60,7 +60,10 @@ function withoutRest(text: string, nameTool: NameTool): string {
     );
 }
 
-function mapDescriptions(properties: Record<string, Json>, change: (text: string) => string): Record<string, Json> {
+function mapDescriptions(
+  properties: Record<string, SchemaNode>,
+  change: (text: string) => string,
+): Record<string, SchemaNode> {
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => {
       const { description } = schema;
@@ -96,7 +99,7 @@ export function bind(operation: Operation, nameTool: NameTool, isWhole = false):
   };
 }
 
-function prepare(operation: Operation, inputs: Inputs, args: Json): PreparedOperation {
+function prepare(operation: Operation, inputs: Inputs, args: SchemaNode): PreparedOperation {
   const { raw, problems } = readArguments(operation, inputs, args);
   if (problems.length > 0) throw validationError(problems);
   const prepared = operation.prepare(raw);
@@ -112,9 +115,9 @@ function unknown(field: string, names: readonly string[]): Problem {
   return { field, code: 'unknown', message: `is not an argument of this tool.${meant}${known}` };
 }
 
-function readArguments(operation: Operation, { places, schemas }: Inputs, args: Json) {
+function readArguments(operation: Operation, { places, schemas }: Inputs, args: SchemaNode) {
   const raw: RawInput = { params: {}, query: {}, body: undefined, answer: 'json' };
-  const body: Json = {};
+  const body: SchemaNode = {};
   const problems: Problem[] = [];
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name);
@@ -136,7 +139,7 @@ function readArguments(operation: Operation, { places, schemas }: Inputs, args: 
 }
 
 /** A JSON value as URL text; undefined if it has the wrong type for the field. */
-function toText(value: unknown, schema: Json): string | undefined {
+function toText(value: unknown, schema: SchemaNode): string | undefined {
   if (typeof value === 'string') return value;
   const types = listTypes(schema);
   if (typeof value === 'number')
@@ -145,7 +148,7 @@ function toText(value: unknown, schema: Json): string | undefined {
 }
 
 /** The values of a list, which a query may give one at a time, and some hosts as the text of a JSON array. */
-function toList(sent: unknown, schema: Json): string[] | undefined {
+function toList(sent: unknown, schema: SchemaNode): string[] | undefined {
   if (!listTypes(schema).includes('array')) return undefined;
   const value = typeof sent === 'string' && /^\s*\[/.test(sent) ? parseTexts(sent, schema, '', []) : sent;
   if (!Array.isArray(value)) return undefined;
@@ -153,7 +156,7 @@ function toList(sent: unknown, schema: Json): string[] | undefined {
   return texts.every((one) => one !== undefined) ? texts : undefined;
 }
 
-function notText(field: string, value: unknown, schema: Json): Problem {
+function notText(field: string, value: unknown, schema: SchemaNode): Problem {
   const given = Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
   const wanted = listTypes(schema).filter((type) => type !== undefined && type !== 'null');
   return { field, code: 'invalid_type', message: `must be one ${wanted.join(' or ') || 'text'}; got ${given}.` };

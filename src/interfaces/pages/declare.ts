@@ -14,7 +14,7 @@ export interface LinkedRow {
 }
 
 /** One request to a page. */
-export interface Visit<Row> {
+export interface PageVisit<Row> {
   context: Context;
   row: Row;
   brand: BrandFace;
@@ -45,9 +45,9 @@ export interface PageDeclaration<Row extends LinkedRow> {
   /** The row that the link opens, found by the link alone; undefined if the page no longer exists. */
   find(context: Context, link: PageLink): Promise<Row | undefined>;
   /** Answers a GET. It must not use anything up. */
-  show(visit: Visit<Row>): Promise<PageAnswer> | PageAnswer;
+  show(visit: PageVisit<Row>): Promise<PageAnswer> | PageAnswer;
   /** Answers a POST of the page's own form, after checking that it came from the page. */
-  submit?(visit: Visit<Row>): Promise<PageAnswer>;
+  submit?(visit: PageVisit<Row>): Promise<PageAnswer>;
   /** For forms with files, each at most as large as an asset. Without it a form may have up to 64 kB. */
   upload?: { maxFiles: number };
   /** Shown if a link opens nothing, instead of "Not found". The same for unknown, revoked and expired links. */
@@ -66,8 +66,8 @@ export interface CreatorPage {
 
 export interface OpenPage {
   brandId: string;
-  show(visit: Omit<Visit<unknown>, 'row'>): Promise<PageAnswer>;
-  submit(visit: Omit<Visit<unknown>, 'row'>): Promise<PageAnswer>;
+  show(visit: Omit<PageVisit<unknown>, 'row'>): Promise<PageAnswer>;
+  submit(visit: Omit<PageVisit<unknown>, 'row'>): Promise<PageAnswer>;
 }
 
 /** Declares a page that opens with a link alone. */
@@ -81,7 +81,7 @@ export function creatorPage<Row extends LinkedRow>(declared: PageDeclaration<Row
     open: async (context, link) => {
       const row = await declared.find(context, link);
       if (!row || row.linkVersion !== link.version) return undefined;
-      const show = async (visit: Omit<Visit<unknown>, 'row'>) => await declared.show({ ...visit, row });
+      const show = async (visit: Omit<PageVisit<unknown>, 'row'>) => await declared.show({ ...visit, row });
       return {
         brandId: row.brandId,
         show,

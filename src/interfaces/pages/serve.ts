@@ -14,7 +14,7 @@ import { isPerson } from '../../kit/values/visitor.ts';
 import { findBrandFace } from '../../platform/brands/brands.ts';
 import { isForm, readParts, takeForms } from '../http/form.ts';
 import { unreadable } from '../http/request.ts';
-import type { CreatorPage, OpenPage, PageAnswer, Visit } from './declare.ts';
+import type { CreatorPage, OpenPage, PageAnswer, PageVisit } from './declare.ts';
 import { creatorPages } from './pages.ts';
 
 const POSTS_PER_MINUTE = 10;
@@ -97,7 +97,7 @@ const getUpload = ({ upload }: CreatorPage, { config }: Context): Upload | undef
 
 interface Opened {
   opened: OpenPage;
-  visit: Omit<Visit<unknown>, 'row'>;
+  visit: Omit<PageVisit<unknown>, 'row'>;
 }
 
 /** The row behind a link and the facts of the visit; undefined if the link opens nothing. */

@@ -22,7 +22,7 @@ async function listUnjudgedMails(db: Db, now: Date, limit: number): Promise<Mail
     .execute();
 }
 
-interface Facts {
+interface MailFacts {
   isImitation: boolean;
   hasForeignLink: boolean;
   /** The recipient is not the brand itself. */
@@ -30,7 +30,7 @@ interface Facts {
   limits: Config['mailLimits'];
 }
 
-interface Times {
+interface AdmissionTimes {
   now: Date;
   /** Mails admitted after this time count towards the limits. */
   since: Date;
@@ -62,7 +62,12 @@ const HAS_ANSWERED = sql`(exists (
  * Decides on one mail in one statement: it is admitted and counted, delayed by an hour, or held. The two locks
  * serialise decisions on mails of a brand and on mails to an address.
  */
-async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts: Facts, times: Times): Promise<void> {
+async function admitMail(
+  db: Db,
+  { id, brandId, toEmail }: MailRow,
+  facts: MailFacts,
+  times: AdmissionTimes,
+): Promise<void> {
   const { isImitation, hasForeignLink, isOutward, limits } = facts;
   const { now, since, establishedBefore, again } = times;
   const counted = sql`select count(*) from mails o where o.admitted_at > ${since} and o.kind <> 'sign_in'`;

@@ -19,7 +19,7 @@ export interface NewMail<K extends MailKind> {
 /** `suppressed`: the recipient has unsubscribed. `already_sent`: the same mail was queued before. */
 export type QueueOutcome = 'queued' | 'suppressed' | 'already_sent';
 
-interface Change {
+interface QueueWrite {
   db: Db;
   brandId: string;
   now: Date;
@@ -27,7 +27,7 @@ interface Change {
 
 /** Queues mails in the change's transaction: they are sent after the commit, or not at all. Returns the outcome of each. */
 export async function queueMails<K extends MailKind>(
-  { db, brandId, now }: Change,
+  { db, brandId, now }: QueueWrite,
   mails: readonly NewMail<K>[],
 ): Promise<QueueOutcome[]> {
   const rows = mails.map(({ kind, to, subjectRow, creatorId = null, params }) => {
@@ -49,7 +49,7 @@ export async function queueMails<K extends MailKind>(
   return rows.map(({ id }) => states.get(id) ?? 'already_sent');
 }
 
-export async function queueMail<K extends MailKind>(change: Change, mail: NewMail<K>): Promise<QueueOutcome> {
+export async function queueMail<K extends MailKind>(change: QueueWrite, mail: NewMail<K>): Promise<QueueOutcome> {
   const [queued = 'already_sent'] = await queueMails(change, [mail]);
   return queued;
 }

@@ -24,7 +24,7 @@ export interface MailFacts {
  */
 export type Audience = 'creator' | 'invited' | 'brand';
 
-interface Declaration<P extends z.ZodType> {
+interface MailDeclaration<P extends z.ZodType> {
   audience: Audience;
   /** Reports a change that needs no answer. It leaves the limit of mails to strangers to the others, and no sample sends it. */
   isNews?: boolean;
@@ -42,7 +42,7 @@ export interface Template<P extends z.ZodType = z.ZodType> {
 }
 
 /** Declares one kind of mail. */
-export function template<P extends z.ZodType>(declared: Declaration<P>): Template<P> {
+export function template<P extends z.ZodType>(declared: MailDeclaration<P>): Template<P> {
   const { audience, isNews = false, params, write } = declared;
   return { audience, isNews, params, letterOf: (kept, facts) => write(params.parse(kept), facts) };
 }

@@ -10,7 +10,7 @@ function cell(value: unknown): unknown {
 }
 
 /** The path of a column's value in the item, such as `performance.clicks`. */
-type Column = readonly [string, ...string[]];
+type ColumnPath = readonly [string, ...string[]];
 
 function getObject(shape: unknown): z.ZodObject | undefined {
   let inner = shape;
@@ -19,16 +19,16 @@ function getObject(shape: unknown): z.ZodObject | undefined {
 }
 
 /** Each field of a nested object is a column; a list is one column of JSON. */
-function listColumns(item: z.ZodObject): Column[] {
-  return Object.entries(item.shape).flatMap(([name, shape]): Column[] => {
+function listColumns(item: z.ZodObject): ColumnPath[] {
+  return Object.entries(item.shape).flatMap(([name, shape]): ColumnPath[] => {
     const inner = getObject(shape);
-    return inner ? listColumns(inner).map((column): Column => [name, ...column]) : [[name]];
+    return inner ? listColumns(inner).map((column): ColumnPath => [name, ...column]) : [[name]];
   });
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-function valueAt(item: unknown, column: Column): unknown {
+function valueAt(item: unknown, column: ColumnPath): unknown {
   let value: unknown = item;
   for (const name of column) value = isRecord(value) ? value[name] : null;
   return value;

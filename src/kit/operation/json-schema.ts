@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EXAMPLE_ID } from '../values/fields.ts';
 import { isRecord } from '../values/wire.ts';
 
-export type Json = Record<string, unknown>;
+export type SchemaNode = Record<string, unknown>;
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const isNoBound = (value: unknown) => typeof value === 'number' && Math.abs(value) >= Number.MAX_SAFE_INTEGER;
@@ -11,7 +11,7 @@ const isNoBound = (value: unknown) => typeof value === 'number' && Math.abs(valu
  * Dates are text on the wire; an e-mail address follows its pattern, which is narrower than the format; the bounds of
  * every safe integer are omitted, because reference pages would offer them as the value to try.
  */
-function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: SchemaNode }): void {
   if (jsonSchema.format === 'email' && jsonSchema.pattern !== undefined) delete jsonSchema.format;
   for (const bound of BOUNDS) if (isNoBound(jsonSchema[bound])) delete jsonSchema[bound];
   if (zodSchema._zod.def.type !== 'date') return;
@@ -30,7 +30,7 @@ export function toJsonSchema(
   io: 'input' | 'output',
   refs: string,
   isDescribed = true,
-): { schema: Json; named: Json } {
+): { schema: SchemaNode; named: SchemaNode } {
   const document = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
   const { $schema: _schema, $defs, ...schema } = document;
   const text = JSON.stringify({ schema, $defs }).replaceAll('"#/$defs/', `"${refs}`);
@@ -49,7 +49,7 @@ const ENVELOPE: Readonly<Record<string, string>> = {
   pagination: 'This page, and the number of items on all pages.',
 };
 
-function describeEnvelope({ properties }: Json): void {
+function describeEnvelope({ properties }: SchemaNode): void {
   if (!isRecord(properties)) return;
   for (const [name, description] of Object.entries(ENVELOPE)) {
     const property = properties[name];
@@ -91,7 +91,7 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   uri: 'https://acme.example',
 };
 
-export const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+export const listTypes = ({ type }: SchemaNode): unknown[] => (Array.isArray(type) ? type : [type]);
 
 function getType(value: unknown): string {
   if (value === null) return 'null';
@@ -100,7 +100,7 @@ function getType(value: unknown): string {
 }
 
 /** True if a value fits a schema where it is used; the test validates every whole example by its schema. */
-function fits(schema: Json, value: unknown): boolean {
+function fits(schema: SchemaNode, value: unknown): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.includes(value);
   if (schema.const !== undefined) return schema.const === value;
   const branches = getBranches(schema);
@@ -117,7 +117,7 @@ function fits(schema: Json, value: unknown): boolean {
   return listTypes(schema).includes(type) || (type === 'integer' && listTypes(schema).includes('number'));
 }
 
-const getBranches = ({ anyOf, oneOf }: Json): unknown[] | undefined =>
+const getBranches = ({ anyOf, oneOf }: SchemaNode): unknown[] | undefined =>
   Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
 
 export interface ExampleSource {
@@ -148,7 +148,7 @@ export function makeExample(schema: unknown, source: ExampleSource, name = ''): 
   return byType(schema, source, name);
 }
 
-function byType(schema: Json, source: ExampleSource, name: string): unknown {
+function byType(schema: SchemaNode, source: ExampleSource, name: string): unknown {
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
@@ -161,12 +161,12 @@ function byType(schema: Json, source: ExampleSource, name: string): unknown {
   return type === 'null' ? null : 'text';
 }
 
-function textExample({ format, minLength, maxLength }: Json): string {
+function textExample({ format, minLength, maxLength }: SchemaNode): string {
   if (typeof format === 'string' && Object.hasOwn(BY_FORMAT, format)) return BY_FORMAT[format] ?? '';
   return 'text'.padEnd(Number(minLength ?? 0), '.').slice(0, Number(maxLength ?? 1_000));
 }
 
-function objectExample(schema: Json, source: ExampleSource): Json {
+function objectExample(schema: SchemaNode, source: ExampleSource): SchemaNode {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => {

@@ -18,7 +18,7 @@ export interface EventConsumer {
   open(context: Context): Consumer['deliver'];
 }
 
-interface Declaration<Operations extends readonly Operation[]> {
+interface NounDeclaration<Operations extends readonly Operation[]> {
   /** Its folder's name. */
   name: string;
   /** The section of the reference that this noun introduces. */
@@ -34,9 +34,9 @@ interface Declaration<Operations extends readonly Operation[]> {
 }
 
 export type Noun<Operations extends readonly Operation[] = readonly Operation[]> = Required<
-  Omit<Declaration<Operations>, 'tag'>
+  Omit<NounDeclaration<Operations>, 'tag'>
 > &
-  Pick<Declaration<Operations>, 'tag'>;
+  Pick<NounDeclaration<Operations>, 'tag'>;
 
 /** Operations that only people in the web app may call. They are in no document, and agents have no tool for them. */
 export const isForSessions = ({ callers }: Operation): boolean => callers.every((caller) => caller === 'session');
@@ -44,7 +44,7 @@ export const isForSessions = ({ callers }: Operation): boolean => callers.every(
 const declared = new Map<string, Operation>();
 
 /** Declares everything that the rest of the program needs to know about a noun. */
-export function noun<const Operations extends readonly Operation[]>(of: Declaration<Operations>): Noun<Operations> {
+export function noun<const Operations extends readonly Operation[]>(of: NounDeclaration<Operations>): Noun<Operations> {
   const { ids = {} } = of;
   registerIds(ids);
   for (const operation of of.operations) declared.set(operation.id, operation);

@@ -3,7 +3,7 @@ import { isRecord } from '../values/wire.ts';
 
 type Fields = Record<string, unknown>;
 
-interface Change {
+interface PlannedChange {
   resource_id: string;
   old: Fields | null;
   new: Fields | null;
@@ -47,7 +47,7 @@ function toApiFields(fields: Fields | null): Fields | null {
   );
 }
 
-export function toApiChange<C extends Change>(change: C): C {
+export function toApiChange<C extends PlannedChange>(change: C): C {
   return {
     ...change,
     old: toApiFields(change.old),
@@ -83,7 +83,7 @@ function describeChanged(old: Fields, now: Fields): string {
 }
 
 /** Sums the amounts of several records by currency. */
-function sumAmounts(changes: readonly Change[]): string[] {
+function sumAmounts(changes: readonly PlannedChange[]): string[] {
   const sums = new Map<string, number>();
   for (const { new: row } of changes) {
     if (!isRecord(row) || typeof row.amount !== 'number' || typeof row.currency !== 'string') continue;
@@ -95,7 +95,7 @@ function sumAmounts(changes: readonly Change[]): string[] {
 /** Terms that a person decides about, named once where all new records have the same. */
 const SHARED = ['commission_rate', 'method'];
 
-function describeShared(created: readonly Change[]): string {
+function describeShared(created: readonly PlannedChange[]): string {
   const [first] = created;
   const shared = SHARED.filter(
     (name) => show(first?.new?.[name]) !== 'none' && created.every((one) => one.new?.[name] === first?.new?.[name]),
@@ -106,7 +106,7 @@ function describeShared(created: readonly Change[]): string {
 }
 
 /** One sentence for the person who decides: "Change the brand: default_commission_rate 10 → 12." */
-export function summarizePlan(summary: string, changes: readonly Change[]): string {
+export function summarizePlan(summary: string, changes: readonly PlannedChange[]): string {
   const [first] = changes;
   if (first === undefined) return `${summary}: nothing would change.`;
   if (changes.length === 1) {

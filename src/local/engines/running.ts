@@ -28,7 +28,7 @@ const SERVER_DATA = 'data';
 
 const fileIn = (directory: string) => path.join(directory, 'engines.json');
 
-type Running = Omit<z.infer<typeof Announcement>, 'server'>;
+type RunningStack = Omit<z.infer<typeof Announcement>, 'server'>;
 
 async function readAnnouncement(file: string): Promise<z.infer<typeof Announcement> | undefined> {
   const stat = await lstat(file).catch(ignoreFailure('no server is running'));
@@ -41,7 +41,7 @@ async function readAnnouncement(file: string): Promise<z.infer<typeof Announceme
 }
 
 /** A server that runs on this folder, and its engines; undefined unless its file is ours and its process is alive. */
-export async function findRunning(directory: string): Promise<Running | undefined> {
+export async function findRunning(directory: string): Promise<RunningStack | undefined> {
   const announcement = await readAnnouncement(fileIn(directory));
   if (!announcement || !isAlive(announcement.server)) return undefined;
   const { server: _server, ...running } = announcement;
@@ -52,7 +52,7 @@ export async function findRunning(directory: string): Promise<Running | undefine
  * Records this process and its engines, so that `cli`, `indexer` and `bench` find them. The returned function removes
  * the record.
  */
-export async function announceRunning(directory: string, running: Running): Promise<() => Promise<void>> {
+export async function announceRunning(directory: string, running: RunningStack): Promise<() => Promise<void>> {
   const file = fileIn(directory);
   const draft = `${file}.${process.pid}`;
   await mkdir(directory, { recursive: true });

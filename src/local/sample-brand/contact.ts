@@ -9,9 +9,9 @@ import { toPostUrl } from './collaboration.ts';
 import type { Person } from './people.ts';
 import { known, type Schedule } from './schedule.ts';
 
-type Line = readonly [who: 'brand' | 'creator', text: string];
+type DialogueLine = readonly [who: 'brand' | 'creator', text: string];
 
-const CONVERSATIONS: readonly { days: number; lines: readonly Line[] }[] = [
+const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[] = [
   {
     days: 75,
     lines: [

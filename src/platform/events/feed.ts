@@ -13,7 +13,7 @@ import type { EventFilter } from './events.api.ts';
 export const LATEST = 'latest';
 
 /** The position of an event in its brand's order. */
-export interface Position {
+export interface FeedPosition {
   id: string;
   seq: number;
   createdAt: Date;
@@ -22,7 +22,7 @@ export interface Position {
 const selectPositions = (db: Db, brandId: string) =>
   db.selectFrom('outbox').select(['id', 'seq', 'createdAt']).where('brandId', '=', brandId);
 
-async function findNewest(db: Db, brandId: string): Promise<Position | undefined> {
+async function findNewest(db: Db, brandId: string): Promise<FeedPosition | undefined> {
   return await selectPositions(db, brandId).orderBy('seq', 'desc').limit(1).executeTakeFirst();
 }
 

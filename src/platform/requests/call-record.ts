@@ -39,7 +39,7 @@ declare module '../../kit/operation/context.ts' {
   }
 }
 
-interface Row extends Omit<OpenCall, 'startedAtMs' | 'caller' | 'count'> {
+interface CallRow extends Omit<OpenCall, 'startedAtMs' | 'caller' | 'count'> {
   caller: Caller;
   status: number;
   code: ErrorCode | undefined;
@@ -63,7 +63,7 @@ const REFUSED_SHARE = 2;
 type CallRecordEngines = Pick<Context, 'clickhouse' | 'clock' | 'secrets' | 'failures'>;
 
 export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRecordEngines): CallRecord {
-  let waiting: Row[] = [];
+  let waiting: CallRow[] = [];
   let dropped = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
@@ -79,7 +79,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
     return digest;
   }
 
-  function toTsvLine({ caller, at, requestId, operation, status, code, credits, micros, outcome }: Row): string {
+  function toTsvLine({ caller, at, requestId, operation, status, code, credits, micros, outcome }: CallRow): string {
     const { results, record } = outcome;
     const filters = record?.filters.map((name) => `'${name}'`).join(',') ?? '';
     const search = `${record?.kind ?? ''}\t[${filters}]\t${record ? digestSearch(record) : ''}`;

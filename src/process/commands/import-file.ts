@@ -7,7 +7,7 @@ import { around } from './around.ts';
 import { readNamedFile, readTextFile } from './files.ts';
 import { openRest, type Rest } from './rest.ts';
 
-interface Options {
+interface ImportOptions {
   of?: string;
   source?: string;
   store?: string;
@@ -80,7 +80,7 @@ async function waitFor(rest: Rest, id: string): Promise<Read> {
   }
 }
 
-async function sendFile(rest: Rest, file: string, options: Options & { of: string }): Promise<Read> {
+async function sendFile(rest: Rest, file: string, options: ImportOptions & { of: string }): Promise<Read> {
   const stored: unknown = options.map === undefined ? {} : JSON.parse(readTextFile(options.map));
   const form = new FormData();
   form.append('of', options.of);
@@ -98,7 +98,7 @@ async function confirm(rest: Rest, read: Read): Promise<Read> {
   return await waitFor(rest, read.id);
 }
 
-async function importFile(file: string, options: Options & { of: string }): Promise<void> {
+async function importFile(file: string, options: ImportOptions & { of: string }): Promise<void> {
   const rest = openRest();
   const read = await sendFile(rest, file, options);
   const isRecorded = read.status === 'ready' && options.yes === true && options.dryRun !== true;
@@ -134,7 +134,7 @@ export const addFileArguments = (command: Command): Command =>
     .option('--dry-run', 'only say what would be recorded')
     .option('--yes', 'record it, if no question is open')
     .option('--json', 'as JSON')
-    .action(async (file: string | undefined, options: Options, self: Command) => {
+    .action(async (file: string | undefined, options: ImportOptions, self: Command) => {
       if (file === undefined || options.of === undefined)
         return self.error('error: name a file, and what it has with --of');
       await importFile(file, { ...options, of: options.of });

@@ -18,14 +18,14 @@ async function listChosenBrands({ postgres, clickhouse }: FigureEngines, name: s
   return [...new Set([...ledgers, ...figures])].sort();
 }
 
-interface Options {
+interface VerifyOptions {
   brand?: string;
   all?: boolean;
   json?: boolean;
 }
 
 /** The result for one brand. */
-interface Outcome {
+interface BrandResult {
   brand: string;
   result: 'ok' | 'WRONG' | 'FAILED';
   entries?: number;
@@ -36,7 +36,7 @@ interface Outcome {
 }
 
 /** The result for a brand that failed; it is reported, and the other brands continue. */
-function failed(brand: string, error: unknown): Outcome {
+function failed(brand: string, error: unknown): BrandResult {
   const why = String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, ' ');
   return { brand, result: 'FAILED', problems: [why] };
 }
@@ -44,15 +44,15 @@ function failed(brand: string, error: unknown): Outcome {
 /** Prints one line per brand as soon as it is done, and one for each problem; with `json`, one array at the end. */
 async function eachBrand(
   engines: FigureEngines,
-  options: Options,
+  options: VerifyOptions,
   columns: readonly ('brand' | 'result' | 'entries' | 'hash' | 'seal')[],
-  work: (brandIds: readonly string[]) => Promise<Outcome[]>,
+  work: (brandIds: readonly string[]) => Promise<BrandResult[]>,
   together = 1,
 ): Promise<void> {
-  const outcomes: Outcome[] = [];
+  const outcomes: BrandResult[] = [];
   const brands = await listChosenBrands(engines, options.brand);
   if (!options.json) around().err.write(`${columns.join('\t').toUpperCase()}\n`);
-  const report = (outcome: Outcome) => {
+  const report = (outcome: BrandResult) => {
     if (outcome.problems.length > 0) around().exitCode = 1;
     outcomes.push(outcome);
     if (options.json) return;
@@ -62,11 +62,11 @@ async function eachBrand(
     for (const line of [...outcome.problems, ...(outcome.notes ?? [])]) around().out.write(`${brand}\t  ${line}\n`);
   };
   // If they fail together, each is tried alone.
-  const tried = async (brandIds: readonly string[]): Promise<Outcome[]> =>
+  const tried = async (brandIds: readonly string[]): Promise<BrandResult[]> =>
     await work(brandIds).catch(async (error: unknown) => {
       const [brand = '', ...others] = brandIds;
       if (others.length === 0) return [failed(brand, error)];
-      const alone: Outcome[] = [];
+      const alone: BrandResult[] = [];
       for (const brandId of brandIds) alone.push(...(await tried([brandId])));
       return alone;
     });
@@ -76,7 +76,7 @@ async function eachBrand(
   if (options.json) around().out.write(`${JSON.stringify(outcomes, null, 2)}\n`);
 }
 
-async function verify(engines: FigureEngines, brand: string, continues: boolean): Promise<Outcome> {
+async function verify(engines: FigureEngines, brand: string, continues: boolean): Promise<BrandResult> {
   const { entries, hash, seal, heads, problems, notes } = await verifyLedger(engines, brand, { continues });
   if (problems.length === 0) await recordVerified(engines.postgres.db, brand, heads, new Date());
   return {
@@ -90,7 +90,7 @@ async function verify(engines: FigureEngines, brand: string, continues: boolean)
   };
 }
 
-async function rebuild(engines: FigureEngines, brands: readonly string[]): Promise<Outcome[]> {
+async function rebuild(engines: FigureEngines, brands: readonly string[]): Promise<BrandResult[]> {
   const folded = await rebuildTogether(engines, brands);
   return brands.map((brand) => ({ brand, result: 'ok', entries: folded.get(brand) ?? 0, problems: [] }));
 }
@@ -105,7 +105,7 @@ export function ledgerCommands(program: Command): void {
     .option(BRAND, 'only this brand')
     .option('--all', 'read everything again, not only what came after the last verification without a problem')
     .addOption(jsonOption())
-    .action((options: Options) =>
+    .action((options: VerifyOptions) =>
       withFigures((engines) =>
         eachBrand(engines, options, ['brand', 'result', 'entries', 'hash', 'seal'], (brandIds) =>
           Promise.all(brandIds.map((brandId) => verify(engines, brandId, options.all !== true))),
@@ -117,7 +117,7 @@ export function ledgerCommands(program: Command): void {
     .description("rebuild a brand's figures from PostgreSQL's ledger and the clicks; prints the number of entries")
     .option(BRAND, 'only this brand')
     .addOption(jsonOption())
-    .action((options: Options) =>
+    .action((options: VerifyOptions) =>
       withFigures((engines) =>
         eachBrand(engines, options, ['brand', 'entries'], (brandIds) => rebuild(engines, brandIds), REBUILT_TOGETHER),
       ),

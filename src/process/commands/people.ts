@@ -17,7 +17,7 @@ import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
-interface Options {
+interface PeopleOptions {
   brand?: string;
   creatorId?: string;
   creatorEmail?: string;
@@ -31,7 +31,7 @@ interface Options {
 async function carryOut(
   { db, clock, secrets }: CommandEngines,
   kind: 'erasure' | 'access',
-  options: Options,
+  options: PeopleOptions,
 ): Promise<DataRequestRow> {
   const { id: brandId } = await getBrand(db, options.brand);
   const { creatorId, creatorEmail, creatorHandle, customerEmail, reason, forfeit } = options;
@@ -54,11 +54,11 @@ async function carryOut(
 
 const print = (value: unknown) => around().out.write(`${JSON.stringify(value, null, 2)}\n`);
 
-async function erase(engines: CommandEngines, options: Options): Promise<void> {
+async function erase(engines: CommandEngines, options: PeopleOptions): Promise<void> {
   print(toDataRequest(await carryOut(engines, 'erasure', options)));
 }
 
-async function exportPerson(engines: CommandEngines, options: Options): Promise<void> {
+async function exportPerson(engines: CommandEngines, options: PeopleOptions): Promise<void> {
   const { db, clock, secrets } = engines;
   const { id, brandId } = await carryOut(engines, 'access', options);
   const file = await readFileRows(db, secrets(), brandId, id, clock.now());
@@ -80,8 +80,8 @@ export function peopleCommands(program: Command): void {
   addSelectors(people.command('erase'))
     .description('erase a creator or one who bought; prints what was removed and what stays')
     .option('--forfeit', 'reject what is still due to the creator, which otherwise refuses the erasure')
-    .action((options: Options) => withEngines((engines) => erase(engines, options)));
+    .action((options: PeopleOptions) => withEngines((engines) => erase(engines, options)));
   addSelectors(people.command('export'))
     .description('print everything that is kept of a person, as JSON')
-    .action((options: Options) => withEngines((engines) => exportPerson(engines, options)));
+    .action((options: PeopleOptions) => withEngines((engines) => exportPerson(engines, options)));
 }

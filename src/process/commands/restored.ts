@@ -3,12 +3,12 @@ import { findHeldSince, goLive, HELD, hold } from '../../kit/engines/postgres/ho
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
-interface Options {
+interface RestoredOptions {
   goLive?: true;
   hold?: true;
 }
 
-async function settle({ db, clock }: CommandEngines, options: Options): Promise<void> {
+async function settle({ db, clock }: CommandEngines, options: RestoredOptions): Promise<void> {
   if (options.hold) await hold(db, clock.now());
   if (options.goLive) {
     const wasHeld = await goLive(db);
@@ -25,5 +25,5 @@ export function restoredCommands(program: Command): void {
     .description('whether this database is a restored copy, which sends nothing until it is told to')
     .option('--go-live', 'let it send mails and webhooks, write exports and call stores')
     .option('--hold', 'stop that, for a copy made by other means than `pg_dump` or the manual')
-    .action((options: Options) => withEngines((engines) => settle(engines, options)));
+    .action((options: RestoredOptions) => withEngines((engines) => settle(engines, options)));
 }

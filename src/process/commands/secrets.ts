@@ -18,7 +18,7 @@ const COLUMNS = ['what', 'resealed', 'current', 'lost'] as const;
 
 const isOwnFile = ({ secret, urls }: Config) => !secret && !urls.postgres;
 
-interface Options {
+interface SecretsOptions {
   forget?: boolean;
   json?: boolean;
 }
@@ -44,7 +44,7 @@ async function reseal(db: Db, config: Config): Promise<Resealed[]> {
   return await resealAll(db, readSecrets(config));
 }
 
-async function rotate({ forget, json }: Options): Promise<void> {
+async function rotate({ forget, json }: SecretsOptions): Promise<void> {
   await assertReady(readConfig(around().env));
   await withEngines(async ({ db, config }) => {
     const done = await reseal(db, config);
@@ -73,5 +73,5 @@ export function secretCommands(program: Command): void {
     .description('seal everything under a new secret: stores, webhooks and kept answers keep working')
     .option('--forget', 'with embedded engines: also end links and clicks that the old secret signed')
     .addOption(jsonOption())
-    .action((options: Options) => rotate(options));
+    .action((options: SecretsOptions) => rotate(options));
 }

@@ -31,7 +31,7 @@ const LOST_AFTER_MS = 120_000;
 const AGAIN_AFTER_MS = 600_000;
 
 type RefreshingPost = NonNullable<Awaited<ReturnType<typeof findPost>>>;
-type Reading = Parameters<typeof endRefresh>[2];
+type RefreshReading = Parameters<typeof endRefresh>[2];
 
 const YOUTUBE = 'youtube.com';
 const toVideoId = (canonicalKey: string): string => canonicalKey.slice(YOUTUBE.length + 1);
@@ -39,7 +39,7 @@ const toVideoId = (canonicalKey: string): string => canonicalKey.slice(YOUTUBE.l
 async function readFromProvider(
   { config, failures }: Context,
   post: { platform: string; url: string },
-): Promise<Reading> {
+): Promise<RefreshReading> {
   if (config.contentProviderUrl === undefined) return 'no_provider';
   try {
     return (await readPost(config, config.contentProviderUrl, post)) ?? 'gone';
@@ -57,7 +57,7 @@ async function readWithOthers({ config, postgres, failures }: Context, post: Ref
     failures.failed('reading videos', error, { videos: ids.length });
   });
   return videos.map((video) => {
-    const reading: Reading = readings ? (readings.get(toVideoId(video.canonicalKey)) ?? 'gone') : 'unavailable';
+    const reading: RefreshReading = readings ? (readings.get(toVideoId(video.canonicalKey)) ?? 'gone') : 'unavailable';
     return { post: video, reading };
   });
 }
@@ -114,17 +114,22 @@ const Approved = z.object({ id: z.string() });
 /** Events after which a post may have to be tracked: an approval, or a request to track after the approval. */
 const TRACKING_EVENTS: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.track_requested']);
 
-type Deliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
+type ContentDeliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
 
 /** Sets the end of rights for work that was approved after its contract's first post was read. */
-async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: Deliverable) {
+async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: ContentDeliverable) {
   if (!contractId) return;
   const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
   await inTransaction(db, clock, actor, (inside) => followPosts(inside, contractId));
 }
 
 /** Tracks the post. A post that cannot be tracked is skipped, and one that is tracked already does not change. */
-async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, work: Deliverable, post: ResolvedPost) {
+async function track(
+  { clock, log }: Pick<Context, 'clock' | 'log'>,
+  db: Db,
+  work: ContentDeliverable,
+  post: ResolvedPost,
+) {
   const { brandId, creatorEmail: creator_email, campaignId: campaign_id } = work;
   const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
   try {

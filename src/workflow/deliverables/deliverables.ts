@@ -150,7 +150,7 @@ async function lockContractDeliverables(
     .execute();
 }
 
-type StoredFile = Parameters<typeof createAsset>[1];
+type AssetInput = Parameters<typeof createAsset>[1];
 type DeliverableEvent = Exclude<Extract<EventName, `deliverable.${string}`>, 'deliverable.track_requested'>;
 
 /** Creators' texts are private: the audit log shows that they changed, not what they say. */
@@ -318,11 +318,11 @@ export interface SubmittedWork {
   contentUrl: string | null;
   caption: string | null;
   /** Received files, which become assets in the brand's library. */
-  files: readonly StoredFile[];
+  files: readonly AssetInput[];
 }
 
 /** Submitted files get the contract's usage rights; without a contract they get none. */
-async function storeFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
+async function storeFiles(work: Work, row: DeliverableRow, files: readonly AssetInput[]): Promise<string[]> {
   const { campaignId, creatorId, contractId } = row;
   const rights =
     files.length === 0 || contractId === null

@@ -61,7 +61,7 @@ const SEPARATORS = [',', ';', '\t', '|'] as const;
 const NAMES: Readonly<Record<string, string>> = { '\t': 'a tab' };
 
 /** How a table is written: what separates its cells, the line of its header, and the header if a mapping reads it. */
-interface Layout {
+interface TableLayout {
   separator: string;
   headerLine: number | null;
   headers: string[] | undefined;
@@ -90,7 +90,7 @@ export const hasOwnNames = (head: string, required: readonly string[]): boolean 
   findOwnSeparator(head, required) !== undefined;
 
 /** A first row with our own names settles it; the rows below decide otherwise. */
-function findLayout(head: string, required: readonly string[], mapped: MappedSource | undefined): Layout {
+function findLayout(head: string, required: readonly string[], mapped: MappedSource | undefined): TableLayout {
   const own = findOwnSeparator(head, required);
   if (own !== undefined && !mapped) return { separator: own, headerLine: 1, headers: undefined };
   const { separator: said, header_line: line } = mapped?.mapping ?? {};
@@ -100,7 +100,7 @@ function findLayout(head: string, required: readonly string[], mapped: MappedSou
 
 export const MOST_COLUMNS_SHOWN = 40;
 
-function assertHeader(header: string[], required: readonly string[], { separator, headerLine }: Layout): void {
+function assertHeader(header: string[], required: readonly string[], { separator, headerLine }: TableLayout): void {
   const missing = required.filter((column) => !header.includes(column));
   if (missing.length > 0) {
     const known = CREATOR_FIELDS.join(', ');
@@ -237,7 +237,7 @@ export interface TableRequest {
 function openParser(
   file: string,
   { required, mapped, isSheet = false, onColumns }: TableRequest,
-  layout: Layout,
+  layout: TableLayout,
 ): { parser: Parser; taken(): SourceRecord[] } {
   let records: SourceRecord[] = [];
   let header: string[] | undefined;

@@ -120,7 +120,7 @@ async function* readJson(
 async function* readRecords(
   file: string,
   input: Readable,
-  { kind, mapped, onColumns }: Reading,
+  { kind, mapped, onColumns }: SourceReading,
 ): AsyncGenerator<SourceRecord[]> {
   const unpacked = await unpack(file, input);
   if (!unpacked) return;
@@ -167,7 +167,7 @@ export async function findForeign(files: readonly string[], isAny: boolean): Pro
   return undefined;
 }
 
-interface Reading {
+interface SourceReading {
   kind: RowKind;
   mapped: MappedSource | undefined;
   onColumns(columns: readonly string[]): void;
@@ -179,7 +179,7 @@ type Described = ReadonlyMap<string, SourceFile>;
 async function* readFiles(
   files: string[],
   described: Described,
-  reading: Reading,
+  reading: SourceReading,
   onBytes: (count: number) => void,
 ): AsyncGenerator<SourceRecord[]> {
   for (const file of files) {
@@ -212,7 +212,7 @@ export async function openFiles(files: string[], kind: RowKind = 'creators', map
   const said = mapped ? [JSON.stringify(mapped)] : [];
   let bytes = 0;
   let columns: readonly string[] = [];
-  const reading: Reading = {
+  const reading: SourceReading = {
     kind,
     mapped,
     onColumns: (read) => {

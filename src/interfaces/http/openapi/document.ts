@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic.shapes.ts';
 import { mayBeBare } from '../../../kit/operation/input.ts';
-import { idExample, idInPath, type Json, makeExample, toJsonSchema } from '../../../kit/operation/json-schema.ts';
+import { idExample, idInPath, makeExample, type SchemaNode, toJsonSchema } from '../../../kit/operation/json-schema.ts';
 import { FOUND_STATUS, LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
 import { Planned } from '../../../kit/operation/plans.ts';
 import type { Variant } from '../../../kit/outbox/events.ts';
@@ -35,13 +35,13 @@ const COMMON: readonly ErrorCode[] = [
 const OF_BODIES: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 
 interface Collected {
-  schemas: Json;
+  schemas: SchemaNode;
   operation: Operation;
   variant: Variant;
 }
 
 /** A shape as JSON Schema; shapes with an id are collected. */
-function toSchema(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
+function toSchema(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): SchemaNode {
   const { schema, named } = toJsonSchema(shape, io, '#/components/schemas/');
   Object.assign(schemas, named);
   if (typeof schema.id !== 'string') return schema;
@@ -53,7 +53,7 @@ function toSchema(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Co
 const pascalCase = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
 /** A body as a named schema with an example, so that generated clients have good type names. */
-function toContent(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
+function toContent(shape: z.ZodType, io: 'input' | 'output', collected: Collected): SchemaNode {
   const { operation, schemas } = collected;
   let schema = toSchema(shape, io, collected);
   if (schema.$ref === undefined) {
@@ -66,7 +66,7 @@ function toContent(shape: z.ZodType, io: 'input' | 'output', collected: Collecte
 }
 
 /** A list in the query is one comma-separated parameter, or is repeated where values may have commas. */
-function listParameters(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
+function listParameters(shape: z.ZodType, place: 'query' | 'path', collected: Collected): SchemaNode[] {
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
     const own = z.instanceof(z.ZodType).parse(field);
@@ -129,26 +129,26 @@ const PAID_ONCE = {
     '`X-Request-Id` of your own does the same for 10 minutes, and is never refused.',
 };
 
-function plannedResponse(schemas: Json): Json {
+function plannedResponse(schemas: SchemaNode): SchemaNode {
   const schema = toSchema(Planned, 'output', { schemas });
   const example = makeExample(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
   const description = 'With `mode=plan`: the changes that would be made. Nothing has changed.';
   return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
 }
 
-function refusalResponses(schemas: Json): Json {
+function refusalResponses(schemas: SchemaNode): SchemaNode {
   const schema = toSchema(Refusal, 'output', { schemas });
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]): [string, Json] => {
+    [...byStatus].map(([status, codes]): [string, SchemaNode] => {
       const content = { 'application/json': { schema, example: refusalExample(status) } };
       return [refusalName(status), { description: codes.join(' or '), headers: EVERY_HEADER, content }];
     }),
   );
 }
 
-function listResponses(operation: Operation, collected: Collected): Json {
+function listResponses(operation: Operation, collected: Collected): SchemaNode {
   const codes: ErrorCode[] = [...COMMON];
   if (operation.method !== 'GET') codes.push(...OF_BODIES);
   if (takesKey(operation)) codes.push('IDEMPOTENCY_KEY_REUSED');
@@ -156,7 +156,7 @@ function listResponses(operation: Operation, collected: Collected): Json {
   if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(new Set(codes), (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
-  const failures = [...byStatus].map(([status, its]): [string, Json] => [
+  const failures = [...byStatus].map(([status, its]): [string, SchemaNode] => [
     String(status),
     { $ref: `#/components/responses/${refusalName(status)}`, description: its.join(' or ') },
   ]);
@@ -173,7 +173,7 @@ function listResponses(operation: Operation, collected: Collected): Json {
     content: toContent(operation.later.response, 'output', collected),
   };
   const { alternative } = operation;
-  const alternatives = (alternative ? [alternative] : []).map((other): [string, Json] => {
+  const alternatives = (alternative ? [alternative] : []).map((other): [string, SchemaNode] => {
     const content = toContent(other.response, 'output', { ...collected, operation: other });
     return [String(other.status), { description: other.summary, headers: EVERY_HEADER, content }];
   });
@@ -190,7 +190,7 @@ function listResponses(operation: Operation, collected: Collected): Json {
 const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
 
 /** The request body of an upload. It has no example, because a form is not JSON. */
-function toForm({ operation, schemas }: Collected): Json {
+function toForm({ operation, schemas }: Collected): SchemaNode {
   const { example: _json, ...schema } = toSchema(operation.body, 'input', { schemas });
   const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
   const required = ['file', ...z.array(z.string()).parse(schema.required ?? [])];
@@ -199,7 +199,7 @@ function toForm({ operation, schemas }: Collected): Json {
   };
 }
 
-function describe(collected: Collected): Json {
+function describe(collected: Collected): SchemaNode {
   const { operation } = collected;
   const hasBody = operation.method !== 'GET' && (operation.method !== 'DELETE' || !mayBeBare(operation));
   return {
@@ -232,7 +232,7 @@ function describe(collected: Collected): Json {
   };
 }
 
-function listTags(operations: readonly Operation[]): Json[] {
+function listTags(operations: readonly Operation[]): SchemaNode[] {
   const used = new Set(operations.map(({ tag }) => tag));
   return tags.flatMap(({ name, about }) => (used.has(name) ? [{ name, description: about }] : []));
 }
@@ -262,7 +262,7 @@ never retried. An event can arrive twice: \`X-Service-Event-Id\` stays the same.
 [/openapi.json](/openapi.json), and the [manual](/manual) explains what it is for. Agents can read [/llms.txt](/llms.txt) and call tools at \`/mcp\`.`;
 
 /** The title and description of each document. */
-const INFO: Readonly<Record<Variant, Json>> = {
+const INFO: Readonly<Record<Variant, SchemaNode>> = {
   current: {
     title: 'Rollcall',
     version: '1',
@@ -278,10 +278,10 @@ const INFO: Readonly<Record<Variant, Json>> = {
 };
 
 /** The OpenAPI 3.1 document of an API version's operations and events. */
-export function openapiDocument({ variant, operations, events }: Interface): Json {
-  const schemas: Json = {};
+export function openapiDocument({ variant, operations, events }: Interface): SchemaNode {
+  const schemas: SchemaNode = {};
   const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
-  const paths: Record<string, Json> = {};
+  const paths: Record<string, SchemaNode> = {};
   for (const operation of operations) {
     const path = paths[operation.path] ?? {};
     path[operation.method.toLowerCase()] = describe({ schemas, operation, variant });

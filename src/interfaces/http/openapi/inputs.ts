@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Json } from '../../../kit/operation/json-schema.ts';
+import type { SchemaNode } from '../../../kit/operation/json-schema.ts';
 import { isRecord } from '../../../kit/values/wire.ts';
 
 /** Adds limits of every input (src/kit/operation/input.ts) that no shape declares: numbers that JSON cannot carry, and NUL. */
-function constrain(schema: Json): void {
+function constrain(schema: SchemaNode): void {
   const types = [schema.type].flat();
   const isOpen = schema.enum === undefined && schema.const === undefined;
   if (types.includes('integer') && isOpen) {
@@ -20,7 +20,7 @@ const Operation = z.object({
 });
 
 /** Adds to every schema that an input can reach what the door refuses in all of them. */
-export function constrainInputs(paths: Readonly<Record<string, Json>>, schemas: Json): void {
+export function constrainInputs(paths: Readonly<Record<string, SchemaNode>>, schemas: SchemaNode): void {
   const visited = new Set<unknown>();
   function visit(value: unknown): void {
     if (Array.isArray(value)) for (const one of value) visit(one);

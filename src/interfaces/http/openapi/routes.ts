@@ -138,7 +138,7 @@ const ENTRANCES = {
 const wantsPage = (accept: string | undefined) =>
   preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
-interface Served {
+interface ServedInterfaces {
   current: Interface;
   older: Interface;
   /** A browser that opens the root is redirected here. */
@@ -149,7 +149,7 @@ interface Served {
 export async function openapiRoutes(
   app: FastifyInstance,
   { postgres: { db } }: Pick<Context, 'postgres'>,
-  { current, older, home }: Served,
+  { current, older, home }: ServedInterfaces,
 ): Promise<void> {
   const toText = (its: Interface) => JSON.stringify(openapiDocument(its));
   const send = (its: Interface) => prebuild('application/json', () => toText(its));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '../../../kit/operation/json-schema.ts';
+import type { SchemaNode } from '../../../kit/operation/json-schema.ts';
 import { eventsShownTo, type Variant } from '../../../kit/outbox/events.ts';
 
 const signature = (description: string, pattern: string) => ({
@@ -9,7 +9,7 @@ const signature = (description: string, pattern: string) => ({
   description,
   schema: { type: 'string', pattern },
 });
-const SIGNATURES: Readonly<Record<Variant, Json>> = {
+const SIGNATURES: Readonly<Record<Variant, SchemaNode>> = {
   current: signature(
     '`sha256=` and the hex HMAC-SHA256 of the raw body, keyed with the secret.',
     '^sha256=[0-9a-f]{64}$',
@@ -39,8 +39,8 @@ export const currentEvents = (): Announced[] =>
 export function describeWebhooks(
   variant: Variant,
   events: readonly Announced[],
-  schemaOf: (shape: z.ZodType) => Json,
-): Json {
+  schemaOf: (shape: z.ZodType) => SchemaNode,
+): SchemaNode {
   return Object.fromEntries(
     events.map(({ event, when, body }) => {
       const post = {

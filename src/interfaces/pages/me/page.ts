@@ -1,11 +1,11 @@
 import type { PageKind } from '../../../kit/access/page-tokens.ts';
 import { findCreatorPage } from '../../../workflow/creators/creators.ts';
-import { creatorPage, type Visit } from '../declare.ts';
+import { creatorPage, type PageVisit } from '../declare.ts';
 import { ENDED } from './ask.ts';
 import { listAll, type Me } from './everything.ts';
 import { content } from './sections.ts';
 
-type MeVisit = Visit<Me>;
+type MeVisit = PageVisit<Me>;
 
 /** Leads to another page of the creator, which is open as long as this one. */
 export type Leads = (

@@ -1,7 +1,7 @@
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { confirmReceipt, findShipmentPage, reportMissing } from '../../../workflow/shipments/shipments.ts';
-import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
 
 type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;
 
@@ -38,7 +38,7 @@ function renderReport({ confirmedAt, reportedMissingAt }: Parcel): Html {
   return html`<p class="notice" role="status">You reported that it has not arrived. They have been notified.</p>`;
 }
 
-function show({ row, brand, action }: Visit<Parcel>): PageAnswer {
+function show({ row, brand, action }: PageVisit<Parcel>): PageAnswer {
   const choices = html`${submitButton('It has arrived', { name: 'report', value: 'arrived' })}
 ${row.reportedMissingAt === null ? submitButton('It has not arrived', { name: 'report', value: 'missing', quiet: true }) : NOTHING}`;
   return {

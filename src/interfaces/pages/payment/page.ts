@@ -5,10 +5,10 @@ import { queueMail } from '../../../kit/mail/queue.ts';
 import { Email, showAddress } from '../../../kit/values/email.ts';
 import { findContactEmail } from '../../../platform/brands/brands.ts';
 import { confirmRequest, decideChange, findPaymentPage, requestAddress } from '../../../workflow/payments/payments.ts';
-import { creatorPage, type Visit } from '../declare.ts';
+import { creatorPage, type PageVisit } from '../declare.ts';
 
 type Row = NonNullable<Awaited<ReturnType<typeof findPaymentPage>>>;
-type PaymentVisit = Visit<Row>;
+type PaymentVisit = PageVisit<Row>;
 
 const button = (answer: 'stop' | 'confirm', label: string): Html =>
   html`<input type="hidden" name="answer" value="${answer}">${submitButton(label)}`;

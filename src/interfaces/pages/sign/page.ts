@@ -6,7 +6,7 @@ import { withoutUnseen } from '../../../kit/values/text.ts';
 import { type ContractFacts, findLinkedContract, signContract } from '../../../workflow/contracts/contracts.ts';
 import { documentHtml, readDocument } from '../../../workflow/contracts/document.ts';
 import { listContractDeliverables } from '../../../workflow/deliverables/deliverables.ts';
-import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
 import { workLink } from '../work/link.ts';
 
 const MIN_LETTERS = 2;
@@ -16,7 +16,7 @@ const MAX_NAME = 200;
 const NOTHING = html``;
 const CONSENT = 'I have read this contract, I agree to it, and typing my name here is my signature.';
 
-type SignVisit = Visit<ContractFacts>;
+type SignVisit = PageVisit<ContractFacts>;
 
 /** Undefined if the contract has no text yet; no link leads to such a contract. */
 function renderText({ document }: ContractFacts) {
@@ -49,15 +49,15 @@ ${hashLine(row)}`,
   };
 }
 
-interface Filled {
+interface FilledSignature {
   name: string;
   isAgreed: boolean;
   problems: { name?: string | undefined; agree?: string | undefined };
 }
 
-const EMPTY: Filled = { name: '', isAgreed: false, problems: {} };
+const EMPTY: FilledSignature = { name: '', isAgreed: false, problems: {} };
 
-function readSignature(form: Form): Filled {
+function readSignature(form: Form): FilledSignature {
   const name = withoutUnseen(form.text('name').replace(/\s+/g, ' ')).trim();
   const isAgreed = form.isTicked('agree');
   const letters = [...name.matchAll(LETTER)].length;
@@ -76,7 +76,7 @@ function readSignature(form: Form): Filled {
   };
 }
 
-function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: Filled): PageAnswer {
+function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: FilledSignature): PageAnswer {
   const text = renderText(row);
   const nameField = { name: 'name', label: 'Your full name', required: true, problem: problems.name };
   const agreeBox = { name: 'agree', label: CONSENT, required: true, problem: problems.agree };

@@ -9,7 +9,7 @@ import { type Html, html } from '../../../kit/html/html.ts';
 import { periodText } from '../../../kit/html/times.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { getTimeZone } from '../../../kit/operation/local-days.ts';
-import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
 import { linesOfPayout, linesOfStatement, renderProof, renderTable, renderTotals, type ShownLine } from './lines.ts';
 
 type Shown = Awaited<ReturnType<typeof ofStatement>> | Awaited<ReturnType<typeof ofPayout>>;
@@ -77,7 +77,7 @@ const notices: Readonly<Record<string, string>> = {
   known: 'You have already asked about this line; they have not answered yet.',
 };
 
-function askForm({ row, action }: Visit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
+function askForm({ row, action }: PageVisit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
   const name = findName(row.lines, lineId);
   const question = { name: 'message', label: 'Your question', value: '', rows: 6, required: true, problem };
   const content = html`<h1>Ask about ${name}</h1>
@@ -95,7 +95,7 @@ ${field(question)}${submitButton('Ask')}`,
 const findLine = ({ lines }: NonNullable<Shown>, id: string | undefined) =>
   lines.some((line) => line.id !== null && line.id === id) ? (id ?? null) : null;
 
-function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
+function show(visit: PageVisit<NonNullable<Shown>>): PageAnswer {
   const { row, action, brand, query } = visit;
   const { ask } = query;
   if (ask !== undefined) return askForm(visit, findLine(row, ask));

@@ -10,7 +10,7 @@ import {
   receiveReply,
   seeConversation,
 } from '../../../workflow/messages/messages.ts';
-import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
 
@@ -29,12 +29,15 @@ ${subject === null ? NOTHING : html`<p><strong>${subject}</strong></p>`}
 </article>
 `;
 
-interface Filled {
+interface FilledReply {
   value: string;
   problem?: string;
 }
 
-async function content({ context, row, brand, action, query }: Visit<Talk>, { value, problem }: Filled): Promise<Html> {
+async function content(
+  { context, row, brand, action, query }: PageVisit<Talk>,
+  { value, problem }: FilledReply,
+): Promise<Html> {
   const rows = await listMessages(context.postgres.db, row, { limit: SHOWN + 1 });
   const control = {
     name: 'body',
@@ -60,7 +63,7 @@ ${postForm(action, html`${field(control)}${submitButton('Send')}`)}`;
 
 const TITLE = 'Messages';
 
-const refuse = async (visit: Visit<Talk>, status: number, value: string, problem: string): Promise<PageAnswer> => ({
+const refuse = async (visit: PageVisit<Talk>, status: number, value: string, problem: string): Promise<PageAnswer> => ({
   status,
   title: `Error: ${TITLE}`,
   content: await content(visit, { value, problem }),
@@ -82,7 +85,7 @@ function findProblem(body: string): [status: number, problem: string] | undefine
     : [403, `The message seems to contain ${describeContacts(found)}. Please leave it out.`];
 }
 
-async function submit(visit: Visit<Talk>): Promise<PageAnswer> {
+async function submit(visit: PageVisit<Talk>): Promise<PageAnswer> {
   const { row, form, inWork, action } = visit;
   const body = form().text('body').trim();
   const [status, problem] = findProblem(body) ?? [];

@@ -15,12 +15,12 @@ import {
   submitDeliverable,
 } from '../../../workflow/deliverables/deliverables.ts';
 import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
-import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
 import { MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
 import { describeDeliverable, type Files, itemView, listView, pathTo } from './view.ts';
 
-type WorkVisit = Visit<DeliverableFacts>;
+type WorkVisit = PageVisit<DeliverableFacts>;
 
 /** The deliverables that the link opens: all of the contract, or the one without a contract. */
 async function renderAll({ postgres }: Context, row: DeliverableFacts): Promise<DeliverableFacts[]> {

@@ -3,7 +3,7 @@ import type { FilePart } from '../../../kit/operation/upload.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { cleanFileName, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/uploads.ts';
 import type { DeliverableFacts } from '../../../workflow/deliverables/deliverables.ts';
-import type { Visit } from '../declare.ts';
+import type { PageVisit } from '../declare.ts';
 
 export const MAX_FILES = 5;
 
@@ -15,7 +15,7 @@ export interface Posted {
   fileProblem: string | undefined;
 }
 
-type WorkVisit = Visit<DeliverableFacts>;
+type WorkVisit = PageVisit<DeliverableFacts>;
 
 async function drain({ bytes }: FilePart): Promise<void> {
   for await (const _ of bytes);

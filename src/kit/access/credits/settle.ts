@@ -42,9 +42,9 @@ export async function settleAll(engines: AccessEngines, usedAfter?: Date): Promi
   return entryCount;
 }
 
-type Due = Awaited<ReturnType<typeof listSubscriptionVersions>>;
+type DueVersions = Awaited<ReturnType<typeof listSubscriptionVersions>>;
 
-async function settlePart(engines: AccessEngines, subscriptions: Due): Promise<number> {
+async function settlePart(engines: AccessEngines, subscriptions: DueVersions): Promise<number> {
   const states = await Promise.all(
     subscriptions.map(({ id }) =>
       engines.redis.use((client) => Promise.all([client.xlen(chargesKey(id)), client.hget(accessKey(id), 'version')])),

@@ -18,7 +18,7 @@ const MIN_PROGRESS = 1_024;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 type Handler = S3Client['config']['requestHandler'];
-type Request = Parameters<Handler['handle']>[0];
+type HandlerRequest = Parameters<Handler['handle']>[0];
 
 const current = new AsyncLocalStorage<AbortSignal | undefined>();
 
@@ -26,7 +26,7 @@ const current = new AsyncLocalStorage<AbortSignal | undefined>();
 export const withSignal = <T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> =>
   current.run(signal, work);
 
-const isFile = ({ method, query }: Request, status: number): boolean =>
+const isFile = ({ method, query }: HandlerRequest, status: number): boolean =>
   method === 'GET' && query?.['x-id'] === 'GetObject' && status < 300;
 
 /** The body within its limits: it fails when it grows too large or stands still. A slow reader of ours is no fault. */

@@ -3,7 +3,7 @@ import type { ColumnType } from 'kysely';
 /** Written once, read as a Date. */
 export type CreatedAt = ColumnType<Date, Date, never>;
 /** Written as JSON text, read as parsed JSON. */
-export type Json<T> = ColumnType<T, string, string>;
+export type JsonColumn<T> = ColumnType<T, string, string>;
 export type JsonWithDefault<T> = ColumnType<T, string | undefined, string>;
 /** `YYYY-MM-DD`: a day has no time zone. */
 export type Day = string;

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
-interface Window {
+interface WindowQuery {
   created_after?: Date | undefined;
   created_before?: Date | undefined;
   updated_after?: Date | undefined;
@@ -23,7 +23,7 @@ function selectLatest(columns: readonly string[]) {
 }
 
 /** A condition that the row was created, and changed, within the window. */
-export function inWindow({ time, changed }: Times, { created_after, created_before, updated_after }: Window) {
+export function inWindow({ time, changed }: Times, { created_after, created_before, updated_after }: WindowQuery) {
   const at = sql.ref<Date>(time);
   return sql<boolean>`(${created_after ?? null}::timestamptz is null or ${at} > ${created_after ?? null})
     and (${created_before ?? null}::timestamptz is null or ${at} <= ${created_before ?? null})

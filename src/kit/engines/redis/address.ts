@@ -1,4 +1,4 @@
-export interface Node {
+export interface RedisNode {
   host: string;
   port: number;
 }
@@ -10,7 +10,7 @@ interface Access {
 }
 
 /** The target of a URL: one server, the nodes of a Redis Cluster, or the sentinels that know the primary of a name. */
-export type RedisAddress = { nodes: Node[]; access: Access } & (
+export type RedisAddress = { nodes: RedisNode[]; access: Access } & (
   | { kind: 'server'; url: string }
   | { kind: 'cluster' }
   | { kind: 'sentinel'; name: string }
@@ -21,7 +21,7 @@ const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/;
 const PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
-function parseNode(text: string, usualPort: number): Node | undefined {
+function parseNode(text: string, usualPort: number): RedisNode | undefined {
   const [, six, name = six, port = String(usualPort)] = HOST.exec(text) ?? [];
   return name === undefined || Number(port) > 65_535 ? undefined : { host: name, port: Number(port) };
 }

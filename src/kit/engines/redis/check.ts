@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { ignoreFailure } from '../../values/errors.ts';
-import { describeAddress, type Node, type RedisAddress, readAddress } from './address.ts';
+import { describeAddress, type RedisAddress, type RedisNode, readAddress } from './address.ts';
 
 const OLDEST = [6, 2] as const;
 
@@ -13,7 +13,7 @@ const bounded = {
   sentinelRetryStrategy: () => null,
 };
 
-function openClient(address: RedisAddress, node: Node): Redis {
+function openClient(address: RedisAddress, node: RedisNode): Redis {
   if (address.kind === 'server') return new Redis(address.url, bounded);
   if (address.kind === 'cluster') return new Redis({ ...bounded, ...address.access, ...node });
   return new Redis({ ...bounded, ...describeAddress(address) });
@@ -35,7 +35,7 @@ async function readSettings(client: Redis): Promise<Server['settings']> {
   );
 }
 
-async function ask(address: RedisAddress, node: Node): Promise<Server | undefined> {
+async function ask(address: RedisAddress, node: RedisNode): Promise<Server | undefined> {
   const client = openClient(address, node);
   client.on('error', ignoreFailure('the command says it'));
   try {
