@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { z } from 'zod';
@@ -14,6 +13,7 @@ import { createKey } from '../src/platform/keys/keys.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { ensureCreator } from '../src/workflow/creators/creators.ts';
 import { putOnRoster } from '../src/workflow/roster/roster.ts';
+import { type Calls, callOthers, countdown, type Latencies, postgresCpu, request, residentMb } from './beside.ts';
 import { environmentOf, type Server, startNode, startServer, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { cpuSecondsOf, median, percentile } from './load.ts';
@@ -25,7 +25,6 @@ const MONTH_DAYS = 30;
 const ORDERS_AT_ONCE = 1_000;
 /** A key has a limit of calls a minute. */
 const KEYS = 30;
-const PAUSE_MS = 50;
 const SAMPLE_EVERY_MS = 500;
 const ALONE_MS = 20_000;
 /** How much longer the brand's own calls may take beside a job. */
@@ -171,16 +170,13 @@ async function recordMonth(context: Context, { brandId, assignments }: Brand): P
   await sql`analyze`.execute(context.postgres.db);
 }
 
-const residentMb = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-
 const Answered = z.object({ data: z.object({ id: z.string() }) });
 const JobState = z.object({
   data: z.object({ status: z.string(), result: z.record(z.string(), z.unknown()).nullable() }),
 });
 
 /** Calls that the brand's people, stores and integrations make while the month is closed. */
-const CALLS: Readonly<Record<string, (turn: number) => { path: string; body?: object }>> = {
+const CALLS: Calls = {
   brand: () => ({ path: '/v1/brand' }),
   commissions: () => ({ path: '/v1/commissions?limit=20' }),
   performance: () => ({ path: '/v1/affiliates/performance?limit=20' }),
@@ -195,34 +191,6 @@ const CALLS: Readonly<Record<string, (turn: number) => { path: string; body?: ob
   }),
 };
 
-type Latencies = Record<string, number[]>;
-
-/** Makes each call in turn, one at a time, until `isOver`. */
-async function callOthers(api: Server, nextKey: () => string, isOver: () => boolean): Promise<Latencies> {
-  const latencies: Latencies = Object.fromEntries(Object.keys(CALLS).map((name) => [name, []]));
-  for (let turn = Date.now(); !isOver(); turn += 1) {
-    for (const [name, make] of Object.entries(CALLS)) {
-      const { path, body } = make(turn);
-      const from = performance.now();
-      const { status } = await request(api, nextKey(), path, body);
-      if (status >= 300) throw new Error(`${path} answered ${status}.`);
-      latencies[name]?.push(performance.now() - from);
-      await pause(PAUSE_MS);
-    }
-  }
-  return latencies;
-}
-
-async function request({ url }: Server, key: string, path: string, body?: object) {
-  const answer = await fetch(`${url}${path}`, {
-    method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  const text = await answer.text();
-  return { status: answer.status, text };
-}
-
 interface Closing {
   seconds: number;
   latencies: Latencies;
@@ -231,13 +199,6 @@ interface Closing {
   workerCpu: number;
   postgresCpu: number;
   result: Record<string, unknown>;
-}
-
-/** CPU seconds of PostgreSQL's sessions, without those that have ended. */
-async function postgresCpu({ postgres }: Context): Promise<number> {
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where datname = current_database()`.execute(postgres.db);
-  return rows.reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0);
 }
 
 /** Starts a job by a call, and measures everything until it ends. */
@@ -255,7 +216,7 @@ async function close(
   progress(`  answered 202 after ${Math.round(performance.now() - from)} ms`);
   const { id } = Answered.parse(JSON.parse(started.text)).data;
   let isOver = false;
-  const calling = callOthers(api, nextKey, () => isOver);
+  const calling = callOthers(api, nextKey, CALLS, () => isOver);
   let [workerMb, apiMb] = [0, 0];
   for (;;) {
     await pause(SAMPLE_EVERY_MS);
@@ -313,8 +274,8 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
       await pause(5_000);
       busy = cpuSecondsOf(workerPid) - before;
     }
-    await callOthers(api, brand.nextKey, countdown(5_000));
-    const alone = await callOthers(api, brand.nextKey, countdown(ALONE_MS));
+    await callOthers(api, brand.nextKey, CALLS, countdown(5_000));
+    const alone = await callOthers(api, brand.nextKey, CALLS, countdown(ALONE_MS));
     const [workerBefore, apiBefore] = [residentMb(workerPid), residentMb(api.pid)];
     const [from, to] = [100, 50].map((days) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10));
     const bare = await approveBare(context, brand);
@@ -351,11 +312,6 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
     await stopNode(worker);
     await api.stop();
   }
-}
-
-function countdown(ms: number): () => boolean {
-  const until = performance.now() + ms;
-  return () => performance.now() >= until;
 }
 
 measureOnOwnEngines(measure, { only: ['postgres', 'redis', 'clickhouse'] });

@@ -10,7 +10,10 @@ const show = ({ records }: Read) =>
       return `${record.order_number ?? record.order_id} ${record.amount - record.refunded} ${record.currency} ${record.placed_at.slice(0, 16)}`;
     if (record.kind === 'paid')
       return `${record.email} ${record.amount} ${record.currency} ${record.paid_at.slice(0, 10)}`;
-    if (record.kind === 'person') return `${record.email} ig=${record.instagram} tt=${record.tiktok}`;
+    if (record.kind === 'person') {
+      const codes = record.codes.map(({ code, rate_ppm }) => ` ${code} ${rate_ppm}`).join('');
+      return `${record.email} ig=${record.instagram} tt=${record.tiktok}${codes}`;
+    }
     return record.kind === 'directory' ? record.username : '';
   });
 const asked = ({ reading }: Read) => reading.questions.map(({ id }) => id).toSorted();
@@ -167,6 +170,109 @@ const CASES: readonly Case[] = [
     asks: ['column_meaning:username'],
     mapping: { columns: { username: 'Influencer' } },
     records: ['creator.one', 'creator_two'],
+  },
+  {
+    title: 'states under a header that no word names, one of them cancelled',
+    of: 'orders',
+    content: lines(
+      'Bestellung;Datum;Betrag;Währung;Zahlung',
+      'A1;2026-10-05;110,00;EUR;Bezahlt',
+      'A2;2026-10-06;60,00;EUR;Storniert',
+    ),
+    asks: ['column_meaning:status', 'status_meaning:bezahlt', 'status_meaning:storniert'],
+    mapping: { columns: { status: 'Zahlung' }, statuses: { Bezahlt: 'counts', Storniert: 'left_out' } },
+    records: ['A1 11000 EUR 2026-10-05T12:00'],
+  },
+  {
+    title: 'what was earned, paid and is left, each a sum',
+    of: 'commissions',
+    content: lines(
+      'Email,Earned,Paid,Balance,Currency,Date',
+      'ana@creators.example,100.00,60.00,40.00,USD,2026-05-01',
+      'ben@creators.example,50.00,50.00,0.00,USD,2026-05-02',
+    ),
+    asks: ['column_meaning:amount'],
+    mapping: { columns: { amount: 'Paid' } },
+    records: ['ana@creators.example 6000 USD 2026-05-01', 'ben@creators.example 5000 USD 2026-05-02'],
+  },
+  {
+    title: 'two amounts whose headers say their currencies',
+    of: 'orders',
+    content: lines('Order,Date,Amount USD,Amount EUR', 'A1,2026-10-05,110.00,100.00', 'A2,2026-10-06,60.00,55.00'),
+    asks: ['column_meaning:amount'],
+    mapping: { columns: { amount: 'Amount USD' } },
+    records: ['A1 11000 USD 2026-10-05T12:00', 'A2 6000 USD 2026-10-06T12:00'],
+  },
+  {
+    title: 'an order whose id has a character that nobody sees on one of its lines',
+    of: 'orders',
+    content: lines('Order,Date,Amount,Currency', 'A1\u200b,2026-10-05,110.00,USD', 'A1,2026-10-05,110.00,USD'),
+    asks: [],
+    mapping: {},
+    records: ['A1 11000 USD 2026-10-05T12:00'],
+  },
+  {
+    title: 'Arabic digits in days and amounts',
+    of: 'orders',
+    content: lines('Order,Date,Amount,Currency', 'A1,٢٠٢٦-١٠-٠٥,١٬٢٥٠٫٥٠,AED', 'A2,٢٠٢٦-١٠-٠٦,٩٩٫٩٠,AED'),
+    asks: [],
+    mapping: {},
+    records: ['A1 125050 AED 2026-10-05T12:00', 'A2 9990 AED 2026-10-06T12:00'],
+  },
+  {
+    title: "a form's questions for headers, one of them for the address",
+    of: 'roster',
+    content: lines(
+      'Timestamp,"What is your email?","Your Instagram handle (without @)"',
+      '10/5/2026 10:00:00,ana@creators.example,ana.lopez',
+      '10/6/2026 10:05:00,ben@creators.example,benkim',
+    ),
+    asks: ['column_meaning:email'],
+    mapping: { columns: { email: 'What is your email?' } },
+    records: ['ana@creators.example ig=ana.lopez tt=null', 'ben@creators.example ig=benkim tt=null'],
+  },
+  {
+    title: 'profiles of several platforms, short addresses and emoji among them',
+    of: 'roster',
+    content: lines(
+      'Name,Email,Socials',
+      'Ana,ana@creators.example,https://www.instagram.com/ana.lopez?igsh=abc',
+      'Ben,ben@creators.example,https://vm.tiktok.com/ZMabc/',
+      'Cy,cy@creators.example,@cy.roe🌸',
+      'Di,di@creators.example,https://www.instagram.com/reel/C1a2b3/',
+    ),
+    asks: [],
+    mapping: {},
+    records: [
+      'ana@creators.example ig=ana.lopez tt=null',
+      'ben@creators.example ig=null tt=null',
+      'cy@creators.example ig=cy.roe tt=null',
+      'di@creators.example ig=null tt=null',
+    ],
+  },
+  {
+    title: 'people who have unsubscribed',
+    of: 'roster',
+    content: lines('Email,Name,Unsubscribed', 'ana@creators.example,Ana,false', 'ben@creators.example,Ben,true'),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'addresses under “Creator”',
+    of: 'roster',
+    content: lines('Creator', 'Ana Lopez <ana@creators.example>', 'ben@creators.example'),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example ig=null tt=null', 'ben@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'shares beside percentages in one column of rates',
+    of: 'roster',
+    content: lines('Email,Code,Rate', 'ana@creators.example,ANA10,10%', 'ben@creators.example,BEN10,0.15'),
+    asks: ['rate_scale:rate'],
+    mapping: { rate: 'fraction' },
+    records: ['ana@creators.example ig=null tt=null ANA10 100000', 'ben@creators.example ig=null tt=null BEN10 150000'],
   },
 ];
 

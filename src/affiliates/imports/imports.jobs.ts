@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
@@ -143,24 +144,16 @@ async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], now: D
 
 async function insertLines(db: Db, row: ImportRow, judged: readonly (Judged & { number: number })[]): Promise<void> {
   if (judged.length === 0) return;
-  await db
-    .insertInto('importLines')
-    .values(
-      judged.map((one) => ({
-        importId: row.id,
-        brandId: row.brandId,
-        revision: row.revision,
-        number: one.number,
-        outcome: one.outcome,
-        kind: one.kind,
-        content: JSON.stringify({
-          ...toShownLine(one),
-          cells: one.outcome === 'refused' ? one.line.cells.flat() : [],
-        }),
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const rows = judged.map((one) => ({
+    importId: row.id,
+    brandId: row.brandId,
+    revision: row.revision,
+    number: one.number,
+    outcome: one.outcome,
+    kind: one.kind,
+    content: { ...toShownLine(one), cells: one.outcome === 'refused' ? one.line.cells.flat() : [] },
+  }));
+  await sql`${toInsert('import_lines', rows)} on conflict do nothing`.execute(db);
 }
 
 interface Compared {

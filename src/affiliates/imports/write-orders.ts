@@ -39,16 +39,22 @@ async function findShop(db: Db, brandId: string, source: string) {
 
 const stripZeros = (id: string) => id.replace(/^0+(?=.)/, '');
 
-/** Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it. */
+/** Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it, each by its index. */
 async function listKnown(db: Db, brandId: string, shopId: string, names: readonly string[]): Promise<KnownOrder[]> {
+  const stripped = names.map(stripZeros);
   const { rows } = await sql<KnownOrder>`
+    with named as materialized (
+      select id from orders where integration_id = ${shopId} and order_id = any(${[...names, ...stripped]}::text[])
+      union select id from orders
+        where integration_id = ${shopId} and order_id like '0%' and ltrim(order_id, '0') = any(${stripped}::text[])
+      union select id from orders
+        where brand_id = ${brandId} and lower(ltrim(order_number, '#')) = any(${names.map(foldNumber)}::text[])
+    )
     select orders.id, orders.order_id, orders.order_number, orders.currency, orders.base_minor, orders.occurred_at,
       orders.paid_at, orders.cancelled_at, coalesce((select sum(refund.amount_minor) from order_refunds as refund
         where refund.integration_id = orders.integration_id and refund.order_id = orders.order_id), 0)::bigint as refunded_minor
-    from orders where orders.brand_id = ${brandId} and orders.integration_id = ${shopId}
-      and (orders.order_id = any(${[...names, ...names.map(stripZeros)]}::text[])
-        or (orders.order_id like '0%' and ltrim(orders.order_id, '0') = any(${names.map(stripZeros)}::text[]))
-        or lower(ltrim(orders.order_number, '#')) = any(${names.map(foldNumber)}::text[]))`.execute(db);
+    from named join orders using (id)
+    where orders.brand_id = ${brandId} and orders.integration_id = ${shopId}`.execute(db);
   return rows;
 }
 

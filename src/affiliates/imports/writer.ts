@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Line, ReadRecord } from '../../platform/imports/reading/shapes.ts';
@@ -44,18 +46,8 @@ export interface Write {
 
 export async function insertWrites({ db }: Work, { id, brandId }: ImportRow, writes: readonly Write[]): Promise<void> {
   if (writes.length === 0) return;
-  await db
-    .insertInto('importWrites')
-    .values(
-      writes.map(({ before = null, ...write }) => ({
-        ...write,
-        before: before && JSON.stringify(before),
-        importId: id,
-        brandId,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
+  const rows = writes.map(({ before = null, ...write }) => ({ ...write, before, importId: id, brandId }));
+  await sql`${toInsert('import_writes', rows)} on conflict do nothing`.execute(db);
 }
 
 /** Verdicts on lines, in the words that the API shows. */

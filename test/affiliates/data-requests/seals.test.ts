@@ -35,8 +35,10 @@ beforeAll(async () => {
   app = await startApp({ urls: { postgres: database.url, redis: ownRedis() } });
   const { db } = app.context.postgres;
   await sql.raw(readFunctions('0061_sealed_settings.sql', ['note_written'])).execute(db);
+  const inClear = 'CREATE OR REPLACE FUNCTION commit_facts(table_name text, facts jsonb, salt uuid) RETURNS jsonb';
+  await sql.raw(`${inClear} LANGUAGE sql IMMUTABLE AS $$ SELECT facts $$`).execute(db);
   ({ owner, story } = await makeMoneyStory(app));
-  await sql.raw(readFunctions('0118_seals_of_people.sql', ['note_written'])).execute(db);
+  await sql.raw(readFunctions('0118_seals_of_people.sql', ['note_written', 'commit_facts'])).execute(db);
   await sql`insert into clear_seals values (${owner.brand.id})`.execute(db);
 });
 afterAll(async () => {

@@ -10,13 +10,14 @@ import { file } from './uploading.ts';
 export const fixture = (name: string): string =>
   readFileSync(new URL(`../../fixtures/imports/${name}`, import.meta.url), 'utf8');
 
-/** An app on a database of its own, because turns are taken of all jobs there are. */
-export async function startImporting(clock: Clock): Promise<TestApp> {
+/** An app on a database of its own, because turns are taken of all jobs there are; processes with its `env` share both. */
+export async function startImporting(clock: Clock): Promise<TestApp & { env: NodeJS.ProcessEnv }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-importing-'));
   const database = await makeDatabase('importing');
   const app = await startApp({ urls: { postgres: database.url }, env: { ROLLCALL_DIR: folder }, clock });
   return {
     ...app,
+    env: { DATABASE_URL: database.url, ROLLCALL_DIR: folder },
     close: async () => {
       await app.close();
       await database.drop();

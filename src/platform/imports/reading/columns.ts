@@ -2,7 +2,7 @@ import { readSign } from './currencies.ts';
 import { isFlag } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
-import { type Glance, isAmounts, isCurrencies, isEmails, isMisnamed, isPercent, isPriced } from './glance.ts';
+import { type Glance, isAmounts, isCurrencies, isEmails, isMisnamed, isPercent, isPriced, isStates } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { readPlatform } from './people.ts';
 import { MappingProblem } from './problems.ts';
@@ -43,7 +43,7 @@ function findRepeated(headers: readonly string[], position: number): number[] {
 const LOOSE: readonly (readonly [string, RegExp])[] = [
   ['instagram', /^(?:instagram|insta|ig)$/],
   ['tiktok', /^(?:tiktok|tt)$/],
-  ['instagram', /^(?:handle|handles|username|profile|profil)$/],
+  ['instagram', /^(?:handle|handles|username|profile|profil|social|socials)$/],
   ['note', /^(?:note|notes|notiz|notizen|comment|comments|kommentar)$/],
   ['first_name', /^(?:firstname|vorname|prenom)$/],
   ['name', /^(?:name|naam|nombre|nome)$/],
@@ -100,14 +100,20 @@ function assignByFormat(assignment: Assignment, taken: Set<number>, { of, header
   }
 }
 
+/** Rates are percentages or shares; hundredths of a percent are not read as either. */
+const BASIS_POINTS = /\b(?:bps|bp|basis points?|basispunkte?)\b/i;
+
 function collectWords({ of, headers, glance }: Wish, taken: ReadonlySet<number>): Map<string, number[]> {
   const candidates = new Map<string, number[]>();
   headers.forEach((header, position) => {
     if (taken.has(position)) return;
-    for (const field of findFields(of, header)) {
+    for (const named of findFields(of, header)) {
+      // “Creator” stands above addresses as well as above names.
+      const field = named === 'name' && FIELDS[of].email && isEmails(glance(position)) ? 'email' : named;
       const type = FIELDS[of][field];
       if (type === undefined || isMisnamed(type, glance(position))) continue;
       if (field === 'refunded' && isFlag(glance(position))) continue;
+      if (field === 'rate' && BASIS_POINTS.test(header)) continue;
       candidates.set(field, [...(candidates.get(field) ?? []), position]);
     }
   });
@@ -147,7 +153,9 @@ function findRivals(
 ): readonly number[] {
   const hasIdentity = candidates.has('total') || candidates.has('subtotal');
   if (field !== 'amount' || (isOrders(of) && hasIdentity)) return [];
-  const isUnnamed = (at: number) => !taken.has(at) && findFields(of, headers[at] ?? '').length === 0;
+  const isUnnamed = (at: number) =>
+    !taken.has(at) &&
+    findFields(of, headers[at] ?? '').every((named) => isMisnamed(FIELDS[of][named] ?? 'text', glance(at)));
   const unnamed = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
   return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamed] : unnamed;
 }
@@ -212,7 +220,8 @@ const NOT_PARTS =
 
 /** Columns that no word names and that may matter to what is recorded: each becomes a question, unless nothing differs. */
 function assignByChance(assignment: Assignment, taken: Set<number>, { of, headers, format, glance }: Wish): void {
-  if (format) return;
+  // A form's own columns say nothing of its questions.
+  if (format && Object.keys(format.columns).length > 0) return;
   const ask = (field: string, positions: readonly number[]) => {
     const type = FIELDS[of][field];
     if (type === undefined || assignment.has(field) || positions.length === 0) return;
@@ -235,6 +244,10 @@ function assignByChance(assignment: Assignment, taken: Set<number>, { of, header
         find((at, words) => isPart(words) && isAmounts(glance(at)) && !isFlag(glance(at))),
       );
     }
+  ask(
+    'status',
+    find((at) => isStates(glance(at))),
+  );
   const isSomebody = ['name', 'first_name', 'handle', 'instagram', 'tiktok', 'code'].some((field) =>
     assignment.has(field),
   );

@@ -109,6 +109,11 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
       code: 'names_differ',
       message: `Names differ between the lines of ${study.tally.renamed} ${study.tally.renamed === 1 ? 'person' : 'people'}.`,
     });
+  if (study.tally.handlesLost > 0)
+    warnings.push({
+      code: 'handles_unreadable',
+      message: `Handles that cannot be read are left out, and their people are recorded without: ${study.tally.handlesLost}.`,
+    });
   if (study.tally.repeating > 0)
     warnings.push({
       code: 'amounts_repeat',

@@ -1,31 +1,8 @@
-import { analyse } from 'chardet';
+import { findEncoding } from './letters.ts';
 
 export type Stream = () => AsyncIterable<Uint8Array>;
 
-const SAMPLE_BYTES = 64 * 1024;
-/** The encodings of people's files by chardet's names for them and those of `TextDecoder`. */
-const KNOWN: Readonly<Record<string, string>> = {
-  'windows-1250': 'windows-1250',
-  'windows-1251': 'windows-1251',
-  'windows-1252': 'windows-1252',
-  'windows-1253': 'windows-1253',
-  'windows-1254': 'windows-1254',
-  'windows-1255': 'windows-1255',
-  'windows-1256': 'windows-1256',
-  'ISO-8859-1': 'windows-1252',
-  'ISO-8859-2': 'windows-1250',
-  'ISO-8859-5': 'windows-1251',
-  'ISO-8859-6': 'windows-1256',
-  'ISO-8859-7': 'windows-1253',
-  'ISO-8859-8': 'windows-1255',
-  'ISO-8859-9': 'windows-1254',
-  Shift_JIS: 'shift_jis',
-  'EUC-JP': 'euc-jp',
-  'EUC-KR': 'euc-kr',
-  Big5: 'big5',
-  GB18030: 'gb18030',
-};
-
+const SAMPLE_BYTES = 8 * 1024;
 /** UTF-16 without a mark has a zero in every other byte of Latin text, as in separators and digits. */
 function findWide(head: Uint8Array): string | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
@@ -79,46 +56,7 @@ export async function detectEncoding(open: Stream): Promise<string> {
   } catch {
     isUtf8 = false;
   }
-  return isUtf8 ? 'utf-8' : guessEncoding(Buffer.concat(sample));
-}
-
-/** Encodings of one byte a letter whose words are written without ASCII, with the letters that they add. */
-const OWN_LETTERS: readonly (readonly [string, RegExp, RegExp])[] = [
-  ['windows-1255', /[א-ת]/gu, /[א-ת]/gu],
-  ['windows-1251', /\p{Script=Cyrillic}/gu, /\p{Ll}/gu],
-  ['windows-1253', /\p{Script=Greek}/gu, /\p{Ll}/gu],
-  ['windows-1256', /\p{Script=Arabic}/gu, /\p{Script=Arabic}/gu],
-];
-
-/** Words of Cyrillic, Greek, Hebrew and Arabic have no ASCII between their letters, as those of Latin languages do. */
-function findScript(sample: Buffer, ranked: readonly string[]): string | undefined {
-  let [foreign, beside] = [0, 0];
-  sample.forEach((byte, at) => {
-    if (byte < 0x80) return;
-    foreign += 1;
-    if ((sample[at - 1] ?? 0) >= 0x80 || (sample[at + 1] ?? 0) >= 0x80) beside += 1;
-  });
-  if (foreign === 0 || beside / foreign < 0.85) return undefined;
-  const possible = OWN_LETTERS.flatMap(([encoding, letters, common]) => {
-    const text = new TextDecoder(encoding).decode(sample).replace(/[\0-\x7f]/g, '');
-    const own = text.match(letters)?.length ?? 0;
-    const isUsual = (text.match(common)?.length ?? 0) >= own / 2;
-    return own >= 0.95 * text.length && isUsual ? [encoding] : [];
-  });
-  return ranked.find((encoding) => possible.includes(encoding)) ?? possible[0];
-}
-
-function guessEncoding(sample: Buffer): string {
-  const guesses = analyse(sample);
-  const ranked = guesses.flatMap(({ name }) => KNOWN[name] ?? []);
-  const isWide = (guesses[0]?.confidence ?? 0) >= 50;
-  const script = isWide ? undefined : findScript(sample, ranked);
-  if (script !== undefined) return script;
-  for (const { name } of guesses) {
-    const known = KNOWN[name];
-    if (known !== undefined) return known;
-  }
-  return 'windows-1252';
+  return isUtf8 ? 'utf-8' : findEncoding(Buffer.concat(sample));
 }
 
 /** The stream as UTF-8, without a byte order mark. */

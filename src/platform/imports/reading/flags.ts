@@ -1,5 +1,6 @@
 import { foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
+import { isKnownState } from './statuses.ts';
 
 /** A column that says yes or no to a word. The status is that of a record of which it says that it does not count. */
 export interface Flag {
@@ -33,6 +34,7 @@ const LOST: Readonly<Record<string, string>> = {
   rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
   disputed: 'disputed|chargeback|fraud|reversed',
   deleted: 'deleted|geloscht|trashed',
+  unsubscribed: 'unsubscribed|unsubscribe|optedout|abgemeldet|desabonne',
   blocked: 'blocked|banned|suspended|gesperrt',
 };
 const KEPT: Readonly<Record<string, string>> = {
@@ -47,6 +49,9 @@ const indexWords = (lists: Readonly<Record<string, string>>, by: Flag['by']) =>
     words.split('|').map((word) => [word, { status: foldWords(status).join(''), by }] as const),
   );
 const WORDS = new Map([...indexWords(LOST, 'yes'), ...indexWords(KEPT, 'no')]);
+/** A cell such as “Paid”, “Cancelado” or “Zwrócono”, whatever stands above it. */
+export const isState = (text: string): boolean =>
+  text.length <= 40 && (WORDS.has(foldWords(text).join('')) || isKnownState(text));
 const FILLERS = new Set(['is', 'was', 'has', 'been', 'order', 'yes', 'no', 'y', 'n', 'ja', 'nein']);
 
 /** Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count. */

@@ -1,6 +1,6 @@
 import { cleanCell } from './cells.ts';
-import { isCurrency } from './currencies.ts';
-import { readAnswer } from './flags.ts';
+import { isCurrency, readSign } from './currencies.ts';
+import { isState, readAnswer } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail } from './people.ts';
@@ -21,6 +21,8 @@ export interface Glance {
   /** Cells that say yes, or no. */
   yes: number;
   no: number;
+  /** Cells that say that something is paid, cancelled and the like. */
+  states: number;
 }
 
 function glanceAt(position: number, sample: readonly Row[]): Glance {
@@ -35,6 +37,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     currencies: 0,
     yes: 0,
     no: 0,
+    states: 0,
   };
   for (const { cells } of sample) {
     const text = cleanCell(cells[position] ?? '');
@@ -44,15 +47,16 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     const number = readNumber(text);
     const time = readTime(text);
     if (number) glance.money += 1;
-    if (number && (number.value.scale > 0 || number.open || number.symbols.length > 0)) glance.priced += 1;
-    if (number && (number.symbols.length > 0 || number.value.digits.length - number.value.scale > 3))
-      glance.above100 += 1;
+    const isSigned = number?.symbols.some((symbol) => readSign(symbol) !== undefined) ?? false;
+    if (number && (number.value.scale > 0 || number.open || isSigned)) glance.priced += 1;
+    if (number && (isSigned || number.value.digits.length - number.value.scale > 3)) glance.above100 += 1;
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
     if (/^[A-Z]{3}$/i.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
     const answer = readAnswer(text);
     if (answer !== undefined) glance[answer] += 1;
+    if (isState(text)) glance.states += 1;
   }
   return glance;
 }
@@ -68,13 +72,14 @@ export function openGlances(sample: readonly Row[]): (position: number) => Glanc
 }
 
 /** A word names a column wrongly if none of its cells can be what the word says. */
-export function isMisnamed(type: FieldType, { filled, money, times, emails, above100 }: Glance): boolean {
+export function isMisnamed(type: FieldType, { filled, money, priced, times, emails, above100 }: Glance): boolean {
   if (filled === 0) return false;
   if (type === 'time') return times === 0;
   if (type === 'money') return money === 0;
   if (type === 'email') return emails === 0;
   if (type === 'rate') return above100 > 0;
-  return type === 'status' && times === filled;
+  // “Paid” may stand above a sum as well as above a yes.
+  return type === 'status' && (times === filled || (money === filled && priced > 0));
 }
 
 export const isPercent = ({ filled, percents }: Glance): boolean => filled > 0 && percents === filled;
@@ -88,4 +93,6 @@ export const isAmounts = ({ filled, money, times, percents }: Glance): boolean =
   filled > 0 && money === filled && times < filled && percents === 0;
 
 export const isCurrencies = ({ filled, currencies }: Glance): boolean => filled > 0 && currencies === filled;
+/** Every third cell names a state, so that the others do as well. */
+export const isStates = ({ filled, states }: Glance): boolean => states > 0 && states * 3 >= filled;
 export const isEmails = ({ filled, emails }: Glance): boolean => filled > 0 && emails === filled;

@@ -66,6 +66,13 @@ function readProfiles(entry: Entry, plan: Plan) {
   return profiles;
 }
 
+/** A handle that cannot be read is left out of a person who has an address, and counted. */
+const isHandleLost = (entry: Entry, plan: Plan): boolean =>
+  ['instagram', 'tiktok'].some((field) => {
+    const text = entry.text(plan, field);
+    return text !== '' && readPlatform(text) !== 'other' && readHandle(text) === undefined;
+  });
+
 /** Every filled address and handle must be one: a wrong one would be another person. */
 function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | Failure {
   const emailText = entry.text(plan, 'email');
@@ -148,7 +155,11 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     ? `email:${record.email}`
     : `handle:${record.instagram ?? record.tiktok ?? codes[0]?.code ?? name ?? ''}`;
   const made = { record: { kind: 'person' as const, ...record }, known_by, status: said?.value ?? null };
-  return { ...judged(makeLine(entry, 'read', null, made)), isRenamed: isRenamed(entry, plan) };
+  return {
+    ...judged(makeLine(entry, 'read', null, made)),
+    isRenamed: isRenamed(entry, plan),
+    isHandleLost: isHandleLost(entry, plan),
+  };
 }
 
 /** Cells that say that nothing is known. */

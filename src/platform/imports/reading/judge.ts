@@ -26,6 +26,8 @@ export interface Judged {
   person: string | null;
   /** The rows name the person differently; the first name is kept. */
   isRenamed?: boolean;
+  /** A handle could not be read. */
+  isHandleLost?: boolean;
   /** Several rows of an order have its amount, which counts once. */
   repeatsAmount?: boolean;
   /** The meanings of the amount whose identity holds, as bits; 0 if none does, or none can be tried. */

@@ -36,6 +36,10 @@ function readDigit(digit: string): string {
   return String(code - zero);
 }
 
+/** Digits of any script as ASCII. */
+export const toDigits = (text: string): string =>
+  /[^ -~]/.test(text) ? text.replace(FOREIGN_DIGITS, readDigit) : text;
+
 function normalize(text: string): string {
   const isAscii = !/[^ -~]/.test(text);
   const ascii = isAscii

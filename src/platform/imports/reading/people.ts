@@ -31,6 +31,27 @@ const HOSTS: Readonly<Record<string, RegExp>> = {
   tiktok: /(?:^|\.)tiktok\.com$/,
 };
 const HANDLE = /^[a-z0-9_.]{1,30}$/;
+/** What people put beside a handle: emoji, and characters that nobody sees. */
+const ORNAMENTS =
+  /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[\u200b-\u200f]|\u2060|\ufe0e|\ufe0f|\ufeff/gu;
+/** Addresses of posts and of everything else that is no profile. */
+const NO_PROFILES = new Set([
+  'p',
+  'reel',
+  'reels',
+  'tv',
+  'explore',
+  'share',
+  's',
+  't',
+  'v',
+  'tag',
+  'tags',
+  'music',
+  'video',
+]);
+/** Hosts of short addresses, which do not say whose they are. */
+const SHORT_HOST = /^v[mt]\.tiktok\.com$/i;
 
 const PROFILE = /^(?:https?:\/\/)?[^\s/@]+\.[a-z]{2,}\/\S/i;
 
@@ -51,10 +72,11 @@ export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | u
 
 /** `mia.one` of `@Mia.One` or of a profile's address; undefined for what cannot be a handle. */
 export function readHandle(text: string): string | undefined {
-  const trimmed = text.trim();
+  const trimmed = text.replace(ORNAMENTS, '').trim();
   const address = readAddress(trimmed);
   const [first = '', second = ''] = address ? address.pathname.split('/').filter((part) => part !== '') : [trimmed];
-  const name = address && first === '_u' ? second : first;
+  if (address && (SHORT_HOST.test(address.hostname) || NO_PROFILES.has(first))) return undefined;
+  const name = address && /^(?:_u|stories)$/.test(first) ? second : first;
   const handle = name.replace(/^@/, '').toLowerCase();
   return HANDLE.test(handle) && !handle.endsWith('.') ? handle : undefined;
 }

@@ -185,8 +185,8 @@ export function settleRate({ known, mapping, columns, doubts }: Settling): 'perc
   if (said !== undefined) return said;
   const position = columns.rate ?? columns.engagement_rate;
   const profile = position === undefined ? undefined : known.profiles.get(position);
-  if (!profile || profile.filled === 0 || profile.money.percents > 0 || !profile.money.mostTenths) return 'percent';
-  const sample = profile.samples[0] ?? '0.1';
+  if (!profile || profile.money.percents === profile.filled || !profile.money.mostTenths) return 'percent';
+  const sample = profile.samples.find((text) => !text.includes('%')) ?? '0.1';
   doubts.push({
     code: 'rate_scale',
     field: 'rate',

@@ -40,7 +40,7 @@ const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
 const PERSON_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   ['active', 'approved active enabled archived'],
   ['paused', 'blocked inactive paused suspended deactivated banned'],
-  ['left_out', 'pending rejected denied declined invited'],
+  ['left_out', 'pending rejected denied declined invited unsubscribed'],
 ];
 
 const index = (meanings: readonly (readonly [StatusMeaning, string])[]) =>
@@ -59,6 +59,14 @@ export function readStatus(of: Kind, value: string): StatusMeaning | undefined {
   const word = foldStatus(value);
   if (isOrders(of)) return (of === 'reconciliation' ? COMPARED : ORDERS).get(word);
   return isPaid(of) ? PAID.get(word) : PEOPLE.get(word);
+}
+
+const ANSWERS = new Set(['yes', 'no', 'true', 'false', '1', '0']);
+
+/** A word that says the state of something in files of any kind. */
+export function isKnownState(value: string): boolean {
+  const word = foldStatus(value);
+  return !ANSWERS.has(word) && [ORDERS, COMPARED, PAID, PEOPLE].some((meanings) => meanings.has(word));
 }
 
 /** The meanings that may be chosen for a status, by kind of file. */

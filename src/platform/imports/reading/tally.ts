@@ -58,6 +58,8 @@ export class Tally {
   readonly uses = new Map<number, LineList>();
   /** People whose lines name them differently. */
   renamed = 0;
+  /** People whose handle could not be read. */
+  handlesLost = 0;
   /** Orders of several rows that each have the amount. */
   repeating = 0;
   /** Each set of meanings of the amount is counted by the records in which it holds. */
@@ -78,6 +80,7 @@ export class Tally {
       addTo(sums, money.currency, money.amount, money.refunded);
     }
     if (judged.isRenamed) this.renamed += 1;
+    if (judged.isHandleLost) this.handlesLost += 1;
     if (judged.repeatsAmount) this.repeating += 1;
     if (counts(judged)) this.#addUses(judged);
     if (judged.person !== null) this.#addPerson(judged.person, judged);

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
 import { toInstant } from '../../../kit/values/time-zone.ts';
 import { findLanguages, foldWord, isMonthName, loadMonthNames, readMonth } from './months.ts';
+import { toDigits } from './numbers.ts';
 import type { DateOrder } from './shapes.ts';
 import { NOON_MS, readZone, resolveZone, type Zone } from './zones.ts';
 
@@ -116,7 +117,8 @@ function readNamedDate(text: string): DateText | undefined {
 }
 
 /** A cell that says a time, or a date alone; undefined for anything else. */
-export function readTime(text: string): TimeCell | undefined {
+export function readTime(written: string): TimeCell | undefined {
+  const text = toDigits(written);
   const quick = ISO_ZONED.exec(text);
   if (quick) {
     const [, year, month, day, hour, minute, second, fraction = '', zoneText] = quick;

@@ -17,7 +17,7 @@ const PERSON: Words = {
     e-mailadres
     endereço de e-mail|endereço de email|correio eletrónico
     adres e-mail|adres email`,
-  name: `name|full name|affiliate name|partner name|creator name|influencer name|affiliate|partner|creator|influencer|display name|recipient name
+  name: `name|full name|affiliate name|partner name|creator name|influencer name|affiliate|partner|creator|influencer|publisher|publisher name|media partner|ambassador|promoter|display name|recipient name
     vollständiger name|name des partners|partnername|empfänger
     nom complet|nom du partenaire|affilié
     nombre completo|nombre del afiliado|afiliado
@@ -115,6 +115,8 @@ const STATUS = `status|state
     statut|état
     estado
     stato
+    staat
+    situação
     stan`;
 
 const ORDER: Words = {

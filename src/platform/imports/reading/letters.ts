@@ -1,0 +1,136 @@
+import { FURTHER_WORDS } from './further-words.ts';
+
+/** The encodings of people's files, and the languages that are written in each. */
+const WESTERN = ['de', 'fr', 'es', 'it', 'nl', 'pt', 'sv', 'da', 'nb', 'fi', 'is', 'ca'];
+const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
+  'windows-1252': WESTERN,
+  'windows-1250': ['pl', 'cs', 'sk', 'hu', 'ro', 'hr', 'sl'],
+  'windows-1251': ['ru', 'uk', 'bg', 'sr', 'be', 'mk'],
+  'windows-1253': ['el'],
+  'windows-1254': ['tr', 'az'],
+  'windows-1255': ['he'],
+  'windows-1256': ['ar', 'fa', 'ur'],
+  'windows-1257': ['et', 'lv', 'lt'],
+  'windows-874': ['th'],
+  macintosh: WESTERN,
+  shift_jis: ['ja'],
+  'euc-jp': ['ja'],
+  'euc-kr': ['ko'],
+  gb18030: ['zh-Hans'],
+  big5: ['zh-Hant'],
+};
+/** Logarithms of how much rarer a file in the encoding is than another one that reads as well. */
+const RARE: Readonly<Record<string, number>> = { macintosh: -1.5, 'windows-1257': -2, 'windows-874': -2, 'euc-jp': -1 };
+/** Languages by their line in `FURTHER_WORDS`. */
+const WORDS_OF = ['sv', 'da', 'fi', 'cs', 'hu', 'tr', 'ru', 'ja', 'zh-Hans'];
+/** Scripts of thousands of letters, of which names have many that the known texts lack. */
+const WIDE: Readonly<Record<string, RegExp>> = {
+  ja: /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hiragana}]/u,
+  ko: /\p{Script=Hangul}/u,
+  'zh-Hans': /\p{Script=Han}/u,
+  'zh-Hant': /\p{Script=Han}/u,
+};
+const MARKS = /[€£¥–—„“”‚‘’«»…°§№º·•™®©¿¡\u00a0、。「」（）：，ー・々％＃]/u;
+const IMPOSSIBLE = /[\ufffd\u0080-\u009f\ue000-\uf8ff]/gu;
+/** Bytes that are enough to tell an encoding. */
+const MOST_BYTES = 4_096;
+
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
+const PAIRS = LETTERS.flatMap((a) => LETTERS.map((b) => a + b));
+
+/** What CLDR says in a language: names of countries, languages, currencies, days, units and times. */
+function* listTexts(language: string): Generator<string> {
+  const codes = {
+    region: PAIRS.map((pair) => pair.toUpperCase()),
+    language: PAIRS,
+    currency: Intl.supportedValuesOf('currency'),
+  };
+  for (const type of ['region', 'language', 'currency'] as const) {
+    const names = new Intl.DisplayNames(language, { type, fallback: 'none' });
+    for (const code of codes[type]) yield names.of(code) ?? '';
+  }
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'full', timeZone: 'UTC' });
+  for (let day = 0; day < 365; day += 13) yield date.format(new Date(Date.UTC(2026, 0, 1 + day)));
+  for (const unit of Intl.supportedValuesOf('unit')) {
+    const count = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
+    yield* [count.format(1), count.format(5)];
+  }
+  const ago = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+  for (const unit of ['year', 'month', 'week', 'day', 'hour', 'minute'] as const)
+    yield* [-5, -1, 0, 1, 5].map((count) => ago.format(count, unit));
+  const line = WORDS_OF.indexOf(language);
+  if (line >= 0) yield* Object.values(FURTHER_WORDS).map((words) => words.split('\n')[line] ?? '');
+}
+
+/** How often each letter stands in a language's texts, and behind each other one; a blank is all that is no letter. */
+interface Frequencies {
+  letters: Map<string, number>;
+  pairs: Map<string, number>;
+  total: number;
+}
+
+const isLetter = (character: string) => /[\p{L}\p{M}]/u.test(character);
+const known = new Map<string, Frequencies>();
+
+function countLetters(language: string): Frequencies {
+  const found = known.get(language);
+  if (found) return found;
+  const counted: Frequencies = { letters: new Map(), pairs: new Map(), total: 0 };
+  const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const text of listTexts(language)) {
+    let before = ' ';
+    // The encodings of Romanian have the cedillas that its texts of today have as commas.
+    const folded = text.toLowerCase().replaceAll('ș', 'ş').replaceAll('ț', 'ţ');
+    for (const letter of `${folded.replace(/[^\p{L}\p{M}]+/gu, ' ')} `) {
+      add(counted.letters, letter);
+      add(counted.pairs, before + letter);
+      counted.total += 1;
+      before = letter;
+    }
+  }
+  known.set(language, counted);
+  return counted;
+}
+
+function getLeast(character: string, language: string): number {
+  const wide = WIDE[language];
+  if (wide) return wide.test(character) ? 5e-5 : 1e-7;
+  return isLetter(character) ? 2e-6 : 2e-5;
+}
+
+/** The logarithm of how likely a language is to have the letters of a text that are not ASCII, and those beside them. */
+function rateText(text: string, language: string): number {
+  const { letters, pairs, total } = countLetters(language);
+  let rate = 0;
+  let before = { letter: ' ', character: ' ' };
+  for (const character of text) {
+    const folded = character.toLowerCase();
+    const letter = isLetter(character) ? folded : ' ';
+    const isForeign = character > '\x7f';
+    if (isForeign && letter === ' ') rate += Math.log(MARKS.test(character) ? 0.002 : 0.00001);
+    else if (isForeign || before.character > '\x7f') {
+      const behind = (pairs.get(before.letter + letter) ?? 0) / (letters.get(before.letter) ?? 1);
+      const alone = (letters.get(letter) ?? 0) / total;
+      rate += Math.log(0.6 * behind + 0.38 * alone + getLeast(character, language));
+      const isCapitalWithin = character !== folded && before.character !== before.character.toUpperCase();
+      if (isCapitalWithin) rate += Math.log(0.005);
+    }
+    before = { letter, character };
+  }
+  return rate;
+}
+
+/** The encoding in which bytes read most like one of its languages. */
+export function findEncoding(bytes: Uint8Array): string {
+  const sample = bytes.subarray(0, MOST_BYTES);
+  let best = { encoding: 'windows-1252', rate: Number.NEGATIVE_INFINITY };
+  for (const [encoding, languages] of Object.entries(LANGUAGES)) {
+    // A sample may end within a letter of several bytes.
+    const text = new TextDecoder(encoding).decode(sample, { stream: true });
+    const impossible = text.match(IMPOSSIBLE)?.length ?? 0;
+    const rates = languages.map((language) => rateText(text, language));
+    const rate = Math.max(...rates) + (RARE[encoding] ?? 0) - 25 * impossible;
+    if (rate > best.rate) best = { encoding, rate };
+  }
+  return best.encoding;
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { detectEncoding } from '../../src/platform/imports/reading/encoding.ts';
+
+/** The bytes of each character of an encoding, found by decoding all pairs of bytes. */
+function openEncoder(encoding: string): (text: string) => Uint8Array {
+  const bytes = new Map<string, number[]>();
+  const decoder = new TextDecoder(encoding);
+  const add = (...some: number[]) => {
+    const letters = [...decoder.decode(Uint8Array.from(some))];
+    const [letter = ''] = letters;
+    if (letters.length === 1 && letter !== '\ufffd' && !bytes.has(letter)) bytes.set(letter, some);
+  };
+  for (let first = 0; first < 256; first += 1) add(first);
+  for (let first = 0x81; first < 256; first += 1) for (let second = 0x40; second < 256; second += 1) add(first, second);
+  return (text) => Uint8Array.from([...text].flatMap((letter) => bytes.get(letter) ?? [0x3f]));
+}
+
+test.each([
+  ['windows-1250', 'Imię,Zamówienie,Wartość\nŁukasz Wiśniewski,A1,110'],
+  ['windows-1250', 'Jméno,Částka\nJiří Dvořák,110\nKateřina Nováková,60'],
+  ['windows-1250', 'Nume,Valoare comandă\nŞtefan Ţepeş,110\nPlătit,60'],
+  ['windows-1251', 'Имя,Сумма\nАнна Иванова,110'],
+  ['windows-1251', "Ім'я,Знижка\nОлена Шевченко,110\nЇжакевич,60"],
+  ['windows-1252', 'Prénom,Payé\nFrançois Lefèvre,110'],
+  ['windows-1252', 'Número,Comisión\nIñaki Muñoz,110'],
+  ['windows-1252', 'Beløb,Rabat\nSøren Kjær,110'],
+  ['windows-1253', 'Όνομα,Ποσό\nΜαρία Παπαδοπούλου,110'],
+  ['windows-1254', 'Adı Soyadı,Tutar\nÇağlar Şahin,110\nAyşe Yılmaz,60'],
+  ['windows-1255', 'שם,סכום,תאריך\nיעל כהן,110,2026-05-01\nנועם פרץ,60,2026-05-02'],
+  ['windows-1256', 'الاسم,المبلغ\nمحمد علي,110'],
+  ['windows-1257', 'Vardas,Užsakymas\nJūratė Žukauskaitė,110\nApmokėta,60'],
+  ['windows-874', 'ชื่อ,จำนวนเงิน\nสมชาย ใจดี,110'],
+  ['macintosh', 'Prénom,Référence,Montant réglé\nFrançois Müller,A1,110\nJosé Muñoz,A2,60'],
+  ['shift_jis', '名前,金額\n田中 花子,110\n佐藤健,60'],
+  ['euc-jp', '名前,金額\nメールアドレス,110\n注文番号,60'],
+  ['euc-kr', '이름,금액\n김민지,110\n박서준,60'],
+  ['gb18030', '姓名,金额\n王伟,110\n已付款,60\n订单号,70'],
+  ['big5', '姓名,金額\n陳怡君,110\n訂單編號,60'],
+])('A short file in %s is read as it was written: %s', async (encoding, text) => {
+  const bytes = openEncoder(encoding)(text);
+  const found = await detectEncoding(async function* read() {
+    yield bytes;
+  });
+  expect(new TextDecoder(found).decode(bytes)).toBe(text);
+});
