@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
+import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { get, makePayer } from '../harness/affiliates/paying.ts';
 import { makeAssignment, makeSale } from '../harness/affiliates/sales.ts';
 import { jobOf } from '../harness/analytics/exporting.ts';
@@ -17,6 +19,8 @@ import {
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 
 const CREATORS = 24;
+/** Each is paid in a step of its own, so that a worker is also killed between the steps of a creator. */
+const COMMISSIONS = 3;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-months-'));
 const alias = unique('months');
 const running: RollcallProcess[] = [];
@@ -39,7 +43,7 @@ it('A month is approved and paid once although its worker is killed with kill -9
   const owner = await makePayer(app);
   for (let i = 0; i < CREATORS; i += 1) {
     const assignment = await makeAssignment(app.context, owner.brand, { email: `${unique('c')}@mail.example` });
-    await makeSale(app.context, owner.brand, { assignment });
+    for (let sale = 0; sale < COMMISSIONS; sale += 1) await makeSale(app.context, owner.brand, { assignment });
   }
   const env = {
     ...{ DATABASE_URL: database.url, REDIS_URL: ownRedis(), ROLLCALL_DIR: folder, WORKER_LOST_AFTER_MS: '2000' },
@@ -70,15 +74,25 @@ it('A month is approved and paid once although its worker is killed with kill -9
       cutoff: new Date().toISOString(),
     });
     await runKilled(approval.body.data.id, 'audit_log');
-    expect((await jobOf(app, owner.key, approval.body.data.id)).result).toMatchObject({ updated: CREATORS });
+    expect((await jobOf(app, owner.key, approval.body.data.id)).result).toMatchObject({
+      updated: CREATORS * COMMISSIONS,
+    });
     const batch = await send(`${app.url}/v1/payouts/batch`, owner.key, 'POST', { method: 'bank_transfer' });
     await runKilled(batch.body.data.id, 'payout_allocations');
     const { result } = await jobOf(app, owner.key, batch.body.data.id);
-    expect(result).toMatchObject({ payouts: CREATORS, by_currency: [{ currency: 'USD', total: 10 * CREATORS }] });
+    expect(result).toMatchObject({
+      payouts: CREATORS,
+      by_currency: [{ currency: 'USD', total: 10 * COMMISSIONS * CREATORS }],
+    });
     const { body } = await get(owner, '/v1/payouts?limit=100');
     expect(body.data).toHaveLength(CREATORS);
     expect(new Set(body.data.map((one: { creator_email: string }) => one.creator_email)).size).toBe(CREATORS);
+    expect(new Set(body.data.map((one: { allocated_amount: number }) => one.allocated_amount))).toEqual(
+      new Set([10 * COMMISSIONS]),
+    );
     expect((await get(owner, '/v1/payouts/preview')).body.summary.by_currency).toEqual([]);
+    const { db } = app.context.postgres;
+    expect((await inSnapshot(db, (trx) => verifyRecords(trx, owner.brand.id))).problems).toEqual([]);
   } finally {
     await session.end();
   }

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
+import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { payoutBatchKind } from '../../src/affiliates/payouts/payout-batch.jobs.ts';
 import { beginTurn } from '../../src/platform/jobs/jobs.ts';
-import { codeOf, get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
+import { approved, codeOf, get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../harness/affiliates/sales.ts';
 import { bytesOf, jobOf, runJobs } from '../harness/analytics/exporting.ts';
 import { call, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
@@ -48,6 +51,20 @@ async function approveMonth(): Promise<{ owner: Payer; bob: Assignment }> {
   expect((await approveDue(month.owner)).status).toBe(202);
   await runJobs(app);
   return month;
+}
+
+/** A worker takes the job and ends after so many steps; another takes it over. */
+async function endAfterSteps({ brand }: Payer, id: string, most: number): Promise<void> {
+  const turn = { claim: unique('lost'), now: new Date() };
+  const job = await beginTurn(app.context.postgres.db, { id, brandId: brand.id }, turn);
+  if (!job) throw new Error('The job is over.');
+  const { signal } = new AbortController();
+  let steps = 0;
+  signal.throwIfAborted = () => {
+    steps += 1;
+    if (steps > most) throw new Error('The worker ended.');
+  };
+  await expect(payoutBatchKind.run(app.context, job, { signal, note: () => undefined })).rejects.toThrow('ended');
 }
 
 async function readFile(owner: Payer, jobId: string, name: string): Promise<Record<string, string>[]> {
@@ -138,7 +155,49 @@ describe('A batch of payouts above the bound', () => {
     expect(rows.map((row) => row.payout_id).sort()).toEqual(payouts.map((one: { id: string }) => one.id).sort());
     expect(payouts[0]).toMatchObject({ reference: 'March', status: 'paid', amount: 20 });
     const { data: audits } = (await get(owner, `/v1/audit-log?resource_id=${payouts[0].id}`)).body;
-    expect(audits).toMatchObject([{ operation: 'pay_payout_batch', key_id: expect.stringMatching(/^key_/) }]);
+    // This app pays one commission a step; the first step and the last one are audited.
+    const step = { operation: 'pay_payout_batch', key_id: expect.stringMatching(/^key_/) };
+    expect(audits).toMatchObject([step, step]);
+  });
+
+  it('pays a creator with more commissions than a step by one payout, whose money nothing else spends meanwhile', async () => {
+    const owner = await makePayer(app);
+    const sales = [];
+    for (let i = 0; i < 5; i += 1) sales.push(await makeSale(app.context, owner.brand, { assignment: owner.ann }));
+    await approveDue(owner);
+    await runJobs(app);
+    const { id } = (await payBatch(owner)).body.data;
+    await endAfterSteps(owner, id, 2);
+    expect(await listPayouts(owner)).toMatchObject([
+      { status: 'paid', amount: 50, allocated_amount: 20, unallocated_amount: 30 },
+    ]);
+    // An approval, a refund, and another batch come between.
+    await approved(owner);
+    const waiting = (await get(owner, '/v1/commissions?status=approved')).body.data;
+    await refund(app.context, sales.find((sale) => sale.id === waiting[0].id) ?? sales[4], 5_000);
+    expect(await listPayouts(owner)).toMatchObject([{ allocated_amount: 20, unallocated_amount: 30 }]);
+    const other = (await payBatch(owner)).body.data;
+    await beginTurn(
+      app.context.postgres.db,
+      { id, brandId: owner.brand.id },
+      { claim: unique('lost'), now: new Date() },
+    );
+    await runJobs(app);
+    expect((await jobOf(app, owner.key, id)).result.by_currency).toEqual([{ currency: 'USD', total: 50, payouts: 1 }]);
+    expect((await jobOf(app, owner.key, other.id)).status).toBe('done');
+    const payouts = await listPayouts(owner);
+    const commissions = (await get(owner, '/v1/commissions')).body.data;
+    const paid = commissions.filter(({ status }: { status: string }) => status === 'paid');
+    const sum = (rows: Record<string, number>[], name: string) => rows.reduce((all, row) => all + (row[name] ?? 0), 0);
+    // Sent is what was paid for, what a refund took back of it, and what waits for other commissions.
+    expect(sum(payouts, 'allocated_amount')).toBe(sum(paid, 'commission'));
+    const { db } = app.context.postgres;
+    expect((await inSnapshot(db, (trx) => verifyRecords(trx, owner.brand.id))).problems).toEqual([]);
+    const events = db.selectFrom('outbox').select('data').where('brandId', '=', owner.brand.id);
+    const announced = (await events.where('event', '=', 'commission.paid').execute()).map(
+      ({ data }) => Object(data).id,
+    );
+    expect(announced.sort()).toEqual(paid.map((one: { id: string }) => one.id).sort());
   });
 
   it('pays nobody twice when two jobs run, and when the worker that took them is never heard of again', async () => {

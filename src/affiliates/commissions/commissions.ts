@@ -301,18 +301,61 @@ interface Payee {
   currency: string;
 }
 
-/** Locks the creator's approved commissions in a currency until the transaction ends, in order of id. */
-export async function lockApproved(db: Db, { brandId, creatorId, currency }: Payee): Promise<CommissionRow[]> {
+/** What a payment needs of a commission: a creator may have a hundred thousand of them. */
+const OF_A_PAYMENT = [
+  ...(['id', 'orderId', 'linkId', 'creatorId', 'currency'] as const),
+  ...(['commissionMinor', 'status', 'occurredAt', 'paidAt'] as const),
+];
+export type PayableCommission = Pick<CommissionRow, (typeof OF_A_PAYMENT)[number]>;
+
+/** Like `lockCommissions`, with what a payment needs. */
+export async function lockPayable(db: Db, brandId: string, ids: readonly string[]): Promise<PayableCommission[]> {
   return await db
     .selectFrom('commissions')
-    .selectAll()
+    .select(OF_A_PAYMENT)
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}
+
+const isDueUntil = (cutoff: Date | undefined) =>
+  sql<boolean>`(${cutoff ?? null}::timestamptz is null or occurred_at <= ${cutoff ?? null})`;
+
+const selectApproved = (db: Db, { brandId, creatorId, currency }: Payee, cutoff: Date | undefined) =>
+  db
+    .selectFrom('commissions')
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)
     .where('currency', '=', currency)
     .where('status', '=', 'approved')
+    .where(isDueUntil(cutoff));
+
+/** Lists the creator's approved commissions in a currency up to the cutoff. */
+export async function listApproved(db: Db, payee: Payee, cutoff: Date | undefined): Promise<PayableCommission[]> {
+  return await selectApproved(db, payee, cutoff).select(OF_A_PAYMENT).execute();
+}
+
+/** Locks the creator's approved commissions in a currency until the transaction ends, in order of id. */
+export async function lockApproved(db: Db, payee: Payee, cutoff?: Date): Promise<PayableCommission[]> {
+  return await selectApproved(db, payee, cutoff).select(OF_A_PAYMENT).orderBy('id').forUpdate().execute();
+}
+
+/** Locks the first of them, oldest first. Lock the creator before. */
+export async function lockFirstApproved(
+  db: Db,
+  payee: Payee,
+  { cutoff, limit }: { cutoff: Date | undefined; limit: number },
+): Promise<PayableCommission[]> {
+  const first = await selectApproved(db, payee, cutoff)
+    .select('id')
+    .orderBy('occurredAt')
     .orderBy('id')
-    .forUpdate()
+    .limit(limit)
     .execute();
+  const ids = first.map(({ id }) => id);
+  return (await lockPayable(db, payee.brandId, ids)).filter(({ status }) => status === 'approved');
 }
 
 export async function updatePaid(db: Db, brandId: string, ids: readonly string[], at: Date): Promise<void> {

@@ -1,6 +1,6 @@
 import { ApiError, type Problem } from '../../kit/values/errors.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import type { CommissionRow } from '../commissions/commissions.ts';
+import type { PayableCommission } from '../commissions/commissions.ts';
 import type { PayoutRow } from './payouts.ts';
 
 /** A budget's allocation to commissions, and the commissions that do not fit. */
@@ -10,10 +10,10 @@ interface Allocation<C> {
   allocatedMinor: number;
 }
 
-export const oldestFirst = (a: CommissionRow, b: CommissionRow): number =>
+export const oldestFirst = (a: PayableCommission, b: PayableCommission): number =>
   a.occurredAt.getTime() - b.occurredAt.getTime() || (a.id < b.id ? -1 : 1);
 
-type Payable = Pick<CommissionRow, 'id' | 'commissionMinor'>;
+type Payable = Pick<PayableCommission, 'id' | 'commissionMinor'>;
 
 /** In the given order, each commission is paid in full or skipped, and the total never exceeds the budget. */
 export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
@@ -122,7 +122,7 @@ export function planPayment<C extends Payable>(
 export const computeTransfer = (dueMinor: number, funds: readonly Fund[], outstandingMinor: number): number =>
   Math.max(0, dueMinor - outstandingMinor - sumBudget(funds, 0));
 
-function findProblem(row: CommissionRow | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
+function findProblem(row: PayableCommission | undefined, payout: PayoutRow): Omit<Problem, 'field'> | undefined {
   if (!row) return { code: 'not_found', message: 'No such commission.' };
   if (row.creatorId !== payout.creatorId) return { code: 'other_creator', message: 'It belongs to another creator.' };
   if (row.currency !== payout.currency) return { code: 'other_currency', message: `It is in ${row.currency}.` };
@@ -141,9 +141,9 @@ function listProblems(ids: readonly string[], find: (id: string) => Omit<Problem
 /** Returns the listed commissions in the list's order, or refuses all if the payout cannot pay one of them. */
 export function assertPayable(
   ids: readonly string[],
-  rows: readonly CommissionRow[],
+  rows: readonly PayableCommission[],
   payout: PayoutRow,
-): CommissionRow[] {
+): PayableCommission[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const details = listProblems(ids, (id) => findProblem(byId.get(id), payout));
   if (details.length === 0) return [...new Set(ids)].flatMap((id) => byId.get(id) ?? []);
@@ -154,7 +154,7 @@ export function assertPayable(
 /** Refuses a list that exceeds what the payout can pay, and names the commissions that fit. */
 export function assertFits(
   ids: readonly string[],
-  { chosen, passedOver, budgetMinor }: Pick<Plan<CommissionRow>, 'chosen' | 'passedOver' | 'budgetMinor'>,
+  { chosen, passedOver, budgetMinor }: Pick<Plan<PayableCommission>, 'chosen' | 'passedOver' | 'budgetMinor'>,
   { currency }: PayoutRow,
 ): void {
   if (passedOver.length === 0) return;

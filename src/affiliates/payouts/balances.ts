@@ -2,9 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { fromMinor } from '../../kit/values/money.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { CommissionRow } from '../commissions/commissions.ts';
 import { computeTransfer } from './allocate.ts';
-import type { Payee } from './payouts.ts';
 
 interface BalanceFilter {
   creatorIds?: readonly string[] | undefined;
@@ -79,19 +77,6 @@ export async function listBalances(
     group by part.creator_id, creator.email, creator.name, part.currency
     order by lower(creator.email), part.creator_id, part.currency`.execute(db);
   return rows;
-}
-
-/** Lists the payee's approved commissions up to the cutoff. */
-export async function listApproved(db: Db, payee: Payee, cutoff: Date | undefined): Promise<CommissionRow[]> {
-  return await db
-    .selectFrom('commissions')
-    .selectAll()
-    .where('brandId', '=', payee.brandId)
-    .where('creatorId', '=', payee.creatorId)
-    .where('currency', '=', payee.currency)
-    .where('status', '=', 'approved')
-    .where(sql<boolean>`(${cutoff ?? null}::timestamptz is null or occurred_at <= ${cutoff ?? null})`)
-    .execute();
 }
 
 /** The amount that pays everything due to a creator in a currency. */

@@ -272,9 +272,10 @@ export const PayoutBatchMade = z
               'payment_change_pending',
               'no_payment_address',
               'currency_unsupported',
+              'being_paid',
             ])
             .describe(
-              '`below_minimum`: less than `minimum` is due. `nothing_due`: nothing is approved, or earlier payouts and refunds cover all of it. `not_found`: no creator of the roster has this address. `payment_change_pending`: the payment address was changed and waits. `no_payment_address`: a wallet payment has no address. `currency_unsupported`: the rail does not pay in this currency, or not to this country.',
+              '`below_minimum`: less than `minimum` is due. `nothing_due`: nothing is approved, or earlier payouts and refunds cover all of it. `not_found`: no creator of the roster has this address. `payment_change_pending`: the payment address was changed and waits. `no_payment_address`: a wallet payment has no address. `currency_unsupported`: the rail does not pay in this currency, or not to this country. `being_paid`: a job is paying this creator right now.',
             ),
           total: money
             .nullable()

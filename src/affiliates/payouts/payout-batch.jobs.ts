@@ -10,10 +10,18 @@ import { insertLines, listLines, workOnLines } from '../../platform/jobs/lines.t
 import { listPayTo } from '../../workflow/payments/payments.ts';
 import { computeTotalDue, isDue, listBalances } from './balances.ts';
 import { PayoutBatch, PayoutBatchMade } from './due-payouts.shapes.ts';
-import { assertExpected, findPayees, isLarge, payPayee, sumByCurrency, weighPayee } from './payout-batch.ts';
+import {
+  assertExpected,
+  computeWithheld,
+  findPayees,
+  isLarge,
+  payPayee,
+  sumByCurrency,
+  weighPayee,
+} from './payout-batch.ts';
 import { payeeName } from './payouts.shapes.ts';
 import { lockPayees } from './payouts.ts';
-import { checkPaidAt } from './settle.ts';
+import { checkPaidAt, payNextPart } from './settle.ts';
 
 export const PAYOUT_BATCH = 'payout_batch';
 
@@ -80,6 +88,8 @@ const Outcome = z.object({
   reason: reason.nullable(),
   amount_minor: z.number().int(),
   commission_count: z.number().int(),
+  /** What the last step of a payout withholds because the rail cannot pay it. */
+  withheld_minor: z.number().int().default(0),
 });
 type Outcome = z.output<typeof Outcome>;
 
@@ -98,18 +108,35 @@ const BatchRow = z.object({
   paid_at: timestamp.nullable(),
 });
 
-/** Pays one payee. What changed since the job was started is paid as it is now, unless the caller expected the sums. */
+type Request = z.output<typeof BatchRequest>;
+type Step = { outcome: Outcome; isDone: boolean };
+
+/** Commissions that one transaction pays, so that the brand's other changes wait for it no longer than for others. */
+const PAID_A_STEP = 2_000;
+
+/** Goes on with a payout that an earlier step began. */
+async function payRest(work: Work, outcome: Outcome, { cutoff, paid_at }: Request, limit: number): Promise<Step> {
+  const { payout_id, withheld_minor: withheldMinor } = outcome;
+  const paidCount = await payNextPart(work, payout_id ?? '', { cutoff, limit, withheldMinor, paidAt: paid_at });
+  return paidCount === undefined
+    ? { outcome, isDone: false }
+    : { outcome: { ...outcome, commission_count: paidCount }, isDone: true };
+}
+
+/**
+ * Pays one payee: all, or the first of very many commissions. What changed since the job was started is paid as it is now,
+ * unless the caller expected the sums.
+ */
 async function payLine(
   work: Work,
   { creatorId, currency, planned }: { creatorId: string; currency: string; planned: unknown },
-  batch: z.output<typeof BatchRequest>,
-): Promise<Outcome> {
+  batch: Request,
+  limit: number,
+): Promise<Step> {
   const { db, brandId, now } = work;
-  const skip = (why: Outcome['reason'], amountMinor = 0): Outcome => ({
-    payout_id: null,
-    reason: why,
-    amount_minor: amountMinor,
-    commission_count: 0,
+  const skip = (why: Outcome['reason'], amountMinor = 0): Step => ({
+    outcome: { payout_id: null, reason: why, amount_minor: amountMinor, commission_count: 0, withheld_minor: 0 },
+    isDone: true,
   });
   await lockPayees(db, brandId, [creatorId]);
   const filter = { ...toFilter(batch, [creatorId]), currency };
@@ -118,17 +145,24 @@ async function payLine(
   const isExpected = Planned.parse(planned).total_minor === computeTotalDue(balance);
   if (batch.expected !== undefined && !isExpected) return skip('changed', computeTotalDue(balance));
   const payTo = (await listPayTo(db, brandId, [creatorId], now)).get(creatorId);
-  const { due, skipped } = await weighPayee(work, batch, balance, payTo);
+  const { due, skipped } = await weighPayee(work, batch, balance, payTo, limit);
   if (skipped) return skip(skipped.reason, due.sentMinor);
   const { id } = await payPayee(work, batch, due, payTo, batch.paid_at);
-  return { payout_id: id, reason: null, amount_minor: due.sentMinor, commission_count: due.ids.length };
+  const sums = { amount_minor: due.sentMinor, commission_count: balance.dueCount };
+  const withheld_minor = due.isPart ? computeWithheld(due) : 0;
+  return { outcome: { payout_id: id, reason: null, ...sums, withheld_minor }, isDone: !due.isPart };
 }
 
 export const payoutBatchKind = workOnLines({
   operation: 'pay_payout_batch',
   request: BatchRequest,
   outcome: Outcome,
-  step: async (work, line, batch) => ({ outcome: await payLine(work, line, batch), isDone: true }),
+  step: async (work, line, batch, { config }) => {
+    const limit = Math.min(config.commissionsAtOnce, PAID_A_STEP);
+    return line.outcome === undefined
+      ? await payLine(work, line, batch, limit)
+      : await payRest(work, line.outcome, batch, limit);
+  },
   files: [
     {
       name: 'payouts.csv',

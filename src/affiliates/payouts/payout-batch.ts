@@ -4,9 +4,9 @@ import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromMinor } from '../../kit/values/money.ts';
 import { listPayTo, type PayTo } from '../../workflow/payments/payments.ts';
-import { lockCommissions } from '../commissions/commissions.ts';
+import { lockApproved, lockFirstApproved } from '../commissions/commissions.ts';
 import { computeTransfer, oldestFirst } from './allocate.ts';
-import { computeTotalDue, isDue, listApproved, listBalances, type PayeeBalance } from './balances.ts';
+import { computeTotalDue, isDue, listBalances, type PayeeBalance } from './balances.ts';
 import type { PayoutBatch, PayoutBatchMade } from './due-payouts.shapes.ts';
 import { toPayout } from './payouts.shapes.ts';
 import { findPayee, listAllocated, listFunds, lockPayees, type PayoutFacts, sumOutstanding } from './payouts.ts';
@@ -34,15 +34,19 @@ export async function findPayees({ db, brandId }: Pick<Work, 'db' | 'brandId'>, 
   return { payeeEmails, unknownEmails };
 }
 
-/** Locks the payee's due commissions, and computes the amount that pays them all. */
-async function lockDue({ db, brandId }: Work, { creatorId, currency }: PayeeBalance, cutoff: Date | undefined) {
+/**
+ * Locks the payee's due commissions, or the first of them, and computes the amount that pays them all. The balance is
+ * that of the locked creator, whose approved commissions nobody else changes.
+ */
+async function lockDue({ db, brandId }: Work, balance: PayeeBalance, cutoff: Date | undefined, limit: number) {
+  const { creatorId, currency, dueCount, dueMinor } = balance;
   const payee = { brandId, creatorId, currency };
-  const approvedIds = (await listApproved(db, payee, cutoff)).map(({ id }) => id);
-  const commissions = await lockCommissions(db, brandId, approvedIds);
-  const rows = commissions.filter(({ status }) => status === 'approved').sort(oldestFirst);
-  const dueMinor = rows.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
-  const amountMinor = computeTransfer(dueMinor, await listFunds(db, payee), await sumOutstanding(db, payee));
-  return { payee, ids: rows.map(({ id }) => id), amountMinor };
+  const isPart = dueCount > limit;
+  const locking = isPart ? lockFirstApproved(db, payee, { cutoff, limit }) : lockApproved(db, payee, cutoff);
+  const rows = (await locking).sort(oldestFirst);
+  const funds = await listFunds(db, payee);
+  const amountMinor = computeTransfer(dueMinor, funds, await sumOutstanding(db, payee));
+  return { payee, rows, isPart, amountMinor, isBeingPaid: funds.some(({ isSpent }) => isSpent) };
 }
 
 type SkipReason = Skipped['reason'];
@@ -97,17 +101,22 @@ interface DuePayout extends Awaited<ReturnType<typeof lockDue>> {
 
 type Skipped = z.input<typeof PayoutBatchMade>['skipped'][number];
 
-/** Locks what is due to a payee, and finds whether the batch pays it. Lock the creator first. */
+/**
+ * Locks what is due to a payee, or the first `limit` commissions of it, and finds whether the batch pays it. Lock the
+ * creator first.
+ */
 export async function weighPayee(
   work: Work,
   batch: PayoutBatch,
   balance: PayeeBalance,
   payTo: PayTo | undefined,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<{ due: DuePayout; skipped: Skipped | undefined }> {
-  const locked = await lockDue(work, balance, batch.cutoff);
+  const locked = await lockDue(work, balance, batch.cutoff, limit);
   const { currency } = locked.payee;
   const due = { ...locked, sentMinor: toRailMinor(batch.rail, locked.amountMinor, currency) };
   const facts = { creator_email: balance.creatorEmail, currency, total: fromMinor(due.sentMinor, currency) };
+  if (due.isBeingPaid) return { due, skipped: { ...facts, reason: 'being_paid' } };
   if (due.sentMinor === 0) {
     await allocateUnallocatedFunds(work, [due.payee]);
     return { due, skipped: { ...facts, reason: 'nothing_due' } };
@@ -117,14 +126,18 @@ export async function weighPayee(
   return { due, skipped: reason && { ...facts, reason } };
 }
 
-/** Pays a payee what was weighed. */
+/** What the rail cannot pay, which is due again. */
+export const computeWithheld = ({ amountMinor, sentMinor }: DuePayout): number => amountMinor - sentMinor;
+
+/** Sends a payee what was weighed, and pays the locked commissions. */
 export async function payPayee(
   work: Work,
   batch: PayoutBatch,
-  { payee, ids, amountMinor, sentMinor }: DuePayout,
+  due: DuePayout,
   payTo: PayTo | undefined,
   paidAt: Date,
 ): Promise<PayoutFacts> {
+  const { payee, rows, isPart, sentMinor } = due;
   const row = {
     ...payee,
     id: newId('pay', work.now.getTime()),
@@ -135,7 +148,8 @@ export async function payPayee(
     reference: batch.reference ?? null,
     createdAt: work.now,
   };
-  return await insertPaidPayout(work, row, { ids, withheldMinor: amountMinor - sentMinor }, paidAt);
+  const withheldMinor = isPart ? 0 : computeWithheld(due);
+  return await insertPaidPayout(work, row, { rows, withheldMinor }, paidAt);
 }
 
 /** Refuses what is due to so many that it would hold a call for minutes. A direct call of that size is a job. */

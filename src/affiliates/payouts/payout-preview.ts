@@ -2,9 +2,9 @@ import type { Context } from '../../kit/operation/context.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { amountProblem, fromMinor, toMinor } from '../../kit/values/money.ts';
 import { listPayTo, type PayTo } from '../../workflow/payments/payments.ts';
-import type { CommissionRow } from '../commissions/commissions.ts';
+import { listApproved, type PayableCommission } from '../commissions/commissions.ts';
 import { computeTransfer, oldestFirst, planPayment } from './allocate.ts';
-import { computeTotalDue, isDue, listApproved, listBalances, type PayeeBalance } from './balances.ts';
+import { computeTotalDue, isDue, listBalances, type PayeeBalance } from './balances.ts';
 import type { PreviewFilter } from './due-payouts.shapes.ts';
 import { listFunds } from './payouts.ts';
 import { type Rail, toRailMinor } from './rails.ts';
@@ -48,7 +48,7 @@ async function previewPayment(
   const allFunds = [...funds, { id: 'preview', leftMinor: amountMinor }];
   const plan = planPayment(approved.toSorted(oldestFirst), allFunds, outstandingMinor);
   const restMinor = plan.shares.at(-1)?.leftMinor ?? 0;
-  const toCommission = ({ id, commissionMinor, occurredAt }: CommissionRow) => ({
+  const toCommission = ({ id, commissionMinor, occurredAt }: PayableCommission) => ({
     commission_id: id,
     amount: fromMinor(commissionMinor, currency),
     occurred_at: occurredAt.toISOString(),

@@ -151,11 +151,24 @@ export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: P
   return (adjustments.minor ?? 0) - (deductions.minor ?? 0);
 }
 
+/** A job pays a creator's many commissions in steps; until it is done, its payout's money is for them. */
+const isBeingSpent = sql<boolean>`exists (select from job_lines as line join jobs on jobs.id = line.job_id
+  where line.brand_id = payouts.brand_id and line.creator_id = payouts.creator_id and not line.is_done
+    and line.outcome ->> 'payout_id' = payouts.id and jobs.status in ('queued', 'running'))`;
+
+/** Lists the payouts with unspent money that may pay any commission, oldest first. */
+export async function listFreeFunds(db: Db, payee: Payee): Promise<Fund[]> {
+  return (await listFunds(db, payee)).filter(({ isSpent }) => !isSpent);
+}
+
 /** Lists the payouts with unspent money, oldest first. */
-export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee): Promise<Fund[]> {
+export async function listFunds(
+  db: Db,
+  { brandId, creatorId, currency }: Payee,
+): Promise<(Fund & { isSpent: boolean })[]> {
   const rows = await db
     .selectFrom('payouts')
-    .select(['id', 'unallocatedMinor as leftMinor', 'paidAt'])
+    .select(['id', 'unallocatedMinor as leftMinor', 'paidAt', isBeingSpent.as('isSpent')])
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)
     .where('currency', '=', currency)

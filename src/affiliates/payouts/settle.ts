@@ -9,9 +9,10 @@ import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listPayTo, setFirstAddress } from '../../workflow/payments/payments.ts';
 import {
   announceCommissions,
-  type CommissionRow,
   lockApproved,
-  lockCommissions,
+  lockFirstApproved,
+  lockPayable,
+  type PayableCommission,
   postPayment,
   updatePaid,
 } from '../commissions/commissions.ts';
@@ -25,7 +26,9 @@ import {
   insertFundings,
   insertPayout,
   isBeforeSales,
+  isPaid,
   listAllocated,
+  listFreeFunds,
   listFunded,
   listFunds,
   lockPayees,
@@ -111,19 +114,56 @@ async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
 type NewPayout = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
 
 /**
- * Records a payout that is already paid and pays these commissions. Lock their creator first. Without commissions it
- * only returns netted refunds that are due again.
+ * Records a payout that is already paid and pays these locked commissions. Lock their creator first. Without commissions
+ * it only returns netted refunds that are due again.
  */
 export async function insertPaidPayout(
   work: Work,
   row: NewPayout,
-  { ids, withheldMinor }: { ids: string[]; withheldMinor: number },
+  { rows, withheldMinor }: { rows: PayableCommission[]; withheldMinor: number },
   paidAt: Date,
 ): Promise<PayoutFacts> {
   const status = row.method === 'wallet' ? ('completed' as const) : ('paid' as const);
   const payout = await insertPayout(work.db, { ...row, status, paidAt });
-  await payOut(work, payout, { ids, isFee: false, withheldMinor }, paidAt);
+  await payOut(work, payout, { ids: rows.map(({ id }) => id), rows, isFee: false, withheldMinor }, paidAt);
   return await announcePayout(work, payout.id);
+}
+
+interface NextPart {
+  cutoff: Date | undefined;
+  /** Commissions that one step pays. */
+  limit: number;
+  withheldMinor: number;
+  paidAt: Date;
+}
+
+/**
+ * Pays the next commissions of a payout that a job spends in steps, oldest first. Returns how many it has paid, once
+ * nothing is left to pay; undefined before. A payout that came back meanwhile pays nothing more.
+ */
+export async function payNextPart(
+  work: Work,
+  payoutId: string,
+  { cutoff, limit, withheldMinor, paidAt }: NextPart,
+): Promise<number | undefined> {
+  const { db, brandId } = work;
+  const payout = await lockPayout(db, brandId, payoutId);
+  if (!isPaid(payout)) return 0;
+  const next = (await lockFirstApproved(db, payout, { cutoff, limit: limit + 1 })).sort(oldestFirst);
+  const isLast = next.length <= limit;
+  const others = (await listFunds(db, payout)).filter(({ id, isSpent }) => id !== payoutId && !isSpent);
+  const funds = [...others, { id: payoutId, leftMinor: payout.unallocatedMinor }];
+  // What the rail cannot pay is withheld at the end: before, it would be given back out of money that is planned.
+  const owedMinor = (await sumOutstanding(db, payout)) + (isLast ? withheldMinor : 0);
+  const plan = planPayment(next.slice(0, limit), funds, owedMinor);
+  if (plan.chosen.length > 0 || plan.nettedMinor !== 0) await payByPlan(work, payout, plan, paidAt);
+  if (!isLast && plan.chosen.length > 0) return undefined;
+  const settledIds = await listAllocated(db, brandId, payoutId);
+  const row = await updatePayout(db, brandId, payoutId, { settledIds });
+  const settled = { ...row, commissionIds: settledIds };
+  work.audit({ resourceId: payoutId, old: payout, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
+  work.emit('payout.created', Payout.parse(toPayout(await getPayout(db, brandId, payoutId))));
+  return settledIds.length;
 }
 
 export function createStateError({ status }: PayoutRow, message: string): ApiError {
@@ -165,6 +205,8 @@ export async function checkPaidAt(
 /** The commissions that a payout pays; without ids, all approved ones. */
 interface Selection {
   ids: string[] | undefined;
+  /** Those of `ids`, if they are locked already. */
+  rows?: PayableCommission[];
   isFee: boolean;
   /** What the rail cannot pay of what is due. The payout withholds it like a refund, so it is due again. */
   withheldMinor?: number;
@@ -179,7 +221,7 @@ const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'
 async function payOut(
   work: Work,
   payout: PayoutRow,
-  { ids, isFee, withheldMinor = 0 }: Selection,
+  { ids, rows, isFee, withheldMinor = 0 }: Selection,
   paidAt: Date,
 ): Promise<PayoutRow> {
   const { db, brandId } = work;
@@ -189,9 +231,9 @@ async function payOut(
     return await updatePayout(db, brandId, id, { isFee: true, settledIds: [] });
   }
   const payable = ids
-    ? assertPayable(ids, await lockCommissions(db, brandId, ids), payout)
+    ? assertPayable(ids, rows ?? (await lockPayable(db, brandId, ids)), payout)
     : (await lockApproved(db, payout)).sort(oldestFirst);
-  const funds = [...(await listFunds(db, payout)), { id, leftMinor: amountMinor }];
+  const funds = [...(await listFreeFunds(db, payout)), { id, leftMinor: amountMinor }];
   const plan = planPayment(payable, funds, (await sumOutstanding(db, payout)) + withheldMinor);
   if (ids) assertFits(ids, plan, payout);
   await payByPlan(work, payout, plan, paidAt);
@@ -249,22 +291,19 @@ function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'l
   work.post({ kind: 'payout', currency, creatorId, payoutId, ...NO_SALE, postings });
 }
 
+/** Each row is sealed, so that a statement about all commissions of a large creator would take half a minute. */
+const PAID_AT_ONCE = 2_000;
+
 /** Carries out the plan. Lock the creator, the payouts and the commissions first. */
-async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
+async function payByPlan(work: Work, payee: Payee, plan: Plan<PayableCommission>, at: Date): Promise<void> {
   const { db, now, brandId } = work;
   const { chosen, shares, fundings } = plan;
   await insertFundings(db, brandId, fundings, at);
-  await updatePaid(
-    db,
-    brandId,
-    chosen.map(({ id }) => id),
-    now,
-  );
-  await announceCommissions(
-    work,
-    'commission.paid',
-    chosen.map(({ id }) => id),
-  );
+  for (let from = 0; from < chosen.length; from += PAID_AT_ONCE) {
+    const ids = chosen.slice(from, from + PAID_AT_ONCE).map(({ id }) => id);
+    await updatePaid(db, brandId, ids, now);
+    await announceCommissions(work, 'commission.paid', ids);
+  }
   const firstPayouts = new Map(fundings.toReversed().map(({ commissionId, payoutId }) => [commissionId, payoutId]));
   for (const commission of chosen) postPayment(work, commission, firstPayouts.get(commission.id) ?? null);
   for (const share of shares) {
@@ -285,7 +324,7 @@ export async function allocateUnallocatedFunds(work: Work, payees: readonly Paye
   const distinct = new Map(payees.map((payee) => [`${payee.creatorId} ${payee.currency}`, payee]));
   for (const payee of distinct.values()) {
     if (!funded.has(payee.creatorId)) continue;
-    const funds = await listFunds(db, payee);
+    const funds = await listFreeFunds(db, payee);
     const outstandingMinor = await sumOutstanding(db, payee);
     if (funds.length === 0 && outstandingMinor <= 0) continue;
     const approved = (await lockApproved(db, payee)).sort(oldestFirst);

@@ -33,19 +33,37 @@ function recordingTime({ ledgerRecordedAt: last }: Numbers, clock: Clock): Date 
   return last && last > now ? last : now;
 }
 
+/** Entries and events that one statement writes, so that none takes as long as a statement may. */
+const NUMBERED_AT_ONCE = 5_000;
+
 /**
  * Numbers and writes a brand's ledger entries, chained, and its events, and seals the rows that the transaction wrote.
  * The lock on the brand's numbers makes them gapless and in commit order. The brand's other transactions wait for that
- * lock, so everything is written in one statement.
+ * lock, so what a change usually has is written in one statement.
  */
 export async function insertNumbered(
+  db: Db,
+  brandId: string,
+  times: { now: Date; clock: Clock },
+  entries: readonly NewEntry[],
+  events: readonly NewEvent[],
+): Promise<void> {
+  if (entries.length === 0 && events.length === 0 && !(await hasUnsealed(db))) return;
+  let from = 0;
+  do {
+    const until = from + NUMBERED_AT_ONCE;
+    await insertNext(db, brandId, times, entries.slice(from, until), events.slice(from, until));
+    from = until;
+  } while (from < Math.max(entries.length, events.length));
+}
+
+async function insertNext(
   db: Db,
   brandId: string,
   { now, clock }: { now: Date; clock: Clock },
   entries: readonly NewEntry[],
   events: readonly NewEvent[],
 ): Promise<void> {
-  if (entries.length === 0 && events.length === 0 && !(await hasUnsealed(db))) return;
   // Locks the brand's numbers until the commit; without a change they get no new version.
   const last = await selectNumbers(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
   const recordedAt = entries.length === 0 ? now : recordingTime(last, clock);

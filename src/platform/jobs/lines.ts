@@ -75,7 +75,12 @@ interface LineWork<Request, Outcome> {
   request: z.ZodType<Request>;
   outcome: z.ZodType<Outcome>;
   /** Does a part of the work on one creator, or all of it, in a transaction that also stores the outcome. */
-  step: (work: Work, line: OpenLine<Outcome>, request: Request) => Promise<{ outcome: Outcome; isDone: boolean }>;
+  step: (
+    work: Work,
+    line: OpenLine<Outcome>,
+    request: Request,
+    context: Pick<Context, 'config'>,
+  ) => Promise<{ outcome: Outcome; isDone: boolean }>;
   files: readonly LineFile<Request>[];
   /** The result that the API shows. */
   sum: (outcomes: readonly (JobLine & { outcome: Outcome })[], request: Request) => object;
@@ -122,11 +127,12 @@ async function updateLine(
 
 /** Works on one creator until nothing is left to do. */
 async function finishLine<Request, Outcome>(
-  { postgres, clock }: Context,
+  context: Context,
   job: ClaimedJob,
   open: { creatorId: string; currency: string },
   { kind, request, signal }: { kind: LineWork<Request, Outcome>; request: Request; signal: AbortSignal },
 ): Promise<void> {
+  const { postgres, clock } = context;
   const actor = { brandId: job.brandId, keyId: job.keyId, operation: kind.operation, requestId: null };
   for (let isDone = false; !isDone; ) {
     signal.throwIfAborted();
@@ -134,7 +140,7 @@ async function finishLine<Request, Outcome>(
       const line = await lockLine(work.db, job, open);
       if (!line) return true;
       const outcome = line.outcome === null ? undefined : kind.outcome.parse(line.outcome);
-      const after = await kind.step(work, { ...line, outcome }, request);
+      const after = await kind.step(work, { ...line, outcome }, request, context);
       await updateLine(work.db, job, line, after);
       return after.isDone;
     });
