@@ -112,7 +112,7 @@ type Request = z.output<typeof BatchRequest>;
 type Step = { outcome: Outcome; isDone: boolean };
 
 /** Commissions that one transaction pays, so that the brand's other changes wait for it no longer than for others. */
-const PAID_A_STEP = 2_000;
+const PAID_A_STEP = 1_000;
 
 /** Goes on with a payout that an earlier step began. */
 async function payRest(work: Work, outcome: Outcome, { cutoff, paid_at }: Request, limit: number): Promise<Step> {

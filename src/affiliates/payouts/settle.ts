@@ -160,8 +160,7 @@ export async function payNextPart(
   if (!isLast && plan.chosen.length > 0) return undefined;
   const settledIds = await listAllocated(db, brandId, payoutId);
   const row = await updatePayout(db, brandId, payoutId, { settledIds });
-  const settled = { ...row, commissionIds: settledIds };
-  work.audit({ resourceId: payoutId, old: payout, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
+  work.audit({ resourceId: payoutId, old: payout, new: row, context: ['creatorId', 'amountMinor', 'currency'] });
   work.emit('payout.created', Payout.parse(toPayout(await getPayout(db, brandId, payoutId))));
   return settledIds.length;
 }

@@ -11,7 +11,114 @@ interface PlannedChange {
 }
 
 /** Columns that no answer of the API has. */
-const INTERNAL = new Set(['brand_id', 'slug']);
+const INTERNAL = new Set([
+  ...['brand_id', 'slug', 'link_version', 'erased_by', 'deleted_at', 'person_id', 'known_by', 'undone', 'settled_ids'],
+  ...[
+    'profiled_at',
+    'profile_attempts',
+    'profile_retry_at',
+    'canonical_key',
+    'refresh_requested_at',
+    'refresh_began_at',
+  ],
+  ...['storage_key', 'thumbnail_key', 'thumbnail_state', 'thumbnail_attempts', 'thumbnail_retry_at', 'purged_at'],
+  ...['rights_notice_days', 'track_at', 'tracking_ref', 'inherits_terms', 'room', 'decided_facts', 'rejected_from'],
+  ...[
+    'note_before_rejection',
+    'from_at',
+    'until_at',
+    'disconnected_at',
+    'is_default',
+    'seq_at',
+    'alerted',
+    'alerted_at',
+  ],
+  ...['is_slow', 'from_seq', 'secret_hint', 'previous_secret', 'disabled_reason', 'failures_in_row', 'first_failed_at'],
+  ...['failing_since', 'storefront_url', 'is_renewal', 'refunded_minor'],
+  // Of some rows, by the prefix of their ids.
+  ...[
+    'app_approved_at',
+    'brd_shared',
+    'cmp_terms_id',
+    'cnt_followers',
+    'cnv_email_state',
+    'cnv_message_id',
+    'cnv_number',
+  ],
+  ...[
+    'com_approved_at',
+    'com_hold_days',
+    'alr_paused_at',
+    'crt_created_at',
+    'crt_version',
+    'ctr_expired_at',
+    'dlv_contract_status',
+    'dlv_contract_title',
+  ],
+  ...[
+    'dlv_position',
+    'dlv_time_zone',
+    'imp_known',
+    'grp_terms_id',
+    'lnk_terms_id',
+    'lst_version',
+    'rep_ends_on',
+    'rep_paused_at',
+    'whk_delivery',
+    'whk_test',
+  ],
+]);
+
+/** Columns whose field of the API has another name, some only in rows whose ids have a prefix. */
+const API_NAMES: Readonly<Record<string, string>> = {
+  netted: 'netted_amount',
+  allocated: 'allocated_amount',
+  discount: 'discount_percent',
+  from_day: 'from',
+  to_day: 'to',
+  from_text: 'from',
+  to_text: 'to',
+  next_refresh_at: 'next_refresh_available',
+  alert_every: 'alert.every',
+  alert_mail: 'alert.mail',
+  compensation_type: 'compensation.type',
+  compensation_amount: 'compensation.amount',
+  compensation_rate: 'compensation.amount',
+  compensation_currency: 'compensation.currency',
+  min_order_currency: 'currency',
+  brand_unread: 'unread_count',
+  hold_ends_at: 'approvable_at',
+  store_order_id: 'order_id',
+  read_again_since: 'since',
+  alr_checked_at: 'last_checked_at',
+  alr_dimension: 'by',
+  alr_due_at: 'next_at',
+  alr_error: 'last_error',
+  alr_recipients: 'to',
+  alr_span: 'window',
+  crt_email: 'creator_email',
+  rep_due_at: 'next_at',
+  rep_error: 'last_error',
+  rep_recipients: 'to',
+  rep_sent_at: 'last_sent_at',
+  whk_recovered: 'queued',
+  whk_resent: 'id',
+  rate: 'amount',
+  platforms: 'requirements.platforms',
+  content_types: 'requirements.content_types',
+  min_followers: 'requirements.min_followers',
+  deliverables_count: 'requirements.deliverables_count',
+  likes: 'metrics.likes',
+  saves: 'metrics.saves',
+  views: 'metrics.views',
+  shares: 'metrics.shares',
+  comments: 'metrics.comments',
+};
+
+const withPrefix = (resourceId: string, name: string): string => `${resourceId.slice(0, 4)}${name}`;
+
+const isInternal = (resourceId: string, name: string): boolean =>
+  INTERNAL.has(name) || INTERNAL.has(withPrefix(resourceId, name));
 const SHOWN_FIELDS = 4;
 
 const isCurrency = (name: string): boolean => name === 'currency' || name.endsWith('_currency');
@@ -25,7 +132,10 @@ function findCurrency(fields: Fields, name: string): string | undefined {
   return typeof currency === 'string' ? currency : undefined;
 }
 
-const toApiName = (name: string): string => name.replace(/_(?:minor|ppm)$/, '');
+function toApiName(resourceId: string, column: string): string {
+  const name = column.replace(/_(?:minor|ppm)$/, '');
+  return API_NAMES[withPrefix(resourceId, name)] ?? API_NAMES[name] ?? name;
+}
 
 function toApiValue(fields: Fields, name: string, value: unknown): unknown {
   if (typeof value !== 'number') return value;
@@ -35,24 +145,26 @@ function toApiValue(fields: Fields, name: string, value: unknown): unknown {
 }
 
 /** A stored row in the units and names of the API: percent and major units, without what only the database has. */
-function toApiFields(fields: Fields | null): Fields | null {
+function toApiFields(resourceId: string, fields: Fields | null): Fields | null {
   if (fields === null) return null;
-  return Object.fromEntries(
-    Object.entries(fields)
-      .filter(([name]) => !INTERNAL.has(name))
-      .map(([name, value]) => {
-        const isUnknown = name.endsWith('_minor') && findCurrency(fields, name) === undefined;
-        return [isUnknown ? name : toApiName(name), toApiValue(fields, name, value)];
-      }),
-  );
+  const shown: Fields = {};
+  for (const [column, value] of Object.entries(fields)) {
+    if (isInternal(resourceId, column)) continue;
+    const isUnknown = typeof value === 'number' && column.endsWith('_minor') && !findCurrency(fields, column);
+    const name = isUnknown ? column : toApiName(resourceId, column);
+    // An amount in money and a share of sales are one field of the API.
+    shown[name] = toApiValue(fields, column, value) ?? shown[name] ?? null;
+  }
+  return shown;
 }
 
 export function toApiChange<C extends PlannedChange>(change: C): C {
+  const { resource_id: id, old, new: now, generated = [] } = change;
   return {
     ...change,
-    old: toApiFields(change.old),
-    new: toApiFields(change.new),
-    generated: (change.generated ?? []).filter((name) => !INTERNAL.has(name)).map(toApiName),
+    old: toApiFields(id, old),
+    new: toApiFields(id, now),
+    generated: generated.filter((name) => !isInternal(id, name)).map((name) => toApiName(id, name)),
   };
 }
 
@@ -75,7 +187,10 @@ function describeCreated(fields: Fields): string {
 
 function describeChanged(old: Fields, now: Fields): string {
   const names = Object.keys(now).filter(
-    (name) => !isCurrency(name) && !name.endsWith('_at') && JSON.stringify(old[name]) !== JSON.stringify(now[name]),
+    (name) =>
+      !/(?:^|[._])currency$/.test(name) &&
+      !name.endsWith('_at') &&
+      JSON.stringify(old[name]) !== JSON.stringify(now[name]),
   );
   const shown = names.slice(0, SHOWN_FIELDS).map((name) => `${name} ${show(old[name])} → ${show(now[name])}`);
   const more = names.length - shown.length;
