@@ -301,14 +301,14 @@ interface Payee {
   currency: string;
 }
 
-/** What a payment needs of a commission: a creator may have a hundred thousand of them. */
+/** A payment reads no more of a commission: a creator may have a hundred thousand of them. */
 const OF_A_PAYMENT = [
   ...(['id', 'orderId', 'linkId', 'creatorId', 'currency'] as const),
   ...(['commissionMinor', 'status', 'occurredAt', 'paidAt'] as const),
 ];
 export type PayableCommission = Pick<CommissionRow, (typeof OF_A_PAYMENT)[number]>;
 
-/** Like `lockCommissions`, with what a payment needs. */
+/** Like `lockCommissions`, for a payment. */
 export async function lockPayable(db: Db, brandId: string, ids: readonly string[]): Promise<PayableCommission[]> {
   return await db
     .selectFrom('commissions')

@@ -88,7 +88,7 @@ const Outcome = z.object({
   reason: reason.nullable(),
   amount_minor: z.number().int(),
   commission_count: z.number().int(),
-  /** What the last step of a payout withholds because the rail cannot pay it. */
+  /** The last step of a payout withholds this, because the rail cannot pay it. */
   withheld_minor: z.number().int().default(0),
 });
 type Outcome = z.output<typeof Outcome>;

@@ -126,7 +126,7 @@ export async function weighPayee(
   return { due, skipped: reason && { ...facts, reason } };
 }
 
-/** What the rail cannot pay, which is due again. */
+/** The rail cannot pay this part, so it is due again. */
 export const computeWithheld = ({ amountMinor, sentMinor }: DuePayout): number => amountMinor - sentMinor;
 
 /** Sends a payee what was weighed, and pays the locked commissions. */
