@@ -108,14 +108,19 @@ const BatchRow = z.object({
   paid_at: timestamp.nullable(),
 });
 
-type Request = z.output<typeof BatchRequest>;
-type Step = { outcome: Outcome; isDone: boolean };
+type BatchTerms = z.output<typeof BatchRequest>;
+type BatchStep = { outcome: Outcome; isDone: boolean };
 
 /** Commissions that one transaction pays, so that the brand's other changes wait for it no longer than for others. */
 const PAID_A_STEP = 1_000;
 
 /** Goes on with a payout that an earlier step began. */
-async function payRest(work: Work, outcome: Outcome, { cutoff, paid_at }: Request, limit: number): Promise<Step> {
+async function payRest(
+  work: Work,
+  outcome: Outcome,
+  { cutoff, paid_at }: BatchTerms,
+  limit: number,
+): Promise<BatchStep> {
   const { payout_id, withheld_minor: withheldMinor } = outcome;
   const paidCount = await payNextPart(work, payout_id ?? '', { cutoff, limit, withheldMinor, paidAt: paid_at });
   return paidCount === undefined
@@ -130,11 +135,11 @@ async function payRest(work: Work, outcome: Outcome, { cutoff, paid_at }: Reques
 async function payLine(
   work: Work,
   { creatorId, currency, planned }: { creatorId: string; currency: string; planned: unknown },
-  batch: Request,
+  batch: BatchTerms,
   limit: number,
-): Promise<Step> {
+): Promise<BatchStep> {
   const { db, brandId, now } = work;
-  const skip = (why: Outcome['reason'], amountMinor = 0): Step => ({
+  const skip = (why: Outcome['reason'], amountMinor = 0): BatchStep => ({
     outcome: { payout_id: null, reason: why, amount_minor: amountMinor, commission_count: 0, withheld_minor: 0 },
     isDone: true,
   });
