@@ -108,13 +108,15 @@ describe('a click', () => {
       await click(behind, link.slug, someone(), 'HEAD'),
       await click(behind, link.slug, { ...someone(), 'sec-purpose': 'prefetch;prerender' }),
       await click(behind, link.slug, { ...someone(), 'x-moz': 'prefetch' }),
+      await click(behind, link.slug, { ...someone(), 'sec-purpose': 'other, prefetch' }),
+      await click(behind, link.slug, { ...someone(), purpose: '', 'x-purpose': 'preview' }),
       await click(behind, link.slug, { ...someone(), 'user-agent': 'facebookexternalhit/1.1' }),
       await click(behind, link.slug, { ...someone(), 'user-agent': '' }),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([302, 302, 302, 302, 302]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(7).fill(302));
     expect(answers[0]?.text).toBe('');
     const kinds = (await storedClicks(app, link.id)).map(({ kind }) => kind);
-    expect(kinds.sort()).toEqual(['bot', 'bot', 'head', 'prefetch', 'prefetch']);
+    expect(kinds.sort()).toEqual(['bot', 'bot', 'head', ...Array(4).fill('prefetch')]);
     expect(await countedClicks(app, link.id)).toBe(0);
     // Nor do they make a repeat of the visitor who comes next.
     const visitor = someone();

@@ -119,7 +119,7 @@ describe('a payment', () => {
     expect(again.body.data).toMatchObject({ allocated_amount: 20, unallocated_amount: 5 });
   });
 
-  it('keeps currencies separate; earned counts the brand’s own', async () => {
+  it('keeps currencies separate, also what is left of it; earned counts the brand’s own', async () => {
     const owner = await makePayer(app);
     const euro = await approved(owner, { currency: 'EUR' });
     const dollar = await approved(owner);
@@ -130,6 +130,8 @@ describe('a payment', () => {
     expect(await earnedBy(owner)).toBe(10);
     const { body } = await get(owner, '/v1/roster');
     expect(body.data.map(({ total_earned }: { total_earned: number }) => total_earned)).toEqual([10]);
+    // What is left in euros pays nothing in dollars.
+    expect(await statusOf(owner, await approved(owner))).toBe('approved');
   });
 
   it('can be made with the id in the body', async () => {

@@ -395,6 +395,12 @@ describe('details of the sum', () => {
     expect(priceSale(flat, { amount: 1 }).effectiveRatePpm).toBe(5_000_000);
   });
 
+  it('rounds half of a cent to the even one, as a commission without terms is rounded.', () => {
+    const pays = (amount: number) => commissionOn({ rate: { percent: 12.5 } }, { amount });
+    // 2.5, 7.5 and 12.5 cents.
+    expect([pays(0.2), pays(0.6), pays(1)]).toEqual([0.02, 0.08, 0.12]);
+  });
+
   it('counts no items for the rest of an order that has lines.', () => {
     const terms = { rate: { flat: { USD: 1 }, per: 'item' } };
     expect(commissionOn(terms, { amount: 100, lines: [line('A', 60, { quantity: 2 })] })).toBe(2);

@@ -41,12 +41,12 @@ export async function findVulnerabilities(isAsked: boolean, say: (line: string) 
     return [];
   }
   const found: string[] = [];
-  for (const folder of ['.', 'web']) {
+  for (const folder of ['.', 'web', 'clients/typescript']) {
     const report = await audit(folder);
     if (!report) say(`${folder}: off, because the list could not be fetched`);
     for (const [name, { severity, range, via }] of Object.entries(report?.vulnerabilities ?? {})) {
-      const titles = via.flatMap((one) => (typeof one === 'string' ? [] : [one.title]));
-      if (SERIOUS.has(severity)) found.push(`${folder}: ${name} ${range} is ${severity}: ${titles.join('; ')}`);
+      const reasons = via.map((one) => (typeof one === 'string' ? `by ${one}` : one.title)).join('; ');
+      if (SERIOUS.has(severity)) found.push(`${folder}: ${[name, range].join(' ').trim()} is ${severity}: ${reasons}`);
     }
   }
   return found;

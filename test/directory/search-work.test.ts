@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorkGate } from '../../src/directory/search/search-work.ts';
-import { call, ledgerOf, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import {
+  call,
+  ledgerOf,
+  made,
+  makeBrand,
+  send,
+  startApp,
+  type TestApp,
+  type TestBrand,
+  unique,
+} from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory/directory.ts';
 
 const alias = unique('work');
@@ -40,10 +50,11 @@ describe('the work of a brand’s searches', () => {
     expect(order).toEqual(['other', 'small', 'large']);
   });
 
-  it('counts look-ups of many values and beginnings of usernames too', async () => {
+  it('counts look-ups of many values, beginnings of usernames, lists of a search, and names and creators of lists', async () => {
     const { work } = app.context.directory;
     const own = await makeBrand(app.context);
     const key = await own.key('brand');
+    const { id } = await made(`${app.url}/v1/lists`, key, { name: 'both', search: { pks: '1,2' } });
     const end = await work.enter(own.id, 100);
     // Fills what may wait, so that the next call is refused at once.
     const waiting = work.enter(own.id, 512).then(
@@ -51,20 +62,20 @@ describe('the work of a brand’s searches', () => {
       () => undefined,
     );
     const usernames = Array.from({ length: 900 }, (_, i) => `nobody${i}`);
-    const post = {
-      method: 'POST',
-      body: JSON.stringify({ usernames }),
-      headers: { 'content-type': 'application/json' },
-    };
-    const calls = () =>
-      Promise.all([
-        call(`${app.url}/v1/creators/lookup`, key, post),
-        call(`${app.url}/v1/creators/autocomplete?q=a`, key),
+    const statuses = async () => {
+      const answers = await Promise.all([
+        send(`${app.url}/v1/creators/lookup`, key, 'POST', { usernames }),
+        send(`${app.url}/v1/creators/autocomplete?q=a`, key, 'GET'),
+        send(`${app.url}/v1/lists`, key, 'POST', { name: 'food', search: { category: 'Food' } }),
+        send(`${app.url}/v1/lists/${id}/creators`, key, 'POST', { usernames }),
+        send(`${app.url}/v1/lists/${id}/creators`, key, 'GET'),
       ]);
-    expect((await calls()).map(({ status }) => status)).toEqual([429, 429]);
+      return answers.map(({ status }) => status);
+    };
+    expect(await statuses()).toEqual([429, 429, 429, 429, 429]);
     end();
     await waiting;
-    expect((await calls()).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await statuses()).toEqual([200, 200, 201, 200, 200]);
   });
 
   it('refuses previews over many lists beyond it, uncharged, while another brand searches', async () => {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { listSubscriptions } from '../../src/platform/brands/brands.ts';
 import { startExport } from '../harness/analytics/exporting.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { S3_BUCKET, S3_KEY, S3_SECRET, startS3 } from '../harness/kit/s3.ts';
 import { signIn } from '../harness/platform/session.ts';
 import { file, upload } from '../harness/platform/uploading.ts';
 import { runCli } from '../harness/process/cli.ts';
@@ -62,16 +64,36 @@ describe('the commands of an operator', () => {
     expect(await own()).toMatchObject([{ paused_at: null }]);
   });
 
+  it('know no schedule that was deleted', async () => {
+    const s3 = await startS3();
+    const destination = {
+      ...{ bucket: S3_BUCKET, prefix: '', region: 'eu-central-1', endpoint: s3.endpoint },
+      ...{ access_key_id: S3_KEY, secret_access_key: S3_SECRET },
+    };
+    const daily = { of: 'roster', format: 'csv', schedule: 'daily', destination };
+    await startExport(app, key, daily);
+    const { id = '' } =
+      (await listed('schedule', 'list', '--brand', brand.id)).find(({ kind }) => kind === 'export') ?? {};
+    expect((await send(`${app.url}/v1/exports/schedules/${id}`, key, 'DELETE')).status).toBe(200);
+    const { status, said } = await runCli(['schedule', 'pause', id]);
+    expect([status, said]).toEqual([1, expect.stringContaining('No schedule')]);
+    await s3.close();
+  });
+
   it('limit the bytes of the files of a brand', async () => {
     const other = await makeBrand(app.context);
     const otherKey = await other.key('brand');
-    await cli('plan', 'set', '--brand', other.id, '--plan', 'growth', '--storage-gb', '1');
     const { db } = app.context.postgres;
+    const plans = async () => (await listSubscriptions(db, other.id)).map(({ plan }) => plan);
+    const before = await plans();
+    await cli('plan', 'set', '--brand', other.id, '--storage-gb', '1');
+    expect(await plans()).toEqual(before);
+    expect((await runCli(['plan', 'set', '--brand', other.id, '--credits', '5'])).said).toContain('--plan');
     expect((await upload(app, otherKey, file('two words', 'words.txt'))).status).toBe(201);
     await db.updateTable('brands').set({ maxStorageBytes: 1 }).where('id', '=', other.id).execute();
     const refused = await upload(app, otherKey, file('two words', 'words.txt'));
     expect([refused.status, refused.body.code, refused.body.limit]).toEqual([403, 'STORAGE_LIMIT_REACHED', 1]);
-    await cli('plan', 'set', '--brand', other.id, '--plan', 'growth', '--storage-gb', '0');
+    await cli('plan', 'set', '--brand', other.id, '--storage-gb', '0');
     expect((await upload(app, otherKey, file('two words', 'words.txt'))).status).toBe(201);
     expect((await send(`${app.url}/v1/assets`, otherKey, 'GET')).body.pagination.total).toBe(2);
   });

@@ -7,6 +7,7 @@ import { type Problem, validationError } from '../../kit/values/errors.ts';
 import type { Clause, ListClauses } from '../search/query.ts';
 import { NumbersText } from '../search/request-body.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
+import type { WorkGate } from '../search/search-work.ts';
 
 const Pks = z.array(z.number());
 const Texts = z.array(z.string());
@@ -76,6 +77,8 @@ const CACHED = 2_000_000;
 const MAX_AGE_MS = 500;
 const CACHED_ROSTERS = 200;
 const CACHED_VERSIONS = 10_000;
+/** Creators that are read from PostgreSQL for the work of a plain search; a brand reads lists of so many at once. */
+const READ_PER_UNIT = 5_000;
 
 type Query = Pick<CreatorSearchQuery, 'in_list' | 'not_in_list' | 'exclude_pks' | 'exclude_roster'>;
 
@@ -145,9 +148,10 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
 
 /**
  * Reads the lists and the roster that searches name. A list's version is read at most twice a second, so a change counts
- * within a second in every process, and at once in the one that made it. Its creators are cached by version.
+ * within a second in every process, and at once in the one that made it. Its creators are cached by version. `work` bounds
+ * what a brand reads at once.
  */
-export function openLists(db: Db) {
+export function openLists(db: Db, work: WorkGate) {
   const known = new LRUCache<string, List>({ maxSize: CACHED, sizeCalculation: ({ size }) => size + 1 });
   const versions = new LRUCache<string, ListVersion>({ max: CACHED_VERSIONS, ttl: MAX_AGE_MS });
   const rosters = new LRUCache<string, Roster>({ max: CACHED_ROSTERS });
@@ -160,10 +164,10 @@ export function openLists(db: Db) {
     return found;
   }
 
-  async function readList(brandId: string, id: string, version: number): Promise<List | undefined> {
+  async function readList(brandId: string, { id, version, creators }: Version): Promise<List | undefined> {
     const cached = known.get(`${id}@${version}`);
     if (cached) return cached;
-    const found = await findList(db, brandId, id);
+    const found = await work.run(brandId, creators / READ_PER_UNIT, () => findList(db, brandId, id));
     if (!found) return undefined;
     const parts = toChunks(found.pks, TERMS).map((some) => new NumbersText(some));
     const list = { id, version: found.version, size: found.pks.length, parts };
@@ -195,7 +199,7 @@ export function openLists(db: Db) {
       if (ids.length === 0 && !exclude_pks && !exclude_roster) return undefined;
       const found = new Map(ids.length === 0 ? [] : (await readVersions(brandId, ids)).map((row) => [row.id, row]));
       assertFound(query, found);
-      const lists = await Promise.all([...found.values()].map(({ id, version }) => readList(brandId, id, version)));
+      const lists = await Promise.all([...found.values()].map((row) => readList(brandId, row)));
       const byId = new Map(lists.flatMap((list) => (list ? [[list.id, list] as const] : [])));
       return toListed(query, byId, exclude_roster ? await loadRoster(brandId) : undefined);
     },

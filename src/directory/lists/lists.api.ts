@@ -11,6 +11,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { DirectoryCreator } from '../search/creator.shapes.ts';
 import { findCards } from '../search/pks.ts';
+import { measureLookUp } from '../search/search-work.ts';
 import {
   addCreators,
   createList,
@@ -218,10 +219,8 @@ const listOperations = [
       const { creators: total } = await creatorLists.get(postgres.db, caller.brandId, params.id);
       const page = toPage(query);
       const rows = await listCreators(postgres.db, caller.brandId, params.id, page);
-      const cards = await findCards(
-        directory,
-        rows.map(({ pk }) => pk),
-      );
+      const pks = rows.map(({ pk }) => pk);
+      const cards = await directory.work.run(caller.brandId, measureLookUp({ pks }), () => findCards(directory, pks));
       return {
         data: rows.map((row) => ({ ...toWire(row), creator: cards.get(row.pk) ?? null })),
         pagination: toPagination(page, total),
@@ -239,7 +238,7 @@ const listOperations = [
     item: CreatorsAdded,
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL'],
     hints,
-    lookUp: (context, { body }) => findNamed(context, body),
+    lookUp: (context, { caller, body }) => findNamed(context, caller.brandId, body),
     afterwards,
     apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
   }),
@@ -260,7 +259,7 @@ const listOperations = [
     response: z.object({ data: CreatorsAdded }),
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     hints,
-    receive: (context, _brandId, part) => receiveNames(context, part),
+    receive: receiveNames,
     release: async () => undefined,
     apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
     answer: (_context, data) => ({ data }),

@@ -20,6 +20,7 @@ import { type Runner, readFilters, withSaved } from '../saved-searches/filters.t
 import { type CreatorNames, findMatchingPks, findPks } from '../search/pks.ts';
 import { neededField } from '../search/plan.ts';
 import type { CreatorSearchQuery } from '../search/search.shapes.ts';
+import { measureLookUp, measureWork } from '../search/search-work.ts';
 import { settlePlan } from '../search/settle-plan.ts';
 import { measureLikeness, similarPks } from '../search/similar.ts';
 
@@ -102,6 +103,8 @@ export async function listCreators(db: Db, brandId: string, listId: string, { of
 export const MAX_LISTS = 200;
 export const MAX_CREATORS = 100_000;
 export const MAX_AT_ONCE = 1_000;
+/** Reading up to 100,000 pks runs beside no other search of the brand. */
+const OF_ALL_MATCHES = 32;
 
 const MAX_CSV_MB = 20;
 const MAX_CSV_BYTES = MAX_CSV_MB * 1024 * 1024;
@@ -140,17 +143,16 @@ async function findMatches(context: Context, caller: Runner, sent: CreatorSearch
   const snapshot = await directory.snapshot(query.directory_version);
   await directory.assertServes(snapshot, neededField(query));
   const { filter } = await settlePlan(context, caller, query, { snapshot });
-  const { similar_to: seeds } = query;
-  if (seeds) {
-    return await similarPks(
-      directory,
-      snapshot,
-      await measureLikeness(directory, snapshot, { pks: seeds, filter, bound: [] }),
-    );
-  }
-  const { total, pks } = await findMatchingPks(directory, snapshot, filter, MAX_CREATORS);
-  if (total > MAX_CREATORS) throw listFull(total);
-  return pks;
+  return await directory.work.run(caller.brandId, measureWork(query, filter) + OF_ALL_MATCHES, async () => {
+    const { similar_to: seeds } = query;
+    if (seeds) {
+      const likeness = await measureLikeness(directory, snapshot, { pks: seeds, filter, bound: [] });
+      return await similarPks(directory, snapshot, likeness);
+    }
+    const { total, pks } = await findMatchingPks(directory, snapshot, filter, MAX_CREATORS);
+    if (total > MAX_CREATORS) throw listFull(total);
+    return pks;
+  });
 }
 
 /** The pks of every match of a search in a body. */
@@ -184,8 +186,14 @@ export async function createList(
 }
 
 /** Finds creators by name or the address of their profile; `@` before a username is ignored. */
-export const findNamed = ({ directory }: Context, { pks, usernames }: CreatorNames): Promise<FoundCreators> =>
-  findPks(directory, { pks, usernames: usernames.map((name) => name.replace(/^@/, '')) });
+export async function findNamed(
+  { directory }: Context,
+  brandId: string,
+  { pks, usernames }: CreatorNames,
+): Promise<FoundCreators> {
+  const names = { pks, usernames: usernames.map((name) => name.replace(/^@/, '')) };
+  return await directory.work.run(brandId, measureLookUp(names), () => findPks(directory, names));
+}
 
 export async function addCreators(work: Work, id: string, by: string, { pks, notFound }: FoundCreators) {
   const old = await creatorLists.lock(work.db, work.brandId, id);
@@ -250,7 +258,11 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<CreatorNames & {
 }
 
 /** Reads a CSV and finds its creators, before the transaction. */
-export async function receiveNames(context: Context, { bytes }: FilePart): Promise<FoundCreators & { sha256: string }> {
+export async function receiveNames(
+  context: Context,
+  brandId: string,
+  { bytes }: FilePart,
+): Promise<FoundCreators & { sha256: string }> {
   const { sha256, ...named } = await readNames(bytes);
-  return { ...(await findNamed(context, named)), sha256 };
+  return { ...(await findNamed(context, brandId, named)), sha256 };
 }

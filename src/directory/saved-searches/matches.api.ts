@@ -6,6 +6,7 @@ import { clampedParameter, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { readForcedClauses } from '../search/forced-filters.ts';
 import { findUsernames } from '../search/pks.ts';
+import { measureLookUp } from '../search/search-work.ts';
 import { listMatches, putLook } from './matches.ts';
 import { findSavedSearch, toViewer } from './saved-searches.ts';
 
@@ -73,7 +74,10 @@ export const matchOperations = [
       const rows = await listMatches(postgres.db, id, Number(after), limit + 1);
       const page = rows.slice(0, limit);
       const pks = page.map(({ pk }) => pk);
-      const usernames = await findUsernames(directory, pks, await readForcedClauses(directory, caller));
+      const bound = await readForcedClauses(directory, caller);
+      const usernames = await directory.work.run(caller.brandId, measureLookUp({ pks }), () =>
+        findUsernames(directory, pks, bound),
+      );
       return {
         data: page.flatMap(({ pk, firstMatchedAt }) => {
           const username = usernames.get(pk);

@@ -52,7 +52,7 @@ export function openDirectory(elastic: Elastic, live: LiveIndex, db: Db, redis: 
     searching: { count: 0, begun: 0 },
     work: openWorkGate(),
     walks: openSlots(redis, 'walks', WALKS),
-    lists: openLists(db),
+    lists: openLists(db, openWorkGate()),
     live: () => live.get(),
     snapshot: async (pinned) => {
       const { index, kept } = await live.get();

@@ -118,6 +118,17 @@ const Values = z.object({
   engagement_rate: z.number().nullish(),
 });
 
+/** Each request repeats the lists. Those of a few together would take Elasticsearch from other brands. */
+const LISTED_IN_TURN = 1_000;
+
+/** Reads at once, or, over large lists, one after the other. */
+async function readEach<T>({ listed }: Filter, reads: readonly (() => Promise<T>)[]): Promise<T[]> {
+  if ((listed?.creators ?? 0) < LISTED_IN_TURN) return await Promise.all(reads.map((read) => read()));
+  const found: T[] = [];
+  for (const read of reads) found.push(await read());
+  return found;
+}
+
 type PreviewQuery = Pick<CreatorSearchQuery, 'facets' | 'facet_size' | 'facet_q' | 'stats'>;
 type Previewed = { total: number } & Pick<Preview, 'facets' | 'stats'>;
 
@@ -138,9 +149,9 @@ export function openFacets(counts: Counts) {
   /** Exact percentiles by the nearest rank, over the matches that have the value. Matches without it come last. */
   async function spread(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, average: number | null) {
     const having = countValued(await counts.level(snapshot, filter, sort));
-    const at = async (share: number) =>
+    const at = (share: number) => async () =>
       having === 0 ? null : await valueAt(elastic, snapshot, filter, sort, having - Math.ceil(share * having));
-    const [p10, p50, p90] = await Promise.all([at(0.1), at(0.5), at(0.9)]);
+    const [p10 = null, p50 = null, p90 = null] = await readEach(filter, [at(0.1), at(0.5), at(0.9)]);
     return { p10, p50, p90, mean: average === null ? null : Math.round(average * 10_000) / 10_000 };
   }
 
@@ -178,10 +189,10 @@ export function openFacets(counts: Counts) {
       }
       const total = answer.hits.total.value;
       if (stats) counts.keep(snapshot, filter, total);
-      const toSpread = (sort: Ranged, average: { value: number | null } | undefined) =>
+      const toSpread = (sort: Ranged, average: { value: number | null } | undefined) => () =>
         spread(elastic, snapshot, filter, sort, average?.value ?? null);
       const [followers, engagement] = stats
-        ? await Promise.all([toSpread('followers', mean_followers), toSpread('engagement', mean_engagement)])
+        ? await readEach(filter, [toSpread('followers', mean_followers), toSpread('engagement', mean_engagement)])
         : [];
       const previewed = { total, facets, ...(followers && engagement ? { stats: { followers, engagement } } : {}) };
       previews.set(key, previewed);

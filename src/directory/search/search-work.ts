@@ -28,8 +28,8 @@ const LARGE_FACET = 50;
 const countValues = ({ pks = [], usernames = [], emails = [] }: LookUpValues): number =>
   pks.length + usernames.length + emails.length;
 
-/** The price of a look-up, each value of which is sought and counted. */
-export const measureLookUp = (values: LookUpValues): number => 1 + countValues(values) * OF_VALUE;
+/** The price of a look-up, each value of which is sought and counted. That of a file runs alone. */
+export const measureLookUp = (values: LookUpValues): number => Math.min(1 + countValues(values) * OF_VALUE, UNDER_WAY);
 
 /** The price of a search in work, by what it asks for: clauses, lists, depth, facets, percentiles, likeness, values. */
 export function measureWork(query: CreatorSearchQuery, { clauses, listed }: Filter): number {

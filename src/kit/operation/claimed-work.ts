@@ -47,7 +47,7 @@ interface WorkPlan<Row extends DueRow> extends JobPlan {
   isOn?: (config: Context['config']) => boolean;
   /** Turns of one process at once. */
   places: number;
-  /** Places that one brand may have, at most half of all. */
+  /** Places that one brand may have, at most half of all; one as long as half of all are taken. */
   placesOfBrand?: number;
   /** For the log of failures, such as `reading the orders of a store`. */
   doing: string;
@@ -170,6 +170,7 @@ function openTurns<Row extends DueRow>(context: Context, plan: WorkPlan<Row>, st
       turn: randomBase62(12),
       places: Math.min(most, places - running.size),
       placesOfBrand,
+      shared: Math.max(1, Math.floor(places / 2)),
       // Its own rows stay its own after an outage in which no claim could be renewed.
       running: [...running.keys()],
     });
@@ -204,7 +205,7 @@ function openTurns<Row extends DueRow>(context: Context, plan: WorkPlan<Row>, st
 
 /**
  * Declares work on due rows. Several workers may run it: a row has one turn at a time, several rows have theirs at once,
- * and no brand has more than its places. What a dead worker was doing is taken up by another after
+ * and no brand has more than its places, or than one beside half of all. What a dead worker was doing is taken up by another after
  * `WORKER_LOST_AFTER_MS`.
  */
 export function claimedWork<Row extends DueRow>(plan: WorkPlan<Row>): ClaimedWork {

@@ -159,7 +159,7 @@ export async function runOnce(
   const { brandId, keyId } = caller;
   const { idempotencyKey: key, requestId } = circumstances;
   const now = clock.now();
-  return await transact(postgres.db, async (trx) => {
+  const run = async (trx: Db): Promise<Buffer> => {
     if (key !== undefined) {
       const claim = { brandId, key, requestHash: hashRequest(request), now, oldest: oldestAt(now) };
       const stored = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
@@ -178,7 +178,8 @@ export async function runOnce(
       }
       return bytes;
     });
-  });
+  };
+  return await postgres.changes.run(brandId, () => transact(postgres.db, run));
 }
 
 export const forgetIdempotencyKeys: Job = {

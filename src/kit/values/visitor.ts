@@ -59,9 +59,12 @@ export function detectAgent(userAgent: string | undefined): Agent {
   return agent;
 }
 
-export function isPrefetch(headers: PurposeHeaders): boolean {
-  const purpose = headers['sec-purpose'] ?? headers.purpose ?? headers['x-purpose'] ?? headers['x-moz'];
-  return typeof purpose === 'string' && /^(?:prefetch|prerender|preview)/i.test(purpose);
+const EARLY = /\b(?:prefetch|prerender|preview)\b/i;
+
+/** True if any of the headers says so, wherever in its list. */
+export function isPrefetch({ 'sec-purpose': sec, purpose, 'x-purpose': safari, 'x-moz': firefox }: PurposeHeaders) {
+  if ((sec ?? purpose ?? safari ?? firefox) === undefined) return false;
+  return EARLY.test(`${sec} ${purpose} ${safari} ${firefox}`);
 }
 
 /** Headers by which browsers say what a request is for. */

@@ -12,6 +12,7 @@ import { ListQuery, type ListWindow, listSchema, timestamp } from '../../kit/val
 import { toWire } from '../../kit/values/wire.ts';
 import { endPersonAccess } from './end-access.ts';
 import { addPasskey, beginPasskey, deletePasskey, passkeys } from './passkeys.ts';
+import { assertFresh } from './sessions.ts';
 
 const name = z
   .string()
@@ -128,15 +129,19 @@ const passkeyOperations = [
     path: '/v1/passkeys/challenge',
     tag,
     summary: 'Start registering a passkey',
-    description: 'Returns the options for the browser. The challenge works once, within five minutes.',
+    description:
+      'Returns the options for the browser. The challenge works once, within five minutes. Your session must have begun ' +
+      'in the last 15 minutes.',
     callers: ['session'],
     body: PasskeyBegin,
     response: PasskeyOptions,
+    errors: ['SIGN_IN_AGAIN'],
     hints: OWN_HINTS,
     lookUp: getApiUrl,
-    apply: async (work, { caller, body }, apiUrl) => ({
-      data: await beginPasskey(work, requirePerson(caller), body.origin, apiUrl),
-    }),
+    apply: async (work, { caller, body }, apiUrl) => {
+      await assertFresh(work.db, work.brandId, caller.keyId, work.now);
+      return { data: await beginPasskey(work, requirePerson(caller), body.origin, apiUrl) };
+    },
   }),
   write({
     id: 'create_passkey',

@@ -4,6 +4,7 @@ import type { PasskeysTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
@@ -159,6 +160,7 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
     transports: transports ?? [],
   });
   work.audit({ resourceId: row.id, old: null, new: { id: row.id, personId: person.id, name } });
+  await queueMail(work, { kind: 'passkey_added', to: person.email, subjectRow: row.id, params: { name } });
   return row;
 }
 

@@ -36,9 +36,27 @@ const signIn = template({
   }),
 });
 
+/** Tells a person of a passkey, which somebody else with their session may have added. */
+const passkeyAdded = template({
+  audience: 'brand',
+  params: z.object({ name: z.string() }),
+  write: ({ name }, { brandName, createdAt, appUrlOf }) => ({
+    subject: `A passkey was added to your account at ${brandName}`,
+    paragraphs: [
+      'It can sign in as you. If you did not add it, remove it: that ends your other sessions and what you let in.',
+    ],
+    facts: [
+      ['Passkey', name],
+      ['Added', timeText(createdAt)],
+    ],
+    action: { label: 'See your passkeys', url: appUrlOf('settings') },
+  }),
+});
+
 export const peopleMails = mails({
   invitation,
   sign_in: signIn,
+  passkey_added: passkeyAdded,
 });
 
 declare module '../../kit/mail/kinds.ts' {

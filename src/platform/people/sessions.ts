@@ -147,6 +147,18 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
   return { id, secret };
 }
 
+/** So long after signing in may a session make what outlives it. */
+const FRESH_MS = 15 * MINUTE_MS;
+
+/** Whoever took a session must not make a passkey of it, which would stay when its person signs out everywhere. */
+export async function assertFresh(db: Db, brandId: string, keyId: string, now: Date): Promise<void> {
+  const since = new Date(now.getTime() - FRESH_MS);
+  const own = db.selectFrom('apiKeys').select('id').where('brandId', '=', brandId).where('id', '=', keyId);
+  if (await isFound(own.where('createdAt', '>', since))) return;
+  const message = `You signed in more than ${FRESH_MS / MINUTE_MS} minutes ago. Sign out and in again, then add the passkey.`;
+  throw new ApiError('SIGN_IN_AGAIN', message);
+}
+
 /** Signs in by a token that was displayed, or by one from a mail. */
 export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
   const now = clock.now();

@@ -58,7 +58,7 @@ const GIGABYTE = 1_000_000_000;
 
 interface PlanOptions {
   brand?: string;
-  plan: PlanName;
+  plan?: PlanName;
   status?: SubscriptionStatus;
   credits?: number;
   kind?: KeyKind;
@@ -155,9 +155,9 @@ export function brandCommands(program: Command): void {
     .command('plan')
     .description('plans')
     .command('set')
-    .description('set the plan of a brand; every process applies it within a second')
+    .description('set the plan of a brand, its storage, or both; every process applies it within a second')
     .addOption(brandOption())
-    .addOption(planOption().makeOptionMandatory())
+    .addOption(planOption())
     .addOption(statusOption())
     .option(
       '--credits <number>',
@@ -170,18 +170,23 @@ export function brandCommands(program: Command): void {
       'the most that its files may have together; 0: no limit',
       wholeNumber(0, 1_000_000),
     )
-    .action((options: PlanOptions) =>
-      withEngines(async (engines) => {
+    .action((options: PlanOptions, command: Command) => {
+      const { plan, storageGb, status, credits } = options;
+      if (plan === undefined && (storageGb === undefined || status !== undefined || credits !== undefined)) {
+        command.error("error: missing option '--plan <plan>'; only --storage-gb goes without it");
+      }
+      return withEngines(async (engines) => {
         const brand = await getBrand(engines.db, options.brand);
-        if (options.storageGb !== undefined) {
-          await setStorageLimit(engines.db, brand.id, options.storageGb === 0 ? null : options.storageGb * GIGABYTE);
+        if (storageGb !== undefined) {
+          await setStorageLimit(engines.db, brand.id, storageGb === 0 ? null : storageGb * GIGABYTE);
         }
-        const change = { plan: options.plan, status: options.status, monthlyCredits: options.credits };
+        if (plan === undefined) return;
+        const change = { plan, status, monthlyCredits: credits };
         for (const subscription of await listSubscriptions(engines.db, brand.id)) {
           if (options.kind && options.kind !== subscription.kind) continue;
           await setPlan(engines, subscription.id, change);
           around().out.write(`${subscription.id}\n`);
         }
-      }),
-    );
+      });
+    });
 }

@@ -8,8 +8,12 @@ import { jsonOption, printList } from './table.ts';
 
 const COLUMNS = ['id', 'kind', 'brand', 'next_at', 'error', 'paused_at'] as const;
 
-/** The tables of what brands have run again and again. */
-const TABLES = ['export_schedules', 'reports', 'alerts'] as const;
+/** The tables of what brands have run again and again, with a condition for the rows that are still there. */
+const TABLES = [
+  ['export_schedules', sql`deleted_at is null`],
+  ['reports', sql`true`],
+  ['alerts', sql`true`],
+] as const;
 
 interface Scheduled {
   id: string;
@@ -39,9 +43,9 @@ async function list({ db }: CommandEngines, options: { brand?: string; json?: bo
 
 async function setPaused({ db, clock }: CommandEngines, id: string, isPaused: boolean): Promise<void> {
   const pausedAt = isPaused ? clock.now() : null;
-  for (const table of TABLES) {
+  for (const [table, isThere] of TABLES) {
     const { numAffectedRows = 0n } = await sql`
-      update ${sql.table(table)} set paused_at = ${pausedAt}::timestamptz where id = ${id}`.execute(db);
+      update ${sql.table(table)} set paused_at = ${pausedAt}::timestamptz where id = ${id} and ${isThere}`.execute(db);
     if (numAffectedRows > 0n) {
       around().err.write(`${id} ${isPaused ? 'is paused' : 'runs again'}.\n`);
       return;

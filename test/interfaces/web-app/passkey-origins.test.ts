@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
 import { newPasskey } from '../../harness/platform/authenticator.ts';
 import { type SignedIn, signIn } from '../../harness/platform/session.ts';
 
@@ -67,5 +68,26 @@ describe('a passkey', () => {
       expect(body.details[0].message).toContain(`must be ${OWN}`);
     }
     expect((await session.get('/v1/passkeys')).body.data).toEqual([]);
+  });
+});
+
+describe('a session', () => {
+  it('adds a passkey only within 15 minutes of signing in, so that who took it keeps nothing, and its person is mailed', async () => {
+    const clock = { aheadMs: 0, now: () => new Date(Date.now() + clock.aheadMs) };
+    const app = await startApp({ clock });
+    try {
+      const own = await makeBrand(app.context);
+      const [taken, origin] = [await signIn(app, own.id), 'http://localhost:8080'];
+      await make(taken, 'localhost', origin);
+      const { email } = (await taken.get('/v1/session')).body.data.person;
+      const mails = (await mailsOf(app.context, own.id)).filter(({ kind }) => kind === 'passkey_added');
+      expect(mails.map(({ to, text }) => [to, text.includes('laptop')])).toEqual([[email, true]]);
+      clock.aheadMs = 15 * 60_000;
+      const { status, body } = await taken.send('POST', '/v1/passkeys/challenge', { origin });
+      expect([status, body.code]).toEqual([403, 'SIGN_IN_AGAIN']);
+      await make(await signIn(app, own.id), 'localhost', origin);
+    } finally {
+      await app.close();
+    }
   });
 });

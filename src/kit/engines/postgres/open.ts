@@ -11,6 +11,7 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { openPlaces, type Places } from '../../values/places.ts';
 import type { Database } from './database.ts';
 import { isStandby, openHosts } from './hosts.ts';
 import { forgetPrepared } from './prepared.ts';
@@ -30,6 +31,8 @@ export interface Exports {
 
 export interface Postgres {
   db: Db;
+  /** Transactions of a brand's changes: at most half of the connections, so that some are left to other brands. */
+  changes: Places;
   exports: Exports;
   /** For reads that decide nothing, such as metrics and `ledger verify`: a replica, if there is one. It may lag. */
   reads: Db;
@@ -189,8 +192,19 @@ function openDb(url: string, options: DbOptions): Db {
 const EXPORTS = 3;
 /** Ends the snapshot of a process that disappeared. Slow readers are disconnected long before. */
 const EXPORT_IDLE_MS = 600_000;
+/** A change that waits for longer behind others of its brand is refused. */
+const CHANGE_WAITS_MS = 10_000;
 /** Beside exports, on a replica. */
 const READS = 2;
+
+const tooManyChanges = () =>
+  new ApiError(
+    'RATE_LIMITED',
+    'Your other changes take all the connections that a brand may have; try again shortly.',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  );
 
 export interface PostgresOptions {
   /** The most connections of this process. */
@@ -205,12 +219,14 @@ export interface PostgresOptions {
 export function openPostgres(url: string, { max = 13, readUrl, onError, waitMs }: PostgresOptions = {}): Postgres {
   const most = Math.min(EXPORTS, Math.ceil(max / 5));
   const exportOptions = { max: most, onError, waitMs, idleInTransactionMs: EXPORT_IDLE_MS };
-  const db = openDb(url, { max: Math.max(1, max - most), onError, waitMs, prepares: true });
+  const connections = Math.max(1, max - most);
+  const db = openDb(url, { max: connections, onError, waitMs, prepares: true });
   const exports = openDb(url, exportOptions);
   const replica =
     readUrl === undefined ? undefined : openDb(readUrl, { ...exportOptions, max: most + READS, anyHost: true });
   return {
     db,
+    changes: openPlaces(Math.max(1, Math.floor(connections / 2)), CHANGE_WAITS_MS, tooManyChanges),
     reads: replica ?? db,
     exports: {
       current: async () => (replica && (await hasCaughtUp(replica, db)) ? replica : exports),

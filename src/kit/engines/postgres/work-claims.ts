@@ -27,6 +27,8 @@ interface ClaimRequest {
   places: number;
   /** Places that one brand may have. */
   placesOfBrand: number;
+  /** Once so many places are taken, each brand may have one, so that a few brands whose turns hang leave some to others. */
+  shared: number;
   /** The rows of the process's running turns. */
   running: readonly DueRow[];
 }
@@ -36,8 +38,9 @@ interface ClaimRequest {
  * first of every other brand.
  */
 export async function claimRows(db: Db, request: ClaimRequest): Promise<Claim[]> {
-  const { work, due, now, until, turn, places, placesOfBrand, running } = request;
+  const { work, due, now, until, turn, places, placesOfBrand, shared, running } = request;
   const brandIds = running.map(({ brandId }) => brandId);
+  const most = running.length < shared ? placesOfBrand : 1;
   const { rows } = await sql<Claim>`
     with running as (
       select brand_id, count(*) as turns from unnest(${brandIds}::text[]) as brand_id group by brand_id
@@ -47,16 +50,19 @@ export async function claimRows(db: Db, request: ClaimRequest): Promise<Claim[]>
           where claim.work = ${work} and claim.row_id = due.id and claim.until > ${now})
         and due.id <> all(${running.map(({ id }) => id)}::text[])
         and not exists (select from running
-          where running.brand_id = due.brand_id and running.turns >= ${placesOfBrand}::int)
+          where running.brand_id = due.brand_id and running.turns >= ${most}::int)
         and ${notOfSuspended('due.brand_id')}
       limit ${places}::int
     ), placed as (
       select free.*, coalesce(running.turns, 0) + row_number() over (partition by free.brand_id order by position) as place
       from free left join running using (brand_id)
+    ), taken as (
+      select placed.*, ${running.length}::int + row_number() over (order by place, position) as taken from placed
     )
     insert into work_claims as claim (work, row_id, brand_id, turn, until)
-    select ${work}, id, brand_id, ${turn}, ${until} from placed
-    where brand_id is null or place <= ${placesOfBrand}::int order by place, position
+    select ${work}, id, brand_id, ${turn}, ${until} from taken
+    where brand_id is null or place = 1 or (place <= ${placesOfBrand}::int and taken <= ${shared}::int)
+    order by place, position
     on conflict (work, row_id) do update set turn = excluded.turn, until = excluded.until where claim.until <= ${now}
     returning row_id as id, brand_id, turn, failures`.execute(db);
   return rows;
