@@ -164,7 +164,7 @@ export function openLists(db: Db, work: WorkGate) {
     return found;
   }
 
-  async function readList(brandId: string, { id, version, creators }: Version): Promise<List | undefined> {
+  async function readList(brandId: string, { id, version, creators }: ListVersion): Promise<List | undefined> {
     const cached = known.get(`${id}@${version}`);
     if (cached) return cached;
     const found = await work.run(brandId, creators / READ_PER_UNIT, () => findList(db, brandId, id));
