@@ -35,7 +35,7 @@ BEGIN
   RETURN last.salt;
 END $$;
 
--- Columns that are long are looked for together, because most rows have none or one of them.
+-- Columns that are long are looked for together, because most rows have none or one of them. They become hashes first (0132).
 CREATE OR REPLACE FUNCTION sealed_facts(table_name text, written jsonb) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   columns text[] := sealed_columns(table_name);
@@ -47,15 +47,15 @@ BEGIN
     OR table_name = 'webhook_subscriptions' AND written ->> 'deleted_at' IS NOT NULL THEN
     RETURN NULL;
   END IF;
-  IF columns IS NOT NULL THEN
-    facts := coalesce((SELECT jsonb_object_agg(key, value) FROM jsonb_each(facts) WHERE key = ANY (columns)), '{}');
-  END IF;
   IF facts ?| longs THEN
     FOREACH long IN ARRAY longs LOOP
       IF facts ? long THEN
         facts := facts || jsonb_build_object(long, 'sha256:' || sealed_digest(facts -> long));
       END IF;
     END LOOP;
+  END IF;
+  IF columns IS NOT NULL THEN
+    facts := coalesce((SELECT jsonb_object_agg(key, value) FROM jsonb_each(facts) WHERE key = ANY (columns)), '{}');
   END IF;
   RETURN facts;
 END $$;
