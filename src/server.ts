@@ -19,14 +19,15 @@ const shutdown = openShutdown(STOP_WITHIN_MS);
 
 /** All nouns, doors and engines take a second to load: not before the arguments are read, and while engines start. */
 async function loadServer() {
-  const [apps, checks, jobs, migrations, opening] = await Promise.all([
+  const [apps, checks, erasures, jobs, migrations, opening] = await Promise.all([
     import('./process/apps.ts'),
     import('./process/check-engines.ts'),
+    import('./affiliates/data-requests/erase-again.ts'),
     import('./process/jobs.ts'),
     import('./process/migrate.ts'),
     import('./process/open-context.ts'),
   ]);
-  return { ...apps, ...checks, ...jobs, ...migrations, ...opening };
+  return { ...apps, ...checks, ...erasures, ...jobs, ...migrations, ...opening };
 }
 
 /** Builds the web app; true if it is built. If that fails, the reason is reported, and /app says that it is not. */
@@ -74,6 +75,7 @@ async function main(): Promise<void> {
   }
   await step('Migrating', () => server.migrate(context, report));
   await readClock();
+  await server.eraseAgain(context);
   /** Undefined while it is being built. */
   let hasWebApp: boolean | undefined;
   void building.then((isBuilt) => {

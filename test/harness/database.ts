@@ -38,6 +38,10 @@ async function create(prefix: string, template?: string): Promise<TestDatabase> 
 /** A migrated database of its own, for what works on the rows of all brands or locks whole tables. */
 export const makeDatabase = (prefix: string): Promise<TestDatabase> => create(prefix, inject('template'));
 
+/** A copy of another as it is now, to which nobody may be connected. */
+export const copyDatabase = (prefix: string, of: TestDatabase): Promise<TestDatabase> =>
+  create(prefix, new URL(of.url).pathname.slice(1));
+
 /** One without a table. */
 export const makeEmptyDatabase = (prefix: string): Promise<TestDatabase> => create(prefix);
 

@@ -31,6 +31,7 @@ describe('the brand', () => {
       settings: {
         auto_approve_commissions: false,
         require_payment_profile: false,
+        bookkeeping_years: 10,
         default_commission_rate: 0,
         currency: 'USD',
         time_zone: 'UTC',

@@ -134,6 +134,12 @@ export const NAVIGATION = [
       { to: '/requests', label: 'API requests', page: page(() => import('./pages/requests.tsx'), 'Requests') },
       { to: '/agents', label: 'Agents', page: page(() => import('./pages/agents.tsx'), 'Agents') },
       { to: '/people', label: 'People', page: page(() => import('./pages/people.tsx'), 'People') },
+      {
+        to: '/rights',
+        label: 'People’s rights',
+        hint: 'Who asked to be erased, or what is kept of them',
+        page: page(() => import('./pages/rights.tsx'), 'Rights'),
+      },
       { to: '/audit', label: 'Audit log', page: page(() => import('./pages/audit.tsx'), 'Audit') },
       { to: '/settings', label: 'Settings', page: page(() => import('./pages/settings.tsx'), 'Settings') },
     ],

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import {
@@ -12,8 +14,10 @@ import {
   eraseTexts,
   forgetSeals,
   type Leftovers,
+  listAddresses,
   listRows,
   type Removed,
+  ROWS_AT_ONCE,
   redactMentions,
   type TakenRow,
   takeImportFiles,
@@ -23,30 +27,51 @@ import {
 export interface BuyerSelector {
   email: string | null;
   integrationId: string | null;
+  /** Hashes of addresses, as hex, of an erasure that is made again. */
+  hashes: readonly string[];
   /** Ids of ours or of the store. */
   orderIds: readonly string[] | null;
+  /** Id of an order or of a customer of creators: all orders of the same person. */
+  customerOf: string | null;
   /** `both`: orders of the address that have one of the ids; `either`: as a store lists them. */
   join: 'both' | 'either' | 'store';
 }
 
-/** Matches the orders of a buyer; `hash` is that of their address. */
+/** Matches the orders of a buyer; `hashes` are those of their addresses. */
 function matchesBuyer(
   brandId: string,
-  { integrationId, orderIds, join }: BuyerSelector,
-  hash: Buffer | null,
+  { integrationId, orderIds, customerOf, join }: BuyerSelector,
+  hashes: readonly Buffer[],
 ): RawBuilder<boolean> {
   const ofStore = integrationId === null ? sql`true` : sql`own.integration_id = ${integrationId}`;
-  const byEmail = sql`own.customer_hash = ${hash}::bytea`;
+  const byEmail = sql`own.customer_hash = any(${[...hashes]}::bytea[])`;
   const ids = [...(orderIds ?? [])];
   const byId = sql`(own.id = any(${ids}::text[]) or own.order_id = any(${ids}::text[]))`;
-  const parts = [...(hash === null ? [] : [byEmail]), ...(orderIds === null ? [] : [byId])];
+  const bySame = sql`(${customerOf} in (own.id, own.customer_id) or own.customer_hash in (
+    select customer_hash from orders where brand_id = ${brandId} and ${customerOf} in (id, customer_id)
+    union select decode(key, 'hex') from customer_keys
+      where brand_id = ${brandId} and kind = 'email' and customer_id = ${customerOf}))`;
+  const parts = [
+    ...(hashes.length === 0 ? [] : [byEmail]),
+    ...(orderIds === null ? [] : [byId]),
+    ...(customerOf === null ? [] : [bySame]),
+  ];
   const operator = join === 'both' ? sql` and ` : sql` or `;
   const isTheirs = join === 'store' ? sql`true` : parts.length === 0 ? sql`false` : sql.join(parts, operator);
   return sql`own.brand_id = ${brandId} and ${ofStore} and (${isTheirs}) and own.erased_by is null`;
 }
 
-async function hashBuyer(db: Db, secrets: Secrets, { email }: BuyerSelector): Promise<Buffer | null> {
-  return email === null ? null : hashEmail(await getSalt(db, secrets), email);
+async function hashBuyer(db: Db, secrets: Secrets, { email, hashes }: BuyerSelector): Promise<Buffer[]> {
+  const known = hashes.map((hash) => Buffer.from(hash, 'hex'));
+  return email === null ? known : [hashEmail(await getSalt(db, secrets), email), ...known];
+}
+
+/** The addresses that these are hashes of, as far as imports, events, mails and the audit log have them in clear. */
+async function findAddresses(db: Db, brandId: string, secrets: Secrets, hashes: readonly string[]): Promise<string[]> {
+  if (hashes.length === 0) return [];
+  const salt = await getSalt(db, secrets);
+  const addresses = await listAddresses(db, brandId);
+  return addresses.filter((address) => hashes.includes(hashEmail(salt, address).toString('hex')));
 }
 
 /** Everything that is kept of a buyer, by table. */
@@ -57,17 +82,21 @@ export async function takeBuyerRows(
   selector: BuyerSelector,
 ): Promise<Map<string, TakenRow[]>> {
   const orders = await listRows(db, 'orders', matchesBuyer(brandId, selector, await hashBuyer(db, secrets, selector)));
-  const ids = orders.flatMap(({ customer_id: id }) => (typeof id === 'string' ? [id] : []));
+  const ids = [...orders.map(({ customer_id: id }) => id), selector.customerOf].filter((id) => typeof id === 'string');
   const ofThem = sql`own.brand_id = ${brandId} and own.id = any(${ids}::text[])`;
+  const orderIds = orders.map(({ id }) => id);
+  const ofOrders = sql`own.brand_id = ${brandId} and own.order_id = any(${orderIds}::text[])`;
   return new Map([
     ['orders', orders],
     ['customers', ids.length === 0 ? [] : await listRows(db, 'customers', ofThem)],
+    ['order_journeys', await listRows(db, 'order_journeys', ofOrders)],
   ]);
 }
 
 interface ErasedOrder {
   id: string;
   customerId: string | null;
+  oldHash: Buffer | null;
 }
 
 /**
@@ -80,14 +109,19 @@ async function eraseOrders(
   isTheirs: RawBuilder<boolean>,
 ): Promise<ErasedOrder[]> {
   const { rows } = await sql<ErasedOrder>`
-    with theirs as materialized (select own.id, own.customer_hash from orders as own where ${isTheirs} for update),
-    fresh as materialized (
-      select customer_hash, sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())) as hash
-      from (select distinct customer_hash from theirs where customer_hash is not null) as one)
-    update orders set customer_email = null, customer_hash = fresh.hash, customer_id_hash = null, erased_by = ${requestId},
-      updated_at = ${now}
-    from theirs left join fresh using (customer_hash)
-    where orders.brand_id = ${brandId} and orders.id = theirs.id returning orders.id, orders.customer_id`.execute(db);
+    select own.id, own.customer_id, own.customer_hash as old_hash from orders as own where ${isTheirs} for update`.execute(
+    db,
+  );
+  const fresh = new Map(rows.map(({ oldHash }) => [oldHash?.toString('hex'), randomBytes(32)]));
+  const toFresh = ({ oldHash }: ErasedOrder) =>
+    oldHash === null ? null : (fresh.get(oldHash.toString('hex')) ?? null);
+  for (const part of toChunks(rows, ROWS_AT_ONCE)) {
+    await sql`
+      update orders set customer_email = null, customer_hash = given.hash, customer_id_hash = null, erased_by = ${requestId},
+        updated_at = ${now}
+      from unnest(${part.map(({ id }) => id)}::text[], ${part.map(toFresh)}::bytea[]) as given (id, hash)
+      where orders.brand_id = ${brandId} and orders.id = given.id`.execute(db);
+  }
   return rows;
 }
 
@@ -95,13 +129,13 @@ async function eraseOrders(
 async function eraseCustomers(
   { db, brandId, now }: Work,
   ids: readonly string[],
-  hash: Buffer | null,
+  hashes: readonly Buffer[],
 ): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with theirs as materialized (
       select id from customers where brand_id = ${brandId} and (id = any(${[...ids]}::text[]) or id in (
         select customer_id from customer_keys
-        where brand_id = ${brandId} and kind = 'email' and key = encode(${hash}::bytea, 'hex')))),
+        where brand_id = ${brandId} and kind = 'email' and key = any(${hashes.map((hash) => hash.toString('hex'))}::text[])))),
     unkeyed as (
       delete from customer_keys where brand_id = ${brandId} and kind in ('email', 'customer_id')
         and customer_id in (select id from theirs))
@@ -116,17 +150,17 @@ export async function eraseBuyer(
   secrets: Secrets,
   selector: BuyerSelector,
   requestId: string,
-): Promise<{ removed: Removed; leftovers: Leftovers }> {
+): Promise<{ removed: Removed; leftovers: Leftovers; hashes: string[] }> {
   const { db, brandId } = work;
-  const hash = await hashBuyer(db, secrets, selector);
+  const hashes = await hashBuyer(db, secrets, selector);
   await beginErasing(db);
-  const orders = await eraseOrders(work, requestId, matchesBuyer(brandId, selector, hash));
+  const orders = await eraseOrders(work, requestId, matchesBuyer(brandId, selector, hashes));
   const ids = orders.map(({ id }) => id);
-  const bound = orders.flatMap(({ customerId }) => customerId ?? []);
+  const bound = [...orders.map(({ customerId }) => customerId), selector.customerOf].filter((id) => id !== null);
   const customers = await eraseCustomers(
     work,
     bound,
-    selector.join === 'both' && selector.orderIds !== null ? null : hash,
+    selector.join === 'both' && selector.orderIds !== null ? [] : hashes,
   );
   const deliveries = await sql`
     update store_deliveries as own set body = '', headers = '{}', reason = null, notes = '[]',
@@ -142,7 +176,8 @@ export async function eraseBuyer(
     select id from commissions where brand_id = ${brandId} and order_id = any(${ids}::text[])`.execute(db);
   await forgetSeals(work, 'orders', ids);
   await forgetSeals(work, 'customers', customers);
-  const names = selector.email === null ? [] : [selector.email];
+  const again = await findAddresses(db, brandId, secrets, selector.hashes);
+  const names = [...(selector.email === null ? [] : [selector.email]), ...again];
   const about = [...ids, ...customers, ...rows.map(({ id }) => id)];
   const traces = { ids: about, names, fields: CUSTOMER_FIELDS };
   const counts: Removed = {
@@ -157,5 +192,7 @@ export async function eraseBuyer(
   const mails = names.length === 0 ? [] : await deleteMails(work, null, names);
   await eraseTexts(work, names);
   await endErasing(db);
-  return { removed, leftovers: { files, mails } };
+  const same = selector.customerOf === null ? [] : orders.flatMap(({ oldHash }) => oldHash ?? []);
+  const told = [...hashes, ...same].map((hash) => hash.toString('hex'));
+  return { removed, leftovers: { files, mails }, hashes: [...new Set(told)] };
 }

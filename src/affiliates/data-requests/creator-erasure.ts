@@ -8,6 +8,7 @@ import { deactivateLink } from '../links/change-link.ts';
 import { listBalances, type PayeeBalance, toBalance } from '../payouts/balances.ts';
 import { lockPayees } from '../payouts/payouts.ts';
 import { reviewAll } from '../reviews/reviews.ts';
+import { type KeptBooks, takeBooks } from './books.ts';
 import {
   beginErasing,
   CREATOR_FIELDS,
@@ -29,6 +30,13 @@ import {
   takeImportFiles,
 } from './erase.ts';
 import { OF_CREATORS } from './personal-columns.ts';
+
+/** The outcome of an erasure, with its leftovers for a job and the record for the books. */
+export interface Erased {
+  removed: Removed;
+  leftovers: Leftovers;
+  kept?: KeptBooks | undefined;
+}
 
 /** All rows of a creator, by table. */
 export async function takeCreatorRows(db: Db, creator: Person): Promise<Map<string, TakenRow[]>> {
@@ -125,11 +133,12 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 export async function eraseCreator(
   work: Work,
   creator: CreatorRow,
-  { requestId, isForfeit }: { requestId: string; isForfeit: boolean },
-): Promise<{ removed: Removed; leftovers: Leftovers }> {
+  { requestId, isForfeit, isAgain }: { requestId: string; isForfeit: boolean; isAgain: boolean },
+): Promise<Erased> {
   const { db, brandId, now } = work;
   await lockBrandRoster(db, brandId);
-  await assertNothingDue(work, creator, isForfeit);
+  if (!isAgain) await assertNothingDue(work, creator, isForfeit);
+  const kept = await takeBooks(work, creator);
   const taken = await takeCreatorRows(db, creator);
   const merged = await db
     .selectFrom('creatorMerges')
@@ -158,7 +167,7 @@ export async function eraseCreator(
   // The row is written once more: the trigger kept its last address.
   await db.deleteFrom('creatorAddresses').where('brandId', '=', brandId).where('creatorId', '=', creator.id).execute();
   // Only now, so that their audit entries and events name nobody.
-  await rejectOpen(work, creator);
+  if (!isAgain) await rejectOpen(work, creator);
   await endParts(work, creator);
   for (const table of SEALED) {
     const keys = (taken.get(table) ?? []).map((row) => row[KEY_OF[table] ?? 'id']).filter(isText);
@@ -172,5 +181,5 @@ export async function eraseCreator(
   Object.assign(removed, await redactMentions(work, traces), await endCopies(work, traces));
   await eraseTexts(work, names);
   await endErasing(db);
-  return { removed, leftovers: { files, mails } };
+  return { removed, leftovers: { files, mails }, kept };
 }

@@ -3,16 +3,22 @@ import { act, create, get, list, read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { getIntegration } from '../stores/connections/connections.ts';
+import { refuseRequest } from './asked.ts';
+import { openBooks } from './books.ts';
 import { carryOutDataRequests, endDataRequests } from './data-requests.jobs.ts';
+import { dataRequestMails } from './data-requests.mails.ts';
 import {
+  Books,
   DataRequest,
   DataRequestCreate,
   DataRequestFile,
   DataRequestFilter,
+  DataRequestOpening,
+  DataRequestRefusal,
   Forfeit,
   toDataRequest,
 } from './data-requests.shapes.ts';
-import { carryOut, createRequest, listReceivers, readFileRows, dataRequests as rows } from './data-requests.ts';
+import { carryOut, createRequest, readFile, dataRequests as rows } from './data-requests.ts';
 
 const tag = "People's rights";
 const facts = { tag, forAgents: false, ownersOnly: true } as const;
@@ -68,15 +74,9 @@ const dataRequestOperations = [
     response: DataRequestFile,
     errors: ['NOT_FOUND'],
     handler: async ({ postgres, secrets, clock }, { caller: { brandId }, params }) => {
-      const found = await readFileRows(postgres.db, secrets, brandId, params.id, clock.now());
-      if (found === undefined) throw notFound('file');
-      const { row, taken } = found;
-      return {
-        request: { id: row.id, created_at: row.createdAt.toISOString() },
-        tables: Object.fromEntries([...taken].filter(([, some]) => some.length > 0)),
-        received_by: await listReceivers(postgres.db, brandId),
-        kept: toDataRequest(row).kept,
-      };
+      const file = await readFile(postgres.db, secrets, brandId, params.id, clock.now());
+      if (file === undefined) throw notFound('file');
+      return file;
     },
   }),
   act({
@@ -94,6 +94,31 @@ const dataRequestOperations = [
     apply: async (work, { params, body }, secrets) =>
       toDataRequest(await carryOut(work, secrets, params.id, body.forfeit ?? false)),
   }),
+  act({
+    ...facts,
+    id: 'refuse_data_request',
+    path: '/v1/data-requests/{id}/refuse',
+    summary: 'Refuse a request that waits',
+    description: 'Only one that is `open`. A creator who asked on their own page gets the reason by mail.',
+    body: DataRequestRefusal,
+    item: DataRequest,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+    apply: async (work, { params, body }) => toDataRequest(await refuseRequest(work, params.id, body.reason)),
+  }),
+  act({
+    ...facts,
+    id: 'open_data_request_books',
+    path: '/v1/data-requests/{id}/books',
+    callers: ['session'],
+    summary: 'What bookkeeping kept of an erased creator',
+    description:
+      'Name, address, payment address and signed contracts of a creator whom you paid, sealed until `books_until`. The audit log keeps who opened it and why.',
+    body: DataRequestOpening,
+    item: Books,
+    errors: ['NOT_FOUND'],
+    lookUp: async ({ secrets }) => secrets,
+    apply: async (work, { params, body }, secrets) => await openBooks(work, secrets, params.id, body.reason),
+  }),
 ] as const;
 
 export const dataRequestsNoun = noun({
@@ -102,4 +127,5 @@ export const dataRequestsNoun = noun({
   ids: { 'data-requests': 'drq' },
   operations: dataRequestOperations,
   jobs: [carryOutDataRequests, endDataRequests],
+  mails: dataRequestMails,
 });

@@ -6,7 +6,10 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { convertSeals } from '../ledger/convert-seals.ts';
+import { endParting } from '../stores/connections/parting.ts';
+import { endBooks } from './books.ts';
 import { carryOutRunning, FILE_KEPT_MS, letWait } from './data-requests.ts';
+import { appendErasures, ErasureLine } from './erasures-file.ts';
 
 /** Carries out what stores ask for, and what had to wait for the conversion of a brand's seals. */
 export const carryOutDataRequests = claimedWork({
@@ -33,14 +36,18 @@ export const carryOutDataRequests = claimedWork({
   },
 });
 
-const Leftovers = z.object({ files: z.array(z.string()), mails: z.array(z.string()) });
+const Leftovers = z.object({
+  files: z.array(z.string()),
+  mails: z.array(z.string()),
+  line: ErasureLine.nullable().default(null),
+});
 const AT_ONCE = 20;
 
-/** Removes files and mails of people who were erased, and forgets whom an access was about once its file has ended. */
+/** Removes files and mails of people who were erased, notes the erasures beside the assets, ends books, and forgets whom an access was about once its file has ended. */
 export const endDataRequests: Job = {
   name: 'end-data-requests',
   everyMs: 5_000,
-  asksFor: 'files and mails of people who were erased',
+  asksFor: 'files and mails of people who were erased, and what is kept for so long only',
   leaves: true,
   run: async ({ postgres: { db }, files, mailer, clock }) => {
     const rows = await db
@@ -49,12 +56,19 @@ export const endDataRequests: Job = {
       .where('leftovers', 'is not', null)
       .limit(AT_ONCE)
       .execute();
-    for (const { id, leftovers } of rows) {
-      const { files: keys, mails } = Leftovers.parse(leftovers);
+    const left = rows.map(({ id, leftovers }) => ({ id, ...Leftovers.parse(leftovers) }));
+    await appendErasures(
+      db,
+      files,
+      left.flatMap(({ line }) => line ?? []),
+    );
+    for (const { id, files: keys, mails } of left) {
       for (const key of keys) await files.remove(key);
       await mailer.remove(mails);
       await sql`update data_requests set leftovers = null where id = ${id}`.execute(db);
     }
+    await endBooks(db, clock.now());
+    await endParting(db, clock.now());
     const before = new Date(clock.now().getTime() - FILE_KEPT_MS);
     await sql`update data_requests set selector = null
       where selector is not null and state = 'done' and created_at < ${before}`.execute(db);

@@ -8,18 +8,20 @@ import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { PersonFilter } from '../../workflow/creators/creators.shapes.ts';
 
-export type DataRequestRow = Omit<Selectable<DataRequestsTable>, 'selector' | 'leftovers'>;
+export type DataRequestRow = Omit<Selectable<DataRequestsTable>, 'selector' | 'leftovers' | 'books'>;
 
 const KINDS = ['erasure', 'access'] as const;
 const SUBJECTS = ['creator', 'customer'] as const;
 const SOURCES = ['api', 'page', 'cli', 'shopify', 'woocommerce'] as const;
-const REQUEST_STATES = ['open', 'running', 'done'] as const;
+const REQUEST_STATES = ['open', 'running', 'done', 'refused'] as const;
 
 const kind = z
   .enum(KINDS)
   .describe('`erasure`: what is kept of a person goes. `access`: a file says what is kept.')
   .meta({ example: 'erasure' });
 const reason = z.string().trim().min(1).max(500);
+
+const Refusal = z.string().trim().min(1).max(1_000);
 
 const Removed = z
   .record(z.string(), z.number().int())
@@ -50,7 +52,7 @@ export const DataRequest = z
       .meta({ example: 'api' }),
     state: z
       .enum(REQUEST_STATES)
-      .describe('`open`: it waits for you. `running`: it is being carried out. `done`: it was.')
+      .describe('`open`: it waits for you. `running`: it is being carried out. `done`: it was. `refused`: you said no.')
       .meta({ example: 'done' }),
     creator_id: z
       .string()
@@ -69,6 +71,11 @@ export const DataRequest = z
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
     removed: Removed,
     kept: Kept,
+    refusal: Refusal.nullable().describe('Why you refused it; null otherwise.').meta({ example: null }),
+    books_until: timestamp
+      .nullable()
+      .describe('Until when your books keep name, address and contracts sealed; null if they keep nothing.')
+      .meta({ example: '2037-01-01T00:00:00.000Z' }),
   })
   .meta({ id: 'DataRequest' });
 
@@ -115,6 +122,12 @@ export const DataRequestCreate = z
         "Orders of one who bought, by our ids or the store's; with `customer_email` only those of that address.",
       )
       .meta({ example: ['5123456789'] }),
+    customer_of: z
+      .string()
+      .regex(/^(ord|cus)_\w{1,96}$/, 'must be the id of an order or of a customer')
+      .optional()
+      .describe('One who bought, by one of their orders or as a customer of a creator: all orders of the same person.')
+      .meta({ example: 'ord_0Uo3xK2mVdT2aXs7LpRb' }),
     reason: reason.optional().describe('Your own words on the request.').meta({ example: 'Asked by mail.' }),
     forfeit: Forfeit.optional(),
   })
@@ -129,18 +142,20 @@ const CREATOR_SELECTORS = ['creator_id', 'creator_email', 'creator_handle'] as c
 /** Throws unless the body names one person in one way. Returns which of the two it is. */
 export function readSubject(body: DataRequestCreate): 'creator' | 'customer' {
   const creators = CREATOR_SELECTORS.filter((name) => body[name] !== undefined);
+  const byId = body.customer_of !== undefined;
   const isCustomer = body.customer_email !== undefined || body.order_ids !== undefined;
-  if (creators.length + (isCustomer ? 1 : 0) !== 1) {
-    const [field = 'creator_id'] = creators;
-    const message = `must stand alone: send one of ${CREATOR_SELECTORS.join(', ')}, or customer_email and order_ids.`;
-    throw validationError([{ field, code: creators.length === 0 ? 'required' : 'conflicting', message }]);
+  const count = creators.length + (isCustomer ? 1 : 0) + (byId ? 1 : 0);
+  if (count !== 1) {
+    const [field = byId ? 'customer_of' : 'creator_id'] = creators;
+    const message = `must stand alone: send one of ${CREATOR_SELECTORS.join(', ')}, customer_of, or customer_email and order_ids.`;
+    throw validationError([{ field, code: count === 0 ? 'required' : 'conflicting', message }]);
   }
   if (!isCustomer && body.integration_id !== undefined) {
     throw validationError([
       { field: 'integration_id', code: 'conflicting', message: 'goes with customer_email or order_ids.' },
     ]);
   }
-  return isCustomer ? 'customer' : 'creator';
+  return isCustomer || byId ? 'customer' : 'creator';
 }
 
 const BOOKS = 'Books and figures name amounts and dates, under a pseudonym.';
@@ -162,10 +177,58 @@ const KEPT = {
   ],
 } as const;
 
+const listBooks = ({ booksUntil }: Pick<DataRequestRow, 'booksUntil'>) =>
+  booksUntil === null
+    ? []
+    : [
+        {
+          what: 'name, address, payment address and signed contracts, sealed in this request',
+          why: 'You paid this creator, and books say to whom. Only an owner opens it, with a reason.',
+          until: booksUntil.toISOString(),
+        },
+      ];
+
+export const DataRequestRefusal = z
+  .object({
+    reason: Refusal.describe('Why you refuse. It is mailed to the creator.').meta({
+      example: 'A claim is open in court.',
+    }),
+  })
+  .meta({ id: 'DataRequestRefusal' });
+
+export const DataRequestOpening = z
+  .object({ reason: reason.describe('Why you open it, for the audit log.').meta({ example: 'Tax audit of 2026.' }) })
+  .meta({ id: 'DataRequestOpening' });
+
+export const Books = z
+  .object({
+    email: z.string().nullable().describe('Mail address of the creator.').meta({ example: 'ana@example.com' }),
+    name: z.string().nullable().describe('Name of the creator.').meta({ example: 'Ana Ortiz' }),
+    legal_name: z.string().nullable().describe('Name by which they were paid.').meta({ example: 'Ana Maria Ortiz' }),
+    country: z.string().nullable().describe('Country by which they were paid.').meta({ example: 'ES' }),
+    payment_addresses: z
+      .array(z.string())
+      .describe('Addresses to which they were paid.')
+      .meta({ example: ['ana@pay.example'] }),
+    contracts: z
+      .array(
+        z.object({
+          id: z.string().describe('Id of the contract.').meta({ example: 'ctr_0Uo3xK2mVdT2aXs7LpRb' }),
+          title: z.string().describe('Title of the contract.').meta({ example: 'Summer 2026' }),
+          document: z.string().describe('The text that was signed.').meta({ example: '# Summer 2026' }),
+          signer_name: z.string().nullable().describe('Who signed.').meta({ example: 'Ana Ortiz' }),
+          signed_at: timestamp.nullable().describe('When it was signed.').meta({ example: '2026-05-01T10:00:00.000Z' }),
+        }),
+      )
+      .describe('Contracts that they signed.'),
+  })
+  .meta({ id: 'DataRequestBooks' });
+export type Books = z.output<typeof Books>;
+
 export const toDataRequest = ({ removed, ...row }: DataRequestRow) => ({
   ...toWire(row),
   removed: Removed.parse(removed),
-  kept: row.kind === 'erasure' && row.state !== 'done' ? [] : [...KEPT[row.subject]],
+  kept: row.kind === 'erasure' && row.state !== 'done' ? [] : [...listBooks(row), ...KEPT[row.subject]],
 });
 
 export const DataRequestFile = z

@@ -12,22 +12,28 @@ import type { Secrets } from '../../kit/values/secrets.ts';
 import { type CreatorRow, matchesPerson } from '../../workflow/creators/creators.ts';
 import { hasClearSeals } from '../ledger/convert-seals.ts';
 import { disconnectStore } from '../stores/connections/connect.ts';
+import { getIntegration } from '../stores/connections/connections.ts';
 import type { PersonWish } from '../stores/formats/provider.ts';
+import { toBookColumns } from './books.ts';
 import { eraseBuyer, takeBuyerRows } from './buyer-erasure.ts';
-import { assertNothingDue, eraseCreator, takeCreatorRows } from './creator-erasure.ts';
+import { assertNothingDue, type Erased, eraseCreator, takeCreatorRows } from './creator-erasure.ts';
+import { mailOwners } from './data-requests.mails.ts';
 import {
   type DataRequestCreate,
   type DataRequestFilter,
   type DataRequestRow,
   readSubject,
+  toDataRequest,
 } from './data-requests.shapes.ts';
-import type { Leftovers, Removed, TakenRow } from './erase.ts';
+import { listRows, type Removed, type TakenRow } from './erase.ts';
+import { type ErasureLine, toLine } from './erasures-file.ts';
 
-const DUE_MS = 30 * DAY_MS;
+/** The law gives the brand so long. */
+export const DUE_MS = 30 * DAY_MS;
 /** The file of an access, and the selector that it is made by. */
 export const FILE_KEPT_MS = 7 * DAY_MS;
 
-const SHOWN = [
+export const SHOWN = [
   'id',
   'brandId',
   'kind',
@@ -40,6 +46,8 @@ const SHOWN = [
   'dueAt',
   'createdAt',
   'finishedAt',
+  'refusal',
+  'booksUntil',
 ] as const;
 
 export const dataRequests = listing({
@@ -55,16 +63,21 @@ export const dataRequests = listing({
 const Selector = z.object({
   creatorId: z.string().nullable(),
   isForfeit: z.boolean(),
+  /** It was carried out before, and this database is an older copy: what is due stays due, to the pseudonym. */
+  isAgain: z.boolean().default(false),
   buyer: z
     .object({
       email: z.string().nullable(),
       integrationId: z.string().nullable(),
       orderIds: z.array(z.string()).nullable(),
+      hashes: z.array(z.string()).default([]),
+      customerOf: z.string().nullable().default(null),
       join: z.enum(['both', 'either', 'store']),
     })
     .nullable(),
 });
 type Selector = z.output<typeof Selector>;
+const NOBODY = { creatorId: null, isForfeit: false, isAgain: false, buyer: null };
 
 const sealingContext = (id: string): string => `data request ${id}`;
 
@@ -87,11 +100,17 @@ async function toSelector({ db, brandId }: Work, body: DataRequestCreate): Promi
   const { forfeit: isForfeit = false } = body;
   if (readSubject(body) === 'creator') {
     const person = await findPerson(db, brandId, body);
-    return { creatorId: person?.id ?? null, isForfeit, buyer: null };
+    return { creatorId: person?.id ?? null, isForfeit, isAgain: false, buyer: null };
   }
   const { customer_email: email = null, integration_id: integrationId = null, order_ids: orderIds = null } = body;
+  const { customer_of: customerOf = null } = body;
   const join = email !== null && orderIds !== null ? 'both' : 'either';
-  return { creatorId: null, isForfeit, buyer: { email, integrationId, orderIds, join } };
+  return {
+    creatorId: null,
+    isForfeit,
+    isAgain: false,
+    buyer: { email, hashes: [], integrationId, orderIds, customerOf, join },
+  };
 }
 
 type Facts = Pick<DataRequestRow, 'kind' | 'source' | 'reason'>;
@@ -157,13 +176,15 @@ export async function recordWish(
   const { kind, email, orderIds, isWholeStore } = wish;
   const buyer = {
     email,
+    hashes: [],
     integrationId: id,
     orderIds: [...orderIds],
+    customerOf: null,
     join: isWholeStore ? ('store' as const) : ('either' as const),
   };
   const source = provider === 'woocommerce' ? ('woocommerce' as const) : ('shopify' as const);
-  await insertRequest(work, secrets, { kind, source, reason: null }, { creatorId: null, isForfeit: false, buyer });
-  if (isWholeStore) await disconnectStore(work, id);
+  await insertRequest(work, secrets, { kind, source, reason: null }, { ...NOBODY, buyer });
+  if (isWholeStore) await disconnectStore(work, id, null);
 }
 
 type StoredRequest = DataRequestRow & Pick<{ selector: Buffer | null }, 'selector'>;
@@ -190,7 +211,7 @@ function readSelector(
 export async function carryOut(work: Work, secrets: Secrets, id: string, isForfeit: boolean): Promise<DataRequestRow> {
   const { selector: _sealed, ...row } = await lockRequest(work, id);
   if (row.state !== 'open') return row;
-  const selector = { creatorId: row.creatorId, isForfeit, buyer: null };
+  const selector = { ...NOBODY, creatorId: row.creatorId, isForfeit };
   if (row.creatorId === null) throw wrongState('request', row.state, 'running', []);
   const sealed = secrets.seal(JSON.stringify(selector), sealingContext(id));
   const running = await work.db
@@ -243,15 +264,19 @@ async function takeRows(
     .where('brandId', '=', brandId)
     .where('id', '=', creatorId)
     .executeTakeFirst();
-  return person === undefined ? new Map() : await takeCreatorRows(db, person);
+  if (person === undefined) return new Map();
+  const rows = await takeCreatorRows(db, person);
+  const toThem = sql`own.brand_id = ${brandId}
+    and (own.creator_id = ${person.id} or lower(own.to_email) = lower(${person.email}))`;
+  return rows.set('mails', await listRows(db, 'mails', toThem));
 }
 
 async function erase(
   work: Work,
   secrets: Secrets,
   requestId: string,
-  { creatorId, isForfeit, buyer }: Selector,
-): Promise<{ removed: Removed; leftovers: Leftovers }> {
+  { creatorId, isForfeit, isAgain, buyer }: Selector,
+): Promise<Erased & { hashes?: string[] }> {
   if (buyer !== null) return await eraseBuyer(work, secrets, buyer, requestId);
   const nothing = { removed: {}, leftovers: { files: [], mails: [] } };
   if (creatorId === null) return nothing;
@@ -263,38 +288,78 @@ async function erase(
     .where('erasedBy', 'is', null)
     .forUpdate()
     .executeTakeFirst();
-  return creator === undefined ? nothing : await eraseCreator(work, creator, { requestId, isForfeit });
+  return creator === undefined ? nothing : await eraseCreator(work, creator, { requestId, isForfeit, isAgain });
 }
 
 async function finishRequest(
   work: Work,
   secrets: Secrets,
-  { id, kind }: DataRequestRow,
+  request: DataRequestRow,
   selector: Selector,
 ): Promise<DataRequestRow> {
   const { db, brandId, now } = work;
-  const isErasure = kind === 'erasure';
-  const { removed, leftovers } = isErasure
-    ? await erase(work, secrets, id, selector)
-    : { removed: countRows(await takeRows(db, secrets, brandId, selector)), leftovers: { files: [], mails: [] } };
-  const hasLeftovers = leftovers.files.length + leftovers.mails.length > 0;
-  const change = {
-    state: 'done' as const,
-    finishedAt: now,
-    removed: JSON.stringify(removed),
-    leftovers: hasLeftovers ? JSON.stringify(leftovers) : null,
-  };
+  const { id } = request;
+  const done = { state: 'done' as const, finishedAt: now };
+  async function carryOut() {
+    if (request.kind === 'access') {
+      await tellOwners(work, request, selector);
+      return { removed: JSON.stringify(countRows(await takeRows(db, secrets, brandId, selector))) };
+    }
+    const { removed, leftovers, kept, hashes } = await erase(work, secrets, id, selector);
+    const line = selector.isAgain ? null : toLine(request, now, selector, hashes);
+    return {
+      removed: JSON.stringify(removed),
+      leftovers: JSON.stringify({ ...leftovers, line }),
+      selector: null,
+      ...toBookColumns(secrets, id, kept),
+    };
+  }
   return await db
     .updateTable('dataRequests')
-    .set(isErasure ? { ...change, selector: null } : change)
+    .set({ ...done, ...(await carryOut()) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .returning(SHOWN)
     .executeTakeFirstOrThrow();
 }
 
-/** The rows that an access is about; undefined once its file has ended. */
-export async function readFileRows(db: Db, secrets: Secrets, brandId: string, id: string, now: Date) {
+/** Tells the owners that a store asks for a file which they have to pass on. */
+async function tellOwners(work: Work, request: DataRequestRow, { buyer }: Selector): Promise<void> {
+  if (request.source !== 'shopify' || buyer?.integrationId === null || buyer === null) return;
+  const { name } = await getIntegration(work.db, work.brandId, buyer.integrationId);
+  await mailOwners(work, request, { what: 'file', who: name });
+}
+
+/** Notes an erasure of which this database knows nothing, because it is an older copy. False if it knows it. */
+export async function noteAgain(db: Db, secrets: Secrets, line: ErasureLine): Promise<boolean> {
+  const { request: id, brand: brandId, creator_id: creatorId, buyer } = line;
+  const selector = { ...NOBODY, creatorId, isAgain: true, buyer: buyer && { ...buyer, email: null } };
+  const { numInsertedOrUpdatedRows: count } = await db
+    .insertInto('dataRequests')
+    .values({
+      id,
+      brandId,
+      kind: 'erasure',
+      subject: line.subject,
+      source: line.source,
+      state: 'running',
+      creatorId,
+      selector: secrets.seal(JSON.stringify(selector), sealingContext(id)),
+      createdAt: new Date(line.created_at),
+      dueAt: new Date(Date.parse(line.created_at) + DUE_MS),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet((eb) => ({ state: 'running', selector: eb.ref('excluded.selector') }))
+        .where('dataRequests.state', 'in', ['open', 'refused']),
+    )
+    .executeTakeFirst();
+  return (count ?? 0n) > 0n;
+}
+
+/** The file of an access; undefined once it has ended. */
+export async function readFile(db: Db, secrets: Secrets, brandId: string, id: string, now: Date) {
   const row = await dataRequests.get(db, brandId, id);
   const stored = await db
     .selectFrom('dataRequests')
@@ -305,11 +370,17 @@ export async function readFileRows(db: Db, secrets: Secrets, brandId: string, id
   const selector = readSelector(secrets, stored);
   const isOver = row.createdAt.getTime() + FILE_KEPT_MS <= now.getTime();
   if (row.kind !== 'access' || row.state !== 'done' || selector === undefined || isOver) return undefined;
-  return { row, taken: await takeRows(db, secrets, brandId, selector) };
+  const taken = await takeRows(db, secrets, brandId, selector);
+  return {
+    request: { id, created_at: row.createdAt.toISOString() },
+    tables: Object.fromEntries([...taken].filter(([, rows]) => rows.length > 0)),
+    received_by: await listReceivers(db, brandId),
+    kept: toDataRequest(row).kept,
+  };
 }
 
 /** Everybody else who received anything that a brand keeps of people. */
-export async function listReceivers(db: Db, brandId: string): Promise<string[]> {
+async function listReceivers(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select storefront_host as name from integrations where brand_id = ${brandId}
     union select split_part(split_part(url, '://', 2), '/', 1) from webhook_subscriptions where brand_id = ${brandId}

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import { toLikePattern } from '../../workflow/creators/creators.ts';
 import { OF_CREATORS, OF_CUSTOMERS, type PersonalTable } from './personal-columns.ts';
 
@@ -24,13 +25,18 @@ export interface Traces {
   fields: readonly string[];
 }
 
+/** A statement has half a minute, and a person may stand in tens of thousands of rows. */
+export const ROWS_AT_ONCE = 500;
+
 /** From now on, what the transaction writes of sealed rows is told apart from what they were, whose salts can go. */
 export const beginErasing = (db: Db) => sql`select set_config('rollcall.erasing', 'on', true)`.execute(db);
 export const endErasing = (db: Db) => sql`select set_config('rollcall.erasing', '', true)`.execute(db);
 
 /** Makes what was sealed of these rows before say nothing. */
 export async function forgetSeals({ db, brandId }: Work, table: string, keys: readonly string[]): Promise<void> {
-  if (keys.length > 0) await sql`select forget_salts(${brandId}, ${table}, ${[...keys]}::text[])`.execute(db);
+  for (const part of toChunks(keys, ROWS_AT_ONCE)) {
+    await sql`select forget_salts(${brandId}, ${table}, ${[...part]}::text[])`.execute(db);
+  }
 }
 
 /** Matches a creator's rows of a table. */
@@ -177,24 +183,28 @@ export async function redactMentions(work: Work, { ids, names, fields }: Traces)
     );
     const isAbout = sql`(${about === undefined ? sql`false` : sql`coalesce(${about} = any(${[...ids]}::text[]), false)`}
       or ${text} like ${patterns(ids.slice(0, 1))})`;
-    const redacted = list.map(([column, type]) => {
-      const value = sql`own.${sql.ref(column)}::jsonb`;
-      return {
-        column,
-        type,
-        value,
-        left: redact(value, sql`case when ${isAbout} then ${[...fields]}::text[] else '{}' end`, names),
-      };
-    });
-    const changes = redacted.map(
-      ({ column, type, left }) => sql`${sql.ref(column)} = ${type === 'json' ? sql`${left}::text::json` : left}`,
-    );
-    const isOther = redacted.map(({ value, left }) => sql`${left} is distinct from ${value}`);
-    const { rows } = await sql<{ id: string | null }>`
-      update ${sql.table(table)} as own set ${sql.join(changes)}
-      where own.brand_id = ${brandId} and (${isAbout} or ${text} ilike ${patterns(names)})
-        and (${sql.join(isOther, sql` or `)})
-      returning to_jsonb(own) ->> 'id' as id`.execute(db);
+    const { rows: found } = await sql<{ place: string; isOwn: boolean }>`
+      select own.ctid::text as place, ${isAbout} as is_own from ${sql.table(table)} as own
+      where own.brand_id = ${brandId} and (${isAbout} or ${text} ilike ${patterns(names)}) for update`.execute(db);
+    const rows: { id: string | null }[] = [];
+    for (const isOwn of [true, false]) {
+      const redacted = list.map(([column, type]) => {
+        const value = sql`own.${sql.ref(column)}::jsonb`;
+        return { column, type, value, left: redact(value, sql`${isOwn ? [...fields] : []}::text[]`, names) };
+      });
+      const changes = redacted.map(
+        ({ column, type, left }) => sql`${sql.ref(column)} = ${type === 'json' ? sql`${left}::text::json` : left}`,
+      );
+      const isOther = redacted.map(({ value, left }) => sql`${left} is distinct from ${value}`);
+      const places = found.filter((row) => row.isOwn === isOwn).map(({ place }) => place);
+      for (const part of toChunks(places, ROWS_AT_ONCE)) {
+        const changed = await sql<{ id: string | null }>`
+          update ${sql.table(table)} as own set ${sql.join(changes)}
+          where own.ctid = any(${part}::tid[]) and (${sql.join(isOther, sql` or `)})
+          returning to_jsonb(own) ->> 'id' as id`.execute(db);
+        rows.push(...changed.rows);
+      }
+    }
     if (rows.length > 0) removed[table] = rows.length;
     if (table === 'audit_log')
       await forgetSeals(
@@ -204,6 +214,20 @@ export async function redactMentions(work: Work, { ids, names, fields }: Traces)
       );
   }
   return removed;
+}
+
+/** Every address that the brand's imports, events, audit log and mails have. */
+export async function listAddresses(db: Db, brandId: string): Promise<string[]> {
+  const texts = TOLD.flatMap(({ table, columns }) =>
+    Object.keys(columns).map(
+      (column) => sql`select ${sql.ref(column)}::text as text from ${sql.table(table)} where brand_id = ${brandId}`,
+    ),
+  );
+  const { rows } = await sql<{ address: string }>`
+    select distinct (regexp_matches(text, '[^[:space:]"<>(),;:]+@[[:alnum:].-]+', 'g'))[1] as address from (
+      ${sql.join([...texts, sql`select to_email as text from mails where brand_id = ${brandId}`], sql` union all `)}
+    ) as told`.execute(db);
+  return rows.map(({ address }) => address);
 }
 
 /** Ends files that were made of the brand's rows and plans that name a person, and takes them out of stored answers. */
@@ -238,6 +262,7 @@ export async function endCopies({ db, brandId, now }: Work, { ids, names, fields
 /** Columns of plain text in which somebody may have written a name. */
 const TEXTS = [
   { table: 'data_requests', column: 'reason', left: null },
+  { table: 'data_requests', column: 'refusal', left: null },
   { table: 'imports', column: 'file_name', left: 'erased' },
   { table: 'imports', column: 'error', left: null },
   { table: 'jobs', column: 'error', left: null },

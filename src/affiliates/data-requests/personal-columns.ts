@@ -146,7 +146,7 @@ export const MENTIONS: Readonly<Record<string, readonly string[]>> = {
   import_writes: ['before'],
   jobs: ['request', 'cursor', 'error', 'result'],
   idempotency_keys: ['answer'],
-  data_requests: ['selector', 'reason'],
+  data_requests: ['selector', 'reason', 'refusal', 'books'],
 };
 
 const split = (text: string): readonly string[] => text.split(' ');
@@ -219,7 +219,7 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   imports: split('of status source sha256 storage_key'),
   installation: split('home'),
   integrations: split(
-    'provider name storefront_url storefront_host base_url currency status secrets api_version webhook_state missing_webhooks webhook_problem source_name renewal_tags first_tags',
+    'provider name storefront_url storefront_host base_url currency status secrets api_version webhook_state missing_webhooks webhook_problem source_name renewal_tags first_tags parting_secrets',
   ),
   job_files: split('name mime_type storage_key sha256'),
   job_lines: split('currency'),

@@ -1,18 +1,25 @@
 import { LRUCache } from 'lru-cache';
 import { ZodError } from 'zod';
+import { recordWish } from '../../affiliates/data-requests/data-requests.ts';
+import { exportForStore } from '../../affiliates/data-requests/store-export.ts';
 import { findReceiver, type Receiver, updateAccessStatus } from '../../affiliates/stores/connections/connections.ts';
 import { countFailure, markReceived } from '../../affiliates/stores/connections/health.ts';
+import { readPartingWish } from '../../affiliates/stores/connections/parting.ts';
 import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { getSettings, type Provider, storeUnavailable } from '../../affiliates/stores/formats/provider.ts';
 import { openStoreSecrets } from '../../affiliates/stores/formats/store-secrets.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { inWork } from '../../kit/operation/work.ts';
 import { type ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 
 /** Checked in place of a secret that is not there, so that both answers take the same work. */
 const NOBODYS_SECRET = 'no integration has this secret';
+
+/** WordPress waits for the file. */
+const EXPORT_TOPIC = 'action.rollcall_export';
 
 const KNOWN_STORES = 10_000;
 const KNOWN_MS = 600_000;
@@ -33,6 +40,14 @@ export interface Receivers {
   isAuthentic(known: KnownStore | undefined, provider: Provider, delivery: RawDelivery): boolean;
   /** Stores an authentic delivery; false when the store was disconnected or given other secrets in the meantime. */
   store(known: KnownStore, delivery: RawDelivery): Promise<boolean>;
+  /** The file that WordPress asks for on behalf of a person; undefined for any other delivery. */
+  answer(known: KnownStore, delivery: RawDelivery, requestId: string): Promise<object | undefined>;
+  /** Notes what a disconnected shop asks for people; false unless it signed that within 90 days. */
+  storeParting(
+    place: { provider: Provider; integration: string },
+    delivery: RawDelivery,
+    requestId: string,
+  ): Promise<boolean>;
 }
 
 /** Refused until its owner, who is notified, reconnects the store. Shopify sends it again; sweeps read what others do not. */
@@ -81,6 +96,24 @@ export function openReceivers(context: Context): Receivers {
       const isStored = await inbox.store(known.receiver, delivery);
       if (isStored) await mark(known);
       return isStored;
+    },
+    answer: async ({ receiver }, { headers, rawBody }, requestId) => {
+      const { id, brandId, provider } = receiver;
+      if (provider !== 'woocommerce' || headers['x-wc-webhook-topic'] !== EXPORT_TOPIC) return undefined;
+      const body = parseDelivery(rawBody);
+      return await exportForStore(
+        context,
+        { id, brandId, requestId },
+        getClient(provider).readWish?.({ headers, body }),
+      );
+    },
+    storeParting: async (place, delivery, requestId) => {
+      const asked = await readPartingWish({ db: postgres.db, secrets, now: clock.now() }, place, delivery);
+      if (!asked) return false;
+      const { store, wish } = asked;
+      const actor = { brandId: store.brandId, keyId: null, operation: 'ingest', requestId };
+      await inWork(postgres.db, clock, actor, (work) => recordWish(work, secrets, store, wish));
+      return true;
     },
   };
 }

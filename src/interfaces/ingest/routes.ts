@@ -25,6 +25,8 @@ const DELIVERIES = `${INGEST}:provider/:integration`;
 const LOOKED_UP_AT_ONCE = 10;
 const LOOKED_UP_EVERY_MS = 200;
 
+const RECEIVED = { received: true };
+
 const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
 
 const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature does not match the body and the webhook secret.');
@@ -76,26 +78,35 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
   }
 
-  /** True if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
-  async function accept(known: KnownStore, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
-    if (isPing(provider, delivery)) return true;
-    if (!receivers.isAuthentic(known, provider, delivery)) return false;
+  /** The answer if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
+  async function accept(known: KnownStore, delivery: RawDelivery, requestId: string, isRecalled: boolean) {
+    const { provider } = known.receiver;
+    if (isPing(provider, delivery)) return RECEIVED;
+    if (!receivers.isAuthentic(known, provider, delivery)) return undefined;
+    const asked = await receivers.answer(known, delivery, requestId);
+    if (asked) return asked;
     const refusal = await toRefusal(known, delivery);
-    if (!refusal) return await receivers.store(known, delivery);
-    if (isRecalled) return false;
+    if (!refusal) return (await receivers.store(known, delivery)) ? RECEIVED : undefined;
+    if (isRecalled) return undefined;
     await noteFailure(known.receiver);
     throw refusal;
   }
 
-  async function take(params: Params, request: FastifyRequest): Promise<void> {
+  async function take(params: Params, request: FastifyRequest): Promise<object> {
     const { provider, integration } = params;
     const delivery = toDelivery(request);
     if (addresses.isOver(request.ip)) await assertMayAsk(params, request.ip, delivery);
     const recalled = receivers.recall(provider, integration);
-    if (recalled && (await accept(recalled, provider, delivery, true))) return;
+    const answer = recalled && (await accept(recalled, delivery, request.id, true));
+    if (answer) return answer;
     const known = await receivers.lookUp(provider, integration);
-    if (!known) receivers.isAuthentic(known, provider, delivery);
-    else if (await accept(known, provider, delivery, false)) return;
+    if (!known) {
+      if (await receivers.storeParting(params, delivery, request.id)) return RECEIVED;
+      receivers.isAuthentic(known, provider, delivery);
+    } else {
+      const later = await accept(known, delivery, request.id, false);
+      if (later) return later;
+    }
     throw await refuse(known?.receiver, request.ip, unsigned);
   }
 
@@ -114,8 +125,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   app.post(DELIVERIES, options, async (request, reply) => {
     const { data } = Params.safeParse(request.params);
     if (!data) throw await refuse(undefined, request.ip, unsigned);
-    await take(data, request);
-    return reply.send({ received: true });
+    return reply.send(await take(data, request));
   });
 
   /** Refused before a body is read. */

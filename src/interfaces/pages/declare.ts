@@ -36,8 +36,11 @@ export interface PageVisit<Row> {
   inWork<T>(change: (work: Work) => Promise<T>): Promise<T>;
 }
 
-/** A page, or the path on this host that the browser is redirected to. */
-export type PageAnswer = { status?: number; title: string; content: Html } | { seeOther: string };
+/** A page, the path on this host that the browser is redirected to, or a JSON file to be saved. */
+export type PageAnswer =
+  | { status?: number; title: string; content: Html }
+  | { seeOther: string }
+  | { fileName: string; json: object };
 
 export interface PageDeclaration<Row extends LinkedRow> {
   /** The kind of its links, and its path: `/brief/{token}`. */

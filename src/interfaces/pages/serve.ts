@@ -142,6 +142,13 @@ async function answer(
   brand: BrandFace,
 ): Promise<FastifyReply> {
   if ('seeOther' in shown) return reply.redirect(shown.seeOther, 303);
+  if ('json' in shown) {
+    const headers = { ...pageHeaders(), 'content-disposition': `attachment; filename="${shown.fileName}"` };
+    return await reply
+      .headers(headers)
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(shown.json, null, 2));
+  }
   const content = PARTS.has(kind) ? html`${shown.content}${BACK}` : shown.content;
   return await send(reply, shown.status ?? 200, page(`${shown.title} – ${brand.name}`, content, brand), brand);
 }

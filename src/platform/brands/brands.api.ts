@@ -28,6 +28,14 @@ const BrandSettings = z.object({
       'Whether wallet payments go to payment profiles only. If not, a creator without one is paid at the mail address.',
     )
     .meta({ example: false }),
+  bookkeeping_years: z
+    .int()
+    .min(0)
+    .max(30)
+    .describe(
+      'Years for which your books want name, address and contracts of a creator whom you paid and who was erased, from the end of the year of the last payment. 0 keeps nothing.',
+    )
+    .meta({ example: 10 }),
   currency: Currency.describe("Brand's currency, an ISO 4217 code. Limits and totals use it."),
   time_zone: TimeZone.describe(
     'IANA time zone of the days of figures, of dates without a time, of deadlines and of times in the app.',
@@ -102,10 +110,11 @@ export const hasSample = ({ sample }: Pick<BrandRow, 'sample'>) => sample === 'f
 
 export function toBrand(brand: BrandRow) {
   const { autoApproveCommissions, defaultCommissionRatePpm, currency, timeZone, sample, ...rest } = brand;
-  const { requirePaymentProfile, ...row } = rest;
+  const { requirePaymentProfile, bookkeepingYears, ...row } = rest;
   const settings = toWire({
     autoApproveCommissions,
     requirePaymentProfile: requirePaymentProfile === true,
+    bookkeepingYears,
     currency,
     timeZone,
   });

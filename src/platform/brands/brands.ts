@@ -226,6 +226,7 @@ export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRo
       description,
       autoApproveCommissions: settings.auto_approve_commissions,
       requirePaymentProfile: settings.require_payment_profile === false ? null : settings.require_payment_profile,
+      bookkeepingYears: settings.bookkeeping_years,
       defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
       currency: settings.currency,
       timeZone: zone,

@@ -207,10 +207,10 @@ async function list({ db, clock, config }: CommandEngines, options: { brand?: st
 }
 
 async function disconnect(engines: CommandEngines, id: string): Promise<void> {
-  const { db, clock } = engines;
+  const { db, clock, secrets } = engines;
   const brandId = await findBrand(engines, id);
   const actor = { brandId, keyId: null, operation: 'disconnect_affiliate_store', requestId: null };
-  await inWork(db, clock, actor, (work) => disconnectStore(work, id));
+  await inWork(db, clock, actor, (work) => disconnectStore(work, id, secrets()));
   around().out.write(`${id}\n`);
 }
 

@@ -8,8 +8,7 @@ import {
   carryOutRunning,
   createRequest,
   dataRequests,
-  listReceivers,
-  readFileRows,
+  readFile,
 } from '../../affiliates/data-requests/data-requests.ts';
 import { convertSeals } from '../../affiliates/ledger/convert-seals.ts';
 import { inWork } from '../../kit/operation/work.ts';
@@ -61,9 +60,7 @@ async function erase(engines: CommandEngines, options: PeopleOptions): Promise<v
 async function exportPerson(engines: CommandEngines, options: PeopleOptions): Promise<void> {
   const { db, clock, secrets } = engines;
   const { id, brandId } = await carryOut(engines, 'access', options);
-  const file = await readFileRows(db, secrets(), brandId, id, clock.now());
-  const tables = Object.fromEntries([...(file?.taken ?? [])].filter(([, rows]) => rows.length > 0));
-  print({ request: id, tables, received_by: await listReceivers(db, brandId) });
+  print(await readFile(db, secrets(), brandId, id, clock.now()));
 }
 
 const addSelectors = (command: Command) =>

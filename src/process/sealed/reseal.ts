@@ -44,6 +44,8 @@ export const SEALED: readonly SealedColumn[] = [
     context: sql<string>`${SALT_CONTEXT}::text`,
   },
   ofId('data_requests', 'selector', sql<string>`'data request ' || id`),
+  ofId('data_requests', 'books', sql<string>`'books ' || id`),
+  ofId('integrations', 'parting_secrets', sql<string>`'parting ' || id`),
   ofId('directory_forgotten', 'pks', sql<string>`'forgotten ' || id`),
   ofId('directory_forget_requests', 'email', sql<string>`'forget request ' || id`),
   {

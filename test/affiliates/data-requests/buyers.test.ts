@@ -7,6 +7,8 @@ import { deliver, newestDelivery, signedDelivery, WEBHOOK_SECRET } from '../../h
 import { wooOrder } from '../../harness/affiliates/woo-order.ts';
 import { call, send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
+import { mailsOf } from '../../harness/kit/mail.ts';
+import { signIn } from '../../harness/platform/session.ts';
 import { findTraces } from '../../harness/platform/traces.ts';
 
 let app: TestApp;
@@ -179,6 +181,36 @@ describe('an erasure of a buyer', () => {
     expect(await problems(shop)).toEqual([]);
   });
 
+  it('is carried out for 90 days after the store was disconnected, by the secret that stays for that alone', async () => {
+    const shop = await openShop('shopify');
+    const { one } = await buy(shop);
+    const { db } = app.context.postgres;
+    const key = await keyOf(shop);
+    await call(`${app.url}/v1/affiliates/integrations/${shop.id}`, key, { method: 'DELETE' });
+    const sendAlone = async (topic: string, body: object, secret = WEBHOOK_SECRET) =>
+      (await deliver(app.url, 'shopify', shop.id, signedDelivery('shopify', secret, topic, body))).status;
+    expect(await sendAlone('customers/redact', redact(BUYER, [one]), 'another secret')).toBe(404);
+    expect(await sendAlone('orders/paid', shopifyOrder({ id: orderNumber(), email: OTHER, codes: [] }))).toBe(404);
+    expect(await sendAlone('customers/redact', redact(BUYER, [one]))).toBe(200);
+    await carryOutDataRequests.run(app.context);
+    expect((await rowsOf(shop)).map(({ erasedBy }) => erasedBy !== null)).toEqual([true, true, false]);
+    const kept = () =>
+      db
+        .selectFrom('integrations')
+        .select(['secrets', 'partingSecrets', 'partingUntil'])
+        .where('id', '=', shop.id)
+        .executeTakeFirstOrThrow();
+    const { secrets, partingUntil } = await kept();
+    expect(secrets).toHaveLength(0);
+    expect(Math.round(((partingUntil?.getTime() ?? 0) - Date.now()) / 86_400_000)).toBe(90);
+    expect(await sendAlone('shop/redact', { shop_id: 1, shop_domain: 'fake.myshopify.com' })).toBe(200);
+    await carryOutDataRequests.run(app.context);
+    expect((await rowsOf(shop)).map(({ erasedBy }) => erasedBy !== null)).toEqual([true, true, true]);
+    expect(await kept()).toMatchObject({ partingSecrets: null, partingUntil: null });
+    expect(await sendAlone('customers/redact', redact(BUYER, [one]))).toBe(404);
+    expect(await problems(shop)).toEqual([]);
+  });
+
   it('follows the eraser of WooCommerce, whose order then names deleted@site.invalid', async () => {
     const shop = await openShop('woocommerce');
     const order = (email: string, modifiedAt: string) =>
@@ -195,6 +227,26 @@ describe('an erasure of a buyer', () => {
     expect(await problems(shop)).toEqual([]);
   });
 
+  it('is of everything that the customer of one order bought', async () => {
+    const shop = await openShop('shopify');
+    await buy(shop);
+    const id = await app.context.postgres.db
+      .selectFrom('orders')
+      .select('id')
+      .where('integrationId', '=', shop.id)
+      .orderBy('createdAt')
+      .executeTakeFirstOrThrow();
+    const body = { kind: 'erasure', customer_of: id.id };
+    const answer = await send(`${app.url}/v1/data-requests`, await keyOf(shop), 'POST', body);
+    expect(answer.body.data.removed.orders).toEqual(2);
+    expect((await rowsOf(shop)).map(({ erasedBy }) => erasedBy !== null)).toEqual([true, true, false]);
+    const both = await send(`${app.url}/v1/data-requests`, await keyOf(shop), 'POST', {
+      ...body,
+      customer_email: BUYER,
+    });
+    expect(both.status).toBe(422);
+  });
+
   it('narrows an address to orders that are named', async () => {
     const shop = await openShop('shopify');
     const { one, other } = await buy(shop);
@@ -205,8 +257,9 @@ describe('an erasure of a buyer', () => {
 });
 
 describe('an access of a buyer', () => {
-  it('is a file with their orders, that Shopify may ask for too', async () => {
+  it('is a file with their orders; when Shopify asks for it, owners are mailed by when to pass it on', async () => {
     const shop = await openShop('shopify');
+    await signIn(app, shop.brand.id);
     const { one } = await buy(shop);
     const wish = { shop_id: 1, shop_domain: 'x', customer: { id: 1, email: BUYER }, orders_requested: [one] };
     expect((await sendTo(shop, 'customers/data_request', { ...wish, data_request: { id: 9 } })).became?.state).toBe(
@@ -220,5 +273,10 @@ describe('an access of a buyer', () => {
     expect(file.body.tables.orders).toHaveLength(2);
     expect(file.body.tables.orders[0]).toMatchObject({ customer_email: 'j***@m***.example' });
     expect(await newestDelivery(app.context, shop.id)).toMatchObject({ state: 'done' });
+    const [mail, ...others] = (await mailsOf(app.context, shop.brand.id)).filter(({ kind }) => kind === 'data_request');
+    expect(others).toEqual([]);
+    expect(mail?.subject).toMatch(/asks what you keep of a customer$/);
+    expect(mail?.text).toMatch(/Due/);
+    expect(mail?.links).toContainEqual(expect.stringContaining(`/app/rights?open=${request.id}`));
   });
 });

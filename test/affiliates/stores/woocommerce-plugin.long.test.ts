@@ -6,9 +6,20 @@ import { promisify } from 'node:util';
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { carryOutDataRequests } from '../../../src/affiliates/data-requests/data-requests.jobs.ts';
 import { mintClick } from '../../../src/kit/values/click-token.ts';
-import { connectTestStore, startStore, type TestStore } from '../../harness/affiliates/store.ts';
-import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
+import {
+  connectTestStore,
+  deliver,
+  foldAll,
+  signedDelivery,
+  startStore,
+  type TestStore,
+  WEBHOOK_SECRET,
+} from '../../harness/affiliates/store.ts';
+import { wooOrder } from '../../harness/affiliates/woo-order.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 
 const run = promisify(execFile);
 const RUNNER = path.join(import.meta.dirname, '../../harness/affiliates/wordpress/run.php');
@@ -29,17 +40,22 @@ const Happened = z.looseObject({
 });
 
 let app: TestApp;
+let database: TestDatabase;
 let store: TestStore;
+let brand: TestBrand;
 let id: string;
 
 beforeAll(async () => {
-  app = await startApp();
+  database = await makeDatabase('plugin');
+  app = await startApp({ urls: { postgres: database.url, redis: ownRedis() } });
   store = await startStore('woocommerce');
-  id = await connectTestStore(app.context, (await makeBrand(app.context)).id, store);
+  brand = await makeBrand(app.context);
+  id = await connectTestStore(app.context, brand.id, store);
 });
 afterAll(async () => {
   await store?.close();
   await app?.close();
+  await database?.drop();
 });
 
 const download = async (of: string) => await fetch(`${app.links}/plugin/woocommerce/${of}.zip`);
@@ -193,5 +209,50 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     const quiet = await load({ act: ['admin_menu', 'admin_init'] });
     expect(quiet.html).not.toContain('notice');
     expect(quiet).toMatchObject({ settings: { rollcall_consent: ['wait', 'auto', 'auto'] } });
+  });
+
+  it('passes on what WordPress’ tools for personal data ask, under the signature of the store’s own webhook', async () => {
+    const email = 'jane.press@mail.example';
+    const key = await brand.key('brand');
+    const url = `${app.url}/ingest/woocommerce/${id}`;
+    const order = wooOrder({ id: 901, email, codes: [], paidAt: '2026-03-22T16:28:05' });
+    await deliver(app.url, 'woocommerce', id, signedDelivery('woocommerce', WEBHOOK_SECRET, 'order.updated', order));
+    const copy = `${file}.here.php`;
+    writeFileSync(copy, (await pluginOf(id)).replaceAll('https://go.example', app.url));
+    const webhooks = {
+      7: { url: 'https://elsewhere.example/hook', secret: 'not ours' },
+      8: { url, secret: WEBHOOK_SECRET },
+    };
+    const ask = (act: string, more: object) => load({ email, act: [act], ...more }, copy);
+
+    const { export: file1 } = await ask('export', { webhooks });
+    expect(file1).toMatchObject({
+      done: true,
+      data: [{ group_id: 'rollcall', data: expect.arrayContaining([{ name: 'Order', value: '901' }]) }],
+    });
+    const unknown = await ask('export', { webhooks, email: 'nobody@mail.example' });
+    expect(unknown.export).toEqual({ data: [], done: true });
+
+    const { erase } = await ask('erase', { webhooks });
+    expect(erase).toMatchObject({ items_removed: true, items_retained: false, done: true });
+    const requests = async () => (await call(`${app.url}/v1/data-requests`, key)).body.data;
+    await until('the erasure', async () => {
+      await foldAll(app.context, id);
+      await carryOutDataRequests.run(app.context);
+      return (await requests())[0]?.kind === 'erasure' && (await requests())[0].state === 'done';
+    });
+    expect((await requests())[0]).toMatchObject({ source: 'woocommerce', removed: { orders: 1 } });
+    expect((await ask('export', { webhooks })).export).toEqual({ data: [], done: true });
+
+    for (const wrong of [{}, { 8: { url, secret: 'another' } }, { 7: webhooks[7] }]) {
+      const refused = await ask('erase', { webhooks: wrong });
+      expect(refused.erase).toMatchObject({
+        ...{ items_removed: false, items_retained: true, done: true },
+        messages: [expect.stringContaining('could not be asked')],
+      });
+      expect((await ask('export', { webhooks: wrong })).export).toMatchObject({
+        data: [{ data: [{ name: 'Not exported' }] }],
+      });
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { insertLinks, insertStates } from '../../../src/affiliates/links/links.ts';
 import type { OrderSource } from '../../../src/affiliates/orders/orders.shapes.ts';
-import { recordOrder, recordRefunds } from '../../../src/affiliates/orders/record.ts';
+import { recordOrder, recordReadings, recordRefunds } from '../../../src/affiliates/orders/record.ts';
 import { insertIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import type { OrderFacts, RefundFacts } from '../../../src/affiliates/stores/formats/facts.ts';
 import type { Context } from '../../../src/kit/operation/context.ts';
@@ -181,4 +181,24 @@ export async function balancesOf(context: Context, brand: { id: string }): Promi
     }
   }
   return Object.fromEntries(Object.entries(sums).filter(([, minor]) => minor !== 0));
+}
+
+const READ_AT_ONCE = 200;
+
+/** Orders of one buyer by one creator's code. */
+export async function buyOften(
+  context: Context,
+  brand: { id: string },
+  assignment: Assignment,
+  email: string,
+  count: number,
+): Promise<void> {
+  for (let made = 0; made < count; made += READ_AT_ONCE) {
+    const readings = Array.from({ length: Math.min(READ_AT_ONCE, count - made) }, (_, i) => ({
+      kind: 'order' as const,
+      notes: [],
+      facts: orderFacts(daysAgo(60 + ((made + i) % 300)), { customerEmail: email, codes: [assignment.code] }),
+    }));
+    await asTest(context, brand, (work) => recordReadings(work, context.secrets, assignment.source, readings));
+  }
 }

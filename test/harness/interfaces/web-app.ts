@@ -41,6 +41,7 @@ export const PAGES = [
   '/reports',
   '/links',
   '/stores',
+  '/rights',
   '/exports',
   '/imports',
   '/keys',

@@ -197,6 +197,7 @@ const PATCHES: Record<string, object> = {
   commissions: { status: 'rejected' },
   payouts: { status: 'paid' },
   disputes: { answer: 'no' },
+  'data-requests': { reason: 'no' },
   orders: { refund_id: 're_1', amount: 1, at: '2026-01-01T00:00:00Z' },
   briefs: { action: 'send' },
   roster: { into: 'rst_nobody' },

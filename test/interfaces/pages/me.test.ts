@@ -85,7 +85,7 @@ describe("a creator's page", () => {
     for (const secret of ['A draft', '@mail.example', '@shop.example', '<script']) expect(body).not.toContain(secret);
     const pages = [...body.matchAll(/href="(\/(\w+)\/[^"]+)"/g)];
     expect(new Set(pages.map(([, , kind]) => kind))).toEqual(
-      new Set(['sign', 'work', 'brief', 'talk', 'statement', 'payment', 'parcel']),
+      new Set(['me', 'sign', 'work', 'brief', 'talk', 'statement', 'payment', 'parcel']),
     );
     for (const [, href = ''] of pages) expect([href, (await open(href)).status]).toEqual([href, 200]);
   });

@@ -39,6 +39,8 @@ const NO_ANSWER = 'The server did not answer. Check your connection and try agai
 const OTHER_ANSWER = 'The response did not come from Rollcall. Check your connection, reload the page and try again.';
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try again.';
 const TOO_MANY = 'Too many requests within a minute. Wait a moment.';
+const MONEY_DUE =
+  'Money is due to this creator. Pay it first, and settle payouts that are under way, or let it be rejected.';
 const NOT_ALLOWED = 'Your role no longer allows this. Ask an owner of the brand.';
 /** Plainer texts for errors about keys, roles and limits, which are written for programs. */
 const IN_PLAIN_WORDS = new Map([
@@ -46,6 +48,7 @@ const IN_PLAIN_WORDS = new Map([
   ['INVALID_API_KEY', SIGNED_OUT],
   ['ROLE_REQUIRED', NOT_ALLOWED],
   ['RATE_LIMITED', TOO_MANY],
+  ['MONEY_DUE', MONEY_DUE],
 ]);
 
 /** An error response, with the API's message. */

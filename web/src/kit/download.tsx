@@ -3,6 +3,15 @@ import { callCsv, type OperationId, type Query } from '../call/call.ts';
 import { Button } from './parts.tsx';
 import { useSay } from './toast.tsx';
 
+/** Saves bytes as a file of the browser. */
+export function saveFile(bytes: Blob, name: string): void {
+  const url = URL.createObjectURL(bytes);
+  const link = document.createElement('a');
+  Object.assign(link, { href: url, download: name });
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
 interface DownloadProps<Id extends OperationId> {
   id: Id;
   query: Query<Id>;
@@ -21,11 +30,7 @@ export function Download<Id extends OperationId>({ id, query, name, profile, lab
   async function download() {
     setBusy(true);
     try {
-      const url = URL.createObjectURL(await callCsv(id, query, profile, params));
-      const link = document.createElement('a');
-      Object.assign(link, { href: url, download: name });
-      link.click();
-      URL.revokeObjectURL(url);
+      saveFile(await callCsv(id, query, profile, params), name);
     } catch (error) {
       say(error instanceof Error ? error.message : 'The file could not be read.');
     } finally {

@@ -175,7 +175,7 @@ export interface FormProps extends FieldsProps {
   onCancel?: () => void;
   /** Clears the form after sending, for another entry. */
   isEmptied?: boolean;
-  kind?: 'primary' | 'plain';
+  kind?: 'primary' | 'plain' | 'danger';
   /** The operation that it calls. People who may not call it see text instead of fields. */
   needs?: OperationId;
 }

@@ -12,6 +12,7 @@ import { OperationDialog } from '../kit/operation-form.tsx';
 import { Empty, Facts } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
+import { ErasePerson, ExportPerson } from './person-rights.tsx';
 
 type Customer = Answer<'get_customer'>['data'];
 
@@ -81,7 +82,7 @@ function MoveCustomer({ item: customer, isOpen, onClose }: Editing<Customer>) {
 function Actions({ of: customer }: { of: Customer }) {
   const { id, state } = customer;
   const update = useChange('update_customer', SHOWN);
-  const erase = useChange('delete_customer', SHOWN);
+  const forget = useChange('delete_customer', SHOWN);
   const isEnded = state === 'ended';
   return (
     <div className="row">
@@ -104,13 +105,15 @@ function Actions({ of: customer }: { of: Customer }) {
       </Confirm>
       <Confirm
         needs="delete_customer"
-        label="Erase"
-        title="Erase this customer?"
-        action="Erase"
-        onConfirm={() => erase.mutateAsync({ params: { id } })}
+        label="Forget"
+        title="Forget this customer?"
+        action="Forget"
+        onConfirm={() => forget.mutateAsync({ params: { id } })}
       >
         <p>Nothing recognizes the customer any more, and later orders pay nobody. Orders and commissions stay.</p>
       </Confirm>
+      <ExportPerson of={{ customer_of: id }} />
+      <ErasePerson of={{ customer_of: id }} name="this customer" />
     </div>
   );
 }

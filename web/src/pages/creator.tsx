@@ -17,6 +17,7 @@ import { EditCreator } from './creator-edit.tsx';
 import { FormLinks } from './item-links.tsx';
 import { PaymentProfile } from './payment-profile.tsx';
 import { isPaid } from './payout-statement.tsx';
+import { ErasePerson, ExportPerson } from './person-rights.tsx';
 import { SalesTrend } from './sales-trend.tsx';
 import {
   BriefsGlance,
@@ -272,6 +273,8 @@ function RosterActions({ record }: { record: Record }) {
             <p>Links, commissions and payouts stay. You can add the creator again.</p>
           </Confirm>
         )}
+        <ExportPerson of={{ creator_id: record.creator_id }} />
+        <ErasePerson of={{ creator_id: record.creator_id }} name={creatorName(record)} />
       </Menu>
       <Merge record={record} isOpen={isMerging} onClose={() => setMerging(false)} />
     </>

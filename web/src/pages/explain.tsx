@@ -9,6 +9,7 @@ import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
+import { ErasePerson, ExportPerson } from './person-rights.tsx';
 
 type Explained = Answer<'explain_attribution'>['data'];
 type Commission = NonNullable<Explained['commission']>;
@@ -221,6 +222,12 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                 ))}
               </ul>
             </>
+          )}
+          {data.customer_email !== null && (
+            <div className="row">
+              <ExportPerson of={{ customer_of: data.id }} />
+              <ErasePerson of={{ customer_of: data.id }} name="this customer" />
+            </div>
           )}
         </div>
       )}

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Row } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { useCall } from '../call/use.ts';
 import { ago, money, number, versus } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -74,6 +75,12 @@ export function Home() {
   const messages = useCall('list_conversations', { query: { unread: true, limit: 1 } }, REFETCH);
   const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
+  const mayErase = useMay()('list_data_requests');
+  const rights = useCall(
+    'list_data_requests',
+    { query: { state: 'open', limit: 1 } },
+    { ...REFETCH, enabled: mayErase },
+  );
   const due = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
   const { now: figures, was } = useTrend(TREND);
   const broken = stores.data?.data.filter(needsAttention);
@@ -150,6 +157,15 @@ export function Home() {
               text: ['dispute to answer', 'disputes to answer'],
               link: (content) => (
                 <Link to="/disputes" search={{ status: 'open' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: rights.data?.pagination.total,
+              text: ['person who asks to be erased', 'people who ask to be erased'],
+              link: (content) => (
+                <Link to="/rights" search={{ state: 'open' }}>
                   {content}
                 </Link>
               ),

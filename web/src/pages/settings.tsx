@@ -66,6 +66,11 @@ function BrandForm() {
           name: 'settings.require_payment_profile',
           label: 'Pay creators only at payment addresses, never at their mail address',
         },
+        {
+          name: 'settings.bookkeeping_years',
+          label: 'Years that your books are kept',
+          hint: 'For so long, name, address and contracts of a creator whom you paid are kept sealed after an erasure. 0 keeps nothing.',
+        },
       ]}
       shown={['get_brand', 'get_session']}
       onDone={() => say('Saved.')}

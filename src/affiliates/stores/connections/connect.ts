@@ -26,6 +26,7 @@ import {
   updateAccessStatus,
   updateIntegration,
 } from './connections.ts';
+import { readPartingColumns } from './parting.ts';
 
 const COUPON_PROBLEMS = {
   not_found: 'is not a coupon of the connected store.',
@@ -173,6 +174,8 @@ export async function connectStore(
     secrets: sealStoreSecrets(secrets, known, id),
     apiVersion,
     renewingUntil: null,
+    partingSecrets: null,
+    partingUntil: null,
     ...toInitialWebhooks(provider, known, now),
   };
   const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
@@ -183,15 +186,21 @@ export async function connectStore(
   return row;
 }
 
-/** Ends a connection and deletes its secrets. The reported orders stay. Repeating it changes nothing. */
-export async function disconnectStore(work: Work, id: string): Promise<IntegrationRow> {
+/**
+ * Ends a connection and deletes its secrets, but the one that signs a shop's requests of people. With `keeper` null that goes,
+ * too. The reported orders stay. Repeating it changes nothing.
+ */
+export async function disconnectStore(work: Work, id: string, keeper: Secrets | null): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
   const old = await lockIntegration(db, brandId, id);
-  if (old.status === 'disconnected') return old;
+  if (old.status === 'disconnected' && keeper !== null) return old;
+  const gone = { partingSecrets: null, partingUntil: null };
   const row = await updateIntegration(db, brandId, id, {
     status: 'disconnected',
     secrets: Buffer.alloc(0),
-    disconnectedAt: now,
+    ...gone,
+    ...(keeper === null ? {} : await readPartingColumns(work, keeper, old)),
+    disconnectedAt: old.disconnectedAt ?? now,
     updatedAt: now,
   });
   work.audit({ resourceId: id, old, new: row });

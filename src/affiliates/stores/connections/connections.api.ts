@@ -76,11 +76,12 @@ const integrationOperations = [
     tag,
     summary: 'Disconnect a store',
     description:
-      'Refuses its deliveries from then on and deletes its secrets. Its orders stay. Connecting the same store again keeps its id.',
+      "Refuses its deliveries from then on and deletes its secrets; the one that signs a Shopify shop's requests of people stays for 90 days. Its orders stay. Connecting the same store again keeps its id.",
     item: IntegrationDisconnected,
     errors: ['NOT_FOUND'],
-    apply: async (work, { params }) => {
-      const { id } = await disconnectStore(work, params.id);
+    lookUp: async ({ secrets }) => secrets,
+    apply: async (work, { params }, secrets) => {
+      const { id } = await disconnectStore(work, params.id, secrets);
       return { id, status: 'disconnected' as const, disconnected: true as const };
     },
   }),

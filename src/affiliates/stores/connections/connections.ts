@@ -16,7 +16,14 @@ type StoredIntegration = Selectable<IntegrationsTable>;
 /** An integration without its sealed secrets, which are read only to talk to the store. */
 export type IntegrationRow = Omit<
   StoredIntegration,
-  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt' | 'sourceName'
+  | 'secrets'
+  | 'partingSecrets'
+  | 'partingUntil'
+  | 'renewingUntil'
+  | 'webhooksDueAt'
+  | 'sweepAt'
+  | 'webhookTroubleAt'
+  | 'sourceName'
 >;
 
 const SHOWN = [

@@ -21,6 +21,7 @@ import { isSignedBy } from './signature.ts';
 import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 import { listWooProducts } from './woocommerce-products.ts';
+import { readWooWish } from './woocommerce-wishes.ts';
 
 const API = '/wp-json/wc/v3';
 /** Largest page that WooCommerce allows. */
@@ -172,6 +173,7 @@ export const woocommerce: StoreClient = {
   },
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
+  readWish: readWooWish,
   isPing: (rawBody, headers) =>
     /^application\/x-www-form-urlencoded\b/i.test(getHeader(headers, 'content-type')) &&
     rawBody.length < 50 &&

@@ -190,6 +190,84 @@ add_action(
 	}
 );
 
+/** The webhook of this store that leads to Rollcall: its secret signs what the plugin asks. Null if there is none. */
+function own_webhook() {
+	foreach ( \WC_Data_Store::load( 'webhook' )->search_webhooks( array( 'limit' => -1, 'status' => 'active' ) ) as $id ) {
+		$webhook = wc_get_webhook( $id );
+		if ( $webhook && WEBHOOK_URL === $webhook->get_delivery_url() ) {
+			return $webhook;
+		}
+	}
+	return null;
+}
+
+/** Passes on what a person asks for. Answers what Rollcall says, or null if it did not take it. */
+function ask_for( $topic, $email ) {
+	$webhook = own_webhook();
+	if ( ! $webhook ) {
+		return null;
+	}
+	$body   = wp_json_encode( array( 'email' => $email ) );
+	$answer = wp_remote_post(
+		WEBHOOK_URL,
+		array(
+			'timeout' => 30,
+			'headers' => array(
+				'content-type'           => 'application/json',
+				'x-wc-webhook-topic'     => $topic,
+				'x-wc-webhook-signature' => $webhook->generate_signature( $body ),
+			),
+			'body'    => $body,
+		)
+	);
+	if ( is_wp_error( $answer ) || 200 !== (int) wp_remote_retrieve_response_code( $answer ) ) {
+		return null;
+	}
+	return json_decode( wp_remote_retrieve_body( $answer ), true );
+}
+
+const NOT_ASKED = 'Rollcall could not be asked. See WooCommerce, Rollcall, "Test connection", and try again.';
+
+/** For "Erase Personal Data" in WordPress: Rollcall erases the address from every order within a minute. */
+function erase_person( $email, $page = 1 ) {
+	$is_taken = null !== ask_for( 'action.rollcall_erase', $email );
+	return array(
+		'items_removed'  => $is_taken,
+		'items_retained' => ! $is_taken,
+		'messages'       => array( $is_taken ? 'Rollcall erases this address from its orders within a minute. Amounts stay, without a name.' : NOT_ASKED ),
+		'done'           => true,
+	);
+}
+
+/** For "Export Personal Data" in WordPress: the orders of the address, as Rollcall keeps them. */
+function export_person( $email, $page = 1 ) {
+	$answer = ask_for( 'action.rollcall_export', $email );
+	$items  = is_array( $answer ) && isset( $answer['data'] ) ? $answer['data'] : array(
+		array(
+			'group_id'    => 'rollcall',
+			'group_label' => 'Rollcall',
+			'item_id'     => 'rollcall-unreachable',
+			'data'        => array( array( 'name' => 'Not exported', 'value' => NOT_ASKED ) ),
+		),
+	);
+	return array( 'data' => $items, 'done' => true );
+}
+
+add_filter(
+	'wp_privacy_personal_data_erasers',
+	function ( $erasers ) {
+		$erasers['rollcall'] = array( 'eraser_friendly_name' => 'Rollcall', 'callback' => __NAMESPACE__ . '\erase_person' );
+		return $erasers;
+	}
+);
+add_filter(
+	'wp_privacy_personal_data_exporters',
+	function ( $exporters ) {
+		$exporters['rollcall'] = array( 'exporter_friendly_name' => 'Rollcall', 'callback' => __NAMESPACE__ . '\export_person' );
+		return $exporters;
+	}
+);
+
 /** Asks Rollcall for the script, and whether it knows this store. Answers a line for each, and whether it is well. */
 function test_connection() {
 	$script = wp_remote_get( LINKS_URL . '/r.js?v=1', array( 'timeout' => 8 ) );

@@ -1,5 +1,6 @@
 import { commissions, listHolds } from '../../../affiliates/commissions/commissions.ts';
 import { countCustomers } from '../../../affiliates/customers/customers.ts';
+import { findAsked } from '../../../affiliates/data-requests/asked.ts';
 import { links } from '../../../affiliates/links/links.ts';
 import { listBalances } from '../../../affiliates/payouts/balances.ts';
 import { payouts } from '../../../affiliates/payouts/payouts.ts';
@@ -48,6 +49,7 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
     contracts: agreed.filter(({ status }) => status !== 'draft').slice(0, SHOWN),
     work: work.filter(isKnownToCreator).slice(0, SHOWN),
     conversation: await findCreatorConversation(db, brandId, id),
+    asked: await findAsked(db, brandId, id),
     parcels: await shipments.select(db, brandId, own, { limit: SHOWN }),
   };
 }

@@ -2,6 +2,7 @@ import { shortUrl } from '../../../affiliates/links/links.shapes.ts';
 import { computeTotalDue } from '../../../affiliates/payouts/balances.ts';
 import { getLinkTerms } from '../../../affiliates/terms/effective.ts';
 import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
+import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
@@ -17,6 +18,8 @@ interface Facts {
   name: string | null;
   linksUrl: string;
   now: Date;
+  /** The page's own path. */
+  action: string;
 }
 
 const NOTHING = html``;
@@ -245,6 +248,24 @@ function renderParcels({ parcels }: All, to: Leads): Html {
   return section('Parcels', lines);
 }
 
+/** A copy of everything at once, and erasure, which the brand decides. */
+function renderRights(all: All, { action, brandName }: Facts): Html {
+  const { asked } = all;
+  const answer =
+    asked?.state === 'refused'
+      ? html`<p>You asked to be erased on ${renderDay(asked.createdAt, all)}. ${brandName} refused:</p>
+<blockquote>${asked.refusal ?? ''}</blockquote>`
+      : NOTHING;
+  const erasure =
+    asked?.state === 'open' || asked?.state === 'running'
+      ? html`<p>You asked to be erased on ${renderDay(asked.createdAt, all)}. ${brandName} has until ${renderDay(asked.dueAt, all)} to do it, or to say why not.</p>`
+      : html`${answer}<p><a href="${action}?ask=erasure">Ask to be erased</a></p>`;
+  return html`<h2>Your data</h2>
+${postForm(action, html`<input type="hidden" name="ask" value="copy">${submitButton('Download a copy')}`)}
+<p class="hint">Everything that is kept of you here, as a JSON file, and who else received any of it.</p>
+${erasure}`;
+}
+
 /** The page from top to bottom: what is to do, money, then everything else. */
 export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
   facts.name === null ? 'Your page' : `Hello ${facts.name}`
@@ -257,4 +278,5 @@ ${renderOrders(all, facts)}
 ${renderPayouts(all, facts, to)}
 ${renderWork(all, facts, to)}
 ${renderTalk(all, facts, to)}
-${renderParcels(all, to)}`;
+${renderParcels(all, to)}
+${renderRights(all, facts)}`;

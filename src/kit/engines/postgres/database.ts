@@ -211,6 +211,7 @@ export interface BrandsTable {
   suspendedAt: Date | null;
   maxStorageBytes: number | null;
   requirePaymentProfile: boolean | null;
+  bookkeepingYears: Generated<number>;
 }
 
 export interface BriefRecipientsTable {
@@ -575,7 +576,7 @@ export interface DataRequestsTable {
   kind: 'erasure' | 'access';
   subject: 'creator' | 'customer';
   source: 'api' | 'page' | 'cli' | 'shopify' | 'woocommerce';
-  state: 'open' | 'running' | 'done';
+  state: 'open' | 'running' | 'done' | 'refused';
   creatorId: string | null;
   selector: Buffer | null;
   reason: string | null;
@@ -584,6 +585,9 @@ export interface DataRequestsTable {
   dueAt: Date;
   createdAt: CreatedAt;
   finishedAt: Date | null;
+  refusal: string | null;
+  books: Buffer | null;
+  booksUntil: Date | null;
 }
 
 export interface DeliverableSubmissionsTable {
@@ -914,6 +918,8 @@ export interface IntegrationsTable {
   sourceName: string | null;
   renewalTags: string[] | null;
   firstTags: string[] | null;
+  partingSecrets: Buffer | null;
+  partingUntil: Date | null;
 }
 
 export interface JobFilesTable {

@@ -99,14 +99,14 @@ namespace {
 	function request( $method, $url, $how ) {
 		$context = array( 'method' => $method, 'ignore_errors' => true, 'content' => $how['body'] ?? '' );
 		foreach ( $how['headers'] ?? array() as $name => $value ) {
-			$context['header'] = "$name: $value";
+			$context['header'][] = "$name: $value";
 		}
 		try {
-			file_get_contents( $url, false, stream_context_create( array( 'http' => $context ) ) );
+			$body = file_get_contents( $url, false, stream_context_create( array( 'http' => $context ) ) );
 		} catch ( ErrorException $error ) {
 			return new WP_Error();
 		}
-		return array( 'status' => (int) explode( ' ', $http_response_header[0] )[1] );
+		return array( 'status' => (int) explode( ' ', $http_response_header[0] )[1], 'body' => $body );
 	}
 	function wp_remote_get( $url, $how ) {
 		return request( 'GET', $url, $how );
@@ -116,6 +116,41 @@ namespace {
 	}
 	function wp_remote_retrieve_response_code( $answer ) {
 		return $answer['status'];
+	}
+	function wp_remote_retrieve_body( $answer ) {
+		return $answer['body'];
+	}
+	function wp_json_encode( $value ) {
+		return json_encode( $value );
+	}
+	// As WooCommerce has them: webhooks by their ids, each of which signs with its own secret.
+	class WC_Data_Store {
+		public static function load( $kind ) {
+			return new WC_Data_Store();
+		}
+		public function search_webhooks( $how ) {
+			global $scenario;
+			return array_keys( $scenario['webhooks'] ?? array() );
+		}
+	}
+	class WC_Webhook {
+		private $of;
+		public function __construct( $of ) {
+			$this->of = $of;
+		}
+		public function get_delivery_url() {
+			return $this->of['url'];
+		}
+		public function generate_signature( $payload ) {
+			return base64_encode( hash_hmac( 'sha256', $payload, wp_specialchars_decode( $this->of['secret'] ), true ) );
+		}
+	}
+	function wp_specialchars_decode( $text ) {
+		return htmlspecialchars_decode( $text );
+	}
+	function wc_get_webhook( $id ) {
+		global $scenario;
+		return new WC_Webhook( $scenario['webhooks'][ $id ] );
 	}
 	if ( isset( $scenario['consent'] ) ) {
 		function wp_has_consent( $kind ) {
@@ -170,6 +205,9 @@ namespace {
 			$happened['meta'] = (object) $order->meta;
 		} elseif ( 'renewal' === $name ) {
 			$happened['copied'] = run_hook( 'wc_subscriptions_object_data', array( '_click_id' => 'clk_1', '_billing_email' => 'a@b.example' ), null, null, 'renewal_order' );
+		} elseif ( 'erase' === $name || 'export' === $name ) {
+			$tool = run_hook( 'wp_privacy_personal_data_' . ( 'erase' === $name ? 'erasers' : 'exporters' ), array() )['rollcall'];
+			$happened[ $name ] = call_user_func( $tool['callback'], $scenario['email'], 1 );
 		} elseif ( 'script' === $name ) {
 			$happened['kept'] = run_hook( 'rest rollcall/v1/click', $scenario['web'] );
 		} else {

@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { Email } from '../../../kit/values/email.ts';
+import { type Delivery, getHeader, type PersonWish, parseBody } from './provider.ts';
+
+const Wish = z.object({ email: Email });
+
+const KINDS: Readonly<Record<string, PersonWish['kind']>> = {
+  'action.rollcall_erase': 'erasure',
+  'action.rollcall_export': 'access',
+};
+
+/** Reads a wish that our plugin passes on from WordPress' tools for personal data, signed as any webhook of the store. */
+export function readWooWish({ headers, body }: Delivery): PersonWish | undefined {
+  const topic = getHeader(headers, 'x-wc-webhook-topic');
+  const kind = Object.hasOwn(KINDS, topic) ? KINDS[topic] : undefined;
+  if (kind === undefined) return undefined;
+  return { kind, email: parseBody(Wish, body).email, orderIds: [], isWholeStore: false };
+}

@@ -1,0 +1,244 @@
+import { useState } from 'react';
+import { type Answer, call, type Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Detail } from '../kit/detail.tsx';
+import { Confirm } from '../kit/dialog.tsx';
+import { saveFile } from '../kit/download.tsx';
+import { Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
+import { day, number, words } from '../kit/format.ts';
+import { useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
+import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
+import { BothTimes } from '../kit/time.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+type Request = Row<'list_data_requests'>;
+type Books = Answer<'open_data_request_books'>['data'];
+
+const STATES = listChoices('list_data_requests', 'state');
+const KINDS = listChoices('list_data_requests', 'kind');
+const SHOWN = ['list_data_requests', 'get_data_request', 'list_roster', 'list_creators'] as const;
+
+const KIND_WORDS: Readonly<Record<Request['kind'], string>> = { erasure: 'Erasure', access: 'Export' };
+const SOURCE_WORDS: Readonly<Record<Request['source'], string>> = {
+  api: 'You, in the app or by the API',
+  page: 'The creator, on their own page',
+  cli: 'The operator',
+  shopify: 'Shopify',
+  woocommerce: 'WooCommerce',
+};
+
+const requestName = ({ kind, subject }: Pick<Request, 'kind' | 'subject'>) => `${KIND_WORDS[kind]} of a ${subject}`;
+
+/** Erases, or says no with a reason. */
+function Decide({ of: { id } }: { of: Request }) {
+  const [isRefusing, setRefusing] = useState(false);
+  const carryOut = useChange('carry_out_data_request', SHOWN);
+  const erase = (forfeit: boolean) => carryOut.mutateAsync({ params: { id }, body: { forfeit } });
+  return (
+    <div className="row">
+      <Confirm
+        needs="carry_out_data_request"
+        label="Erase"
+        title="Erase this creator?"
+        action="Erase for good"
+        onConfirm={() => erase(false)}
+      >
+        <p>Everything that names them goes; amounts and figures stay under a pseudonym. It cannot be undone.</p>
+        <p>If money is due to them, pay it first.</p>
+      </Confirm>
+      <Confirm
+        needs="carry_out_data_request"
+        label="Erase, and reject what is due"
+        title="Erase this creator, and reject what is due?"
+        action="Erase and reject"
+        onConfirm={() => erase(true)}
+      >
+        <p>Commissions that are not paid yet are rejected, and the creator is erased. It cannot be undone.</p>
+      </Confirm>
+      <Button needs="refuse_data_request" onPress={() => setRefusing(true)}>
+        Refuse
+      </Button>
+      <OperationDialog
+        operation="refuse_data_request"
+        title="Refuse this request"
+        hint="The law allows it for a few reasons, such as a claim that is open in court. The creator gets your words by mail."
+        isOpen={isRefusing}
+        onClose={() => setRefusing(false)}
+        action="Refuse"
+        params={{ id }}
+        fields={[{ name: 'reason', label: 'Why', kind: 'textarea' }]}
+        shown={SHOWN}
+        onDone={() => setRefusing(false)}
+      />
+    </div>
+  );
+}
+
+function ShownBooks({ of: { contracts, payment_addresses, ...facts } }: { of: Books }) {
+  return (
+    <>
+      <Facts
+        of={[
+          ['Name', facts.name],
+          ['E-mail', facts.email],
+          ['Paid as', facts.legal_name],
+          ['Country', facts.country],
+          ['Paid at', payment_addresses.join(', ')],
+        ]}
+      />
+      {contracts.map(({ id, title, document, signer_name, signed_at }) => (
+        <details key={id}>
+          <summary>
+            {title}, signed by {signer_name ?? 'them'} on {day(signed_at)}
+          </summary>
+          <pre className="document">{document}</pre>
+        </details>
+      ))}
+    </>
+  );
+}
+
+/** The record for the books, which opens with a reason. */
+function KeptBooks({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [books, setBooks] = useState<Books>();
+  if (books) return <ShownBooks of={books} />;
+  return (
+    <>
+      <Button needs="open_data_request_books" onPress={() => setOpen(true)}>
+        Open what the books keep
+      </Button>
+      <OperationDialog
+        operation="open_data_request_books"
+        title="Open what the books keep"
+        hint="The audit log keeps who opened it, and why."
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Open"
+        params={{ id }}
+        fields={[{ name: 'reason', label: 'Why' }]}
+        shown={[]}
+        onDone={({ data }) => {
+          setBooks(data);
+          setOpen(false);
+        }}
+      />
+    </>
+  );
+}
+
+function SaveFile({ id }: { id: string }) {
+  const say = useSay();
+  const save = () =>
+    call('get_data_request_file', { params: { id } }).then(
+      (file) => saveFile(new Blob([JSON.stringify(file, null, 2)], { type: 'application/json' }), `${id}.json`),
+      () => say('The file has ended: it is kept for seven days.'),
+    );
+  return (
+    <Button needs="create_data_request" onPress={() => void save()}>
+      Download the file
+    </Button>
+  );
+}
+
+function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_data_request', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  return (
+    <Detail id={id} onClose={onClose} found={found} title={(one) => (one ? requestName(one) : 'Request')}>
+      {(one) => (
+        <div className="stack">
+          <Facts
+            of={[
+              ['Status', <Badge key="state" state={one.state} />],
+              ['Asked by', SOURCE_WORDS[one.source]],
+              ['Creator', one.creator_id],
+              ['Asked', <BothTimes key="asked" at={one.created_at} />],
+              ['Due', one.finished_at === null && day(one.due_at)],
+              ['Finished', one.finished_at && <BothTimes key="finished" at={one.finished_at} />],
+              ['Your words', one.reason],
+              ['Why you refused', one.refusal],
+            ]}
+          />
+          {one.state === 'open' && <Decide of={one} />}
+          {one.state === 'done' && one.kind === 'access' && <SaveFile id={one.id} />}
+          {one.books_until !== null && <KeptBooks key={one.id} id={one.id} />}
+          {Object.keys(one.removed).length > 0 && (
+            <PlainTable
+              isTight
+              caption={one.kind === 'access' ? 'Rows in the file' : 'Rows that were erased or changed'}
+              rows={Object.entries(one.removed)}
+              getKey={([table]) => table}
+              columns={[
+                { head: one.kind === 'access' ? 'In the file' : 'Erased', cell: ([table]) => words(table) },
+                { head: 'Rows', cell: ([, count]) => number(count), isNumber: true },
+              ]}
+            />
+          )}
+          {one.kept.length > 0 && (
+            <>
+              <h3>What stays</h3>
+              <ul className="points">
+                {one.kept.map(({ what, why, until }) => (
+                  <li key={what}>
+                    {what.slice(0, 1).toUpperCase() + what.slice(1)}
+                    {until !== null && `, until ${day(until)}`}
+                    <span className="second muted">{why}</span>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </div>
+      )}
+    </Detail>
+  );
+}
+
+/** The requests that people made by law: to be erased, or to be told what is kept of them. */
+export function Rights() {
+  const { get } = useFilters();
+  const opened = useOpened();
+  const list = useRows('list_data_requests', {
+    state: findChoice(get('state'), STATES),
+    kind: findChoice(get('kind'), KINDS),
+    sort: sortIn(get),
+  });
+  const columns: readonly Column<Request>[] = [
+    {
+      head: 'Request',
+      cell: (one) => (
+        <Opener onOpen={() => opened.open(one.id)} second={SOURCE_WORDS[one.source]}>
+          {requestName(one)}
+        </Opener>
+      ),
+    },
+    { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
+    { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), isWide: true },
+    { head: 'Asked', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+  ];
+  return (
+    <>
+      <PageHead
+        title="People’s rights"
+        hint="Who asked to be erased, or what is kept of them. Begin at a creator, an order or a customer."
+      />
+      <Filters
+        of={[
+          { name: 'state', label: 'Status', kind: 'select', options: STATES.map((one) => [one, words(one)]) },
+          { name: 'kind', label: 'Kind', kind: 'select', options: KINDS.map((one) => [one, KIND_WORDS[one]]) },
+        ]}
+      />
+      <Table
+        caption="Requests of people"
+        noun="request"
+        list={list}
+        columns={columns}
+        empty={<Empty title="Nobody has asked">Requests of creators, customers and stores appear here.</Empty>}
+      />
+      <Opened id={opened.id} onClose={opened.close} />
+    </>
+  );
+}
