@@ -256,6 +256,7 @@ describe('the sentence of a decision', () => {
     subscriptionId: '8999',
     firstOrderId: '9000',
     orderPlacedAt: day(20),
+    timeZone: 'UTC',
   };
   const say = (change: Partial<CustomerCandidate>, more: Partial<CandidateNames> = {}) =>
     explainCustomer({ ...candidate, ...change }, { ...names, ...more });

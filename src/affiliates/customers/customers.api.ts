@@ -1,4 +1,5 @@
 import { act, get, list, patch, remove, write } from '../../kit/operation/kit.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
 import { registerKind, toJob } from '../../platform/jobs/jobs.ts';
@@ -24,9 +25,10 @@ const customerOperations = [
     forAgents: { isListed: false },
     query: CustomerFilter,
     rows: customers,
-    whereOf: async ({ postgres, secrets, clock }, { query: { customer_email: email, ...query } }) => ({
+    whereOf: async ({ postgres, secrets, clock }, { caller, query: { customer_email: email, ...query } }) => ({
       ...query,
       now: clock.now(),
+      timeZone: await getTimeZone(postgres.db, caller.brandId),
       emailHash:
         email === undefined ? undefined : hashEmail(await getSalt(postgres.db, secrets), email).toString('hex'),
     }),

@@ -148,7 +148,8 @@ export const CustomerDeleted = z.object({
 export function toCustomer(row: ListedCustomer, now: Date): z.input<typeof Customer> {
   const terms = parseTerms(row.terms);
   const payments = toPayments(row);
-  const running = { terms, endedAt: row.endedAt, isOriginRejected: row.isOriginRejected };
+  const { endedAt, isOriginRejected, timeZone } = row;
+  const running = { terms, endedAt, isOriginRejected, timeZone };
   return {
     ...toWire(row),
     link_value: row.linkValue,

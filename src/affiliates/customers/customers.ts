@@ -1,15 +1,18 @@
 import { type Insertable, sql } from 'kysely';
 import { z } from 'zod';
+import { toLocalTimestamp } from '../../analytics/figures/local-time.ts';
 import type { CustomerKeysTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
+import { wallMs } from '../../kit/values/time-zone.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
 import { INHERITED } from '../../workflow/terms/inherited.ts';
 import { parseTerms } from '../../workflow/terms/versions.ts';
@@ -89,6 +92,7 @@ export async function listCustomerRows(
       join orders on orders.brand_id = ${brandId} and orders.customer_id is not null
         and orders.integration_id = started.integration_id and orders.order_id = started.order_id)
     select customers.id, customers.link_id, customers.creator_id, links.integration_id as bound_to, customers.terms, customers.terms_id,
+      (select time_zone from brands where id = ${brandId}) as time_zone,
       customers.origin, customers.first_order_id, customers.products, customers.since, customers.ended_at,
       coalesce((select ${isRejectedByPerson('commissions')} from commissions
         where commissions.brand_id = ${brandId} and commissions.order_id = customers.first_order_id), false)
@@ -156,20 +160,29 @@ const selectFirstPaidAt = sql<Date | null>`(
 const isOriginRejected = sql<boolean>`coalesce((select ${isRejectedByPerson('commissions')} from commissions
   where commissions.brand_id = customers.brand_id and commissions.order_id = customers.first_order_id), false)`;
 
+/** The longest duration of terms, and some days. */
+const LONGEST_MS = 3_700 * DAY_MS;
+
+/** The local time of the first payment. Of earlier ones than the longest duration, any offset will do. */
+const toLocalPayment = (timeZone: string, now: Date) =>
+  sql.raw(toLocalTimestamp({ from: new Date(now.getTime() - LONGEST_MS), until: now, timeZone }, 'first_at'));
+
 /** The state of a row as `findRowState` finds it. */
-const selectState = (now: Date) => sql`case
+const selectState = ({ now, timeZone }: Pick<CustomerSelection, 'now' | 'timeZone'>) => sql`case
   when customers.ended_at <= ${now} then 'ended'
   when ${isOriginRejected}
     or coalesce(customers.terms ->> 'covers', 'order') = 'order' and ${selectPaymentsMade} > 0
     or ${selectPaymentsMade} >= (customers.terms ->> 'payments')::int
-    or (${selectFirstPaidAt} at time zone 'UTC' + make_interval(months => (customers.terms ->> 'months')::int))
-      at time zone 'UTC' <= ${now} then 'over'
+    or (select ${toLocalPayment(timeZone, now)} from (select ${selectFirstPaidAt} as first_at) as paid)
+      + make_interval(months => (customers.terms ->> 'months')::int)
+      <= ${new Date(wallMs(timeZone, now.getTime())).toISOString().slice(0, -1)}::timestamp then 'over'
   when ${selectPaymentsMade} = 0 then 'open'
   else 'running' end`;
 
 /** A filter of the list, with the time that states depend on and the hash of the address. */
 interface CustomerSelection extends Omit<CustomerFilter, 'customer_email' | keyof Page> {
   now: Date;
+  timeZone: string;
   emailHash: string | undefined;
 }
 
@@ -195,7 +208,7 @@ export const customers = listing({
         query.where(sql<boolean>`coalesce(customers.terms ->> 'covers', 'order') = ${where.covers ?? ''}`),
       )
       .$if(where.state !== undefined, (query) =>
-        query.where(sql<boolean>`${selectState(where.now)} = ${where.state ?? ''}`),
+        query.where(sql<boolean>`${selectState(where)} = ${where.state ?? ''}`),
       )
       .$if(where.emailHash !== undefined, (query) =>
         query.where(
@@ -216,7 +229,9 @@ export const customers = listing({
       .selectFrom('customers')
       .innerJoin('links', 'links.id', 'customers.linkId')
       .innerJoin('creators', 'creators.id', 'customers.creatorId')
+      .innerJoin('brands', 'brands.id', 'customers.brandId')
       .selectAll('customers')
+      .select('brands.timeZone')
       .select(['links.value as linkValue', 'creators.email as creatorEmail', shownName])
       .select([
         sql<string[]>`array(select one.key from customer_keys as one where one.customer_id = customers.id

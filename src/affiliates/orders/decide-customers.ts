@@ -67,7 +67,8 @@ export const listOwningLinks = ({ rows, orders }: KnownCustomers): string[] => [
 
 function toWinningLink(link: NamedLink): WinningLink {
   const { terms, termsId } = getLinkTerms(link);
-  return { linkId: link.id, creatorId: link.creatorId, boundTo: link.integrationId, terms, termsId };
+  const { id: linkId, creatorId, integrationId: boundTo, timeZone } = link;
+  return { linkId, creatorId, boundTo, terms, termsId, timeZone };
 }
 
 /** The order as it is before a decision. */
@@ -204,6 +205,7 @@ function toDecided(
       creatorId: deal.creatorId,
       boundTo: deal.boundTo,
       terms: deal.terms,
+      timeZone: deal.timeZone,
       isRejected: false,
     },
     hasCommission: winner !== undefined,

@@ -1,8 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { isDay } from '../../kit/values/time.ts';
+import { dayIn, monthIn } from '../../kit/values/time-zone.ts';
 import { NET_COMMISSION } from '../../workflow/terms/budgets.ts';
 import { type AmountsByCurrency, OrderKind, type Terms } from '../../workflow/terms/terms.shapes.ts';
 import { listTermsByIds } from '../../workflow/terms/versions.ts';
@@ -26,6 +29,7 @@ const StoredFacts = z.object({
   by: z.enum(['code', 'click', 'customer']).nullable(),
   payment: z.number().nullable(),
   volume: z.object({ month: StoredVolume, ever: StoredVolume }).nullable(),
+  timeZone: z.string().optional(),
 });
 const StoredRoom = z.object({ minor: z.number(), by: z.enum(['customer', 'month', 'budget']), limitMinor: z.number() });
 
@@ -56,7 +60,8 @@ async function readCustomer(db: Db, order: FactsOrder): Promise<DecisionFacts['c
 /** Sums the creator's paid orders before this one that are not rejected, net of refunds. */
 async function readVolume(db: Db, order: FactsOrder, creatorId: string): Promise<{ month: Volume; ever: Volume }> {
   const { brandId, id, occurredAt, currency } = order;
-  const isInMonth = sql`occurred_at >= ${getMonth(occurredAt).start}`;
+  const { start } = monthIn(await getTimeZone(db, brandId), occurredAt);
+  const isInMonth = sql`occurred_at >= ${start}`;
   const revenue = sql`amount_minor - refunded_minor`;
   const { rows } = await sql<{ month: number; monthMinor: number; ever: number; everMinor: number }>`
     select count(*) filter (where ${isInMonth}) as month, count(*) as ever,
@@ -70,11 +75,9 @@ async function readVolume(db: Db, order: FactsOrder, creatorId: string): Promise
   return { month: { orders: month, revenueMinor: monthMinor }, ever: { orders: ever, revenueMinor: everMinor } };
 }
 
-/** The month in UTC that a time is in, without its end. */
-const getMonth = (at: Date) => ({
-  start: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth())),
-  end: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)),
-});
+/** True if rules name days without a time. */
+const namesDays = ({ rules }: Terms): boolean =>
+  rules.some(({ when: { placed } }) => [placed?.from, placed?.to].some((text) => text !== undefined && isDay(text)));
 
 /** Reads what conditions of the terms are compared with. What no condition uses is not read. */
 export async function readFacts(
@@ -88,6 +91,7 @@ export async function readFacts(
     ...known,
     customer: needs('customer') ? await readCustomer(db, order) : null,
     volume: needs('volume') ? await readVolume(db, order, creatorId) : null,
+    ...(namesDays(terms) ? { timeZone: await getTimeZone(db, order.brandId) } : {}),
   };
 }
 
@@ -114,10 +118,15 @@ const isOfPlace = (brandId: string, termsId: string) => sql`(
     where brand_id = ${brandId} and id = ${termsId} and place = 'link'))`;
 
 /** Sums what other orders use up of the limits that the terms have in the order's currency. */
-async function readUsed(db: Db, order: FactsOrder, { creatorId, termsId, terms }: Deal): Promise<UsedLimits> {
+async function readUsed(
+  db: Db,
+  order: FactsOrder,
+  { creatorId, termsId, terms }: Deal,
+  timeZone: string,
+): Promise<UsedLimits> {
   const { brandId, currency, occurredAt, customerHash, customerIdHash } = order;
   const { caps, budget } = terms;
-  const { start, end } = getMonth(occurredAt);
+  const { start, end } = monthIn(timeZone, occurredAt);
   const isInMonth = sql`one.occurred_at >= ${start} and one.occurred_at < ${end}`;
   const isOfCreator = sql`one.creator_id = ${creatorId}`;
   const isOfCustomer = sql`one.order_id in (select id from orders where brand_id = ${brandId}
@@ -149,13 +158,15 @@ export async function fixRoom(
   payableMinor: number,
 ): Promise<Room | null> {
   const { creatorId, termsId, terms } = deal;
-  const { currency, occurredAt: placedAt } = order;
+  const { currency, occurredAt } = order;
   if (termsId === null || !hasSharedLimit(terms, currency)) return null;
   await lockLimits(work.db, order.brandId);
-  const used = await readUsed(work.db, order, { creatorId, termsId, terms });
+  const timeZone = await getTimeZone(work.db, order.brandId);
+  const used = await readUsed(work.db, order, { creatorId, termsId, terms }, timeZone);
   const room = measureRoom(terms, currency, used, payableMinor);
   const usage = { usedMinor: used.budgetMinor, takenMinor: room?.minor ?? 0 };
-  await mailBudgetUse(work, { termsId, terms, currency, placedAt, ...usage });
+  const month = dayIn(timeZone, occurredAt).slice(0, 7);
+  await mailBudgetUse(work, { termsId, terms, currency, month, ...usage });
   return room;
 }
 

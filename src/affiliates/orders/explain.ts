@@ -1,7 +1,8 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
 import { formatMoney, fromMinor, fromPpm } from '../../kit/values/money.ts';
-import { toDay } from '../../kit/values/time-zone.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 
 import { listAdjustments } from '../commissions/adjustments.ts';
@@ -210,7 +211,8 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link, refu
 type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
 
 /** Explains that the order came with a replaced code that still pays. */
-function explainOldCode(candidate: CarriedCandidate, past: PastCodes, orderedAt: Date): string {
+function explainOldCode(candidate: CarriedCandidate, past: PastCodes, orderedAt: Date, timeZone: string): string {
+  const toDay = (at: Date) => dayIn(timeZone, at);
   if (candidate.type === 'click') return '';
   const old = past.find(
     ({ linkId, code, replacedAt, until }) =>
@@ -231,6 +233,7 @@ function explainClaim(
   { occurredAt, subscriptionId }: OrderRow,
   link: ListedLink | undefined,
   firstOrderId: string | null,
+  timeZone: string,
 ): string {
   const { since, until, duration, ...claim } = candidate;
   const toDate = (text: string | null) => (text === null ? null : new Date(text));
@@ -242,6 +245,7 @@ function explainClaim(
       subscriptionId,
       firstOrderId,
       orderPlacedAt: occurredAt,
+      timeZone,
     },
   );
 }
@@ -253,6 +257,7 @@ async function explainCandidates(
   links: ReadonlyMap<string, ListedLink>,
 ) {
   const { brandId, occurredAt } = order;
+  const timeZone = await getTimeZone(db, brandId);
   const past = await listPastCodes(db, brandId, [...links.keys()]);
   const firstIds = attribution.candidates.flatMap((one) => (one.type === 'customer' ? (one.first_order_id ?? []) : []));
   const firstOrders = new Map((await listOrdersByIds(db, brandId, firstIds)).map(({ id, orderId }) => [id, orderId]));
@@ -265,8 +270,8 @@ async function explainCandidates(
       creator_name: link?.creatorName ?? null,
       explanation:
         candidate.type === 'customer'
-          ? explainClaim(candidate, order, link, firstOrders.get(candidate.first_order_id ?? '') ?? null)
-          : `${explainCandidate(candidate, attribution)}${explainOldCode(candidate, past, occurredAt)}`,
+          ? explainClaim(candidate, order, link, firstOrders.get(candidate.first_order_id ?? '') ?? null, timeZone)
+          : `${explainCandidate(candidate, attribution)}${explainOldCode(candidate, past, occurredAt, timeZone)}`,
     };
   });
 }

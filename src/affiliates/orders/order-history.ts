@@ -38,6 +38,7 @@ interface StoredOrder extends Omit<DecidedOrder, 'customerId' | 'email' | 'produ
   linkId: string | null;
   creatorId: string;
   boundTo: string | null;
+  timeZone: string;
   isRejected: boolean;
 }
 
@@ -48,7 +49,7 @@ function toRule(rule: string | null): DecidedOrder['rule'] {
 
 /** The deal of an order: that of its customer's row, else that of the code or click that won it. */
 function toOwner(stored: StoredOrder, rows: ReadonlyMap<string, CustomerRow>): DecidedOrder['owner'] {
-  const { rowId, linkId, creatorId, boundTo, isRejected, termsId } = stored;
+  const { rowId, linkId, creatorId, boundTo, timeZone, isRejected, termsId } = stored;
   const row = rowId === null ? undefined : rows.get(rowId);
   if (row) {
     const { terms, termsId = null, ...deal } = row;
@@ -59,13 +60,15 @@ function toOwner(stored: StoredOrder, rows: ReadonlyMap<string, CustomerRow>): D
       boundTo: deal.boundTo,
       terms,
       termsId,
+      timeZone,
       isRejected,
     };
   }
   const { data: terms } = RecordedTerms.safeParse(stored.terms);
   if (linkId === null || !terms) return null;
   if (stored.storedTerms !== null) {
-    return { rowId: null, linkId, creatorId, boundTo, terms: parseTerms(stored.storedTerms), termsId, isRejected };
+    const own = parseTerms(stored.storedTerms);
+    return { rowId: null, linkId, creatorId, boundTo, terms: own, termsId, timeZone, isRejected };
   }
   return {
     rowId: null,
@@ -73,6 +76,7 @@ function toOwner(stored: StoredOrder, rows: ReadonlyMap<string, CustomerRow>): D
     creatorId,
     boundTo,
     terms: makePlainTerms(terms.commission_rate, terms.covers),
+    timeZone,
     isRejected,
   };
 }
@@ -137,6 +141,7 @@ export async function listDecidedOrders(
       orders.attribution ->> 'rule' as rule, orders.attribution -> 'terms' as terms, commissions.terms_id,
       terms.terms as stored_terms, orders.customer_id as row_id,
       commissions.link_id, commissions.creator_id, links.integration_id as bound_to,
+      (select time_zone from brands where id = ${brandId}) as time_zone,
       commissions.id is not null as has_commission, coalesce(${isRejectedByPerson('commissions')}, false) as is_rejected,
       order_items.items, array(select started.subscription_id from store_subscriptions as started
         where started.brand_id = ${brandId} and started.integration_id = orders.integration_id

@@ -171,6 +171,11 @@ const ExplainedCommission = CommissionEvent.extend({
         .object({ month: Volume.describe('In the same month.'), ever: Volume.describe('In all.') })
         .nullable()
         .describe("The creator's earlier orders; null if no rule asks for them."),
+      time_zone: z
+        .string()
+        .optional()
+        .describe("The brand's time zone then, if a rule names days.")
+        .meta({ example: 'Europe/Berlin' }),
     })
     .nullable()
     .describe('What conditions of the rules were compared with, as it was then; null for a percentage alone.'),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { toPpm } from '../../kit/values/money.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import { canonicalTerms } from '../../workflow/terms/terms.ts';
 import { isPlain } from '../terms/plain.ts';
@@ -92,6 +93,7 @@ export async function loadTriedPricing(
     ...read,
     customer: read.customer === null ? null : (recorded?.facts?.customer ?? read.customer),
     volume: read.volume === null ? null : (recorded?.facts?.volume ?? read.volume),
+    timeZone: recorded?.facts?.timeZone ?? read.timeZone,
   };
   return { pricing: toPricing(order, { terms, facts, room: null }, await findItems(db, order)) };
 }
@@ -110,12 +112,18 @@ export function findGap(terms: Terms, { lines }: Pricing): 'without_lines' | 'wi
 /** Sums by shared limit, as simulated orders used it up. Orders come in the order of time. */
 export type UsedOfLimits = Map<string, number>;
 
+/** Terms with the brand's time zone, of which the months of limits are. */
+interface LimitedTerms {
+  terms: Terms;
+  timeZone: string;
+}
+
 function listLimitKeys(
   { currency, occurredAt, customerHash, customerIdHash }: FactsOrder,
   creatorId: string,
-  terms: Terms,
+  { terms, timeZone }: LimitedTerms,
 ) {
-  const month = occurredAt.toISOString().slice(0, 7);
+  const month = dayIn(timeZone, occurredAt).slice(0, 7);
   const customer = toHex(customerHash) ?? toHex(customerIdHash);
   return {
     customer: customer === null ? null : `customer ${currency} ${creatorId} ${customer}`,
@@ -128,10 +136,10 @@ function listLimitKeys(
 export function withRoom(
   order: FactsOrder,
   { snapshot, refunds }: { snapshot: OrderSnapshot; refunds: readonly KnownRefund[] },
-  { creatorId, pricing }: { creatorId: string; pricing: Pricing },
+  { creatorId, pricing, timeZone }: { creatorId: string; pricing: Pricing; timeZone: string },
   used: UsedOfLimits,
 ): Pricing {
-  const keys = listLimitKeys(order, creatorId, pricing.terms);
+  const keys = listLimitKeys(order, creatorId, { terms: pricing.terms, timeZone });
   const sums = {
     customerMinor: (keys.customer !== null && used.get(keys.customer)) || 0,
     monthMinor: used.get(keys.month) ?? 0,
@@ -142,8 +150,14 @@ export function withRoom(
 }
 
 /** Adds what an order pays to what is used of its limits. */
-export function noteUsed(order: FactsOrder, creatorId: string, terms: Terms, minor: number, used: UsedOfLimits): void {
-  for (const key of Object.values(listLimitKeys(order, creatorId, terms))) {
+export function noteUsed(
+  order: FactsOrder,
+  creatorId: string,
+  tried: LimitedTerms,
+  minor: number,
+  used: UsedOfLimits,
+): void {
+  for (const key of Object.values(listLimitKeys(order, creatorId, tried))) {
     if (key !== null) used.set(key, (used.get(key) ?? 0) + minor);
   }
 }

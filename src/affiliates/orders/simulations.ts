@@ -4,6 +4,7 @@ import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import { COUNT, countRows, isFound } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
@@ -234,6 +235,8 @@ interface OpenComparison extends Omit<OrderComparison, 'after'> {
 /** Tried terms, with their codes and links. */
 interface TriedTerms {
   terms: Terms;
+  /** The brand's, of which the months of limits are. */
+  timeZone: string;
   linkIds: ReadonlySet<string>;
 }
 
@@ -270,9 +273,9 @@ async function compareOrder(
     ...compared,
     gap: findGap(tried.terms, pricing),
     earn: (used) => {
-      const fixed = withRoom(row, order, { creatorId, pricing }, used);
+      const fixed = withRoom(row, order, { creatorId, pricing, timeZone: tried.timeZone }, used);
       const earning = simulateEarning(order, winner, commission, simulated, fixed);
-      noteUsed(row, creatorId, tried.terms, earning.minor, used);
+      noteUsed(row, creatorId, tried, earning.minor, used);
       return earning;
     },
   };
@@ -394,6 +397,7 @@ export async function simulateNextOrders(
   const used: UsedOfLimits = new Map(before.used);
   const tried = given && {
     terms: given.terms,
+    timeZone: await getTimeZone(postgres.db, brandId),
     linkIds: await listTriedLinks(postgres.db, brandId, given.of),
   };
   const span = { period, isOldestFirst: tried !== null };

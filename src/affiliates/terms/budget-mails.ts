@@ -83,7 +83,8 @@ interface BudgetUse {
   termsId: string;
   terms: Terms;
   currency: string;
-  placedAt: Date;
+  /** The month in the brand's time zone in which it was placed, such as 2026-11. */
+  month: string;
   /** The sums of other orders, and of this one. */
   usedMinor: number;
   takenMinor: number;
@@ -91,7 +92,7 @@ interface BudgetUse {
 
 /** Mails the owners when an order makes a budget reach four fifths, and when it spends it: once for each month and limit. */
 export async function mailBudgetUse(work: Work, use: BudgetUse): Promise<void> {
-  const { termsId, terms, currency, placedAt, usedMinor, takenMinor } = use;
+  const { termsId, terms, currency, month, usedMinor, takenMinor } = use;
   const limitMinor = getAmountMinor(terms.budget?.amount, currency);
   if (limitMinor === undefined || !terms.budget) return;
   const after = usedMinor + takenMinor;
@@ -100,7 +101,7 @@ export async function mailBudgetUse(work: Work, use: BudgetUse): Promise<void> {
   if (!isSpent && !reaches(limitMinor * NEARLY)) return;
   const { per } = terms.budget;
   const { place, placeId, name } = await getPlace(work.db, work.brandId, termsId);
-  const period = per === 'month' ? placedAt.toISOString().slice(0, 7) : 'ever';
+  const period = per === 'month' ? month : 'ever';
   const owners = await listOwners(work.db, work.brandId);
   await queueMails(
     work,

@@ -26,6 +26,8 @@ export interface CustomerRow extends CustomerKeys {
   terms: Terms;
   /** Their version; absent or null for a percentage alone. */
   termsId?: string | null;
+  /** The brand's, of which the months of its terms are; UTC if omitted. */
+  timeZone?: string | undefined;
   origin: 'order' | 'lead' | 'hand' | 'import';
   firstOrderId: string | null;
   /** Products of its first order, by SKU and id. */
@@ -61,6 +63,7 @@ export interface OrderOwner {
   boundTo: string | null;
   terms: Terms;
   termsId?: string | null;
+  timeZone?: string | undefined;
   /** A person, not the facts, rejected its commission. */
   isRejected: boolean;
 }
@@ -140,11 +143,14 @@ export function countPayments(
 /** Why a row pays nobody, in the order in which reasons are judged. */
 export type StopReason = 'ended' | 'origin_rejected' | 'first_order_only' | 'payments_over' | 'duration_over';
 
-export type RunningRow = Pick<CustomerRow, 'terms' | 'endedAt' | 'isOriginRejected'>;
+export type RunningRow = Pick<CustomerRow, 'terms' | 'endedAt' | 'isOriginRejected' | 'timeZone'>;
 
 /** The moment from which orders are too late for the row; null if it lasts for ever, or nobody has paid yet. */
-export function findEnd({ terms, endedAt }: Pick<RunningRow, 'terms' | 'endedAt'>, { firstAt }: Payments): Date | null {
-  const over = firstAt && terms.months !== null ? addMonths(firstAt, terms.months) : null;
+export function findEnd(
+  { terms, endedAt, timeZone }: Pick<RunningRow, 'terms' | 'endedAt' | 'timeZone'>,
+  { firstAt }: Payments,
+): Date | null {
+  const over = firstAt && terms.months !== null ? addMonths(firstAt, terms.months, timeZone) : null;
   return endedAt && over ? new Date(Math.min(endedAt.getTime(), over.getTime())) : (endedAt ?? over);
 }
 
@@ -155,7 +161,8 @@ export function findStopReason(row: RunningRow, payments: Payments, placedAt: Da
   if (row.isOriginRejected) return 'origin_rejected';
   if (covers === 'order' && payments.made > 0) return 'first_order_only';
   if (most !== null && payments.made >= most) return 'payments_over';
-  const isOver = months !== null && payments.firstAt !== null && placedAt >= addMonths(payments.firstAt, months);
+  const isOver =
+    months !== null && payments.firstAt !== null && placedAt >= addMonths(payments.firstAt, months, row.timeZone);
   return isOver ? 'duration_over' : null;
 }
 
@@ -178,6 +185,7 @@ export interface WinningLink {
   /** The terms in effect for the link. */
   terms: Terms;
   termsId?: string | null;
+  timeZone?: string | undefined;
 }
 
 export type RowDraft = Omit<CustomerRow, 'id'>;
@@ -185,7 +193,7 @@ export type RowDraft = Omit<CustomerRow, 'id'>;
 const STARTS: readonly OrderKind[] = ['once', 'first', 'resubscribe'];
 
 export function draftRow(order: CustomerOrder, winner: WinningLink): RowDraft {
-  const { linkId, creatorId, boundTo, terms, termsId = null } = winner;
+  const { linkId, creatorId, boundTo, terms, termsId = null, timeZone } = winner;
   return {
     ...listKeys(order),
     linkId,
@@ -193,6 +201,7 @@ export function draftRow(order: CustomerOrder, winner: WinningLink): RowDraft {
     boundTo,
     terms,
     termsId,
+    timeZone,
     origin: 'order',
     firstOrderId: order.id,
     products: order.products,

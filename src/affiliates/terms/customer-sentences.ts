@@ -1,3 +1,4 @@
+import { dayIn } from '../../kit/values/time-zone.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { CustomerCandidate, CustomerReason } from './customers.ts';
 
@@ -15,14 +16,17 @@ export interface CandidateNames {
   /** The id of the first order at its store. */
   firstOrderId: string | null;
   orderPlacedAt: Date;
+  /** Of which the days are. */
+  timeZone: string;
 }
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
 
 /** "1 March", with the year if it is not that of the order. */
-function writeDay(at: Date, orderPlacedAt: Date): string {
-  const year = at.getUTCFullYear();
-  return year === orderPlacedAt.getUTCFullYear() ? DAY.format(at) : `${DAY.format(at)} ${year}`;
+function writeDay(at: Date, { orderPlacedAt, timeZone }: Pick<CandidateNames, 'orderPlacedAt' | 'timeZone'>): string {
+  const day = dayIn(timeZone, at);
+  const written = DAY.format(new Date(day));
+  return day.slice(0, 4) === dayIn(timeZone, orderPlacedAt).slice(0, 4) ? written : `${written} ${day.slice(0, 4)}`;
 }
 
 const CONTINUED = { product: 'Continues an order of the same product', lead: 'Is the first order of a lead' } as const;
@@ -32,7 +36,7 @@ function writeOrigin(candidate: ExplainedCandidate, names: CandidateNames): stri
   const { by, since } = candidate;
   const creator = names.creatorName ?? 'a creator';
   const code = names.linkValue === null ? '' : ` with ${names.linkValue}`;
-  const day = since ? ` on ${writeDay(since, names.orderPlacedAt)}` : '';
+  const day = since ? ` on ${writeDay(since, names)}` : '';
   const order = names.firstOrderId === null ? '' : ` (order ${names.firstOrderId})`;
   if (by === 'subscription') {
     return `Continues subscription ${names.subscriptionId ?? 'of the customer'}, which ${creator} sold${code}${day}${order}`;
@@ -43,8 +47,8 @@ function writeOrigin(candidate: ExplainedCandidate, names: CandidateNames): stri
 }
 
 /** Says why the candidate lost, as the end of the sentence. */
-function writeReason(reason: CustomerReason, { terms, until }: ExplainedCandidate, orderPlacedAt: Date): string {
-  const endedOn = until ? ` on ${writeDay(until, orderPlacedAt)}` : '';
+function writeReason(reason: CustomerReason, { terms, until }: ExplainedCandidate, names: CandidateNames): string {
+  const endedOn = until ? ` on ${writeDay(until, names)}` : '';
   switch (reason) {
     case 'ended':
       return `this was ended${endedOn}`;
@@ -76,7 +80,7 @@ export function explainCustomer(candidate: ExplainedCandidate, names: CandidateN
     return `${continued}, which no creator sold.`;
   }
   const origin = writeOrigin(candidate, names);
-  if (reason !== null) return `${origin}; ${writeReason(reason, candidate, names.orderPlacedAt)}.`;
+  if (reason !== null) return `${origin}; ${writeReason(reason, candidate, names)}.`;
   const most = terms?.payments ?? null;
   return `${origin}: payment ${payment}${most === null ? '' : ` of ${most}`}.`;
 }

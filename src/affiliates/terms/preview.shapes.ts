@@ -95,7 +95,7 @@ const Facts = z
       .meta({ example: 1 }),
     volume: z
       .object({
-        month: Volume.describe('Orders of the same month in UTC.'),
+        month: Volume.describe("Orders of the same month in the brand's time zone."),
         ever: Volume.describe('All earlier orders.'),
       })
       .nullable()

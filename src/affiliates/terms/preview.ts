@@ -19,7 +19,7 @@ function toLines({ items, currency }: Order): PricingInput['lines'] {
   }));
 }
 
-function toPricingInput(terms: PreviewRequest['terms'], order: Order): PricingInput {
+function toPricingInput(terms: PreviewRequest['terms'], order: Order, timeZone: string): PricingInput {
   const { currency, placed_at: placedAt, facts } = order;
   const { room_minor: roomMinor, volume, ...fixed } = facts;
   const toVolume = ({ orders, revenue_minor }: { orders: number; revenue_minor: number }) => ({
@@ -37,17 +37,17 @@ function toPricingInput(terms: PreviewRequest['terms'], order: Order): PricingIn
     })),
     isEnded: false,
     terms,
-    facts: { ...fixed, volume: volume && { month: toVolume(volume.month), ever: toVolume(volume.ever) } },
+    facts: { ...fixed, volume: volume && { month: toVolume(volume.month), ever: toVolume(volume.ever) }, timeZone },
     room: roomMinor === null ? null : { minor: roomMinor, by: 'budget', limitMinor: roomMinor },
   };
 }
 
 /** Prices orders under terms that nobody has, by the function that prices real ones. */
-export function previewTerms({ terms, orders }: PreviewRequest): z.input<typeof PreviewAnswer> {
+export function previewTerms({ terms, orders }: PreviewRequest, timeZone: string): z.input<typeof PreviewAnswer> {
   return {
     summary: summarizeTerms(terms),
     orders: orders.map((order) => {
-      const { commissionMinor, uncappedMinor, parts, lines } = price(toPricingInput(terms, order));
+      const { commissionMinor, uncappedMinor, parts, lines } = price(toPricingInput(terms, order, timeZone));
       return {
         commission_minor: commissionMinor,
         uncapped_minor: uncappedMinor,

@@ -1,3 +1,4 @@
+import { toStart } from '../../analytics/figures/sums.ts';
 import { toMinor, toPpm } from '../../kit/values/money.ts';
 import type {
   AmountsByCurrency,
@@ -34,6 +35,8 @@ export interface DecisionFacts {
   by: 'code' | 'click' | 'customer' | null;
   payment: number | null;
   volume: { month: Volume; ever: Volume } | null;
+  /** The brand's time zone, of which days are that conditions name; UTC for orders of before. */
+  timeZone?: string | undefined;
 }
 
 export interface PricedOrder {
@@ -97,9 +100,8 @@ function compileLineConditions(when: RuleCondition): CompiledRule['holdsForLine'
 const isWithin = (value: number | null, { from, to }: NonNullable<RuleCondition['payment']>): boolean =>
   value !== null && value >= (from ?? value) && value <= (to ?? value);
 
-function isPlacedWithin(at: Date, { from, to }: NonNullable<RuleCondition['placed']>): boolean {
-  const isStarted = from === undefined || at.getTime() >= Date.parse(from);
-  return isStarted && (to === undefined || at.getTime() < Date.parse(to));
+function isPlacedWithin(at: Date, { from, to }: NonNullable<RuleCondition['placed']>, timeZone?: string): boolean {
+  return (from === undefined || at >= toStart(from, timeZone)) && (to === undefined || at < toStart(to, timeZone));
 }
 
 function reachesVolume(
@@ -126,7 +128,7 @@ function compileOrderConditions(when: RuleCondition): CompiledRule['holdsForOrde
       (when.by === undefined || when.by === facts?.by) &&
       (!payment || isWithin(facts?.payment ?? null, payment)) &&
       (!amounts || (least !== undefined && order.amountMinor >= least)) &&
-      (!placed || isPlacedWithin(order.placedAt, placed)) &&
+      (!placed || isPlacedWithin(order.placedAt, placed, facts?.timeZone)) &&
       (!volume || reachesVolume(volume, order, facts?.volume ?? null))
     );
   };

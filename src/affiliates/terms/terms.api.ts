@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import { get, list } from '../../kit/operation/kit.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing, operation } from '../../kit/operation/operation.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
@@ -91,7 +92,9 @@ const termsOperations = [
     response: z.object({ data: PreviewAnswer }),
     errors: [],
     hints: { readOnly: true, idempotent: true, destructive: false },
-    handler: async (_context, { body }) => ({ data: previewTerms(body) }),
+    handler: async ({ postgres }, { caller, body }) => ({
+      data: previewTerms(body, await getTimeZone(postgres.db, caller.brandId)),
+    }),
   }),
 ] as const;
 

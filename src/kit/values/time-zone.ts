@@ -141,6 +141,13 @@ export const timeIn = (timeZone: string, day: string, time = '00:00'): Date =>
 export const daysAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 
+/** The first moment of the month there that a time is in, and the first one after it. */
+export function monthIn(timeZone: string, at: Date): { start: Date; end: Date } {
+  const month = dayIn(timeZone, at).slice(0, 7);
+  const next = daysAfter(`${month}-28`, 4).slice(0, 7);
+  return { start: timeIn(timeZone, `${month}-01`), end: timeIn(timeZone, `${next}-01`) };
+}
+
 /** The last Monday up to a day. */
 export const toMonday = (day: string): string => daysAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
 

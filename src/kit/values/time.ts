@@ -15,5 +15,7 @@ export const TimeText = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], EXPECTED)
   .refine((text) => isWritable(new Date(text)), { error: OUT_OF_RANGE, abort: true });
 
-/** True if the text is a date without a time: a whole UTC day. */
-export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;
+const DayText = z.iso.date();
+
+/** True if the text is a date without a time. */
+export const isDay = (text: string): boolean => DayText.safeParse(text).success;

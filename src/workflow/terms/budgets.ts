@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { currencyField } from '../../kit/values/fields.ts';
 import { toMinor } from '../../kit/values/money.ts';
+import { monthIn } from '../../kit/values/time-zone.ts';
 import type { TermsPlace } from './places.ts';
 import type { Terms } from './terms.shapes.ts';
 
@@ -14,7 +16,7 @@ export const Budgets = z
       currency: currencyField,
       per: z
         .enum(['month', 'ever'])
-        .describe('`month`: the figures are of this month in UTC.')
+        .describe("`month`: the figures are of this month in the brand's time zone.")
         .meta({ example: 'month' }),
       limit_minor: minor.describe('The most that is paid, in minor units.').meta({ example: 500_000 }),
       used_minor: minor
@@ -41,8 +43,7 @@ interface PlaceWithTerms {
 
 /** Sums what paid orders that are not rejected pay, by place and currency: of this month and of all time. */
 async function sumPlaces(db: Db, brandId: string, now: Date, places: readonly PlaceWithTerms[]) {
-  const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
-  const end = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
+  const { start, end } = monthIn(await getTimeZone(db, brandId), now);
   const ids = places.map(({ placeId }) => placeId);
   const linkIds = places.flatMap(({ place, placeId }) => (place === 'link' ? [placeId] : []));
   const { rows } = await sql<{ placeId: string; currency: string; monthMinor: number; everMinor: number }>`

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { DAY_MS } from '../../kit/values/duration.ts';
 import { amountProblem, Currency, MAX_AMOUNT_MINOR, toPpm } from '../../kit/values/money.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
-import { TimeText } from '../../kit/values/time.ts';
+import { isDay, TimeText } from '../../kit/values/time.ts';
 import { isCountry } from './countries.ts';
 
 /** The most rules of one deal, and the most values of one list. */
@@ -117,18 +118,27 @@ const PaymentRange = z
   })
   .superRefine(checkRange((from, to) => from <= to, 'must not be less than `from`'));
 
+/** A day and a time are in the wrong order only if they are in every time zone. */
+const isEarlier = (from: string, to: string): boolean =>
+  Date.parse(from) - (isDay(from) === isDay(to) ? 0 : DAY_MS) < Date.parse(to);
+
 const PlacedRange = z
   .strictObject({
-    from: TimeText.describe('A date means its start in UTC.').meta({ example: '2026-11-27' }).optional(),
+    from: TimeText.describe("A date is the start of that day in the brand's time zone.")
+      .meta({ example: '2026-11-27' })
+      .optional(),
     to: TimeText.describe('Orders placed at this time or later do not count.')
       .meta({ example: '2026-12-01' })
       .optional(),
   })
-  .superRefine(checkRange((from, to) => Date.parse(`${from}`) < Date.parse(`${to}`), 'must be later than `from`'));
+  .superRefine(checkRange((from, to) => isEarlier(`${from}`, `${to}`), 'must be later than `from`'));
 
 const VolumeCondition = z
   .strictObject({
-    per: z.enum(['month', 'ever']).describe('Orders of the same month in UTC, or all.').meta({ example: 'month' }),
+    per: z
+      .enum(['month', 'ever'])
+      .describe("Orders of the same month in the brand's time zone, or all.")
+      .meta({ example: 'month' }),
     orders_from: z
       .number()
       .int()
@@ -242,14 +252,19 @@ const TermsShape = z
       .strictObject({
         order: AmountsByCurrency.describe('The most that one order pays, by currency.').optional(),
         customer: AmountsByCurrency.describe('The most that one customer pays the creator.').optional(),
-        month: AmountsByCurrency.describe('The most that the creator earns with orders of one month.').optional(),
+        month: AmountsByCurrency.describe(
+          "The most that the creator earns with orders of one month in the brand's time zone.",
+        ).optional(),
       })
       .nullable()
       .default(null)
       .describe('The most that is paid, in major units. Currencies that are not named have no limit.'),
     budget: z
       .strictObject({
-        per: z.enum(['month', 'ever']).describe('Orders of the same month in UTC, or all.').meta({ example: 'month' }),
+        per: z
+          .enum(['month', 'ever'])
+          .describe("Orders of the same month in the brand's time zone, or all.")
+          .meta({ example: 'month' }),
         amount: AmountsByCurrency.describe('The most that they pay together, by currency.'),
       })
       .nullable()
