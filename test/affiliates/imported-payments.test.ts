@@ -101,4 +101,22 @@ describe('a file of payments', () => {
     const again = await readImport(app, key, 'payouts', csv);
     expect(again.counts).toMatchObject({ new: 0, known: 1, refused: 1 });
   });
+
+  it("knows a payment by its day in the brand's time zone, which is another in UTC", async () => {
+    const { key, add } = await open();
+    await add('ana@creators.example');
+    await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { time_zone: 'Pacific/Auckland' } });
+    const paid = { creator_email: 'ana@creators.example', amount: 12.5, currency: 'EUR', method: 'manual' };
+    const { id } = (await send(`${app.url}/v1/payouts`, key, 'POST', paid)).body.data;
+    const settled = { status: 'paid', paid_at: '2026-11-20' };
+    expect((await send(`${app.url}/v1/payouts/${id}`, key, 'PATCH', settled)).body.data.paid_at).toBe(
+      '2026-11-19T11:00:00.000Z',
+    );
+    const readDay = async (day: string) => {
+      const csv = `email,amount,currency,paid_at,status\nana@creators.example,12.50,EUR,${day},paid\n`;
+      return (await readImport(app, key, 'payouts', csv)).counts;
+    };
+    expect(await readDay('2026-11-20')).toMatchObject({ new: 0, known: 1 });
+    expect(await readDay('2026-11-19')).toMatchObject({ new: 0, known: 0, refused: 1 });
+  });
 });

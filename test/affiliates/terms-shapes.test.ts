@@ -64,7 +64,7 @@ const BAD: [string, unknown, string][] = [
   ['a range that ends before it starts', withRule({ payment: { from: 3, to: 2 } }), 'terms.rules[0].when.payment.to'],
   [
     'a time that ends as it starts',
-    withRule({ placed: { from: '2026-12-01', to: '2026-12-01T00:00:00Z' } }),
+    withRule({ placed: { from: '2026-12-01', to: '2026-12-01' } }),
     'terms.rules[0].when.placed.to',
   ],
   ['a time without its offset', withRule({ placed: { from: '2026-12-01T10:00' } }), 'terms.rules[0].when.placed.from'],

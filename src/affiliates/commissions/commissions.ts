@@ -1,4 +1,5 @@
 import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import { toLocalTimestamp } from '../../analytics/figures/local-time.ts';
 import { storeSource } from '../../analytics/labels.ts';
 import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -6,6 +7,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Account, LedgerKind, NewEntry, Posting } from '../../kit/outbox/ledger-entry.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
@@ -256,11 +258,21 @@ export const commissions = listing({
 });
 export const { get: getCommission } = commissions;
 
-/** Sums a creator's pending commissions, by currency and the UTC day on which their review period ends. */
-export async function listHolds(db: Db, brandId: string, creatorId: string, now: Date) {
+/** Longer than any review period. */
+const LONGEST_HOLD_MS = 400 * DAY_MS;
+
+/** Sums a creator's pending commissions, by currency and the day of the brand's time zone on which their review period ends. */
+export async function listHolds(
+  db: Db,
+  { brandId, creatorId, timeZone }: { brandId: string; creatorId: string; timeZone: string },
+  now: Date,
+) {
+  const local = sql.raw(
+    toLocalTimestamp({ from: now, until: new Date(now.getTime() + LONGEST_HOLD_MS), timeZone }, 'hold_ends_at'),
+  );
   return await db
     .selectFrom('commissions')
-    .select(['currency', sql<string>`(hold_ends_at at time zone 'UTC')::date::text`.as('day')])
+    .select(['currency', sql<string>`${local}::date::text`.as('day')])
     .select(sql<number>`sum(commission_minor)::bigint`.as('amountMinor'))
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)

@@ -8,10 +8,10 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
-import { DAY_MS } from '../../kit/values/duration.ts';
 import { formatMoney } from '../../kit/values/money.ts';
-import { toDay } from '../../kit/values/time-zone.ts';
+import { dayIn, daysAfter, timeIn, toDay, toMonday } from '../../kit/values/time-zone.ts';
 import { getCreator } from '../../workflow/creators/creators.ts';
 
 const BATCH = 100;
@@ -24,18 +24,21 @@ export const mailApprovedCommissions: Job = {
   run: mailApproved,
 };
 
-/** The first Monday after 1 January 1970, in days. */
-const FIRST_MONDAY = 4;
-
-/** Schedules one mail at the end of the week for each creator of these newly approved commissions. A sample sends none. */
+/**
+ * Schedules one mail at the end of the brand's week for each creator of these newly approved commissions. A mail that ends
+ * within a day of it, as of another time zone, has them too. A sample sends none.
+ */
 export async function mailAtEndOfWeek({ db, brandId, now }: Work, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const today = Math.floor(now.getTime() / DAY_MS);
-  const nextMonday = new Date((today - ((today - FIRST_MONDAY) % WEEK_DAYS) + WEEK_DAYS) * DAY_MS);
+  const timeZone = await getTimeZone(db, brandId);
+  const nextMonday = timeIn(timeZone, daysAfter(toMonday(dayIn(timeZone, now)), WEEK_DAYS));
   await sql`
     insert into approvals_to_mail (brand_id, creator_id, due_at)
     select distinct brand_id, creator_id, ${nextMonday}::timestamptz from commissions
     where brand_id = ${brandId} and id = any(${ids}::text[])
+      and not exists (select from approvals_to_mail as other where other.brand_id = commissions.brand_id
+        and other.creator_id = commissions.creator_id and other.due_at > ${now}
+        and abs(extract(epoch from other.due_at - ${nextMonday}::timestamptz)) < 86400)
       and not exists (select from brands where id = ${brandId} and sample is not null)
     on conflict do nothing`.execute(db);
 }
@@ -52,7 +55,9 @@ async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable):
       .executeTakeFirst();
     // Another process took the mail.
     if (numDeletedRows === 0n) return;
-    const from = new Date(until.getTime() - WEEK_DAYS * DAY_MS);
+    const timeZone = await getTimeZone(work.db, brandId);
+    const last = dayIn(timeZone, new Date(until.getTime() - 1));
+    const from = timeIn(timeZone, daysAfter(dayIn(timeZone, until), -WEEK_DAYS));
     const sums = await sumApproved(work.db, due, { from, until });
     const { email: to } = await getCreator(work.db, brandId, creatorId);
     if (to === null || sums.length === 0) return;
@@ -62,8 +67,8 @@ async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable):
       subjectRow: `${creatorId}:${toDay(until)}`,
       creatorId,
       params: {
-        from: toDay(from),
-        to: toDay(new Date(until.getTime() - DAY_MS)),
+        from: dayIn(timeZone, from),
+        to: last,
         sums: sums.map(({ amountMinor: amount_minor, ...sum }) => ({ ...sum, amount_minor })),
       },
     });

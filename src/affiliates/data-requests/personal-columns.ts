@@ -219,7 +219,7 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   imports: split('of status source sha256 storage_key'),
   installation: split('home'),
   integrations: split(
-    'provider name storefront_url storefront_host base_url currency status secrets api_version webhook_state missing_webhooks webhook_problem source_name renewal_tags first_tags parting_secrets',
+    'provider name storefront_url storefront_host base_url currency status secrets api_version webhook_state missing_webhooks webhook_problem source_name renewal_tags first_tags time_zone parting_secrets',
   ),
   job_files: split('name mime_type storage_key sha256'),
   job_lines: split('currency'),

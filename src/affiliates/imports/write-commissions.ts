@@ -3,6 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { formatMoney } from '../../kit/values/money.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import type { Line, PaidRecord } from '../../platform/imports/reading/shapes.ts';
 import { ensureCreator, listMerged, lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { putOnRoster } from '../../workflow/roster/roster.ts';
@@ -16,20 +17,19 @@ import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Writ
 /** The number of the record among those of the file that are the same, which the reading counts. */
 const getNumber = ({ known_by }: Line): string => known_by?.slice(known_by.lastIndexOf(' ') + 1) ?? '1';
 
-const getDay = ({ paid_at }: PaidRecord) => paid_at.slice(0, 10);
-
 /** What another tool calls a commission; without a reference, its day and amount with its number among the same. */
-function nameReference(line: Line, record: PaidRecord): string {
+function nameReference(line: Line, record: PaidRecord, { plan }: ImportRow): string {
   if (record.reference !== null) return record.reference;
   const number = getNumber(line);
-  const name = `${getDay(record)} ${formatMoney(record.amount, record.currency)}`;
+  const day = dayIn(plan?.timeZone ?? 'UTC', new Date(record.paid_at));
+  const name = `${day} ${formatMoney(record.amount, record.currency)}`;
   return number === '1' ? name : `${name} (${number})`;
 }
 
 /** A commission is known by its creator and reference, so that one order may pay two creators. */
 function nameKnown(line: Line, record: PaidRecord, creatorId: string): string {
   const { reference, amount, currency } = record;
-  const said = reference === null ? [getDay(record), amount, currency] : [reference];
+  const said = reference === null ? [record.paid_at.slice(0, 10), amount, currency] : [reference];
   return JSON.stringify([creatorId, ...said, getNumber(line)]);
 }
 
@@ -144,7 +144,7 @@ export const commissionsWriter: Writer = {
           brandId,
           creatorId,
           source: row.source,
-          reference: nameReference(line, record),
+          reference: nameReference(line, record, row),
           knownBy: nameKnown(line, record, creatorId),
           amountMinor: record.amount,
           currency: record.currency,

@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import type { Line } from '../../platform/imports/reading/shapes.ts';
 import { insertPayout, lockPayees } from '../payouts/payouts.ts';
 import { settlePayout } from '../payouts/settle.ts';
@@ -46,6 +48,7 @@ async function judgePayouts(db: Db, row: ImportRow, lines: readonly Line[]) {
   const ids = [...new Set(all.flatMap((record) => find(record) ?? []))];
   const payouts = await listPayouts(db, brandId, ids);
   const firstSale = await findFirstSale(db, brandId);
+  const timeZone = row.plan?.timeZone ?? (await getTimeZone(db, brandId));
   const used = new Set<string>();
   return records.map(({ line, record }) => {
     const creatorId = find(record);
@@ -58,10 +61,11 @@ async function judgePayouts(db: Db, row: ImportRow, lines: readonly Line[]) {
       (payout) =>
         payout.creatorId === creatorId && payout.amountMinor === record.amount && payout.currency === record.currency,
     );
-    const day = record.paid_at.slice(0, 10);
+    const day = dayIn(timeZone, new Date(record.paid_at));
     const paid = same.find(({ id, isOpen, reference, paidAt }) => {
       if (isOpen || used.has(id)) return false;
-      return record.reference === null ? paidAt?.toISOString().slice(0, 10) === day : reference === record.reference;
+      if (record.reference !== null) return reference === record.reference;
+      return paidAt !== null && dayIn(timeZone, paidAt) === day;
     });
     if (paid) {
       used.add(paid.id);

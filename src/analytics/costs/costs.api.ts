@@ -37,10 +37,10 @@ const campaignId = z.string().max(100).nullable().meta({ example: null });
 const sku = z.string().trim().min(1).max(100).nullable().meta({ example: null });
 const day = z.iso.date().nullable();
 const from = day
-  .describe('First UTC day of the cost; null if it has no start. `fixed` requires it.')
+  .describe('First day of the cost; null if it has no start. `fixed` requires it.')
   .meta({ example: '2026-03-01' });
 const to = day
-  .describe('Last UTC day of the cost; null if it has no end. A `fixed` cost without it counts on its first day.')
+  .describe('Last day of the cost; null if it has no end. A `fixed` cost without it counts on its first day.')
   .meta({ example: null });
 const note = z
   .string()

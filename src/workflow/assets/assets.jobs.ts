@@ -4,8 +4,10 @@ import { createThumbnail } from '../../kit/engines/thumbnail.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job, QueuedWork } from '../../kit/operation/job.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import {
   claimThumbnail,
   listEndingRights,
@@ -121,7 +123,7 @@ async function reportEnd({ postgres, clock }: Context, { rightsExpiresAt, ...ass
     if (!(await markNotified(work.db, { id, rightsExpiresAt, before }, days))) return;
     work.audit({ resourceId: id, old: { rightsNoticeDays: before }, new: { rightsNoticeDays: days } });
     if (contactEmail === null) return;
-    const ends_on = rightsExpiresAt.toISOString().slice(0, 10);
+    const ends_on = dayIn(await getTimeZone(work.db, brandId), rightsExpiresAt);
     const params = { asset_id: id, name, ends_on, has_ended: days === 0 };
     await queueMail(work, {
       kind: 'asset_rights_ending',

@@ -90,7 +90,7 @@ export const ContentDetail = Content.extend({
   metrics_history: z
     .array(
       z.object({
-        date: z.iso.date().describe('Day of the reading, in UTC.').meta({ example: '2026-03-12' }),
+        date: z.iso.date().describe("Day of the reading, in the brand's time zone.").meta({ example: '2026-03-12' }),
         ...Metrics.omit({ engagement_rate: true }).shape,
       }),
     )

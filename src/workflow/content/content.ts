@@ -4,12 +4,14 @@ import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { ContentMetricsTable, ContentShortLinksTable, ContentTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Config } from '../../kit/values/config.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { endRightsByPosts } from '../assets/assets.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
@@ -379,7 +381,7 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
   // A later reading on the same day replaces the earlier one.
   await db
     .insertInto('contentMetrics')
-    .values({ contentId: id, date: now.toISOString().slice(0, 10), ...metrics })
+    .values({ contentId: id, date: dayIn(await getTimeZone(db, brandId), now), ...metrics })
     .onConflict((conflict) => conflict.columns(['contentId', 'date']).doUpdateSet(metrics))
     .execute();
   if (postedAt?.getTime() !== old.postedAt?.getTime()) await followPost(work, old.canonicalKey);

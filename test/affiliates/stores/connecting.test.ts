@@ -55,6 +55,20 @@ describe('a store that is connected in the web app', () => {
     },
   );
 
+  it("says its own time zone, if it has one, and the brand's stays as it is", async () => {
+    const connect = async (provider: TestStore['provider'], timeZone?: string) => {
+      const store = await newStore(provider);
+      store.timeZone = timeZone;
+      return (await owner.send('POST', PATH, bodyOf(store))).body.data.time_zone;
+    };
+    expect(await connect('shopify', 'Australia/Sydney')).toBe('Australia/Sydney');
+    expect(await connect('woocommerce', 'Asia/Kolkata')).toBe('Asia/Kolkata');
+    // WordPress has an empty text where its owner chose an offset.
+    expect(await connect('woocommerce')).toBeNull();
+    expect(await connect('shopify', 'Mars/Olympus')).toBeNull();
+    expect((await owner.get('/v1/brand')).body.data.settings.time_zone).toBe('UTC');
+  });
+
   it('keeps its secrets out of every answer, the audit log and the stored request', async () => {
     const store = await newStore('generic');
     const sent = bodyOf(store);

@@ -45,6 +45,7 @@ export interface TestStore {
   token: string;
   name: string;
   currency: string;
+  timeZone?: string | undefined;
   /** Its storefront's host; unique, so that a brand can connect many. */
   host: string;
   /** Where it says that it sells, instead of on its host. */
@@ -152,7 +153,12 @@ function graphqlReply(store: TestStore, body: string): Reply {
   const coupon = variables.code && at(store.coupons, variables.code);
   const node = coupon ? { codeDiscount: discountOf(coupon) } : null;
   const url = storefrontOf(store);
-  const shop = { name: store.name, currencyCode: store.currency, primaryDomain: { host: store.host, url } };
+  const shop = {
+    name: store.name,
+    currencyCode: store.currency,
+    ianaTimezone: store.timeZone,
+    primaryDomain: { host: store.host, url },
+  };
   return ok({ data: { ...(query.includes('shop {') ? { shop } : {}), codeDiscountNodeByCode: node } });
 }
 
@@ -167,7 +173,8 @@ function pageOf<T>(items: readonly T[], query: URLSearchParams): T[] {
 
 function wooReply(store: TestStore, request: IncomingMessage, body: string): Reply {
   const url = new URL(request.url ?? '', store.url);
-  if (url.pathname === '/wp-json/') return ok({ name: store.name, home: storefrontOf(store) });
+  if (url.pathname === '/wp-json/')
+    return ok({ name: store.name, home: storefrontOf(store), timezone_string: store.timeZone ?? '' });
   if (!showsKeys(store, request, url)) return refusedKey(store, request);
   const hooks = wooHooksReply(store.hooks, request.method, url, body);
   if (hooks) return hooks;

@@ -1,5 +1,5 @@
 import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { compact, compactMoney, shortDay, shortHour, today } from './format.ts';
+import { brandZone, compact, compactMoney, shortDay, shortHour, today } from './format.ts';
 import { DAY_MS, toUtcDay } from './utc-day.ts';
 
 const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -7,7 +7,7 @@ const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'shor
 /** The time that a point covers; a `reading` was taken at a moment. */
 type By = 'hour' | 'day' | 'week' | 'month' | 'reading';
 
-/** The last UTC day that a point counts. Weeks end on Sunday. */
+/** The last day that a point counts. Weeks end on Sunday. */
 function getPointEnd(date: string, by: By): string {
   const at = new Date(date);
   if (by === 'week') return toUtcDay(at.getTime() + ((7 - at.getUTCDay()) % 7) * DAY_MS);
@@ -50,6 +50,7 @@ export default function Chart({
   within,
   currency,
   before = 'Previous period',
+  zone = brandZone(),
 }: {
   label: string;
   points: readonly Point[];
@@ -62,6 +63,8 @@ export default function Chart({
   currency?: string;
   /** The name of the period that `was` is of. */
   before?: string;
+  /** The time zone of the days; the brand's if omitted. */
+  zone?: string;
 }) {
   const [first, last] = [points[0], points.at(-1)];
   const ticks = buildTicks(points);
@@ -84,7 +87,7 @@ export default function Chart({
       <p className="legend" aria-hidden>
         <span className="key now" /> {label}
         {first && last && (
-          <span className="muted">{`${formatRange(clampStart(first.date), clampEnd(last.date))}${isRunning ? ' so far' : ''}, UTC`}</span>
+          <span className="muted">{`${formatRange(clampStart(first.date), clampEnd(last.date))}${isRunning ? ' so far' : ''}, ${zone}`}</span>
         )}
         {isCompared && (
           <span className="nowrap">

@@ -86,7 +86,7 @@ export function Analytics() {
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const summary = now.data?.summary;
   const old = was.data;
-  const charted = { before: COMPARED[compare], by: granularity, within: { from, to } };
+  const charted = { before: COMPARED[compare], by: granularity, within: { from, to }, zone };
   const breakdown = useBreakdown({ from, to, time_zone, compare });
   // An order counts for each of its products.
   const won = breakdown.by === 'product' ? undefined : breakdown.data?.meta.coverage;

@@ -3,7 +3,7 @@ import type { Answer, Row } from '../call/call.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { day, money } from '../kit/format.ts';
+import { brandZone, day, money } from '../kit/format.ts';
 import { Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
@@ -116,7 +116,7 @@ export function Journal() {
     <>
       <PageHead
         title="Journal"
-        hint={`Every posting that counts from ${day(from)} to ${day(to)}, in UTC, for bookkeeping.`}
+        hint={`Every posting that counts from ${day(from)} to ${day(to)}, in ${brandZone()}, for bookkeeping.`}
       >
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>

@@ -51,7 +51,12 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
       </div>
       {data ? (
         <Suspense fallback={<Loading rows={6} />}>
-          <Chart label={`${words(measure)} by day`} points={buildPoints(shown, measure, from)} show={number} />
+          <Chart
+            label={`${words(measure)} by day`}
+            points={buildPoints(shown, measure, from)}
+            show={number}
+            zone="UTC"
+          />
         </Suspense>
       ) : (
         <Loading rows={9} />

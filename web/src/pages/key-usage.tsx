@@ -61,7 +61,7 @@ export function KeyUsage() {
       )}
       {points.length > 0 && (
         <Suspense>
-          <Chart label="Credits used" points={points} show={number} />
+          <Chart label="Credits used" points={points} show={number} zone="UTC" />
         </Suspense>
       )}
       {keys.length > 0 && (

@@ -1,15 +1,36 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useChange } from '../call/use.ts';
+import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Form, type Values } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
+import { useSay } from '../kit/toast.tsx';
 import { addressIn, getAccess, Steps, toBody, type Way } from './store-access.tsx';
 import { TrackClicks } from './store-set-up.tsx';
 import { HOW, PROVIDERS, type Provider } from './store-snippets.ts';
 import { Webhooks } from './store-webhooks.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
+
+/** Offers the store's own time zone while the brand has none but UTC. Nothing takes it silently. */
+export function ZoneOffer({ store: { name, time_zone: zone } }: { store: Store }) {
+  const brand = useCall('get_brand').data?.data;
+  const change = useChange('update_brand', ['get_brand', 'get_session']);
+  const say = useSay();
+  if (!zone || zone === 'UTC' || brand?.settings.time_zone !== 'UTC') return null;
+  const use = async () => {
+    await change.mutateAsync({ body: { settings: { time_zone: zone } } });
+    say(`Days are now those of ${zone}.`);
+  };
+  return (
+    <div className="note-box">
+      <p>{`${name} is in ${zone}. Your figures, deadlines and months count days of UTC.`}</p>
+      <Button needs="update_brand" onPress={() => void use()}>
+        {`Count days of ${zone}`}
+      </Button>
+    </div>
+  );
+}
 
 /** The steps in the store itself: webhooks, and what keeps the click of a tracked link. */
 export function SetUp({ store }: { store: Store }) {
@@ -65,6 +86,7 @@ export function ConnectDialog({ isOpen, onClose, connected, onConnected }: Conne
         onClose={onClose}
         isSide
       >
+        <ZoneOffer store={connected} />
         <SetUp store={connected} />
         <div className="popup-foot">
           <Button kind="primary" onPress={onClose}>

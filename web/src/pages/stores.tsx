@@ -5,7 +5,7 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { ConnectDialog, SetUp, useReturnFromStore } from './store-connect.tsx';
+import { ConnectDialog, SetUp, useReturnFromStore, ZoneOffer } from './store-connect.tsx';
 import { StoreDeliveries } from './store-deliveries.tsx';
 import { describeTracking } from './store-set-up.tsx';
 import { describeWebhooks, Warnings } from './store-webhooks.tsx';
@@ -68,6 +68,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
       <p className={pickTone(store)}>{describeHealth(store)}</p>
       <Warnings store={store} isReached={store.webhook_health.status === 'ok'} />
       {forged && <p>{forged}</p>}
+      {status !== 'disconnected' && <ZoneOffer store={store} />}
       <Facts
         of={[
           ['Type', words(provider)],

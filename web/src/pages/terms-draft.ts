@@ -90,7 +90,7 @@ export const CONDITIONS: Readonly<Record<ConditionName, ConditionKind>> = {
   },
   payment: { label: 'Payments of the customer', kind: 'numbers', hint: 'Counted from 1.' },
   amount_from: { label: 'Order of at least', kind: 'amounts' },
-  placed: { label: 'Ordered', kind: 'days', hint: 'Days in UTC. The last day does not count.' },
+  placed: { label: 'Ordered', kind: 'days', hint: 'Days of your brand’s time zone. The last day does not count.' },
   volume: { label: 'After so much by the creator', kind: 'volume', hint: 'Paid orders before this one.' },
 };
 

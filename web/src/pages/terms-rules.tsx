@@ -110,7 +110,7 @@ function Volume({ path, of, currency, onChange }: ConditionProps) {
           label="Within"
           value={of.per}
           options={[
-            ['month', 'The same month, in UTC'],
+            ['month', 'The same month'],
             ['ever', 'All time'],
           ]}
           onChange={(per) => onChange({ ...of, per })}

@@ -153,6 +153,13 @@ export const Integration = z
         'When orders were last read from the store itself. This happens every ten minutes and records orders that no webhook reported. Null for a store that cannot list its orders.',
       )
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    time_zone: z
+      .string()
+      .nullable()
+      .describe(
+        "The store's own time zone, as it said when it was connected; null if it did not. The brand's days stay those of `settings.time_zone` until you set that.",
+      )
+      .meta({ example: 'Australia/Sydney' }),
   })
   .meta({ id: 'Integration' });
 export type Integration = z.infer<typeof Integration>;

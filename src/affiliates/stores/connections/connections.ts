@@ -35,6 +35,7 @@ const SHOWN = [
   'storefrontHost',
   'baseUrl',
   'currency',
+  'timeZone',
   'status',
   'connectedAt',
   'lastSyncAt',

@@ -4,6 +4,7 @@ import { callOutside, type OutsideAnswer } from '../../../kit/engines/http/outsi
 import { latestNow } from '../../../kit/values/clock.ts';
 import { ApiError, unavailable } from '../../../kit/values/errors.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
+import { TimeZone } from '../../../kit/values/time-zone.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
 import type { OrderFacts, ProductFacts, ReportedDispute, ReportedRefunds } from './facts.ts';
 
@@ -71,7 +72,14 @@ export interface StoreFacts {
   name: string;
   currency: string;
   storefrontUrl: string;
+  /** An IANA name; null if the store has none. */
+  timeZone: string | null;
 }
+
+/** A zone as a store names it. WordPress has an empty text where its owner chose an offset. */
+export const StoreZone = TimeZone.nullish()
+  .catch(null)
+  .transform((zone) => zone ?? null);
 
 export type Coupon =
   | { state: 'active'; percentage: number; endsAt: Date | null }

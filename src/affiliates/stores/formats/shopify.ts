@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import { type StoreClient, StorefrontUrl, StoreName, StoreTime } from './provider.ts';
+import { type StoreClient, StorefrontUrl, StoreName, StoreTime, StoreZone } from './provider.ts';
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
 import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
@@ -12,7 +12,7 @@ import { isSignedBy } from './signature.ts';
 
 /** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
 const CONNECT = `query Connect {
-  shop { name currencyCode primaryDomain { host url } }
+  shop { name currencyCode ianaTimezone primaryDomain { host url } }
   codeDiscountNodeByCode(code: "rollcall") { id }
 }`;
 
@@ -34,6 +34,7 @@ const Shop = z.object({
   shop: z.object({
     name: StoreName.pipe(z.string().min(1)),
     currencyCode: Currency,
+    ianaTimezone: StoreZone,
     primaryDomain: z.object({ url: StorefrontUrl }),
   }),
 });
@@ -61,7 +62,12 @@ export const shopify: StoreClient = {
   version: SHOPIFY_VERSION,
   connect: async (store) => {
     const { shop } = await askShopify(store, CONNECT, {}, Shop);
-    return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
+    return {
+      name: shop.name,
+      currency: shop.currencyCode,
+      storefrontUrl: shop.primaryDomain.url,
+      timeZone: shop.ianaTimezone,
+    };
   },
   newToken: newShopifyToken,
   findCoupon: async (store, code) => {

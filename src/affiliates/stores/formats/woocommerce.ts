@@ -14,6 +14,7 @@ import {
   StorefrontUrl,
   StoreName,
   type StoreRequest,
+  StoreZone,
   storeUnavailable,
   WebhookRefused,
 } from './provider.ts';
@@ -28,7 +29,7 @@ const API = '/wp-json/wc/v3';
 const PER_PAGE = 100;
 const MAX_PAGES = 50;
 
-const Site = z.object({ name: StoreName, home: StorefrontUrl });
+const Site = z.object({ name: StoreName, home: StorefrontUrl, timezone_string: StoreZone });
 const Setting = z.object({ value: Currency });
 
 const Coupons = z.array(
@@ -169,7 +170,8 @@ export const woocommerce: StoreClient = {
     const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
     // Shows now, not at the first link, that the key may read coupons.
     await listCoupons(store, 'rollcall');
-    return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
+    const { name, home, timezone_string: timeZone } = site;
+    return { name: name || new URL(home).host, currency, storefrontUrl: home, timeZone };
   },
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),

@@ -37,7 +37,7 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
   return {
     timeZone,
     standings: await listBalances(db, brandId, { creatorIds: [id] }, now),
-    holds: await listHolds(db, brandId, id, now),
+    holds: await listHolds(db, { brandId, creatorId: id, timeZone }, now),
     links: ownLinks,
     figures: await listLinkFigures(clickhouse, brandId, ownLinks),
     customers: await countCustomers(db, brandId, id),

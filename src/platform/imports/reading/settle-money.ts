@@ -1,3 +1,4 @@
+import { dayIn } from '../../../kit/values/time-zone.ts';
 import { isCurrency, readSign } from './currencies.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling, toLines } from './doubts.ts';
 import { listGoods } from './judge.ts';
@@ -208,7 +209,7 @@ export function askShares({ mapping, columns, doubts }: Settling): void {
 
 export function askProof({ known, mapping, columns, doubts }: Settling): void {
   if (!known.format?.asksProof || columns.paid_at !== undefined || mapping.constants?.paid_at !== undefined) return;
-  const day = known.request.now.toISOString().slice(0, 10);
+  const day = dayIn(known.request.brand.timeZone, known.request.now);
   doubts.push({
     code: 'proof',
     field: 'paid_at',
