@@ -249,7 +249,7 @@ const LAUNCHES = [
 ] as const;
 /** A connected store that is never called: its address leads nowhere. */
 async function connect({ change, context: { secrets } }: Past): Promise<OrderSource> {
-  const facts = { name: 'Lumen Skin', currency: 'USD', storefrontUrl: SHOP, timeZone: null };
+  const facts = { name: 'Lumen Skin', currency: 'USD', storefrontUrl: SHOP };
   const known = { token: randomBytes(16).toString('hex'), webhookSecret: randomBytes(16).toString('hex') };
   const store = { provider: 'generic', baseUrl: `${SHOP}/rollcall`, secrets: known, facts, apiVersion: null } as const;
   return await change('connect_affiliate_store', async (work) => {

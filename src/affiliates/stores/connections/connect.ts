@@ -153,7 +153,7 @@ export async function connectStore(
   { provider, baseUrl, secrets: known, facts: store, apiVersion }: NewStore,
 ): Promise<IntegrationRow> {
   const { db, now, brandId } = work;
-  const { name, currency, storefrontUrl, timeZone } = store;
+  const { name, currency, storefrontUrl, timeZone = null } = store;
   const storefrontHost = new URL(storefrontUrl).host;
   // The lock lets the second of two concurrent calls find the integration of the first.
   await lockBrand(db, brandId);

@@ -117,7 +117,7 @@ export const generic: StoreClient = {
   topics: EVENTS,
   connect: async (store) => {
     const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
-    return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url, timeZone: null };
+    return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
   findCoupon: async (store, code) => {
     const path = `/coupons/${encodeURIComponent(code)}`;

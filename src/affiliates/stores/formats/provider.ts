@@ -72,8 +72,8 @@ export interface StoreFacts {
   name: string;
   currency: string;
   storefrontUrl: string;
-  /** An IANA name; null if the store has none. */
-  timeZone: string | null;
+  /** An IANA name; null or absent if the store says none. */
+  timeZone?: string | null;
 }
 
 /** A zone as a store names it. WordPress has an empty text where its owner chose an offset. */
