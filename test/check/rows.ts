@@ -108,7 +108,7 @@ function toUnion(column: Column, shapes: ReadonlySet<string>): string[] {
   const hasOwnValue = hasDefault && !isNullable;
   const orNull = isNullable ? ['null'] : [];
   if (isIdentity) return [`GeneratedAlways<${value}>`];
-  if (type.startsWith('json')) return [`${hasOwnValue ? 'JsonWithDefault' : 'Json'}<${value}>`, ...orNull];
+  if (type.startsWith('json')) return [`${hasOwnValue ? 'JsonWithDefault' : 'JsonColumn'}<${value}>`, ...orNull];
   if (hasOwnValue) return [`Generated<${value}>`];
   if (name === 'created_at' && !isNullable) return ['CreatedAt'];
   return [...values, ...orNull];
@@ -131,7 +131,7 @@ function renderDatabase(columns: readonly Column[], shapes: ReadonlySet<string>)
   const list = tables.map(([table]) => `  ${names.toProperty(table)}: ${toInterface(table)};`).join('\n');
   return `// Generated from the migrated database by \`npm run check -- --write\`.
 import type { Generated, GeneratedAlways } from 'kysely';
-import type { CreatedAt, Day, Json, JsonWithDefault, Shape } from './columns.ts';
+import type { CreatedAt, Day, JsonColumn, JsonWithDefault, Shape } from './columns.ts';
 
 ${interfaces.join('\n')}
 export interface Database {
