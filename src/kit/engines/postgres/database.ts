@@ -1,6 +1,6 @@
 // Generated from the migrated database by `npm run check -- --write`.
 import type { Generated, GeneratedAlways } from 'kysely';
-import type { CreatedAt, Day, Json, JsonWithDefault, Shape } from './columns.ts';
+import type { CreatedAt, Day, JsonColumn, JsonWithDefault, Shape } from './columns.ts';
 
 export interface AccessTokensTable {
   hash: Buffer;
@@ -81,7 +81,7 @@ export interface ApiKeysTable {
   revokedAt: Date | null;
   lastUsedAt: Date | null;
   replacedBy: string | null;
-  limits: Json<unknown> | null;
+  limits: JsonColumn<unknown> | null;
 }
 
 export interface ApplicationChangesTable {
@@ -158,7 +158,7 @@ export interface AssetsTable {
   source: 'upload' | 'deliverable' | 'tracked_content';
   tags: Generated<string[]>;
   usageRights: string | null;
-  rights: Json<Shape<'assets.rights'>> | null;
+  rights: JsonColumn<Shape<'assets.rights'>> | null;
   rightsExpiresAt: Date | null;
   rightsNoticeDays: number | null;
   createdAt: CreatedAt;
@@ -185,8 +185,8 @@ export interface AuditLogTable {
   byAgent: Generated<boolean>;
   operation: string;
   resourceId: string;
-  oldValues: Json<Shape<'auditLog.oldValues'>> | null;
-  newValues: Json<Shape<'auditLog.newValues'>> | null;
+  oldValues: JsonColumn<Shape<'auditLog.oldValues'>> | null;
+  newValues: JsonColumn<Shape<'auditLog.newValues'>> | null;
   requestId: string | null;
   at: Date;
 }
@@ -320,7 +320,7 @@ export interface CommissionsTable {
   approvedAt: Date | null;
   paidAt: Date | null;
   holdEndsAt: Date | null;
-  fraudFlags: Json<unknown>;
+  fraudFlags: JsonColumn<unknown>;
   clickId: string | null;
   discountCode: string | null;
   affiliateCode: string | null;
@@ -330,8 +330,8 @@ export interface CommissionsTable {
   clawedBackAt: Date | null;
   clawBackReason: string | null;
   termsId: string | null;
-  decidedFacts: Json<unknown> | null;
-  room: Json<unknown> | null;
+  decidedFacts: JsonColumn<unknown> | null;
+  room: JsonColumn<unknown> | null;
 }
 
 export interface ContentTable {
@@ -400,7 +400,7 @@ export interface ContractsTable {
   compensationRatePpm: number | null;
   compensationCurrency: string | null;
   usageRights: string | null;
-  terms: Json<unknown> | null;
+  terms: JsonColumn<unknown> | null;
   expiresAt: Date | null;
   sentAt: Date | null;
   document: string | null;
@@ -557,7 +557,7 @@ export interface CustomersTable {
   brandId: string;
   linkId: string;
   creatorId: string;
-  terms: Json<unknown>;
+  terms: JsonColumn<unknown>;
   origin: 'order' | 'lead' | 'hand' | 'import';
   firstOrderId: string | null;
   products: string[];
@@ -581,7 +581,7 @@ export interface DataRequestsTable {
   selector: Buffer | null;
   reason: string | null;
   removed: JsonWithDefault<unknown>;
-  leftovers: Json<unknown> | null;
+  leftovers: JsonColumn<unknown> | null;
   dueAt: Date;
   createdAt: CreatedAt;
   finishedAt: Date | null;
@@ -696,19 +696,19 @@ export interface DirectoryImportsTable {
   swappedAt: Date | null;
   retiredAt: Date | null;
   forgotten: Generated<number>;
-  bounds: Json<unknown> | null;
-  fill: Json<unknown> | null;
-  comparison: Json<unknown> | null;
+  bounds: JsonColumn<unknown> | null;
+  fill: JsonColumn<unknown> | null;
+  comparison: JsonColumn<unknown> | null;
   reasons: string[] | null;
   source: string | null;
-  mapping: Json<Shape<'directoryImports.mapping'>> | null;
+  mapping: JsonColumn<Shape<'directoryImports.mapping'>> | null;
 }
 
 export interface DirectoryMappingsTable {
   alias: string;
   source: string;
   headerHash: string;
-  mapping: Json<Shape<'directoryMappings.mapping'>>;
+  mapping: JsonColumn<Shape<'directoryMappings.mapping'>>;
   updatedAt: Date;
 }
 
@@ -778,7 +778,7 @@ export interface FiguresHistoryTable {
 
 export interface FraudRulesTable {
   brandId: string;
-  rules: Json<unknown>;
+  rules: JsonColumn<unknown>;
   searchedAt: Date | null;
   updatedAt: Date | null;
 }
@@ -808,7 +808,7 @@ export interface ImportLinesTable {
   number: number;
   outcome: 'new' | 'known' | 'differs' | 'repeated' | 'left_out' | 'refused';
   kind: string | null;
-  content: Json<unknown>;
+  content: JsonColumn<unknown>;
 }
 
 export interface ImportMappingsTable {
@@ -818,7 +818,7 @@ export interface ImportMappingsTable {
   source: string;
   headers: string[];
   headerHash: string;
-  mapping: Json<Shape<'importMappings.mapping'>>;
+  mapping: JsonColumn<Shape<'importMappings.mapping'>>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
 }
@@ -828,7 +828,7 @@ export interface ImportWritesTable {
   brandId: string;
   noun: 'order' | 'past_commission' | 'creator' | 'roster_entry' | 'link' | 'payout' | 'payment_profile';
   rowId: string;
-  before: Json<Shape<'importWrites.before'>> | null;
+  before: JsonColumn<Shape<'importWrites.before'>> | null;
 }
 
 export interface ImportsTable {
@@ -852,16 +852,16 @@ export interface ImportsTable {
   sizeBytes: number;
   sha256: Buffer;
   storageKey: string | null;
-  mapping: Json<Shape<'imports.mapping'>>;
-  options: Json<Shape<'imports.options'>>;
+  mapping: JsonColumn<Shape<'imports.mapping'>>;
+  options: JsonColumn<Shape<'imports.options'>>;
   revision: number;
-  reading: Json<Shape<'imports.reading'>> | null;
-  plan: Json<Shape<'imports.plan'>> | null;
-  stored: Json<Shape<'imports.stored'>> | null;
+  reading: JsonColumn<Shape<'imports.reading'>> | null;
+  plan: JsonColumn<Shape<'imports.plan'>> | null;
+  stored: JsonColumn<Shape<'imports.stored'>> | null;
   readingId: string | null;
   jobId: string | null;
   handled: Generated<number>;
-  result: Json<Shape<'imports.result'>> | null;
+  result: JsonColumn<Shape<'imports.result'>> | null;
   error: string | null;
   keyId: string | null;
   createdAt: CreatedAt;
@@ -941,8 +941,8 @@ export interface JobLinesTable {
   jobId: string;
   creatorId: string;
   currency: string;
-  planned: Json<unknown> | null;
-  outcome: Json<unknown> | null;
+  planned: JsonColumn<unknown> | null;
+  outcome: JsonColumn<unknown> | null;
   isDone: Generated<boolean>;
 }
 
@@ -955,9 +955,9 @@ export interface JobsTable {
   id: string;
   brandId: string;
   kind: Shape<'jobs.kind'>;
-  request: Json<unknown>;
+  request: JsonColumn<unknown>;
   status: 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
-  cursor: Json<unknown> | null;
+  cursor: JsonColumn<unknown> | null;
   rows: Generated<number>;
   totalRows: number | null;
   error: string | null;
@@ -971,14 +971,14 @@ export interface JobsTable {
   filesEndAt: Date | null;
   createdAt: CreatedAt;
   updatedAt: Date | null;
-  result: Json<unknown> | null;
+  result: JsonColumn<unknown> | null;
   seenRows: number | null;
   keyId: string | null;
 }
 
 export interface LedgerBatchesTable {
   id: GeneratedAlways<number>;
-  ranges: Json<unknown>;
+  ranges: JsonColumn<unknown>;
   createdAt: CreatedAt;
   sentAt: Date | null;
   ordersSentAt: Date | null;
@@ -1006,7 +1006,7 @@ export interface LedgerEntriesTable {
   orderId: string | null;
   commissionId: string | null;
   payoutId: string | null;
-  postings: Json<unknown>;
+  postings: JsonColumn<unknown>;
   recordedAt: Date;
   hash: Buffer;
 }
@@ -1096,7 +1096,7 @@ export interface MailsTable {
   toEmail: string;
   creatorId: string | null;
   subjectRow: string;
-  params: Json<unknown>;
+  params: JsonColumn<unknown>;
   state: 'queued' | 'sent' | 'failed' | 'suppressed' | 'held';
   admittedAt: Date | null;
   reason:
@@ -1163,7 +1163,7 @@ export interface OrderItemsTable {
   integrationId: string;
   orderId: string;
   refundId: string;
-  items: Json<unknown>;
+  items: JsonColumn<unknown>;
   reportedAt: Date;
 }
 
@@ -1203,7 +1203,7 @@ export interface OrdersTable {
   storeUpdatedAt: Date;
   customerEmail: string | null;
   customerHash: Buffer | null;
-  attribution: Json<unknown>;
+  attribution: JsonColumn<unknown>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
   isTest: boolean | null;
@@ -1217,7 +1217,7 @@ export interface OrdersTable {
   country: string | null;
   customerId: string | null;
   erasedBy: string | null;
-  unpaidLines: Json<unknown> | null;
+  unpaidLines: JsonColumn<unknown> | null;
 }
 
 export interface OutboxTable {
@@ -1225,7 +1225,7 @@ export interface OutboxTable {
   seq: number;
   id: string;
   event: string;
-  data: Json<unknown>;
+  data: JsonColumn<unknown>;
   createdAt: CreatedAt;
 }
 
@@ -1298,7 +1298,7 @@ export interface PaymentProfilesTable {
   country: string | null;
   currency: string | null;
   source: 'brand' | 'creator' | null;
-  waiting: Json<Shape<'paymentProfiles.waiting'>> | null;
+  waiting: JsonColumn<Shape<'paymentProfiles.waiting'>> | null;
   effectiveAt: Date | null;
   version: Generated<number>;
   createdAt: CreatedAt;
@@ -1335,7 +1335,7 @@ export interface PayoutsTable {
   updatedAt: Date | null;
   correctedAt: Date | null;
   correctionReason: string | null;
-  undone: Json<Shape<'payouts.undone'>> | null;
+  undone: JsonColumn<Shape<'payouts.undone'>> | null;
 }
 
 export interface PeopleTable {
@@ -1357,7 +1357,7 @@ export interface PlansTable {
   byAgent: boolean;
   operation: string;
   request: Buffer;
-  changes: Json<Shape<'plans.changes'>>;
+  changes: JsonColumn<Shape<'plans.changes'>>;
   events: string[];
   createdAt: CreatedAt;
   expiresAt: Date;
@@ -1387,7 +1387,7 @@ export interface ReconciledOrdersTable {
 export interface ReconciliationsTable {
   jobId: string;
   brandId: string;
-  plan: Json<Shape<'reconciliations.plan'>> | null;
+  plan: JsonColumn<Shape<'reconciliations.plan'>> | null;
 }
 
 export interface ReferrerChecksTable {
@@ -1413,7 +1413,7 @@ export interface ReportsTable {
   brandId: string;
   name: string | null;
   operation: Shape<'reports.operation'>;
-  parameters: Json<Shape<'reports.parameters'>>;
+  parameters: JsonColumn<Shape<'reports.parameters'>>;
   every: 'day' | 'week' | 'month';
   at: string;
   timezone: string;
@@ -1467,7 +1467,7 @@ export interface SavedSearchesTable {
   brandId: string;
   personId: string | null;
   name: string;
-  filters: Json<Shape<'savedSearches.filters'>>;
+  filters: JsonColumn<Shape<'savedSearches.filters'>>;
   createdAt: CreatedAt;
   updatedAt: Date | null;
   shared: Generated<boolean>;
@@ -1498,7 +1498,7 @@ export interface SealedRowsTable {
   tableName: string;
   key: string[];
   foundHash: string | null;
-  facts: Json<unknown> | null;
+  facts: JsonColumn<unknown> | null;
   salt: string | null;
 }
 
@@ -1532,8 +1532,8 @@ export interface ShipmentsTable {
   trackingNumber: string | null;
   estimatedArrival: Day | null;
   productDescription: string | null;
-  products: Json<Shape<'shipments.products'>> | null;
-  shippingAddress: Json<Shape<'shipments.shippingAddress'>> | null;
+  products: JsonColumn<Shape<'shipments.products'>> | null;
+  shippingAddress: JsonColumn<Shape<'shipments.shippingAddress'>> | null;
   notes: string | null;
   status: 'created' | 'pending' | 'shipped' | 'delivered' | 'returned';
   trackingStatus: string | null;
@@ -1580,7 +1580,7 @@ export interface StatementsTable {
   ledgerHash: Buffer | null;
   linkVersion: Generated<number>;
   createdAt: CreatedAt;
-  totals: Json<Shape<'statements.totals'>> | null;
+  totals: JsonColumn<Shape<'statements.totals'>> | null;
   timeZone: string | null;
 }
 
@@ -1616,13 +1616,13 @@ export interface StoreDeliveriesTable {
   brandId: string;
   integrationId: string;
   topic: string | null;
-  headers: Json<unknown>;
+  headers: JsonColumn<unknown>;
   body: Buffer;
   state: Generated<'waiting' | 'done' | 'ignored' | 'failed'>;
   attempts: Generated<number>;
   nextAttemptAt: Date | null;
   triedAt: Date | null;
-  reason: Json<unknown> | null;
+  reason: JsonColumn<unknown> | null;
   notes: JsonWithDefault<unknown>;
   orderId: string | null;
   receivedAt: Date;
@@ -1679,7 +1679,7 @@ export interface TermsTable {
   brandId: string;
   place: 'link' | 'group' | 'campaign' | 'brand';
   placeId: string;
-  terms: Json<unknown>;
+  terms: JsonColumn<unknown>;
   hash: string;
   createdAt: CreatedAt;
   replacedAt: Date | null;
@@ -1715,7 +1715,7 @@ export interface WebhookDeliveriesTable {
   seq: number | null;
   event: string;
   resend: Generated<number>;
-  ownData: Json<unknown> | null;
+  ownData: JsonColumn<unknown> | null;
   state: 'pending' | 'delivered' | 'failed' | 'cancelled';
   attempts: Generated<number>;
   lostAttempts: Generated<number>;
