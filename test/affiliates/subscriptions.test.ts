@@ -121,6 +121,27 @@ describe('An order that continues a subscription', () => {
     expect(await problemsOf(brand)).toEqual([]);
   });
 
+  it('is decided after its first order where one batch tells of both, in whatever order', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const ana = await makeAssignment(app.context, brand);
+    const path = `${app.url}/v1/affiliates/links/${ana.linkId}`;
+    const terms = { rate: { percent: 10 }, covers: 'subscription', payments: 3 };
+    expect((await send(path, key, 'PATCH', { terms })).status).toBe(200);
+    const at = Date.now() - 10_000;
+    const order = (place: number) => ({
+      ...{ source: 'saas', order_id: `batch${place}`, currency: 'USD', amount: 100, subscription_id: 's5' },
+      ...{ placed_at: new Date(at + place).toISOString(), paid_at: new Date(at + place).toISOString() },
+      ...(place === 0 ? { kind: 'first', codes: [ana.code] } : { kind: 'renewal' }),
+    });
+    const orders = [2, 1, 0, 3].map(order);
+    expect((await send(`${app.url}/v1/orders/batch`, key, 'POST', { orders })).status).toBe(200);
+    const outcomes = [];
+    for (const place of [0, 1, 2, 3]) outcomes.push((await outcomeOf(brand, `batch${place}`))[1]);
+    expect(outcomes).toEqual([10, 10, 10, null]);
+    expect(await problemsOf(brand)).toEqual([]);
+  });
+
   it('is not flagged because its customer bought before', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');

@@ -169,7 +169,12 @@ async function decideOrders(
   const byOrder = Map.groupBy(named, ({ place }) => place);
   // Every row has the brand's rules; without any, nobody can win.
   const rules = named[0] ? toRules(named[0]) : DEFAULT_RULES;
-  return undecided.map(({ candidates, order }, place) => {
+  const outcomes = new Map<string, OrderOutcome>();
+  // The first order of a subscription is decided before its renewals, in whatever order a store tells of both.
+  const inTime = undecided
+    .map((one, place) => ({ ...one, place }))
+    .toSorted((a, b) => a.order.occurredAt.getTime() - b.order.occurredAt.getTime());
+  for (const { candidates, order, place } of inTime) {
     const links = byOrder.get(place) ?? [];
     const byId = new Map(links.map((link) => [link.id, link]));
     const byCode = new Map(links.map((link) => [link.code, link]));
@@ -191,8 +196,13 @@ async function decideOrders(
         (one): CarriedClick<NamedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
       ),
     });
-    return { ...decideForCustomer(ofCustomer, carried, known, { rules, links: owningLinks, now }), rules };
-  });
+    const outcome = decideForCustomer(ofCustomer, carried, known, { rules, links: owningLinks, now });
+    const { winner } = outcome.decision;
+    // The customer whom this order begins may decide the next one.
+    if (winner && !owningLinks.has(winner.id)) owningLinks.set(winner.id, winner);
+    outcomes.set(order.id, { ...outcome, rules });
+  }
+  return undecided.flatMap(({ order }) => outcomes.get(order.id) ?? []);
 }
 
 function toUndecided({ now, brandId }: Work, source: OrderSource, facts: Sale['facts'], salt: Buffer): UndecidedRow {
