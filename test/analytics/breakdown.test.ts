@@ -147,6 +147,39 @@ describe('a breakdown', () => {
     expect((await send(`${app.url}/v1/clicks`, stranger.key, 'GET')).body.data).toEqual([]);
   });
 
+  it('tells renewals from first and other orders, also after a refund, a rebuild and in another time zone', async () => {
+    const { brand, assignment, key } = await makeSeller(app);
+    const link = await makeLink(await deskOf(app, brand), SHOP, { commission_rate: 10 });
+    await click(app, link.slug, { 'user-agent': 'Mozilla/5.0 (iPhone) 1' });
+    await drainClicks(app.context);
+    const [path, terms] = [`${app.url}/v1/affiliates/links/${assignment.linkId}`, { rate: { percent: 10 } }];
+    await send(path, key, 'PATCH', { terms: { ...terms, covers: 'subscription' } });
+    const of = { codes: [assignment.code], subscriptionId: 's1' };
+    const refund = { refundId: 'r1', amountMinor: 2_000, at: new Date() };
+    await report(app.context, assignment, orderFacts(new Date(), { ...of, kind: 'first' }));
+    await report(app.context, assignment, orderFacts(new Date(), { ...of, kind: 'renewal', refunds: [refund] }));
+    await report(app.context, assignment, orderFacts(new Date(), { codes: [assignment.code], baseMinor: 5_000 }));
+    await sync(app, brand.id);
+    const rows = async (parameters: string) => {
+      const { body } = await breakdownOf(key, parameters);
+      return body.data.map(({ key, label, clicks, orders, revenue_minor }: Record<string, unknown>) => [
+        ...[key, label, clicks, orders, revenue_minor],
+      ]);
+    };
+    const all = [
+      ['first', 'First order of a subscription', 0, 1, 10_000],
+      ['renewal', 'Renewal', 0, 1, 8_000],
+      ['once', 'One-time order', 0, 1, 5_000],
+      [null, null, 1, 0, 0],
+    ];
+    expect(await rows('by=kind')).toEqual(all);
+    await rebuildFigures(app.context, brand.id);
+    expect(await rows('by=kind&time_zone=Asia/Kathmandu')).toEqual(all);
+    expect(await rows('by=kind&kind=renewal&product=none')).toEqual([all[1]]);
+    const { summary } = (await send(`${app.url}/v1/analytics?kind=renewal`, key, 'GET')).body;
+    expect(summary).toMatchObject({ total_conversions: 1, total_clicks: 0 });
+  });
+
   it('and a list tell clicks apart by the utm_ values that the short link was opened with, and orders by those of their click', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const link = await makeLink(await deskOf(app, brand), SHOP, { commission_rate: 10 });

@@ -14,8 +14,8 @@ import {
   storeFile,
   type TurnOutcome,
 } from '../../platform/jobs/jobs.ts';
-import { decideOrdersOfCustomer } from '../orders/decide.ts';
-import { listUnpaidOrdersOfCustomer } from '../orders/order-history.ts';
+import { decideOrdersOfCustomers } from '../orders/decide.ts';
+import { listUnpaidOrdersOfCustomers } from '../orders/order-history.ts';
 import { orderKind } from '../orders/orders.ts';
 import { BackfilledOrder, BackfillRequest, type CustomerBackfill } from './backfill.shapes.ts';
 
@@ -90,7 +90,7 @@ async function decideCustomer(
   const actor = { brandId, keyId, operation: 'backfill_customers', requestId: null };
   try {
     await inWork(postgres.db, clock, actor, async (work) => {
-      const ids = await decideOrdersOfCustomer(work, secrets, customerId, { from, to, cause: 'backfill' });
+      const ids = await decideOrdersOfCustomers(work, secrets, [{ id: customerId }], { from, to, cause: 'backfill' });
       if (apply) return;
       const isOwn = sql`orders.id = any(${ids}::text[]) and orders.customer_id = ${customerId}`;
       throw new NothingStays(await listPaying(work.db, brandId, isOwn));
@@ -144,7 +144,7 @@ async function runBackfill(
   const ids = await listCustomerIds(postgres.db, job.brandId, cursor.after);
   for (const { id } of ids) {
     signal.throwIfAborted();
-    const [unpaid] = await listUnpaidOrdersOfCustomer(postgres.db, job.brandId, id, request);
+    const [unpaid] = await listUnpaidOrdersOfCustomers(postgres.db, job.brandId, [id], request);
     if (unpaid) cursor = addUp(cursor, await decideCustomer(context, job, request, id));
     cursor = { ...cursor, after: id, customers: cursor.customers + 1 };
     note(cursor.customers);

@@ -9,7 +9,7 @@ import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { type ListedLink, listLinksByIds, listNamedLinks } from '../links/links.ts';
 import { attributeOrder } from '../orders/attribute.ts';
 import { getSalt, hashCustomerId, hashEmail, maskEmail } from '../orders/customers.ts';
-import { decideOrdersOfCustomer } from '../orders/decide.ts';
+import { decideOrdersOfCustomers } from '../orders/decide.ts';
 import { explainCandidate } from '../orders/explain.ts';
 import { listDecidedOrders } from '../orders/order-history.ts';
 import { DEFAULT_RULES } from '../rules/attribution-rules.ts';
@@ -159,7 +159,7 @@ export async function createCustomer(
     { id, draft: { ...draft, endedAt: null, isOriginRejected: false }, customerEmail, reason },
   ]);
   work.audit({ resourceId: id, old: null, new: { id, ...row, customerEmail, reason }, generated: ['id'] });
-  await decideOrdersOfCustomer(work, secrets, id);
+  await decideOrdersOfCustomers(work, secrets, [{ id }]);
   return { id, isNew: true };
 }
 

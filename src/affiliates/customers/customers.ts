@@ -74,23 +74,23 @@ export async function listCustomerRows(
 ): Promise<CustomerRow[]> {
   if (keys.length === 0) return [];
   const subscriptions = keys.flatMap(({ kind, key }) => (kind === 'subscription' ? [key] : []));
+  // Each key is looked up by itself: joined, all orders of the brand would be read where PostgreSQL guesses that they are few.
   const { rows } = await sql<StoredRow>`
-    with wanted as (
-      select customer_id as id from customer_keys
-      where brand_id = ${brandId} and (kind, key) in (select * from unnest(
-        ${keys.map(({ kind }) => kind)}::text[], ${keys.map(({ key }) => key)}::text[]))
+    with named as (select split_part(key, ' ', 1) as integration_id, substr(key, strpos(key, ' ') + 1) as subscription_id
+      from unnest(${subscriptions}::text[]) as given (key)), wanted as (
+      select found.id from unnest(${keys.map(({ kind }) => kind)}::text[], ${keys.map(({ key }) => key)}::text[])
+        as given (kind, key) cross join lateral (select customer_id as id from customer_keys
+          where brand_id = ${brandId} and kind = given.kind and key = given.key offset 0) as found
       union
-      select customer_id from unnest(${subscriptions}::text[]) as given (key)
-      join orders on orders.brand_id = ${brandId} and orders.customer_id is not null
-        and orders.subscription_id = substr(given.key, strpos(given.key, ' ') + 1)
-        and orders.integration_id = split_part(given.key, ' ', 1)
+      select found.id from named cross join lateral (select customer_id as id from orders
+        where brand_id = ${brandId} and customer_id is not null and subscription_id = named.subscription_id
+          and integration_id = named.integration_id offset 0) as found
       union
-      select customer_id from unnest(${subscriptions}::text[]) as given (key)
-      join store_subscriptions as started on started.brand_id = ${brandId}
-        and started.integration_id = split_part(given.key, ' ', 1)
-        and started.subscription_id = substr(given.key, strpos(given.key, ' ') + 1)
-      join orders on orders.brand_id = ${brandId} and orders.customer_id is not null
-        and orders.integration_id = started.integration_id and orders.order_id = started.order_id)
+      select found.id from named cross join lateral (select order_id from store_subscriptions
+        where brand_id = ${brandId} and integration_id = named.integration_id
+          and subscription_id = named.subscription_id offset 0) as started
+      cross join lateral (select customer_id as id from orders where brand_id = ${brandId} and customer_id is not null
+        and integration_id = named.integration_id and order_id = started.order_id offset 0) as found)
     select customers.id, customers.link_id, customers.creator_id, links.integration_id as bound_to, customers.terms, customers.terms_id,
       (select time_zone from brands where id = ${brandId}) as time_zone,
       customers.origin, customers.first_order_id, customers.products, customers.since, customers.ended_at,
@@ -142,10 +142,11 @@ export async function insertCustomers(
   if (keys.length > 0) await toInsert('customer_keys', keys).execute(db);
 }
 
-/** Lets decisions about a brand's customers follow each other, if there can be any. */
-export async function lockCustomers(db: Db, brandId: string, isNeeded: boolean): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext(${`customers ${brandId}`}))
+/** Lets decisions about a brand's customers follow each other, if there can be any; false if there are none. */
+export async function lockCustomers(db: Db, brandId: string, isNeeded: boolean): Promise<boolean> {
+  const { rows } = await sql`select pg_advisory_xact_lock(hashtext(${`customers ${brandId}`}))
     where ${isNeeded} or exists (select from customers where brand_id = ${brandId})`.execute(db);
+  return rows.length > 0;
 }
 
 /** Orders of a row: those that it decided, and the one that it began with. */

@@ -55,7 +55,7 @@ export async function loadKnownCustomers(
   const isContinued = recognizable.some(
     (order) => continuesAnother(order) || startsTrial(order) || order.subscriptionId !== null,
   );
-  await lockCustomers(db, brandId, isContinued);
+  if (!(await lockCustomers(db, brandId, isContinued))) return { rows: [], orders: [] };
   const rows = await listCustomerRows(db, brandId, listKeysOf(recognizable));
   return { rows, orders: await listDecidedOrders(db, brandId, recognizable, rows) };
 }

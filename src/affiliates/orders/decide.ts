@@ -36,7 +36,7 @@ import { detectFlags } from './fraud.ts';
 import { findItems, listItems, type StoredItems } from './items.ts';
 import { deleteJourney, insertJourneys } from './journeys.ts';
 import { NO_CANDIDATES, type OrderCandidates, readCandidates, selectUnseen } from './order-candidates.ts';
-import { listProducts, listUnpaidOrdersOfCustomer, toHex } from './order-history.ts';
+import { listProducts, listUnpaidOrdersOfCustomers, toHex } from './order-history.ts';
 import { getOrderKind, toTraitColumns } from './order-kinds.ts';
 import type { OrderSource } from './orders.shapes.ts';
 import { insertOrders, lockKnownOrder, type NewOrder, type OrderRow, updateDecision } from './orders.ts';
@@ -92,7 +92,7 @@ export async function recordNewOrders(
     toEarnedOrders(outcome, order, { refunds: sale.refunds, reportedEmail: sale.facts.customerEmail }),
   );
   await createCommissions(work, secrets, source, earned);
-  for (const { id } of newCustomers) await decideOrdersOfCustomer(work, secrets, id);
+  await decideOrdersOfCustomers(work, secrets, newCustomers);
   if (source.provider !== 'shopify') return;
   // Shopify knows the visits that led to an order some minutes later. Tests and renewals have none.
   const withoutWinner = decided.flatMap(({ decision, order }) =>
@@ -439,7 +439,7 @@ export async function reconsiderOrder(
   if (!winner) return false;
   const reported = { refunds: await late.refunds(), reportedEmail: late.customerEmail };
   await createCommissions(work, secrets, source, toEarnedOrders(outcome, decided, reported));
-  for (const { id } of newCustomers) await decideOrdersOfCustomer(work, secrets, id);
+  await decideOrdersOfCustomers(work, secrets, newCustomers);
   if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }
@@ -455,17 +455,18 @@ interface Again {
 const AGAIN_MS = 90 * DAY_MS;
 
 /**
- * Decides the orders again that paid nobody although they are of a customer who only now is known, oldest first. What they
- * carried stays lost. Returns the ids of those that pay now.
+ * Decides the orders again that paid nobody although they are of customers who only now are known: customer by customer, oldest
+ * first. What they carried stays lost. Returns the ids of those that pay now.
  */
-export async function decideOrdersOfCustomer(
+export async function decideOrdersOfCustomers(
   work: Work,
   secrets: Secrets,
-  customerId: string,
+  customers: readonly { id: string }[],
   again: Again = { from: new Date(work.now.getTime() - AGAIN_MS), to: null, cause: 'first_order_known' },
 ): Promise<string[]> {
   const paying: string[] = [];
-  for (const { provider, ...key } of await listUnpaidOrdersOfCustomer(work.db, work.brandId, customerId, again)) {
+  const ids = customers.map(({ id }) => id);
+  for (const { provider, ...key } of await listUnpaidOrdersOfCustomers(work.db, work.brandId, ids, again)) {
     const order = await lockKnownOrder(work.db, key);
     if (!order || (await findOrderCommission(work.db, order))) continue;
     const source = { id: key.integrationId, brandId: key.brandId, provider };

@@ -105,24 +105,25 @@ export async function listDecidedOrders(
   const emails = continued.flatMap(({ email }) => email ?? []);
   const customerIds = continued.flatMap(({ customerId }) => customerId ?? []);
   const isCounted = sql`one.is_test is not true and one.attribution ->> 'reason' is distinct from 'history'`;
+  // Each is looked up by itself, and lines only where they can be asked for: those of a row's later orders are most of all.
   const { rows: stored } = await sql<StoredOrder>`
-    with wanted as (
-      select id from orders where brand_id = ${brandId} and customer_id = any(${rows.map(({ id }) => id)}::text[])
+    with named as (select * from unnest(${named.map(({ integrationId }) => integrationId)}::text[],
+      ${named.map(({ id }) => id)}::text[]) as given (integration_id, subscription_id)
+    ), wanted as (
+      select found.id from unnest(${rows.map(({ id }) => id)}::text[]) as given (id) cross join lateral (
+        select id from orders where brand_id = ${brandId} and customer_id = given.id offset 0) as found
       union
       select unnest(${rows.flatMap(({ firstOrderId }) => firstOrderId ?? [])}::text[])
       union
-      select first.id from unnest(${named.map(({ integrationId }) => integrationId)}::text[],
-        ${named.map(({ id }) => id)}::text[]) as given (integration_id, subscription_id)
-      cross join lateral (select id from orders as one where one.brand_id = ${brandId}
-        and one.subscription_id = given.subscription_id and one.integration_id = given.integration_id and ${isCounted}
+      select first.id from named cross join lateral (select id from orders as one where one.brand_id = ${brandId}
+        and one.subscription_id = named.subscription_id and one.integration_id = named.integration_id and ${isCounted}
         order by one.occurred_at, one.id limit 2) as first
       union
-      select one.id from unnest(${named.map(({ integrationId }) => integrationId)}::text[],
-        ${named.map(({ id }) => id)}::text[]) as given (integration_id, subscription_id)
-      join store_subscriptions as started on started.brand_id = ${brandId}
-        and started.integration_id = given.integration_id and started.subscription_id = given.subscription_id
-      join orders as one on one.brand_id = ${brandId} and one.integration_id = started.integration_id
-        and one.order_id = started.order_id
+      select found.id from named cross join lateral (select order_id from store_subscriptions
+        where brand_id = ${brandId} and integration_id = named.integration_id
+          and subscription_id = named.subscription_id offset 0) as started
+      cross join lateral (select id from orders where brand_id = ${brandId}
+        and integration_id = named.integration_id and order_id = started.order_id offset 0) as found
       union
       select first.id from unnest(${emails}::text[]) as given (hash)
       cross join lateral (select id from orders as one where one.brand_id = ${brandId}
@@ -143,14 +144,16 @@ export async function listDecidedOrders(
       commissions.link_id, commissions.creator_id, links.integration_id as bound_to,
       (select time_zone from brands where id = ${brandId}) as time_zone,
       commissions.id is not null as has_commission, coalesce(${isRejectedByPerson('commissions')}, false) as is_rejected,
-      order_items.items, array(select started.subscription_id from store_subscriptions as started
+      case when orders.customer_id is null or orders.kind = 'first' then (
+        select items from order_items where order_items.integration_id = orders.integration_id
+          and order_items.order_id = orders.order_id and refund_id = '') end as items,
+      array(select started.subscription_id from store_subscriptions as started
         where started.brand_id = ${brandId} and started.integration_id = orders.integration_id
           and started.order_id = orders.order_id) as started
-    from orders left join commissions on commissions.order_id = orders.id
-    left join links on links.id = commissions.link_id left join terms on terms.id = commissions.terms_id
-    left join order_items on order_items.integration_id = orders.integration_id
-      and order_items.order_id = orders.order_id and order_items.refund_id = ''
-    where orders.brand_id = ${brandId} and orders.id in (select id from wanted)`.execute(db);
+    from wanted cross join lateral (
+      select * from orders where brand_id = ${brandId} and id = wanted.id offset 0) as orders
+    left join commissions on commissions.order_id = orders.id
+    left join links on links.id = commissions.link_id left join terms on terms.id = commissions.terms_id`.execute(db);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return stored.map((one) => {
     const { customerIdHash, customerHash, items, rule, ...order } = one;
@@ -167,36 +170,41 @@ export async function listDecidedOrders(
 
 const MOST_AGAIN = 1_000;
 
-/** Lists the orders of a customer's keys that paid nobody and were placed in a span of time, oldest first. */
-export async function listUnpaidOrdersOfCustomer(
+/** Lists the orders of customers' keys that paid nobody and were placed in a span of time: customer by customer, oldest first. */
+export async function listUnpaidOrdersOfCustomers(
   db: Db,
   brandId: string,
-  customerId: string,
+  customerIds: readonly string[],
   { from, to }: { from: Date; to: Date | null },
 ): Promise<(OrderKey & { provider: Provider })[]> {
+  if (customerIds.length === 0) return [];
   const { rows } = await sql<OrderKey & { provider: Provider }>`
     with given as (
-      select customers.since, customers.first_order_id, one.kind, one.key from customers
+      select customers.id as customer_id, customers.since, customers.first_order_id, one.kind, one.key from customers
       join customer_keys as one on one.customer_id = customers.id
-      where customers.brand_id = ${brandId} and customers.id = ${customerId}
+      where customers.brand_id = ${brandId} and customers.id = any(${[...customerIds]}::text[])
     ), wanted as (
-      select orders.id, since, first_order_id from given join orders on orders.brand_id = ${brandId}
-        and orders.customer_hash = decode(given.key, 'hex') where given.kind = 'email'
+      select given.customer_id, orders.id, since, first_order_id from given cross join lateral (select id from orders
+        where brand_id = ${brandId} and customer_hash = decode(given.key, 'hex') offset 0) as orders
+        where given.kind = 'email'
       union
-      select orders.id, since, first_order_id from given join orders on orders.brand_id = ${brandId}
-        and orders.customer_id_hash = decode(split_part(given.key, ' ', 2), 'hex') where given.kind = 'customer_id'
+      select given.customer_id, orders.id, since, first_order_id from given cross join lateral (select id from orders
+        where brand_id = ${brandId} and customer_id_hash = decode(split_part(given.key, ' ', 2), 'hex') offset 0) as orders
+        where given.kind = 'customer_id'
       union
-      select orders.id, since, first_order_id from given join orders on orders.brand_id = ${brandId}
-        and orders.subscription_id = substr(given.key, strpos(given.key, ' ') + 1)
-        and orders.integration_id = split_part(given.key, ' ', 1) where given.kind = 'subscription'
+      select given.customer_id, orders.id, since, first_order_id from given cross join lateral (select id from orders
+        where brand_id = ${brandId} and subscription_id = substr(given.key, strpos(given.key, ' ') + 1)
+          and integration_id = split_part(given.key, ' ', 1) offset 0) as orders where given.kind = 'subscription'
     )
     select orders.brand_id, orders.integration_id, orders.order_id, store.provider
-    from wanted join orders on orders.id = wanted.id join integrations as store on store.id = orders.integration_id
-    where orders.brand_id = ${brandId}
-      and (orders.occurred_at, orders.id) > (wanted.since, coalesce(wanted.first_order_id, ''))
+    from wanted cross join lateral (
+      select * from orders where brand_id = ${brandId} and id = wanted.id offset 0) as orders
+    join integrations as store on store.id = orders.integration_id
+    where (orders.occurred_at, orders.id) > (wanted.since, coalesce(wanted.first_order_id, ''))
       and orders.occurred_at >= ${from} and ${to ? sql`orders.occurred_at <= ${to}` : sql`true`} and orders.is_test is not true
       and orders.attribution ->> 'reason' is distinct from 'history'
       and not exists (select from commissions where commissions.order_id = orders.id)
-    order by orders.occurred_at, orders.id limit ${MOST_AGAIN}`.execute(db);
+    order by array_position(${[...customerIds]}::text[], wanted.customer_id), orders.occurred_at, orders.id
+    limit ${MOST_AGAIN * customerIds.length}`.execute(db);
   return rows;
 }

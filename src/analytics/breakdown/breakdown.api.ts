@@ -26,6 +26,7 @@ const getAnalyticsBreakdown = read({
       'store',
       'platform',
       'group',
+      'kind',
       'device',
       'referrer',
       'product',

@@ -30,6 +30,7 @@ const BY = [
   'click_kind',
   ...UTM_NAMES,
   'group',
+  'kind',
 ] as const;
 
 const SORTS = ['clicks', 'visitors', 'orders', 'revenue', 'commission', 'conversion_rate', 'aov'] as const;

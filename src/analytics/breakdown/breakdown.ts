@@ -95,6 +95,7 @@ export async function toEventFilter(
     utm_campaign: toEventValue(filter.utm_campaign),
     utm_term: toEventValue(filter.utm_term),
     utm_content: toEventValue(filter.utm_content),
+    order_kind: toEventValue(filter.kind),
     hour: hour === undefined ? undefined : String(hour).padStart(2, '0'),
     weekday,
     // All ids that the creator has had.
@@ -119,10 +120,18 @@ export async function toGrouping(
   if (by === 'campaign') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'links.campaignId') };
   if (by === 'platform') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'links.platform') };
   if (by === 'group') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'member.groupId') };
+  if (by === 'kind') return { of: 'order_kind' };
   return { of: by === 'click_kind' ? 'kind' : by };
 }
 
 const countries = new Intl.DisplayNames('en', { type: 'region' });
+const ORDER_KINDS: Readonly<Record<string, string>> = {
+  once: 'One-time order',
+  first: 'First order of a subscription',
+  renewal: 'Renewal',
+  upgrade: 'Change of plan',
+  resubscribe: 'Subscribed again',
+};
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 /** Labels of the keys that have no row in the database. */
@@ -131,6 +140,7 @@ const FIXED_LABELS: Partial<Record<BreakdownQuery['by'], (key: string) => string
   platform: platformName,
   weekday: (key) => WEEKDAYS[Number(key) - 1] ?? key,
   hour: (key) => `${key}:00`,
+  kind: (key) => ORDER_KINDS[key] ?? key,
 };
 
 /** Looks up the labels of a breakdown's keys. */

@@ -7,9 +7,9 @@ import { splitWindow, toDayCondition, toWindowCondition, type Window } from './s
 import { type MergedCreators, toOwnerColumn } from './totals.ts';
 
 type RolledUp = 'link' | 'creator' | 'country' | 'device' | 'referrer' | 'kind' | 'hour' | 'store' | 'source';
-type Utm = (typeof UTM_NAMES)[number];
-/** Products are in the orders alone, and `utm_` values in events. */
-type Dimension = RolledUp | 'product' | Utm;
+type InEvents = (typeof UTM_NAMES)[number] | 'order_kind';
+/** Products are in the orders alone, and what no rollup has in events. */
+type Dimension = RolledUp | 'product' | InEvents;
 
 /** The columns of events that the rollups have as the key of a dimension. */
 const COLUMN: Readonly<Record<Exclude<Dimension, 'hour'>, string>> = {
@@ -27,9 +27,11 @@ const COLUMN: Readonly<Record<Exclude<Dimension, 'hour'>, string>> = {
   utm_campaign: 'toString(utm_campaign)',
   utm_term: 'toString(utm_term)',
   utm_content: 'toString(utm_content)',
+  order_kind: 'toString(order_kind)',
 };
 
-const isUtm = (dimension: Dimension): dimension is Utm => UTM_NAMES.some((name) => name === dimension);
+const isInEvents = (dimension: Dimension): dimension is InEvents =>
+  dimension === 'order_kind' || UTM_NAMES.some((name) => name === dimension);
 
 const toEventColumn =
   ({ hour }: LocalTime) =>
@@ -108,6 +110,8 @@ export interface EventFilter {
   utm_campaign?: string | undefined;
   utm_term?: string | undefined;
   utm_content?: string | undefined;
+  /** Of the order; clicks have none. */
+  order_kind?: string | undefined;
   /** Two digits. */
   hour?: string | undefined;
   /** 1 is Monday. */
@@ -125,7 +129,10 @@ interface FigureCondition {
   sql: (toColumn: (dimension: Dimension) => string, day: string) => string;
 }
 
-const TEXTS = ['country', 'device', 'referrer', 'kind', 'store', 'source', 'product', 'hour', ...UTM_NAMES] as const;
+const TEXTS = [
+  ...(['country', 'device', 'referrer', 'kind', 'store', 'source', 'product', 'hour', 'order_kind'] as const),
+  ...UTM_NAMES,
+] as const;
 
 function inLinks(column: string, { ids, isOutside }: LinkSet): string {
   const possible = ids.filter(isIdLike);
@@ -236,6 +243,7 @@ function rollupRows(brandId: string, by: Grouping, where: BreakdownWhere, dimens
 const EVENT = [
   'brand_id, at, currency, link_id, creator_id, store_id, source, kind, country, device, referrer_host',
   ...UTM_NAMES,
+  'order_kind',
 ].join(', ');
 const withRest = (array: string, total: string) =>
   `arrayPushBack(${array}, ${total} - arraySum(${array})) AS all_${total}`;
@@ -277,7 +285,7 @@ function eventRows(brandId: string, by: Grouping, where: BreakdownWhere, hasProd
       FROM (
         -- In brackets, because names after WITH hold in the other half too, where they would hide its columns.
         SELECT * FROM (
-          WITH '' AS store_id, '' AS source, '' AS product
+          WITH '' AS store_id, '' AS source, '' AS product, '' AS order_kind
           SELECT ${key}, currency, visitor, 1 AS is_click, 0 AS ordered, 0 AS ordered_by_click, 0 AS sold, 0 AS refunded,
             0 AS earned
           FROM clicks_v1 WHERE ${inside} ${onlyCounted}
@@ -327,7 +335,7 @@ function selectRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows 
   const isInRollup =
     needed.size <= 1 && splitWindow(where).whole !== undefined && (hasStoredDays(where) || !needsClock(by, where.only));
   const hasProducts = needed.has('product');
-  if (!isInRollup || isUtm(dimension)) return eventRows(brandId, by, where, hasProducts);
+  if (!isInRollup || isInEvents(dimension)) return eventRows(brandId, by, where, hasProducts);
   if (dimension !== 'product') return rollupRows(brandId, by, where, dimension);
   return by.of === 'product' ? productRows(brandId, where) : eventRows(brandId, by, where, true);
 }

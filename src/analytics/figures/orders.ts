@@ -139,6 +139,7 @@ const COLUMNS = [
   'device',
   'referrer_host',
   ...UTM_NAMES,
+  'order_kind',
   'orders',
   'click_orders',
   'sales',
@@ -218,7 +219,7 @@ const productColumns = (parts: readonly ProductPart[]): string[] => {
 
 /** One row for each time of the entry at which it changes a figure. */
 function toRows(entry: SyncedEntry, click: Click | undefined, lines: OrderLines | undefined): string {
-  const { brandId, seq, currency, linkId, creatorId, integrationId, source, clickId, postings } = entry;
+  const { brandId, seq, currency, linkId, creatorId, integrationId, source, clickId, orderKind, postings } = entry;
   const facts = [currency, tsvText(linkId ?? ''), tsvText(creatorId), tsvText(integrationId ?? '')];
   const won = [
     source,
@@ -228,6 +229,7 @@ function toRows(entry: SyncedEntry, click: Click | undefined, lines: OrderLines 
     click?.device,
     click?.referrer_host,
     ...UTM_NAMES.map((name) => click?.[name]),
+    orderKind,
   ];
   const texts = [...facts, ...won.map((text) => tsvText(text ?? ''))];
   const [first] = postings;

@@ -143,6 +143,10 @@ export async function listEntries(db: Db, ranges: readonly Range[]) {
     .select(['entry.postings', 'entry.recordedAt'])
     .select(['commissions.clickId', 'commissions.source', 'orders.integrationId', 'orders.orderId as storeOrderId'])
     .select('orders.baseMinor')
+    .select(
+      sql<string>`case when orders.id is null then '' when orders.is_renewal then coalesce(orders.kind, 'renewal')
+        else coalesce(orders.kind, 'once') end`.as('orderKind'),
+    )
     .whereRef('entry.seq', '>=', 'range.first')
     .whereRef('entry.seq', '<=', 'range.last')
     .orderBy('range.place')

@@ -6,6 +6,7 @@ import { integerParameter, timestamp } from '../../kit/values/page.ts';
 import { TimeZone } from '../../kit/values/time-zone.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { CLICK_KINDS } from '../../kit/values/visitor.ts';
+import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import { Boundary, toStart } from '../figures/sums.ts';
 
 const money = z.number();
@@ -81,6 +82,11 @@ export const DimensionFilter = {
   utm_term: utm('utm_term', 'serum'),
   utm_content: utm('utm_content', 'bio'),
   group: keyed('Only codes and links of creators who are in this group now.', 'grp_0Uo3xK2mVdT2aXs7LpRb'),
+  kind: z
+    .enum([...OrderKind.options, 'none'])
+    .optional()
+    .describe('Only orders of this kind, such as renewals of subscriptions. Clicks have no kind of order.')
+    .meta({ example: 'renewal' }),
 };
 
 const Dimensions = z.object(DimensionFilter);

@@ -48,6 +48,7 @@ const NONE: Readonly<Record<By, string>> = {
   utm_term: 'Without one',
   utm_content: 'Without one',
   group: 'No group',
+  kind: 'No order',
 };
 
 /** The dimensions that an order has of its click. */
@@ -57,10 +58,11 @@ const OF_CLICK: readonly By[] = [
 ];
 
 /** The dimensions that a click does not have. */
-const OF_ORDER: readonly By[] = ['product', 'store', 'source'];
+const OF_ORDER: readonly By[] = ['product', 'store', 'source', 'kind'];
 
 const DEVICES = listChoices('get_analytics_breakdown', 'device');
 const KINDS = listChoices('get_analytics_breakdown', 'click_kind');
+const ORDER_KINDS = listChoices('get_analytics_breakdown', 'kind');
 
 /** The filters of the address, under the names of the dimensions. */
 export function useDimensions() {
@@ -85,6 +87,7 @@ export function useDimensions() {
     utm_content: get('utm_content'),
     device: findChoice(get('device'), DEVICES),
     click_kind: findChoice(get('click_kind'), KINDS),
+    kind: findChoice(get('kind'), ORDER_KINDS),
   };
 }
 
