@@ -281,7 +281,6 @@ export class TermsModel {
     const { decision, lines, currency } = order;
     if (!decision || order.isCancelled) return 0;
     const { terms } = decision;
-    const amount = amountOf(order);
     let left = lines.map(({ minor }) => minor);
     for (const refund of order.refunds) {
       const most = Math.min(
@@ -292,16 +291,17 @@ export class TermsModel {
       left = left.map((one, i) => one - (shares[i] ?? 0));
     }
     const rules = [...terms.rules.filter((rule) => this.#holds(rule, order, decision)), terms];
-    const parts = new Map<ModelRule, number>();
-    for (const [i, { sku }] of lines.entries()) {
+    const parts = new Map<ModelRule, { minor: number; left: number }>();
+    for (const [i, { sku, minor }] of lines.entries()) {
       const rule =
         rules.find((one) => one === terms || one.when.product === undefined || one.when.product === sku) ?? terms;
-      parts.set(rule, (parts.get(rule) ?? 0) + (left[i] ?? 0));
+      const part = parts.get(rule) ?? { minor: 0, left: 0 };
+      parts.set(rule, { minor: part.minor + minor, left: part.left + (left[i] ?? 0) });
     }
-    const sum = [...parts].reduce((total, [{ percent, flatMinor }, minor]) => {
-      if (percent !== undefined) return total + divide(BigInt(minor) * BigInt(percent), 100n);
-      if (currency !== 'USD' || amount === 0) return total;
-      return total + divide(BigInt(flatMinor ?? 0) * BigInt(minor), BigInt(amount));
+    const sum = [...parts].reduce((total, [{ percent, flatMinor }, part]) => {
+      if (percent !== undefined) return total + divide(BigInt(part.left) * BigInt(percent), 100n);
+      if (currency !== 'USD' || part.minor === 0) return total;
+      return total + divide(BigInt(flatMinor ?? 0) * BigInt(part.left), BigInt(part.minor));
     }, 0);
     const cap = currency === 'USD' ? terms.capOrder : null;
     return Math.min(sum, cap ?? sum, decision.room ?? sum);
