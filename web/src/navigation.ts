@@ -1,6 +1,9 @@
 import { lazyRouteComponent as page } from '@tanstack/react-router';
 
-/** Every page, in the order of a brand's work; the menu and the routes are generated from this. A hint tells neighbours apart. */
+/**
+ * Every page, in the order of a brand's work; the menu and the routes are generated from this. A page `under` another is
+ * reached from a row of links on top of that one, so that the menu is short. A hint tells neighbours apart.
+ */
 export const NAVIGATION = [
   {
     title: '',
@@ -15,33 +18,37 @@ export const NAVIGATION = [
       {
         to: '/customers',
         label: 'Customers',
+        under: '/analytics',
         hint: 'The customers whom creators bring, and whether they come back',
         page: page(() => import('./pages/customers.tsx'), 'Customers'),
       },
       {
         to: '/returns',
         label: 'Profit',
+        under: '/analytics',
         hint: 'What campaigns and creators bring in after their costs',
         page: page(() => import('./pages/returns.tsx'), 'Returns'),
       },
+      { to: '/clicks', label: 'Clicks', under: '/analytics', page: page(() => import('./pages/clicks.tsx'), 'Clicks') },
       {
         to: '/reports',
         label: 'Reports and alerts',
+        under: '/analytics',
         hint: 'Figures by mail, and warnings',
         page: page(() => import('./pages/reports.tsx'), 'ReportsPage'),
       },
-      { to: '/clicks', label: 'Clicks', page: page(() => import('./pages/clicks.tsx'), 'Clicks') },
     ],
   },
   {
     title: 'Creators',
     links: [
       { to: '/directory', label: 'Directory', page: page(() => import('./pages/directory.tsx'), 'Directory') },
-      { to: '/lists', label: 'Lists', page: page(() => import('./pages/lists.tsx'), 'Lists') },
+      { to: '/lists', label: 'Lists', under: '/directory', page: page(() => import('./pages/lists.tsx'), 'Lists') },
       { to: '/roster', label: 'Roster', page: page(() => import('./pages/roster.tsx'), 'Roster') },
       {
         to: '/groups',
         label: 'Groups',
+        under: '/roster',
         hint: 'Creators with one deal',
         page: page(() => import('./pages/groups.tsx'), 'Groups'),
       },
@@ -49,6 +56,7 @@ export const NAVIGATION = [
       {
         to: '/applications',
         label: 'Applications',
+        under: '/campaigns',
         page: page(() => import('./pages/applications.tsx'), 'Applications'),
       },
     ],
@@ -61,13 +69,14 @@ export const NAVIGATION = [
         label: 'Conversations',
         page: page(() => import('./pages/conversations.tsx'), 'Conversations'),
       },
-      { to: '/briefs', label: 'Briefs', page: page(() => import('./pages/briefs.tsx'), 'Briefs') },
       { to: '/contracts', label: 'Contracts', page: page(() => import('./pages/contracts.tsx'), 'Contracts') },
       {
         to: '/deliverables',
         label: 'Deliverables',
+        under: '/contracts',
         page: page(() => import('./pages/deliverables.tsx'), 'Deliverables'),
       },
+      { to: '/briefs', label: 'Briefs', under: '/contracts', page: page(() => import('./pages/briefs.tsx'), 'Briefs') },
       { to: '/shipments', label: 'Shipments', page: page(() => import('./pages/shipments.tsx'), 'Shipments') },
       {
         to: '/content',
@@ -78,6 +87,7 @@ export const NAVIGATION = [
       {
         to: '/assets',
         label: 'Content library',
+        under: '/content',
         hint: 'Files, and what you may use them for',
         page: page(() => import('./pages/assets.tsx'), 'Assets'),
       },
@@ -86,7 +96,15 @@ export const NAVIGATION = [
   {
     title: 'Money',
     links: [
+      { to: '/links', label: 'Links and codes', page: page(() => import('./pages/links.tsx'), 'Links') },
       { to: '/orders', label: 'Orders', page: page(() => import('./pages/orders.tsx'), 'Orders') },
+      {
+        to: '/reconciliation',
+        label: 'Reconciliation',
+        under: '/orders',
+        hint: 'Your shop’s orders compared with those recorded here',
+        page: page(() => import('./pages/reconciliation.tsx'), 'Reconciliation'),
+      },
       {
         to: '/commissions',
         label: 'Commissions',
@@ -97,54 +115,83 @@ export const NAVIGATION = [
       {
         to: '/statements',
         label: 'Statements',
+        under: '/payouts',
         hint: 'What a creator earned and was paid in a month',
         page: page(() => import('./pages/statements.tsx'), 'Statements'),
       },
       {
+        to: '/disputes',
+        label: 'Disputes',
+        under: '/payouts',
+        page: page(() => import('./pages/disputes.tsx'), 'Disputes'),
+      },
+      {
         to: '/journal',
         label: 'Journal',
+        under: '/payouts',
         hint: 'Every movement of money, as double entries',
         page: page(() => import('./pages/journal.tsx'), 'Journal'),
       },
-      {
-        to: '/reconciliation',
-        label: 'Reconciliation',
-        hint: 'Your shop’s orders compared with those recorded here',
-        page: page(() => import('./pages/reconciliation.tsx'), 'Reconciliation'),
-      },
-      { to: '/disputes', label: 'Disputes', page: page(() => import('./pages/disputes.tsx'), 'Disputes') },
-      { to: '/links', label: 'Links and codes', page: page(() => import('./pages/links.tsx'), 'Links') },
     ],
   },
   {
     title: 'Setup',
-    /** Wanted now and then: folded, so that the daily work fits a small screen. */
-    isFolded: true,
     links: [
-      { to: '/stores', label: 'Stores', page: page(() => import('./pages/stores.tsx'), 'Stores') },
+      { to: '/settings', label: 'Settings', page: page(() => import('./pages/settings.tsx'), 'Settings') },
+      { to: '/stores', label: 'Stores', under: '/settings', page: page(() => import('./pages/stores.tsx'), 'Stores') },
+      { to: '/people', label: 'People', under: '/settings', page: page(() => import('./pages/people.tsx'), 'People') },
       {
         to: '/imports',
         label: 'Imports',
+        under: '/settings',
         hint: 'Files of other tools: past orders, creators, payments',
         page: page(() => import('./pages/imports.tsx'), 'Imports'),
       },
-      { to: '/webhooks', label: 'Webhooks', page: page(() => import('./pages/webhooks.tsx'), 'Webhooks') },
-      { to: '/exports', label: 'Exports', page: page(() => import('./pages/exports.tsx'), 'Exports') },
-      { to: '/keys', label: 'API keys', page: page(() => import('./pages/keys.tsx'), 'Keys') },
-      { to: '/requests', label: 'API requests', page: page(() => import('./pages/requests.tsx'), 'Requests') },
-      { to: '/agents', label: 'Agents', page: page(() => import('./pages/agents.tsx'), 'Agents') },
-      { to: '/people', label: 'People', page: page(() => import('./pages/people.tsx'), 'People') },
+      {
+        to: '/exports',
+        label: 'Exports',
+        under: '/settings',
+        page: page(() => import('./pages/exports.tsx'), 'Exports'),
+      },
+      { to: '/keys', label: 'API keys', under: '/settings', page: page(() => import('./pages/keys.tsx'), 'Keys') },
+      {
+        to: '/requests',
+        label: 'API requests',
+        under: '/settings',
+        page: page(() => import('./pages/requests.tsx'), 'Requests'),
+      },
+      {
+        to: '/webhooks',
+        label: 'Webhooks',
+        under: '/settings',
+        page: page(() => import('./pages/webhooks.tsx'), 'Webhooks'),
+      },
+      { to: '/agents', label: 'Agents', under: '/settings', page: page(() => import('./pages/agents.tsx'), 'Agents') },
       {
         to: '/rights',
         label: 'People’s rights',
+        under: '/settings',
         hint: 'Who asked to be erased, or what is kept of them',
         page: page(() => import('./pages/rights.tsx'), 'Rights'),
       },
-      { to: '/audit', label: 'Audit log', page: page(() => import('./pages/audit.tsx'), 'Audit') },
-      { to: '/settings', label: 'Settings', page: page(() => import('./pages/settings.tsx'), 'Settings') },
+      { to: '/audit', label: 'Audit log', under: '/settings', page: page(() => import('./pages/audit.tsx'), 'Audit') },
     ],
   },
 ] as const;
+
+export type MenuGroup = (typeof NAVIGATION)[number];
+export type MenuPage = MenuGroup['links'][number];
+
+export const PAGES = NAVIGATION.flatMap(({ links }): readonly MenuPage[] => links);
+
+/** The entry of the menu that a page belongs to. */
+export const getSection = (one: MenuPage): MenuPage['to'] => ('under' in one ? one.under : one.to);
+
+/** The page of the menu that an address belongs to, such as that of one campaign. */
+export function findPage(path: string): MenuPage | undefined {
+  const within = path.replace(/^\/app(?=\/|$)/, '').replace(/^\/creators(?=\/)/, '/roster') || '/';
+  return PAGES.find(({ to }) => within === to || (to !== '/' && within.startsWith(`${to}/`)));
+}
 
 /** Pages of one item. They are not in the menu. */
 export const ITEM_PAGES = {

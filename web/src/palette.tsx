@@ -1,5 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useState } from 'react';
+import type { OperationId } from './call/call.ts';
+import { useMay } from './call/may.ts';
 import { useFirst } from './call/use.ts';
 import { Icon } from './icons.tsx';
 import { creatorName, creatorSecond } from './kit/creator-name.ts';
@@ -7,22 +9,126 @@ import { Dialog } from './kit/dialog.tsx';
 import { Face } from './kit/face.tsx';
 import { money, words } from './kit/format.ts';
 import { useLater } from './kit/later.ts';
-import { NAVIGATION } from './navigation.ts';
-
-type Page = (typeof NAVIGATION)[number]['links'][number];
+import { type MenuPage, PAGES } from './navigation.ts';
 
 interface Found {
   key: string;
   name: string;
   second: string | null;
-  page?: Page['to'];
+  page?: MenuPage['to'];
   picture?: string | null;
   go: () => Promise<void>;
 }
 
 const SHOWN = 5;
 
-/** Pages by name; creators, campaigns and orders as the API finds them. */
+interface Action {
+  name: string;
+  /** Words by which people look for it that are not in its name. */
+  also?: string;
+  to: MenuPage['to'];
+  search: Readonly<Record<string, string>>;
+  needs: OperationId;
+}
+
+/** What people do most, each with the address at which its form is open. */
+const ACTIONS: readonly Action[] = [
+  {
+    name: 'Pay what is due',
+    also: 'payout batch',
+    to: '/payouts',
+    search: { dialog: 'pay' },
+    needs: 'pay_payout_batch',
+  },
+  {
+    name: 'Review commissions',
+    to: '/commissions',
+    search: { approvable: 'true' },
+    needs: 'review_commissions',
+  },
+  {
+    name: 'Approve what is due',
+    also: 'commissions',
+    to: '/commissions',
+    search: { dialog: 'approve' },
+    needs: 'approve_due_commissions',
+  },
+  {
+    name: 'Create a link or code',
+    also: 'new discount',
+    to: '/links',
+    search: { dialog: 'create' },
+    needs: 'create_affiliate_link',
+  },
+  {
+    name: 'Add a creator',
+    also: 'invite new roster',
+    to: '/roster',
+    search: { dialog: 'create' },
+    needs: 'add_to_roster_by_handle',
+  },
+  { name: 'Create a campaign', also: 'new', to: '/campaigns', search: { dialog: 'create' }, needs: 'create_campaign' },
+  {
+    name: 'Draft a contract',
+    also: 'new create',
+    to: '/contracts',
+    search: { dialog: 'create' },
+    needs: 'create_contract',
+  },
+  {
+    name: 'Write a brief',
+    also: 'new create send',
+    to: '/briefs',
+    search: { dialog: 'create' },
+    needs: 'create_brief',
+  },
+  {
+    name: 'Add a shipment',
+    also: 'new send parcel',
+    to: '/shipments',
+    search: { dialog: 'create' },
+    needs: 'create_shipment',
+  },
+  {
+    name: 'Write to a creator',
+    also: 'new message conversation',
+    to: '/conversations',
+    search: { dialog: 'create' },
+    needs: 'send_message',
+  },
+  { name: 'Track a post', also: 'content new', to: '/content', search: { dialog: 'create' }, needs: 'track_content' },
+  {
+    name: 'Connect a store',
+    also: 'shopify woocommerce',
+    to: '/stores',
+    search: { dialog: 'connect' },
+    needs: 'connect_affiliate_store',
+  },
+  { name: 'Create an API key', also: 'new', to: '/keys', search: { dialog: 'create' }, needs: 'create_key' },
+  { name: 'Add a webhook', also: 'new create', to: '/webhooks', search: { dialog: 'create' }, needs: 'create_webhook' },
+  {
+    name: 'Export data',
+    also: 'download month csv parquet new',
+    to: '/exports',
+    search: { dialog: 'create' },
+    needs: 'create_export',
+  },
+  {
+    name: 'Invite a colleague',
+    also: 'person someone people',
+    to: '/people',
+    search: { dialog: 'invite' },
+    needs: 'invite_person',
+  },
+];
+
+/** Each word that was typed begins a word of the text. */
+function isMatch(text: string, wanted: string): boolean {
+  const words = text.toLowerCase().split(/[\s-]+/);
+  return wanted.split(/\s+/).every((typed) => words.some((word) => word.startsWith(typed)));
+}
+
+/** Pages and actions by name; creators, campaigns and orders as the API finds them. */
 function useFound(text: string): {
   groups: readonly (readonly [title: string, found: readonly Found[]])[];
   isSettled: boolean;
@@ -34,12 +140,10 @@ function useFound(text: string): {
   const campaigns = useFirst('list_campaigns', { search: settled }, options);
   const orders = useFirst('list_orders', { order_id: settled }, options);
   const wanted = text.trim().toLowerCase();
-  const pages = NAVIGATION.flatMap(({ links }): readonly Page[] => links).filter(
-    ({ label }) =>
-      label
-        .toLowerCase()
-        .split(' ')
-        .some((word) => word.startsWith(wanted)) || label.toLowerCase().startsWith(wanted),
+  const may = useMay();
+  const pages = PAGES.filter(({ label }) => isMatch(label, wanted));
+  const actions = ACTIONS.filter(
+    ({ name, also, needs }) => wanted !== '' && isMatch(`${name} ${also ?? ''}`, wanted) && may(needs),
   );
   // Enter must not open a result of the text as it was before.
   const isSettled = settled === text.trim();
@@ -53,6 +157,16 @@ function useFound(text: string): {
         second: null,
         page: to,
         go: () => navigate({ to, search: {} }),
+      })),
+    ],
+    [
+      'Actions',
+      actions.map(({ name, to, search }) => ({
+        key: name,
+        name,
+        second: null,
+        page: to,
+        go: () => navigate({ to, search }),
       })),
     ],
     [
@@ -116,8 +230,8 @@ function Search({ onDone }: { onDone: () => void }) {
       <input
         type="search"
         role="combobox"
-        aria-label="Search pages, creators, campaigns and orders"
-        placeholder="Page, creator, campaign or order number"
+        aria-label="Search pages, actions, creators, campaigns and orders"
+        placeholder="Page, action, creator, campaign or order number"
         autoComplete="off"
         // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type here
         autoFocus
@@ -169,7 +283,7 @@ function Search({ onDone }: { onDone: () => void }) {
   );
 }
 
-/** Finds pages, creators, campaigns and orders by a few letters. */
+/** Finds pages, actions, creators, campaigns and orders by a few letters. */
 export default function Palette({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
     <Dialog title="Search" isOpen={isOpen} onClose={onClose}>

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router';
 import { Failure, Loading, PageHead } from './kit/parts.tsx';
-import { ITEM_PAGES, NAVIGATION } from './navigation.ts';
+import { ITEM_PAGES, PAGES } from './navigation.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
@@ -14,9 +14,7 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in.tsx'), 'SignIn'),
 });
 
-const pages = NAVIGATION.flatMap(({ links }) =>
-  links.map(({ to, page }) => createRoute({ getParentRoute: () => inside, path: to, component: page })),
-);
+const pages = PAGES.map(({ to, page }) => createRoute({ getParentRoute: () => inside, path: to, component: page }));
 
 const creator = createRoute({ getParentRoute: () => inside, path: '/creators/$id', component: ITEM_PAGES.creator });
 const campaign = createRoute({ getParentRoute: () => inside, path: '/campaigns/$id', component: ITEM_PAGES.campaign });

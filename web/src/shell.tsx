@@ -1,12 +1,12 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useCall } from './call/use.ts';
 import icon from './icon.svg';
 import { Icon } from './icons.tsx';
 import { showTimesIn, words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
 import { useSay } from './kit/toast.tsx';
-import { NAVIGATION } from './navigation.ts';
+import { findPage, getSection, type MenuGroup, type MenuPage, NAVIGATION, PAGES } from './navigation.ts';
 import { leave, noteSession, signOut } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 
@@ -33,55 +33,79 @@ function ThemeButton() {
   );
 }
 
-type Group = (typeof NAVIGATION)[number];
-
-function Links({ of, onChoose }: { of: Group['links']; onChoose: (() => void) | undefined }) {
+/** The menu: a page that is under another is in that one's row of links. */
+function Links({
+  of,
+  here,
+  onChoose,
+}: {
+  of: MenuGroup;
+  here: string | undefined;
+  onChoose: (() => void) | undefined;
+}) {
   return (
     <ul>
-      {of.map(({ to, label, ...link }) => (
-        <li key={to}>
-          <Link
-            to={to}
-            title={'hint' in link ? link.hint : undefined}
-            onClick={onChoose}
-            activeOptions={{ exact: to === '/', includeSearch: false }}
-            activeProps={{ 'aria-current': 'page' }}
-          >
-            <Icon of={to} />
-            {label}
-          </Link>
-        </li>
-      ))}
+      {of.links
+        .filter((one) => !('under' in one))
+        .map(({ to, label, ...link }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              title={'hint' in link ? link.hint : undefined}
+              onClick={onChoose}
+              activeOptions={{ exact: true, includeSearch: false }}
+              aria-current={to === here || undefined}
+            >
+              <Icon of={to} />
+              {label}
+            </Link>
+          </li>
+        ))}
     </ul>
   );
 }
 
-/** From this height on, all of the menu is in sight. */
-const TALL = 1_060;
-
-/** A group of the menu that opens: by itself where there is room, or where one of its pages is shown. */
-function Folded({ title, isHere, children }: { title: string; isHere: boolean; children: ReactNode }) {
-  const [isOpen, setOpen] = useState(window.innerHeight >= TALL);
+/** The pages of a part of the product, on top of each of them. */
+function Section({ of }: { of: MenuPage }) {
+  const section = getSection(of);
+  const pages = PAGES.filter((one) => getSection(one) === section);
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the row may be wider than the window.
+  useEffect(() => {
+    // Newer browsers return a promise, which React must not take for the effect's cleanup.
+    nav.current?.querySelector(`[href$="${of.to}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [of.to]);
+  if (pages.length === 1) return null;
   return (
-    <details open={isOpen || isHere} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>
-        <h2>{title}</h2>
-      </summary>
-      {children}
-    </details>
+    <nav className="section" aria-label="Section" ref={nav}>
+      <ul>
+        {pages.map(({ to, label, ...link }) => (
+          <li key={to}>
+            <Link
+              to={to}
+              title={'hint' in link ? link.hint : undefined}
+              activeOptions={{ exact: true, includeSearch: false }}
+              aria-current={to === of.to || undefined}
+            >
+              {label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
+}
+
+function useHere(): MenuPage | undefined {
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  return findPage(path);
 }
 
 function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => void }) {
   const { data } = useCall('get_session');
   const say = useSay();
-  const nav = useRef<HTMLElement>(null);
-  const path = useRouterState({ select: ({ location }) => location.pathname });
-  // The menu may be taller than the window, so the current page's entry is scrolled into view.
-  useEffect(() => {
-    // Newer browsers return a promise, which React must not take for the effect's cleanup.
-    nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
-  }, [path]);
+  const here = useHere();
+  const section = here && getSection(here);
   const session = data?.data;
   return (
     <aside className="rail" aria-label="Rollcall">
@@ -92,19 +116,13 @@ function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => v
       <button type="button" className="find" onClick={onSearch}>
         Search <kbd aria-hidden>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
-      <nav className="nav" aria-label="Main" ref={nav}>
-        {NAVIGATION.map((group) =>
-          'isFolded' in group ? (
-            <Folded key={group.title} title={group.title} isHere={group.links.some(({ to }) => path.endsWith(to))}>
-              <Links of={group.links} onChoose={onChoose} />
-            </Folded>
-          ) : (
-            <div key={group.title}>
-              {group.title && <h2>{group.title}</h2>}
-              <Links of={group.links} onChoose={onChoose} />
-            </div>
-          ),
-        )}
+      <nav className="nav" aria-label="Main">
+        {NAVIGATION.map((group) => (
+          <div key={group.title}>
+            {group.title && <h2>{group.title}</h2>}
+            <Links of={group} here={section} onChoose={onChoose} />
+          </div>
+        ))}
       </nav>
       <div className="who">
         {session && (
@@ -138,6 +156,7 @@ export function Shell() {
   const isSignedOut = error !== null && 'status' in error && error.status === 401;
   const isSignedIn = data !== undefined;
   const main = useRef<HTMLElement>(null);
+  const here = useHere();
   useEffect(() => {
     if (isSignedOut) leave();
     else if (isSignedIn) noteSession();
@@ -188,6 +207,7 @@ export function Shell() {
             <SampleNotice />
           </Suspense>
         )}
+        {here && <Section of={here} />}
         <Outlet />
       </main>
     </div>

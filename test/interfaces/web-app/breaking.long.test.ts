@@ -160,18 +160,27 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('in a real Chromium, when
     const owner = await signIn(app, brand.id);
     const email = 'viewer@brand.example';
     expect((await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Vi' })).status).toBe(201);
-    const { context, page, move } = await openWebApp(browser, app, brand.id, {}, email);
+    const { context, page, move, rest } = await openWebApp(browser, app, brand.id, {}, email);
     const seen: string[] = [];
     const columns: string[] = [];
-    for (const path of PAGES) {
-      await move(path);
+    const look = async (path: string) => {
       const names = await page.locator('main button.button:visible').allTextContents();
       const heads = await page.getByRole('columnheader', { name: 'Actions' }).count();
       if (heads > 0) columns.push(path);
       seen.push(...names.filter((name) => CHANGES.test(name)).map((name) => `${path}: ${name}`));
+    };
+    for (const path of PAGES) {
+      await move(path);
+      await look(path);
+    }
+    const tabs = page.getByRole('navigation', { name: 'Settings', exact: true }).getByRole('link');
+    for (const tab of await tabs.all()) {
+      await tab.click();
+      await rest();
+      await look((await tab.textContent()) ?? '');
     }
     // Which mails to get and a passkey are one's own.
-    expect(seen).toEqual(['/settings: Save', '/settings: Add a passkey']);
+    expect(seen).toEqual(['Your mails: Save', 'Signing in: Add a passkey']);
     expect(columns).toEqual([]);
     expect(await axe(page)).toEqual([]);
     await context.close();

@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     const { id, held } = await importDirectory(toDirectoryEngines(app.context), { source, bounds: { canaries } });
     expect(held.length).toBeGreaterThan(1);
     const { page, go } = open;
-    await go('/settings');
+    await go('/settings?tab=imports');
     await page.getByRole('row', { name: /Held/ }).getByRole('button').click();
     await page.getByText(`npm run indexer -- approve ${id}`).waitFor();
     for (const reason of held) await page.getByText(reason).waitFor();

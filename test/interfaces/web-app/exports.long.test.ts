@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
 
   it('follows a simulation that takes longer than a call, and then shows what it found', async () => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
-    await go('/settings');
+    await go('/settings?tab=what-if');
     await page.getByLabel('From', { exact: false }).last().fill(daysAgo(80).toISOString().slice(0, 10));
     await page.getByLabel('Commission, in percent', { exact: true }).fill('20');
     await page.getByRole('button', { name: 'Simulate' }).click();

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser('Passkeys'))('a passkey in a real Chromium', () => {
         ...{ isUserVerified: true, automaticPresenceSimulation: true },
       },
     });
-    await go('/settings');
+    await go('/settings?tab=signing-in');
     await page.getByLabel('Passkey name').fill('my laptop');
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByRole('cell', { name: 'my laptop' }).waitFor();
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser('Passkeys'))('a passkey in a real Chromium', () => {
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
 
-    await go('/settings');
+    await go('/settings?tab=signing-in');
     await page.getByRole('button', { name: 'Remove' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove my laptop?' });
     expect(await axe(page)).toEqual([]);

@@ -88,7 +88,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
   it('signs every browser out from the settings, and does not call that an ended session', async () => {
     const here = await openWebApp(browser, app, brand.id, { viewport: { width: 1280, height: 900 } });
     const there = await openWebApp(browser, app, brand.id);
-    await here.go('/settings');
+    await here.go('/settings?tab=signing-in');
     const everywhere = here.page.getByRole('button', { name: 'Sign out everywhere' });
     await everywhere.scrollIntoViewIfNeeded();
     await shoot(here.page, 'settings-desktop');

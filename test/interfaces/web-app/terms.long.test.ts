@@ -154,7 +154,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await dialog('Terms of Summer').waitFor({ state: 'hidden' });
     await page.getByText('9% of each order.').waitFor();
     await look('terms-campaign');
-    await open.go('/settings');
+    await open.go('/settings?tab=attribution');
     await page.getByRole('button', { name: 'Terms of the brand' }).click();
     await dialog('Terms of the brand').getByLabel('Pays', { exact: true }).selectOption('order');
     await dialog('Terms of the brand').getByLabel('Amount, in USD').fill('4');

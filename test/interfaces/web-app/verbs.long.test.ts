@@ -320,7 +320,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   });
 
   it('switches single mails to itself off, and on again', async () => {
-    await open.go('/settings');
+    await open.go('/settings?tab=mails');
     const box = open.page.getByLabel('A creator replies');
     for (const isOn of [false, true]) {
       await box.setChecked(isOn);

@@ -77,7 +77,9 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await settings.getByText('USD, US Dollar', { exact: true }).waitFor();
     await settings.getByText('Default commission, in percent').waitFor();
     expect(await settings.locator('input, textarea, select, button').count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
     // Only this browser is signed in, and it is not ended here.
+    await go('/settings?tab=signing-in');
     const sessions = page.getByRole('table', { name: 'Active sessions' });
     await expect.poll(() => sessions.getByRole('columnheader').allTextContents()).toEqual(['Browser']);
     expect(await axe(page)).toEqual([]);

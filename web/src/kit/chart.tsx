@@ -1,5 +1,5 @@
-import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { brandZone, compact, compactMoney, shortDay, shortHour, today } from './format.ts';
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
+import { brandZone, compact, compactMoney, shortDay, shortHour, today, versus } from './format.ts';
 import { DAY_MS, toUtcDay } from './utc-day.ts';
 
 const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -26,8 +26,160 @@ const formatRange = (from: string, to: string) => ranges.formatRange(new Date(fr
 export interface Point {
   date: string;
   value: number;
-  /** The value in the previous period. */
+  /** The value in the previous period, and the date that it is of. */
   was?: number | undefined;
+  wasDate?: string | undefined;
+}
+
+const HEIGHT = 220;
+const EDGE = { left: 56, right: 8, top: 8, bottom: 24 };
+/** The least room between the names of two dates. */
+const NAME_WIDTH = 72;
+
+/** The width of an element, which follows the window. */
+function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}
+
+interface PlotProps {
+  label: string;
+  before: string;
+  points: readonly Point[];
+  show: (value: number) => string;
+  showTick: (value: number) => string;
+  nameTick: (date: string) => string;
+  namePoint: (date: string) => string;
+  /** The places whose dates are named; all that there is room for if undefined. */
+  named: readonly number[] | undefined;
+  isRunning: boolean;
+}
+
+/** The lines, and the figures of one point, which the pointer, a finger or the arrow keys choose. */
+function Plot(props: PlotProps) {
+  const { label, before, points, show, showTick, nameTick, namePoint, named, isRunning } = props;
+  const { ref, width } = useWidth();
+  const [chosen, setChosen] = useState<number>();
+  const ticks = buildTicks(points);
+  const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
+  const last = points.length - 1;
+  const room = Math.max(width - EDGE.left - EDGE.right, 1);
+  const toX = (place: number) => EDGE.left + (last === 0 ? room / 2 : (room * place) / last);
+  const toY = (value: number) => EDGE.top + ((high - value) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
+  const toLine = (values: readonly (number | undefined)[]) =>
+    values
+      .flatMap((value, i) => (value === undefined ? [] : [`${toX(i).toFixed(1)},${toY(value).toFixed(1)}`]))
+      .map((at, i) => `${i === 0 ? 'M' : 'L'}${at}`)
+      .join('');
+  const values = points.map(({ value }) => value);
+  const over = isRunning ? values.slice(0, -1) : values;
+  const places = named ?? points.map((_, i) => i);
+  const every = Math.max(1, Math.ceil((places.length * NAME_WIDTH) / room));
+  const follow = ({ clientX, currentTarget }: PointerEvent) => {
+    const at = clientX - currentTarget.getBoundingClientRect().left - EDGE.left;
+    setChosen(Math.min(last, Math.max(0, Math.round((at / room) * last))));
+  };
+  const press = (event: KeyboardEvent) => {
+    const now = chosen ?? last;
+    const steps: Readonly<Record<string, number>> = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last };
+    const next = steps[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    setChosen(Math.min(last, Math.max(0, next)));
+  };
+  const point = chosen === undefined ? undefined : points[chosen];
+  const read = point ?? points[last];
+  const x = toX(chosen ?? 0);
+  return (
+    <div
+      className="plot"
+      ref={ref}
+      role="slider"
+      aria-label={`${label} by date`}
+      aria-valuemin={0}
+      aria-valuemax={last}
+      aria-valuenow={chosen ?? last}
+      aria-valuetext={read && `${namePoint(read.date)}: ${show(read.value)}`}
+      tabIndex={0}
+      onPointerMove={follow}
+      onPointerDown={follow}
+      onPointerLeave={() => setChosen(undefined)}
+      onBlur={() => setChosen(undefined)}
+      onKeyDown={press}
+    >
+      {width > 0 && (
+        <svg width={width} height={HEIGHT} aria-hidden>
+          {ticks.map((tick) => (
+            <g key={tick}>
+              <line className="chart-grid" x1={EDGE.left} x2={width - EDGE.right} y1={toY(tick)} y2={toY(tick)} />
+              <text x={EDGE.left - 8} y={toY(tick) + 4} textAnchor="end">
+                {showTick(tick)}
+              </text>
+            </g>
+          ))}
+          {places
+            .filter((_, i) => i % every === 0)
+            .map((place) => (
+              <text key={place} x={Math.min(toX(place), width - 24)} y={HEIGHT - 4} textAnchor="middle">
+                {nameTick(points[place]?.date ?? '')}
+              </text>
+            ))}
+          <path className="chart-before" d={toLine(points.map(({ was }) => was))} />
+          <path className="chart-fill" d={`${toLine(values)}L${toX(last)},${toY(low)}L${toX(0)},${toY(low)}Z`} />
+          <path className="chart-area" d={toLine(over)} />
+          {isRunning && (
+            <path
+              className="chart-open"
+              d={`M${values
+                .slice(-2)
+                .map((value, i, { length }) => `${toX(last - length + 1 + i)},${toY(value)}`)
+                .join('L')}`}
+            />
+          )}
+          {last === 0 && <circle className="chart-dot" cx={toX(0)} cy={toY(values[0] ?? 0)} r={3} />}
+          {point && (
+            <>
+              <line className="chart-at" x1={x} x2={x} y1={EDGE.top} y2={HEIGHT - EDGE.bottom} />
+              <circle className="chart-dot" cx={x} cy={toY(point.value)} r={3.5} />
+            </>
+          )}
+        </svg>
+      )}
+      {point && (
+        <div className="chart-tip" style={x > width / 2 ? { right: width - x + 12 } : { left: x + 12 }}>
+          <strong>
+            {namePoint(point.date)}
+            {isRunning && chosen === last && ', so far'}
+          </strong>
+          <p>
+            <span>
+              <span className="key now" /> {label}
+            </span>
+            {show(point.value)}
+          </p>
+          {point.was !== undefined && (
+            <>
+              <p>
+                <span>
+                  <span className="key before" /> {point.wasDate === undefined ? before : namePoint(point.wasDate)}
+                </span>
+                {show(point.was)}
+              </p>
+              <p className="muted">{versus(point.value, point.was, before.toLowerCase())}</p>
+            </>
+          )}
+        </div>
+      )}
+    </div>
+  );
 }
 
 /** Round values from zero to above the highest: 0, 500, 1,000, 1,500. */
@@ -41,7 +193,7 @@ function buildTicks(points: readonly Point[]): number[] {
   return Array.from({ length: Math.ceil(high / step) - first + 1 }, (_, i) => (first + i) * step);
 }
 
-/** An SVG chart that arrow keys navigate; a table below it has the same figures. */
+/** A chart of a figure by date, beside that of an earlier period; a table below it has the same figures. */
 export default function Chart({
   label,
   points,
@@ -67,7 +219,6 @@ export default function Chart({
   zone?: string;
 }) {
   const [first, last] = [points[0], points.at(-1)];
-  const ticks = buildTicks(points);
   const isCompared = points.some(({ was }) => was !== undefined);
   const isRunning = last !== undefined && isOpen(last.date, by);
   const clampStart = (date: string) => (within && within.from > date ? within.from : date);
@@ -80,8 +231,9 @@ export default function Chart({
     return by === 'week' || by === 'month' ? formatRange(clampStart(date), clampEnd(date)) : shortDay(date);
   };
   // With many hours, only the days are named.
-  const midnights = by === 'hour' && points.length > 48 ? points.filter(({ date }) => date.includes('T00:00')) : [];
-  const drawn = points.map((point, i) => ({ ...point, over: i === points.length - 1 ? undefined : point.value }));
+  const midnights = points.flatMap(({ date }, i) => (date.includes('T00:00') ? [i] : []));
+  const isByDay = by !== 'hour' || (points.length > 48 && midnights.length > 0);
+  const isZero = points.every(({ value, was = 0 }) => value === 0 && was === 0);
   return (
     <div className="chart">
       <p className="legend" aria-hidden>
@@ -95,61 +247,23 @@ export default function Chart({
           </span>
         )}
       </p>
-      <ResponsiveContainer width="100%" height={220}>
-        <AreaChart data={drawn} title={`${label} by date`} margin={{ left: 0, right: 8, top: 8, bottom: 0 }}>
-          <CartesianGrid vertical={false} className="chart-grid" />
-          <XAxis
-            dataKey="date"
-            {...(midnights.length > 0 ? { ticks: midnights.map(({ date }) => date) } : {})}
-            tickFormatter={by === 'hour' && midnights.length === 0 ? shortHour : shortDay}
-            minTickGap={32}
-            interval="equidistantPreserveStart"
-            fontSize={12}
-            tickLine={false}
-            axisLine={false}
-          />
-          <YAxis
-            width={56}
-            ticks={ticks}
-            domain={[ticks[0] ?? 0, ticks.at(-1) ?? 1]}
-            tickFormatter={(value: number) => (currency === undefined ? compact(value) : compactMoney(value, currency))}
-            fontSize={12}
-            tickLine={false}
-            axisLine={false}
-          />
-          <Tooltip
-            itemStyle={{ color: 'inherit' }}
-            formatter={(value, name) => [show(Number(value)), name]}
-            labelFormatter={(date) => namePoint(String(date))}
-          />
-          <Area
-            dataKey="was"
-            name={before}
-            className="chart-before"
-            strokeWidth={2}
-            strokeDasharray="4 4"
-            isAnimationActive={false}
-          />
-          <Area
-            dataKey="value"
-            name={label}
-            className="chart-area"
-            strokeWidth={2}
-            isAnimationActive={false}
-            {...(isRunning ? { strokeDasharray: '4 4' } : {})}
-          />
-          {isRunning && (
-            <Area
-              dataKey="over"
-              className="chart-over"
-              strokeWidth={2}
-              isAnimationActive={false}
-              tooltipType="none"
-              activeDot={false}
-            />
-          )}
-        </AreaChart>
-      </ResponsiveContainer>
+      {isZero ? (
+        <p className="chart-none" role="status">
+          No {label.toLowerCase()} in this period.
+        </p>
+      ) : (
+        <Plot
+          label={label}
+          before={before}
+          points={points}
+          show={show}
+          showTick={(value) => (currency === undefined ? compact(value) : compactMoney(value, currency))}
+          nameTick={isByDay ? shortDay : shortHour}
+          namePoint={namePoint}
+          named={by === 'hour' && isByDay ? midnights : undefined}
+          isRunning={isRunning}
+        />
+      )}
       <details>
         <summary>Show as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}

@@ -171,6 +171,7 @@ export function Analytics() {
                     date,
                     value: revenue,
                     was: old?.trends[i]?.revenue,
+                    wasDate: old?.trends[i]?.date,
                   }))}
                   show={(value) => money(value, currency)}
                   currency={currency}
@@ -184,6 +185,7 @@ export function Analytics() {
                     date,
                     value: clicks,
                     was: old?.trends[i]?.clicks,
+                    wasDate: old?.trends[i]?.date,
                   }))}
                   show={number}
                 />

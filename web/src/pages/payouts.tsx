@@ -6,6 +6,7 @@ import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -98,9 +99,12 @@ export function Payouts() {
             </Button>
           )}
           {payout.corrected_at === null && (
-            <Button needs="void_payout" onPress={() => setCorrecting(payout)}>
-              {isPaid(payout) ? 'Came back' : 'Void'}
-            </Button>
+            <Menu
+              label={`More actions for ${payout.creator_name ?? payout.creator_email ?? payout.id}`}
+              needs="void_payout"
+            >
+              <Button onPress={() => setCorrecting(payout)}>{isPaid(payout) ? 'Came back' : 'Void'}</Button>
+            </Menu>
           )}
         </span>
       ),

@@ -40,7 +40,12 @@ export function SalesTrend(props: TrendProps) {
     <Suspense fallback={<Loading rows={6} />}>
       <Chart
         label="Sales"
-        points={now.data.trends.map(({ date, revenue }, i) => ({ date, value: revenue, was: earlier?.[i]?.revenue }))}
+        points={now.data.trends.map(({ date, revenue }, i) => ({
+          date,
+          value: revenue,
+          was: earlier?.[i]?.revenue,
+          wasDate: earlier?.[i]?.date,
+        }))}
         show={(value) => money(value, currency)}
         currency={currency}
         by={props.granularity}

@@ -1,8 +1,9 @@
 import { startRegistration } from '@simplewebauthn/browser';
-import { useEffect, useMemo, useState } from 'react';
+import { Link } from '@tanstack/react-router';
 import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
+import { useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, ownZone, words } from '../kit/format.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
@@ -228,70 +229,53 @@ function OwnMails() {
   );
 }
 
-const BRAND = [
+const TABS = [
   ['brand', 'Brand'],
   ['attribution', 'Attribution'],
   ['fraud', 'Fraud rules'],
   ['what-if', 'Simulate other rules'],
-] as const;
-const OWN = [
   ['mails', 'Your mails'],
-  ['passkeys', 'Passkeys'],
-  ['sessions', 'Active sessions'],
+  ['signing-in', 'Signing in'],
+  ['imports', 'Imports of the directory'],
 ] as const;
-const IMPORTS = [['imports', 'Imports of the directory']] as const;
+type Tab = (typeof TABS)[number][0];
 
-type Parts = readonly (readonly [id: string, title: string])[];
-
-const PARTS: readonly Parts[] = [BRAND, OWN];
-const WITH_IMPORTS: readonly Parts[] = [...PARTS, IMPORTS];
-
-/** A part counts as read once its beginning is this far from the top of the window. */
-const READING_PX = 160;
-
-/** The part of the page that is being read: the last one whose beginning was scrolled past. */
-function useCurrent(ids: readonly string[]): string | undefined {
-  const [current, setCurrent] = useState(ids[0]);
-  useEffect(() => {
-    const look = () => {
-      const { scrollHeight } = document.documentElement;
-      const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= scrollHeight - 1;
-      const isPast = (id: string) =>
-        (document.getElementById(id)?.getBoundingClientRect().top ?? Infinity) < READING_PX;
-      setCurrent(isAtEnd ? ids.at(-1) : (ids.findLast(isPast) ?? ids[0]));
-    };
-    look();
-    window.addEventListener('scroll', look, { passive: true });
-    return () => window.removeEventListener('scroll', look);
-  }, [ids]);
-  return current;
-}
-
-/** Leads to the parts of this long page. */
-function Contents({ groups }: { groups: readonly Parts[] }) {
-  const ids = useMemo(() => groups.flat().map(([id]) => id), [groups]);
-  const current = useCurrent(ids);
+function TabContent({ of, email }: { of: Tab; email: string | undefined }) {
+  if (of === 'attribution') return <AttributionCard />;
+  if (of === 'fraud') return <FraudRulesCard />;
+  if (of === 'what-if') return <WhatIfCard />;
+  if (of === 'imports') return <DirectoryImports />;
+  if (of === 'mails') {
+    return (
+      <Card title="Your mails" id="mails">
+        <p className="hint">To {email ?? 'you'}, when</p>
+        <OwnMails />
+      </Card>
+    );
+  }
+  if (of === 'signing-in') {
+    return (
+      <>
+        <Passkeys />
+        <Card title="Active sessions" id="sessions" action={<SignOutEverywhere />}>
+          <Sessions />
+        </Card>
+      </>
+    );
+  }
   return (
-    <nav className="contents" aria-label="On this page">
-      {groups.map((parts) => (
-        <ul key={parts[0]?.[0]}>
-          {parts.map(([id, title]) => (
-            <li key={id}>
-              <a href={`#${id}`} aria-current={id === current || undefined}>
-                {title}
-              </a>
-            </li>
-          ))}
-        </ul>
-      ))}
-    </nav>
+    <Card title="Brand" id="brand">
+      <BrandForm />
+    </Card>
   );
 }
 
 export function Settings() {
   const brand = useCall('get_brand').data?.data;
   const session = useCall('get_session').data?.data;
-  const seesImports = brand !== undefined && session?.sees_imports === true;
+  const tabs = TABS.filter(([id]) => id !== 'imports' || session?.sees_imports === true);
+  const { get } = useFilters();
+  const [tab] = tabs.find(([id]) => id === get('tab')) ?? TABS[0];
   return (
     <>
       <PageHead
@@ -307,23 +291,19 @@ export function Settings() {
         }
       />
       <div className="settings">
-        <Contents groups={seesImports ? WITH_IMPORTS : PARTS} />
+        <nav className="contents" aria-label="Settings">
+          <ul>
+            {tabs.map(([id, title]) => (
+              <li key={id}>
+                <Link to="/settings" search={{ tab: id }} aria-current={id === tab || undefined}>
+                  {title}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
         <div className="stack wide-forms">
-          <Card title="Brand" id="brand">
-            <BrandForm />
-          </Card>
-          <AttributionCard />
-          <FraudRulesCard />
-          <WhatIfCard />
-          <Card title="Your mails" id="mails">
-            <p className="hint">To {session?.person.email ?? 'you'}, when</p>
-            <OwnMails />
-          </Card>
-          <Passkeys />
-          <Card title="Active sessions" id="sessions" action={<SignOutEverywhere />}>
-            <Sessions />
-          </Card>
-          {seesImports && <DirectoryImports />}
+          <TabContent of={tab} email={session?.person.email} />
         </div>
       </div>
     </>
