@@ -71,7 +71,7 @@ const NOT_IN_SAMPLE = [
   ...['list_export_schedules', 'list_usage', 'list_requests', 'list_plans', 'get_plan'],
   ...['list_saved_searches', 'get_saved_search', 'list_saved_search_matches'],
   ...['list_customers', 'get_customer', 'list_imports', 'get_import', 'list_import_lines', 'list_import_mappings'],
-  ...['list_terms', 'get_terms', 'list_groups', 'get_group', 'list_group_creators'],
+  ...['list_terms', 'get_terms'],
   ...['list_data_requests', 'get_data_request', 'get_data_request_file'],
 ];
 
@@ -141,6 +141,7 @@ describe('the sample of the demo brand', () => {
       '/v1/payouts?settled=false': 1,
       '/v1/messages?unread=true': 3,
       '/v1/lists': 2,
+      '/v1/groups': 1,
       '/v1/assets': 15,
       '/v1/jobs?kind=export&status=done': 3,
       '/v1/jobs?kind=reconciliation&status=done': 1,
@@ -174,8 +175,18 @@ describe('the sample of the demo brand', () => {
         expect(await total(`${where}?status=${state}`), `${where} ${state}`).toBeGreaterThan(0);
       }
     }
+    const { data: flagged } = await ask('/v1/commissions?flagged=true&limit=100');
+    expect(
+      flagged.some((one: { fraud_flags: { code: string }[] | null }) =>
+        one.fraud_flags?.some(({ code }) => code === 'self_referral'),
+      ),
+    ).toBe(true);
+    const parcels = (await ask('/v1/shipments?status=shipped')).data;
+    const isLate = ({ estimated_arrival: day }: { estimated_arrival: string }) => day < NOW.toISOString().slice(0, 10);
+    expect(parcels.some(isLate)).toBe(true);
     const posts = await ask('/v1/content?limit=100');
     expect(posts.data.length).toBeGreaterThan(20);
+    expect(new Set(posts.data.map(({ caption }: { caption: string }) => caption)).size).toBeGreaterThan(5);
     expect(posts.data.every(({ metrics }: { metrics: { views: number } }) => metrics.views > 0)).toBe(true);
     const [{ id }] = (await ask('/v1/roster?limit=1')).data;
     expect((await ask(`/v1/roster/${id}`)).data.pfp_url).toMatch(/^data:image\/svg\+xml;base64,/);

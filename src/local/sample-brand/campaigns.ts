@@ -130,11 +130,26 @@ function addLists({ ago, add }: Schedule, people: readonly Person[]): void {
   put(6, 'Holiday shortlist', 'For the gift sets.', [...people.slice(4, 10), ...people.slice(ON_ROSTER + 5)]);
 }
 
+/** Creators with one deal. */
+function addGroup({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  add(ago(58), async ({ make }) => {
+    const body = { name: 'Ambassadors', hold_days: 14, attribution_days: 30, default: false };
+    ids.set('ambassadors', await make('create_group', { body }));
+  });
+  add(ago(57.9), ({ call }) =>
+    call('add_group_creators', {
+      params: { id: known(ids, 'ambassadors') },
+      body: { creator_emails: people.slice(0, 6).map(({ email }) => email) },
+    }),
+  );
+}
+
 /** The brand's campaigns, its roster, and those who applied. */
 export function addPeople(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   const { ago, add } = schedule;
   addCampaigns(schedule, ids);
   addLists(schedule, people);
+  addGroup(schedule, people, ids);
   for (const [i, person] of people.slice(0, ADDED).entries()) {
     const { name, email, handle, tiktok, tags } = person;
     const body = { name, creator_email: email, ig_handle: handle, tt_handle: tiktok ?? undefined, tags };

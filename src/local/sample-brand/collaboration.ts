@@ -28,6 +28,13 @@ export const toPostUrl = ({ handle, tiktok }: Person, n: number): string =>
     : `https://www.instagram.com/reel/DLumen${String(n).padStart(5, '0')}/`;
 
 const WORKS = ['reel', 'story'] as const;
+const REELS = [
+  'My morning in forty seconds',
+  'What is in my beach bag',
+  'Night routine for dry skin',
+  'Serum first, then cream',
+  'One bottle, three weeks',
+] as const;
 
 interface Deal {
   person: Person;
@@ -132,7 +139,7 @@ function addWork(
         await patchDeliverable(work, id, { status, feedback });
       }),
     );
-  submit(8, 0, 'My morning in forty seconds');
+  submit(8, 0, REELS[n % REELS.length] ?? REELS[0]);
   if (until === 'submitted') return;
   if (until === 'revised') {
     review(10, 0, 'revision_requested', 'Please show the bottle in the first seconds.');

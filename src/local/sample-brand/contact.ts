@@ -1,5 +1,6 @@
 import { seededRandom } from '../../directory/imports/indexing/random.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import { claimDuePosts, endRefresh, trackContent } from '../../workflow/content/content.ts';
 import { readPostAddress } from '../../workflow/content/posts.ts';
 import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/messages.ts';
@@ -131,6 +132,7 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
           tracking_number: `SAMPLE${String(1_000 + i)}`,
           product_description: `${product.quantity} × ${product.name}`,
           products: [product],
+          estimated_arrival: toDay(ago(days - 3)),
         });
         ids.set(name, id);
       }),
@@ -156,6 +158,16 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
   }
 }
 
+const CAPTIONS = [
+  'My morning in forty seconds #ad',
+  'Three weeks of vitamin C, no filter #ad',
+  'How I layer serum and sun cream without pilling #ad',
+  'Sensitive skin? This is all I use at night #ad',
+  'The refill costs a third less, and it fits #ad',
+  'Answering your questions about ceramides #ad',
+  'Beach bag check: SPF that does not sting #ad',
+] as const;
+
 /** Figures of posts are read this many days before now. */
 const READINGS = [60, 38, 20, 8, 0.5] as const;
 const POSTS = 26;
@@ -163,6 +175,7 @@ const SEED = 26;
 
 interface Post {
   person: Person;
+  caption: string;
   postedAt: Date;
   /** The final number of viewers. */
   reach: number;
@@ -170,7 +183,7 @@ interface Post {
   liked: number;
 }
 
-function toReading({ person, postedAt, reach, liked }: Post, now: Date) {
+function toReading({ person, caption, postedAt, reach, liked }: Post, now: Date) {
   const days = (now.getTime() - postedAt.getTime()) / DAY_MS;
   const views = Math.round(reach * (1 - Math.exp(-days / 6)));
   const likes = Math.round(views * liked);
@@ -184,7 +197,7 @@ function toReading({ person, postedAt, reach, liked }: Post, now: Date) {
     followers: person.followers,
     posted_at: postedAt,
     paid_partnership: true,
-    caption: 'My morning in forty seconds #ad',
+    caption,
   };
 }
 
@@ -198,7 +211,8 @@ function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<st
     const days = 78 - n * 2.9;
     const campaign: CampaignName = days > 60 ? 'glow' : days > 26 ? 'summer' : 'barrier';
     const reach = Math.round(person.followers * (0.25 + 1.6 * random.next()) * (random.chance(0.12) ? 5 : 1));
-    const facts = { person, postedAt: ago(days + 0.1), reach, liked: 0.02 + 0.05 * random.next() };
+    const caption = CAPTIONS[n % CAPTIONS.length] ?? CAPTIONS[0];
+    const facts = { person, caption, postedAt: ago(days + 0.1), reach, liked: 0.02 + 0.05 * random.next() };
     add(ago(days), ({ change }) =>
       change('track_content', async (work) => {
         const post = readPostAddress(toPostUrl(person, n));

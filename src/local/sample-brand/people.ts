@@ -36,17 +36,18 @@ function drawPortrait(seed: number): string {
 
 const TAGS = ['skin care', 'vip', 'ugc', 'summer', 'micro', 'paris', 'reels'] as const;
 const SEED = 29;
-const CONSIDERED = 2_000;
+const CONSIDERED = 8_000;
+/** The brand sells skin care. */
+const CATEGORY = 'Beauty';
 
-/** The first creators of the sample directory that have what a roster shows. No two share a code. */
+/** The first creators for skin care of the sample directory that have what a roster shows. No two share a code. */
 export function drawPeople(count: number): Person[] {
   const random = seededRandom(SEED);
   const names = new Set<string>();
   const people: Person[] = [];
-  for (const { pk, full_name: name, username, follower_count: followers, engagement_rate: rate } of generateCreators(
-    CONSIDERED,
-    1,
-  )) {
+  for (const creator of generateCreators(CONSIDERED, 1)) {
+    const { pk, full_name: name, username, follower_count: followers, engagement_rate: rate, category } = creator;
+    if (category !== CATEGORY) continue;
     if (name === null || followers === null || followers < 2_500 || followers > 900_000 || rate === null) continue;
     const [firstName = name, lastName = ''] = name.split(' ');
     const nickname = `${foldAccents(firstName)}${foldAccents(lastName).slice(0, 1)}`;

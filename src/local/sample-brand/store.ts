@@ -27,6 +27,7 @@ const SHOP = 'https://shop.lumen.example';
 
 /** An assignment of a creator, with all that clicks and redemptions need. */
 interface Assigned {
+  email: string;
   linkId: string;
   fields: string;
   code: string;
@@ -112,6 +113,9 @@ function divide(total: number, now: Date): number[] {
     return count;
   });
 }
+
+/** The order that a creator made with their own code, which waits for the brand. */
+const OWN = { order: ORDERS - 30, place: 4 } as const;
 
 /** A moment of the day, by the hours at which people shop. */
 function drawMoment(random: Random, now: Date, day: number): number {
@@ -199,10 +203,12 @@ function makeOrder(story: Story, day: number): OrderFacts {
   const paidAt = random.chance(0.005) ? null : new Date(atMs + MINUTE_MS);
   story.orders += 1;
   const source = drawSource(story, day, atMs);
+  const own = story.orders === OWN.order ? story.assigned[OWN.place] : undefined;
   const isCoupon = source.codes.some((code) => code === findLeaked(story, day)?.code);
   const items = [...random.pick(BASKETS), ...random.pick(EXTRAS)];
   return {
     ...source,
+    ...(own && { codes: [own.code], clickIds: [] }),
     items,
     orderId: `L-${20_000 + story.orders}`,
     currency: 'USD',
@@ -210,7 +216,7 @@ function makeOrder(story: Story, day: number): OrderFacts {
     paidAt,
     cancelledAt: null,
     baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
-    customerEmail: drawCustomer(story, isCoupon),
+    customerEmail: own?.email ?? drawCustomer(story, isCoupon),
     isTest: false,
     kind: 'once',
     subscriptionId: null,
@@ -285,7 +291,7 @@ async function assign(
   const fields = linkFields({ brandId: work.brandId, id: linkId, creatorId, currency });
   // The first sell most, as anywhere; a name says nothing of it.
   const weight = 1 / (1 + ((place * 7) % SELLING) * 0.35) + name.length / 400;
-  return { linkId, fields, code, weight, from };
+  return { email, linkId, fields, code, weight, from };
 }
 
 /** The store of the sample with its clicks, orders and refunds. Returns the rows of clicks, complete once all is performed. */

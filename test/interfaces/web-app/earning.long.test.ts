@@ -83,8 +83,8 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await expect.poll(() => page.title(), SOON).toBe('Customers – Rollcall');
     const creators = page.getByRole('table', { name: 'Customers by creator' });
     // Of two customers one came back; of those whom nobody won, one was new too.
-    expect((await cellsOf(creators, /Ann Lee/)).slice(1, 5)).toEqual(['1', '1', '50%', 'US$100.00']);
-    expect((await cellsOf(creators, /No creator/)).slice(1, 5)).toEqual(['1', '1', '50%', 'US$25.00']);
+    expect((await cellsOf(creators, /Ann Lee/)).slice(1, 5)).toEqual(['1', '1', '50.0%', 'US$100.00']);
+    expect((await cellsOf(creators, /No creator/)).slice(1, 5)).toEqual(['1', '1', '50.0%', 'US$25.00']);
     await page.getByText('US$200.00 of US$325.00').waitFor();
     await page.getByText('No measurable difference').waitFor();
     await page.getByText('How certain this is').click();
@@ -106,7 +106,9 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
 
   it('shows cohorts as a triangle whose cells have their figures in text, of all customers or one creator’s', async () => {
     const { page, go } = desktop;
-    await go('/customers?cohort=week');
+    await go('/customers');
+    await page.getByText('Cohorts', { exact: true }).click();
+    await page.getByLabel('First order by').selectOption('week');
     const triangle = page.getByRole('table', { name: /by week since the first order/ });
     await triangle.waitFor();
     const rows = await triangle.locator('tbody tr').allTextContents();

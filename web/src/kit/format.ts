@@ -99,7 +99,9 @@ export function versus(now: number, was: number | undefined, earlier = 'previous
 
 /** To one decimal, for shares that are read, not added up. */
 export const roundly = (value: number) => number(Math.round(value * 10) / 10);
-export const aboutPercent = (value: number | null) => (value === null ? '–' : `${roundly(value)}%`);
+const shares = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+/** To one decimal, so that the shares of a column compare at a glance. */
+export const aboutPercent = (value: number | null) => (value === null ? '–' : `${signed(shares.format(value))}%`);
 
 type Time = string | null | undefined;
 const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value);

@@ -52,9 +52,6 @@ const FILTERS: readonly Filter[] = [
   { name: 'creator', label: 'Won by one creator', kind: 'entry', clears: ['of'] },
 ];
 
-/** The parts of the address that belong to cohorts. */
-export const COHORT_NAMES = FILTERS.map(({ name }) => name);
-
 const SHADES = 5;
 
 /** From 0, nothing, to 5, as much as the most. */

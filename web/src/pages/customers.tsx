@@ -11,7 +11,7 @@ import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { BroughtCustomers } from './brought-customers.tsx';
-import { COHORT_NAMES, Cohorts } from './cohorts.tsx';
+import { Cohorts } from './cohorts.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
 type By = NonNullable<Query<'get_analytics_customers'>['by']>;
@@ -194,7 +194,7 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
   );
 }
 
-/** New and returning customers, the creators' share of sales, and cohorts. */
+/** New and returning customers, and the creators' share of sales. */
 function Figures({ tabs }: { tabs: ReactNode }) {
   const { get, set } = useFilters();
   const { from, to, time_zone, zone, filters } = usePeriod('90d');
@@ -218,7 +218,7 @@ function Figures({ tabs }: { tabs: ReactNode }) {
         <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
       </PageHead>
       {tabs}
-      <Filters of={filters} saved={['by', ...COHORT_NAMES]} />
+      <Filters of={filters} saved={['by']} />
       <Card title="Creators’ share of sales">
         {share.error && <Failure error={share.error} again={() => void share.refetch()} />}
         {!share.error && !share.data && <Loading rows={4} />}
@@ -254,13 +254,12 @@ function Figures({ tabs }: { tabs: ReactNode }) {
           </>
         )}
       </Card>
-      {(list || call.error) && <Cohorts />}
     </>
   );
 }
 
-const VIEWS = ['figures', 'each'] as const;
-const VIEW_LABELS = { figures: 'Figures', each: 'Customers of creators' } as const;
+const VIEWS = ['figures', 'cohorts', 'each'] as const;
+const VIEW_LABELS = { figures: 'Figures', cohorts: 'Cohorts', each: 'Customers of creators' } as const;
 
 /** The figures of all customers, and those whose later orders earn for a creator. */
 export function Customers() {
@@ -276,6 +275,15 @@ export function Customers() {
     />
   );
   if (view === 'figures') return <Figures tabs={tabs} />;
+  if (view === 'cohorts') {
+    return (
+      <>
+        <PageHead title="Customers" hint="Whether customers come back, by the month or week of their first order." />
+        {tabs}
+        <Cohorts />
+      </>
+    );
+  }
   return (
     <>
       <PageHead title="Customers" hint="Whose later orders earn for a creator, why, and until when.">

@@ -7,7 +7,7 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
-import { Time } from '../kit/time.tsx';
+import { Due, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
@@ -141,7 +141,15 @@ export function Shipments() {
       isWide: true,
     },
     ...(list.rows.some(({ estimated_arrival }) => estimated_arrival !== null)
-      ? [{ head: 'Expected', cell: ({ estimated_arrival }: Shipment) => day(estimated_arrival), isWide: true }]
+      ? [
+          {
+            head: 'Expected',
+            cell: ({ estimated_arrival, status }: Shipment) => (
+              <Due at={estimated_arrival} isDone={['delivered', 'returned'].includes(status)} />
+            ),
+            isWide: true,
+          },
+        ]
       : []),
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
