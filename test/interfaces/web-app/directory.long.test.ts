@@ -105,6 +105,23 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     await lookAt('directory-none');
   });
 
+  it('says which words of a search are a place, and offers searches near one that finds nobody as buttons', async () => {
+    const { page, go } = open;
+    const read = async (q: string) => (await call(`${app.url}/v1/creators/search?limit=1&q=${q} nyc`, key)).body.meta;
+    const reads = await Promise.all(
+      ['skincare', 'coffee', 'running', 'recipes', 'peaks', 'music', 'film', 'health'].map(
+        async (word) => [word, (await read(word)).interpretation.q.read_as] as const,
+      ),
+    );
+    const [word] = reads.find(([, as]) => as === 'text_in_place') ?? [];
+    await go(`/directory?q=${word}%20nyc`);
+    await page.getByText(`“${word} nyc” was read as ${word} in New York City.`).waitFor();
+    await go('/directory?q=zzzgibberish&has_email=true');
+    await page.getByText('No creators match').waitFor();
+    await page.getByRole('button', { name: /^Without “zzzgibberish” \(/ }).click();
+    await expectTotal('has_email=true');
+  });
+
   it('shows the creators until the next ones arrive, in the chosen order', async () => {
     const { page, go } = open;
     await go('/directory');

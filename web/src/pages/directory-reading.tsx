@@ -1,5 +1,34 @@
 import type { Answer } from '../call/call.ts';
+import { fieldName, number } from '../kit/format.ts';
+import { Button, Empty } from '../kit/parts.tsx';
 import { type DirectorySearch, readValues } from './directory-search.ts';
+
+type Suggestions = NonNullable<Answer<'search_creators'>['meta']['suggestions']>;
+
+/** What an empty search offers: searches near it that find somebody, each with its number. */
+export function Nobody({ by, suggestions }: { by: DirectorySearch; suggestions: Suggestions }) {
+  return (
+    <Empty title="No creators match">
+      {suggestions.length === 0 ? (
+        'Remove a filter, or choose another place or category.'
+      ) : (
+        <span className="row suggested">
+          {suggestions.map(({ parameter, value, instead, total }) => (
+            <Button
+              key={`${parameter} ${instead}`}
+              onPress={() => by.change({ [parameter]: instead ?? undefined, q_as: undefined })}
+            >
+              {instead === null
+                ? `Without ${parameter === 'q' ? `“${value}”` : fieldName(parameter).toLowerCase()}`
+                : `Search for “${instead}”`}{' '}
+              ({number(total)})
+            </Button>
+          ))}
+        </span>
+      )}
+    </Empty>
+  );
+}
 
 type Interpretation = Answer<'search_creators'>['meta']['interpretation'];
 
@@ -19,7 +48,15 @@ export function Reading({ by, of }: { by: DirectorySearch; of: Interpretation })
     <div className="reading">
       {isPlace && (
         <p>
-          “{q.value}” was read as a place: <strong>{q.name}</strong>.{' '}
+          {q.read_as === 'text_in_place' ? (
+            <>
+              “{q.value}” was read as <strong>{q.text}</strong> in <strong>{q.name}</strong>.{' '}
+            </>
+          ) : (
+            <>
+              “{q.value}” was read as a place: <strong>{q.name}</strong>.{' '}
+            </>
+          )}
           <button type="button" className="link" onClick={() => by.change({ q_as: 'text' })}>
             Search for the words instead
           </button>

@@ -6,7 +6,7 @@ import { Button, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/p
 import { ListOfAll } from './add-to-list.tsx';
 import { Chips } from './directory-chips.tsx';
 import { DirectoryFilters } from './directory-filters.tsx';
-import { Reading } from './directory-reading.tsx';
+import { Nobody, Reading } from './directory-reading.tsx';
 import { PAGE_SIZE, Results } from './directory-results.tsx';
 import { type DirectorySearch, facetQuery, filtersIn, useDirectorySearch, without } from './directory-search.ts';
 import { SavedSearches } from './saved-searches.tsx';
@@ -185,9 +185,7 @@ export function Directory() {
           {data && <Reading by={by} of={data.meta.interpretation} />}
           {error && <Failure error={error} again={() => void refetch()} />}
           {!data && !error && <Loading rows={10} />}
-          {data && data.pagination.total === 0 && (
-            <Empty title="No creators match">Remove a filter, or choose another place or category.</Empty>
-          )}
+          {data && data.pagination.total === 0 && <Nobody by={by} suggestions={data.meta.suggestions ?? []} />}
           {data && data.pagination.total > 0 && <Results by={by} found={data} isOld={isPlaceholderData} />}
         </div>
       </div>
