@@ -63,6 +63,8 @@ export async function findPublicCampaign(db: Db, id: string) {
       'campaigns.compensationRatePpm',
       'campaigns.compensationCurrency',
       'brands.name as brandName',
+      'brands.logo as brandLogo',
+      'brands.website as brandWebsite',
       'brands.timeZone',
     ])
     .where('campaigns.id', '=', id)

@@ -1,6 +1,6 @@
 import { errorSummary, type Field, field, postForm, submitButton } from '../../../kit/html/controls.ts';
-import { html } from '../../../kit/html/html.ts';
-import { page } from '../../../kit/html/page.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { type BrandFace, page } from '../../../kit/html/page.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { compensationLabel } from '../../../kit/values/compensation.ts';
 import type { PublicCampaign } from '../../../workflow/applications/applications.ts';
@@ -49,6 +49,16 @@ const FIELDS: readonly ApplyField[] = [
   },
 ];
 
+export const toFace = ({ brandName, brandLogo }: PublicCampaign): BrandFace => ({ name: brandName, logo: brandLogo });
+
+/** Where a creator can see who the brand is. */
+function renderSite({ brandWebsite }: PublicCampaign): Html {
+  const site = brandWebsite !== null && URL.canParse(brandWebsite) ? new URL(brandWebsite) : undefined;
+  if (!site || !/^https?:$/.test(site.protocol)) return NOTHING;
+  return html`<p class="hint"><a href="${site.href}" rel="noreferrer">${site.host.replace(/^www\./, '')}</a></p>
+`;
+}
+
 export function formPage(campaign: PublicCampaign, values: FormValues, problems: Problems): string {
   const { id, title, brandName, description, deadline, timeZone } = campaign;
   const pay = compensationLabel(campaign);
@@ -57,8 +67,7 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
   return page(
     `${isWrong ? 'Error: ' : ''}Apply to ${title} – ${brandName}`,
     html`${errorSummary(fields)}
-<p class="brand">${brandName}</p>
-<h1>${title}</h1>
+${renderSite(campaign)}<h1>${title}</h1>
 ${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
 ${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${formatDate(deadline)} (${timeZone})` : timeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}
@@ -70,17 +79,19 @@ ${postForm(
 ${submitButton('Send application')}
 <p class="hint">What you send goes to ${brandName}.</p>`,
 )}`,
+    toFace(campaign),
   );
 }
 
 /** The same for everyone, so that strangers cannot learn whether an address has applied before. */
-export function thanksPage({ title, brandName }: PublicCampaign): string {
+export function thanksPage(campaign: PublicCampaign): string {
+  const { title, brandName } = campaign;
   return page(
     `Thank you – ${brandName}`,
-    html`<p class="brand">${brandName}: ${title}</p>
-<h1>Thank you</h1>
-<p>Your application has been received.</p>
+    html`<h1>Thank you</h1>
+<p>Your application for ${title} has been received.</p>
 <p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have e-mailed a link for that.</p>`,
+    toFace(campaign),
   );
 }
 
@@ -89,9 +100,9 @@ export function closedPage(campaign: PublicCampaign, now: Date): string {
   const since = deadline !== null && isPastDeadline(campaign, now) ? deadline : undefined;
   return page(
     `Closed – ${brandName}`,
-    html`<p class="brand">${brandName}</p>
-<h1>${title}</h1>
+    html`<h1>${title}</h1>
 <p>${since ? html`Applications closed on ${formatDate(since)}.` : 'This campaign is not accepting applications at the moment.'}</p>`,
+    toFace(campaign),
   );
 }
 

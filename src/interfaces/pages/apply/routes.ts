@@ -17,15 +17,24 @@ import {
 import { takesApplications } from '../../../workflow/campaigns/campaigns.ts';
 import { unreadable } from '../../http/request.ts';
 import { EMPTY, type FilledForm, readApplying } from './form.ts';
-import { closedPage, failurePage, formPage, notFoundPage, thanksPage } from './page.ts';
+import { closedPage, failurePage, formPage, notFoundPage, thanksPage, toFace } from './page.ts';
 
 const APPLICATIONS_PER_MINUTE = 10;
 const BODY_LIMIT_BYTES = 64 * 1024;
 
 const Params = z.object({ campaign: z.string().regex(/^\w{1,100}$/) });
 
-async function send(reply: FastifyReply, status: number, page: string): Promise<FastifyReply> {
-  return await reply.code(status).headers(pageHeaders()).type('text/html; charset=utf-8').send(page);
+async function send(
+  reply: FastifyReply,
+  status: number,
+  page: string,
+  campaign?: PublicCampaign,
+): Promise<FastifyReply> {
+  return await reply
+    .code(status)
+    .headers(pageHeaders(campaign && toFace(campaign)))
+    .type('text/html; charset=utf-8')
+    .send(page);
 }
 
 async function findCampaign({ postgres }: Context, params: unknown): Promise<PublicCampaign | undefined> {
@@ -88,8 +97,8 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
     const campaign = await findCampaign(context, request.params);
     if (!campaign) return await send(reply, 404, notFoundPage());
     const now = context.clock.now();
-    if (!takesApplications(campaign, now)) return await send(reply, 200, closedPage(campaign, now));
-    return await send(reply, 200, formPage(campaign, EMPTY, {}));
+    if (!takesApplications(campaign, now)) return await send(reply, 200, closedPage(campaign, now), campaign);
+    return await send(reply, 200, formPage(campaign, EMPTY, {}), campaign);
   });
 
   app.post('/apply/:campaign', options, async (request, reply) => {
@@ -97,17 +106,17 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
     const campaign = await findCampaign(context, request.params);
     if (!campaign) return await send(reply, 404, notFoundPage());
     const now = context.clock.now();
-    if (!takesApplications(campaign, now)) return await send(reply, 409, closedPage(campaign, now));
+    if (!takesApplications(campaign, now)) return await send(reply, 409, closedPage(campaign, now), campaign);
     const { values, problems, applying, isDecoy } = readApplication(request);
-    if (!applying) return await send(reply, 422, formPage(campaign, values, problems));
+    if (!applying) return await send(reply, 422, formPage(campaign, values, problems), campaign);
     const reception = isDecoy ? 'received' : await receive(context, campaign, request.id, applying);
-    if (reception === 'closed') return await send(reply, 409, closedPage(campaign, context.clock.now()));
+    if (reception === 'closed') return await send(reply, 409, closedPage(campaign, context.clock.now()), campaign);
     return reply.redirect(`/apply/${campaign.id}/thanks`, 303);
   });
 
   app.get('/apply/:campaign/thanks', options, async (request, reply) => {
     const campaign = await findCampaign(context, request.params);
     if (!campaign) return await send(reply, 404, notFoundPage());
-    return await send(reply, 200, thanksPage(campaign));
+    return await send(reply, 200, thanksPage(campaign), campaign);
   });
 }

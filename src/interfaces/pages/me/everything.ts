@@ -41,7 +41,9 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
     links: ownLinks,
     figures: await listLinkFigures(clickhouse, brandId, ownLinks),
     customers: await countCustomers(db, brandId, id),
-    orders: await commissions.select(db, brandId, { ...own, now }, { limit: SHOWN }),
+    orders: (await commissions.select(db, brandId, { ...own, now }, { limit: SHOWN })).toSorted(
+      (one, other) => other.occurredAt.getTime() - one.occurredAt.getTime(),
+    ),
     profile: await findProfile(db, brandId, id, now),
     payouts: await payouts.select(db, brandId, own, { limit: SHOWN }),
     statements: await statements.select(db, brandId, own, { limit: SHOWN }),

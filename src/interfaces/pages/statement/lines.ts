@@ -16,6 +16,8 @@ export interface ShownLine {
   date: string;
   details: string;
   amount: string;
+  /** The link or code that brought it, and what it adds to that one's sum. */
+  by: { code: string; minor: number; currency: string } | null;
 }
 
 const NOTHING = html``;
@@ -33,6 +35,10 @@ const KINDS: Readonly<Record<NonNullable<Line['order_kind']>, string | null>> = 
 
 /** `$1,250.50`, for an amount in major units. */
 const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
+const toShare = (code: string, amount: number, currency: string) => ({
+  ...{ code, currency },
+  minor: toMinor(amount, currency) ?? 0,
+});
 const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
@@ -59,6 +65,7 @@ function commissionLine(line: Line, hasAddress: boolean, timeZone: string): Show
       line.reason,
     ]),
     amount: isOfEarlier(line) ? '–' : money(commission - back),
+    by: line.code && !isOfEarlier(line) ? toShare(line.code, commission - back, currency) : null,
   };
 }
 
@@ -70,6 +77,7 @@ function payoutLine(line: Line, timeZone: string): ShownLine {
     date: formatDay(occurred_at, timeZone),
     details: joined([reference, fee === 0 ? null : `a fee of ${shown(Math.abs(fee), currency)}`, reason]),
     amount: fee === 0 ? shown(-paid_out, currency) : '',
+    by: null,
   };
 }
 
@@ -108,16 +116,37 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
       line.refunded_amount ? `refunded ${shown(line.refunded_amount, currency)}` : null,
     ]),
     amount: shown(line.amount, currency),
+    by: line.code && line.type === 'commission' ? toShare(line.code, line.amount, currency) : null,
   }));
   const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null, timeZone) };
   const details = joined([payout.reference, payout.correctionReason]);
   const totalMinor = payout.undone === null ? amountMinor : 0;
-  return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency) }];
+  return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency), by: null }];
 }
 
-/** The lines as a table, each with a link to ask about it. */
-export function renderTable(lines: readonly ShownLine[], action: string): Html {
+/** As many lines of one link or code are folded under its name and sum, so that a month is short on a phone. */
+const FOLDED = 5;
+
+/** The lines of each link or code under its sum, then the others; each has a link to ask about it. */
+export function renderLines(lines: readonly ShownLine[], action: string): Html {
   if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
+  const groups = [...Map.groupBy(lines, ({ by }) => by && `${by.code} ${by.currency}`).entries()];
+  const folded = groups.filter(([key, each]) => key !== null && each.length >= FOLDED);
+  const others = lines.filter((line) => folded.every(([, each]) => !each.includes(line)));
+  const each = folded.map(([, all]) => {
+    const { code = '', currency = '' } = all[0]?.by ?? {};
+    const sum = formatMoney(
+      all.reduce((total, { by }) => total + (by?.minor ?? 0), 0),
+      currency,
+    );
+    return html`<details><summary><span>${code}<br><span class="hint">${all.length} orders</span></span><span class="money">${sum}</span></summary>
+${renderTable(all, action)}</details>
+`;
+  });
+  return html`${each}${others.length === 0 ? NOTHING : renderTable(others, action)}`;
+}
+
+function renderTable(lines: readonly ShownLine[], action: string): Html {
   const rows = lines.map(
     ({
       id,

@@ -10,7 +10,7 @@ import { periodText } from '../../../kit/html/times.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { getTimeZone } from '../../../kit/operation/local-days.ts';
 import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
-import { linesOfPayout, linesOfStatement, renderProof, renderTable, renderTotals, type ShownLine } from './lines.ts';
+import { linesOfPayout, linesOfStatement, renderLines, renderProof, renderTotals, type ShownLine } from './lines.ts';
 
 type Shown = Awaited<ReturnType<typeof ofStatement>> | Awaited<ReturnType<typeof ofPayout>>;
 
@@ -108,7 +108,7 @@ ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice
 <p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''} ${row.days}</p>
 ${row.totals}
 <h2>Lines</h2>
-${renderTable(row.lines, action)}
+${renderLines(row.lines, action)}
 ${row.after}
 <p><a href="${action}?ask=all">Ask about the whole statement</a></p>
 ${renderQuestions(row.questions, row.lines)}`,
