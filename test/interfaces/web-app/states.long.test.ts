@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
-  it('says that there were too many calls, and continues by itself once there may be more', async () => {
+  it('says that there were too many calls, with the manual’s page about it, and continues by itself once there may be more', async () => {
     const brand = await makeBrand(app.context);
     const { page, context } = await openWebApp(browser, app, brand.id);
     const body = JSON.stringify({ error: 'More than 100 calls in 60 seconds.', code: 'RATE_LIMITED' });
@@ -159,6 +159,8 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     );
     await page.goto(`${app.url}/app/briefs`);
     await page.getByText('Too many requests within a minute. Wait a moment.').waitFor();
+    const help = page.getByRole('link', { name: 'Read more in the manual', exact: true }).first();
+    expect((await fetch(`${app.url}${await help.getAttribute('href')}`)).status).toBe(200);
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('No briefs').first().waitFor();
     await context.close();

@@ -1,6 +1,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { type ReactNode, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
+import { Help } from './help.tsx';
 import { Scroller } from './in-sight.tsx';
 import { Button } from './parts.tsx';
 import { useTitle } from './title.ts';
@@ -65,7 +66,7 @@ interface ConfirmProps {
 /** A button that asks for confirmation and says what will happen. */
 export function Confirm({ label, title, children, action, onConfirm, isDanger = true, ...may }: ConfirmProps) {
   const [isOpen, setOpen] = useState(false);
-  const [failure, setFailure] = useState<string>();
+  const [failure, setFailure] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function confirm() {
     setBusy(true);
@@ -74,7 +75,7 @@ export function Confirm({ label, title, children, action, onConfirm, isDanger = 
       await onConfirm();
       setOpen(false);
     } catch (error) {
-      setFailure(error instanceof Error ? error.message : 'Something went wrong. Try again.');
+      setFailure(error instanceof Error ? error : new Error('Something went wrong. Try again.'));
     } finally {
       setBusy(false);
     }
@@ -88,7 +89,8 @@ export function Confirm({ label, title, children, action, onConfirm, isDanger = 
         <div className="stack">{children}</div>
         {failure && (
           <p className="problem" role="alert">
-            {failure}
+            {failure.message}
+            <Help of={failure} />
           </p>
         )}
         <div className="popup-foot">

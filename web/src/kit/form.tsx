@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRe
 import { CallError, type OperationId, type Problem } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { Dialog, FIELDS, isTouched } from './dialog.tsx';
+import { Help } from './help.tsx';
 import { Button, Facts } from './parts.tsx';
 import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 
@@ -351,6 +352,7 @@ function FilledIn(props: FilledInProps) {
       {error && (
         <p className="problem summary" role="alert">
           {isElsewhere ? error.message : 'Correct the fields marked below.'}
+          {isElsewhere && error instanceof Error && <Help of={error} />}
         </p>
       )}
       <AllFields fields={fields} {...(groups ? { groups } : {})} findProblem={findProblem} />

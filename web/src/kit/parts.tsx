@@ -4,6 +4,7 @@ import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { copied, NOT_COPIED } from './copied.ts';
 import { words } from './format.ts';
+import { Help } from './help.tsx';
 import { useTitle } from './title.ts';
 import { useSay } from './toast.tsx';
 
@@ -215,7 +216,10 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 export function Failure({ error, again }: { error: Error; again?: () => void }) {
   return (
     <div className="failure" role="alert">
-      <p>{error.message}</p>
+      <p>
+        {error.message}
+        <Help of={error} />
+      </p>
       {again && <Button onPress={again}>Try again</Button>}
     </div>
   );
