@@ -46,6 +46,13 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
       }
       await page.locator('.chart-area').first().waitFor();
       await page.locator('.chart-before').first().waitFor();
+      const sales = page.getByRole('slider', { name: 'Sales by date', exact: true });
+      await sales.focus();
+      await page.keyboard.press('Home');
+      // Both days and both amounts, with their currency and the change.
+      await expect
+        .poll(() => page.locator('.chart-tip').first().innerText())
+        .toMatch(/^\d+ \w+\s+Sales\s+US\$[\d,.]+\s+\d+ \w+\s+US\$[\d,.]+\s+\+?-?\d+% from the previous period$/);
       await shoot(page, `figures-${kind}`);
       await expectToFit(page);
       await page.getByText('Show as a table').first().click();

@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await clean(`hub-creator-${kind}`, where);
   });
 
-  it('are found by ⌘K, as are pages and orders, with the keyboard alone', async () => {
+  it('are found by ⌘K, as are pages, actions and orders, with the keyboard alone', async () => {
     const { page, go } = desktop;
     await go('/');
     const search = async (text: string) => {
@@ -93,6 +93,16 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await page.getByRole('option', { name: 'Payouts' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Payouts' }).waitFor();
+    for (const [text, action, title] of [
+      ['create link', 'Create a link or code', 'Create a link or code'],
+      ['pay due', 'Pay what is due', 'Pay what is due'],
+    ] as const) {
+      await search(text);
+      await page.getByRole('option', { name: action, exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: title, exact: true }).waitFor();
+      await page.keyboard.press('Escape');
+    }
   });
 
   it('are chosen by name in a form, which keeps the e-mail address and the campaign’s id', async () => {
