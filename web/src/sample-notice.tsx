@@ -1,14 +1,18 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useChange } from './call/use.ts';
-import { Confirm } from './kit/dialog.tsx';
-import { useSay } from './kit/toast.tsx';
+import { lazy, Suspense, useState } from 'react';
+import { Button } from './kit/parts.tsx';
+
+/** With the dialog, which the first page does not need. */
+const SampleRemoval = lazy(() => import('./sample-removal.tsx'));
 
 /** Says that what the app shows is a sample, and takes it away. */
 export default function SampleNotice() {
-  const cache = useQueryClient();
-  const remove = useChange('remove_sample', []);
-  const say = useSay();
+  const [isAsking, setAsking] = useState(false);
+  const button = (
+    <Button needs="remove_sample" kind="danger" onPress={() => setAsking(true)}>
+      Remove the sample
+    </Button>
+  );
   return (
     <aside className="notice" aria-label="Sample data">
       <p>
@@ -18,22 +22,13 @@ export default function SampleNotice() {
           <Link to="/campaigns">campaigns</Link> or <Link to="/analytics">sales</Link>.
         </span>
       </p>
-      <Confirm
-        needs="remove_sample"
-        label="Remove the sample"
-        title="Remove the sample data?"
-        action="Remove everything"
-        onConfirm={async () => {
-          await remove.mutateAsync({});
-          await cache.invalidateQueries();
-          say('The sample data is removed.');
-        }}
-      >
-        <p>
-          Every creator, campaign, order and payout is deleted, also what you have added since. People, keys and
-          settings stay.
-        </p>
-      </Confirm>
+      {isAsking ? (
+        <Suspense fallback={button}>
+          <SampleRemoval />
+        </Suspense>
+      ) : (
+        button
+      )}
     </aside>
   );
 }

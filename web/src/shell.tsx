@@ -162,11 +162,16 @@ export function Shell() {
     else if (isSignedIn) noteSession();
   }, [isSignedOut, isSignedIn]);
   const [isSearching, setSearching] = useState(false);
-  const search = () => setSearching(true);
+  const [isSearchWanted, setSearchWanted] = useState(false);
+  const search = () => {
+    setSearchWanted(true);
+    setSearching(true);
+  };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
+      setSearchWanted(true);
       setSearching(true);
     };
     window.addEventListener('keydown', press);
@@ -193,7 +198,7 @@ export function Shell() {
             />
           )}
         </PhoneTop>
-        <Palette isOpen={isSearching} onClose={() => setSearching(false)} />
+        {isSearchWanted && <Palette isOpen={isSearching} onClose={() => setSearching(false)} />}
       </Suspense>
       <main className="main" id="main" ref={main} tabIndex={-1}>
         {data.data.is_copy && (

@@ -2,8 +2,8 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { type ReactNode, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { Help } from './help.tsx';
-import { Scroller } from './in-sight.tsx';
 import { Button } from './parts.tsx';
+import { Scroller } from './scroller.ts';
 import { useTitle } from './title.ts';
 
 interface DialogProps {
@@ -61,11 +61,22 @@ interface ConfirmProps {
   isDanger?: boolean;
   /** The operation that it calls. */
   needs?: OperationId;
+  /** Its button was pressed before the dialog was loaded. */
+  startsOpen?: boolean;
 }
 
 /** A button that asks for confirmation and says what will happen. */
-export function Confirm({ label, title, children, action, onConfirm, isDanger = true, ...may }: ConfirmProps) {
-  const [isOpen, setOpen] = useState(false);
+export function Confirm({
+  label,
+  title,
+  children,
+  action,
+  onConfirm,
+  isDanger = true,
+  startsOpen = false,
+  ...may
+}: ConfirmProps) {
+  const [isOpen, setOpen] = useState(startsOpen);
   const [failure, setFailure] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
   async function confirm() {

@@ -1,8 +1,6 @@
 import { useVirtualizer, useWindowVirtualizer, type VirtualItem, type Virtualizer } from '@tanstack/react-virtual';
-import { createContext, type ReactNode, type RefObject, useContext, useEffect, useLayoutEffect, useState } from 'react';
-
-/** The element that scrolls: a dialog's, or else the window. */
-export const Scroller = createContext<Element | undefined>(undefined);
+import { type ReactNode, type RefObject, useContext, useEffect, useLayoutEffect, useState } from 'react';
+import { Scroller } from './scroller.ts';
 
 /** Extra items rendered above and below the visible ones, so that scrolling and the Tab key find them there. */
 const SPARE = 12;

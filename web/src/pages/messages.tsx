@@ -1,9 +1,10 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { type RefObject, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, call } from '../call/call.ts';
-import { InSight, Scroller } from '../kit/in-sight.tsx';
+import { InSight } from '../kit/in-sight.tsx';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Failure, IfMay, Loading } from '../kit/parts.tsx';
+import { Scroller } from '../kit/scroller.ts';
 import { Time } from '../kit/time.tsx';
 
 const REFETCH_MS = 10_000;
