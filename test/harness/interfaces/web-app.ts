@@ -52,7 +52,7 @@ export const PAGES = [
 ] as const;
 
 /** The pages that are one level in, by the entry of the menu whose row of links has them. */
-export const UNDER: Readonly<Record<string, readonly string[]>> = {
+const UNDER: Readonly<Record<string, readonly string[]>> = {
   '/analytics': ['/customers', '/returns', '/clicks', '/reports'],
   '/directory': ['/lists'],
   '/roster': ['/groups'],

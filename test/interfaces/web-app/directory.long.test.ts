@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
         async (word) => [word, (await read(word)).interpretation.q.read_as] as const,
       ),
     );
-    const [word] = reads.find(([, as]) => as === 'text_in_place') ?? [];
+    const [word] = reads.find(([, readAs]) => readAs === 'text_in_place') ?? [];
     await go(`/directory?q=${word}%20nyc`);
     await page.getByText(`“${word} nyc” was read as ${word} in New York City.`).waitFor();
     await go('/directory?q=zzzgibberish&has_email=true');

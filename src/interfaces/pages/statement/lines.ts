@@ -36,7 +36,8 @@ const KINDS: Readonly<Record<NonNullable<Line['order_kind']>, string | null>> = 
 /** `$1,250.50`, for an amount in major units. */
 const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
 const toShare = (code: string, amount: number, currency: string) => ({
-  ...{ code, currency },
+  code,
+  currency,
   minor: toMinor(amount, currency) ?? 0,
 });
 const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
