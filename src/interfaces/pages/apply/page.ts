@@ -88,8 +88,9 @@ export function thanksPage(campaign: PublicCampaign): string {
   const { title, brandName } = campaign;
   return page(
     `Thank you – ${brandName}`,
-    html`<h1>Thank you</h1>
-<p>Your application for ${title} has been received.</p>
+    html`<p class="hint">${title}</p>
+<h1>Thank you</h1>
+<p>Your application has been received.</p>
 <p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have e-mailed a link for that.</p>`,
     toFace(campaign),
   );
