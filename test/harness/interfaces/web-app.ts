@@ -63,7 +63,7 @@ const UNDER: Readonly<Record<string, readonly string[]>> = {
   '/payouts': ['/statements', '/disputes', '/journal'],
   '/settings': [
     ...['/stores', '/people', '/imports', '/exports', '/keys'],
-    ...['/requests', '/webhooks', '/agents', '/audit'],
+    ...['/requests', '/webhooks', '/agents', '/rights', '/audit'],
   ],
 };
 
