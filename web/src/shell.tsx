@@ -182,7 +182,7 @@ export function Shell() {
   showTimesIn(data.data.brand.time_zone);
   return (
     <div className="shell">
-      <a className="skip" href="#main">
+      <a className="skip" href="#content">
         Skip to content
       </a>
       <Side onSearch={search} />
@@ -213,6 +213,8 @@ export function Shell() {
           </Suspense>
         )}
         {here && <Section of={here} />}
+        {/* The skip link leads past the row of links. */}
+        <span id="content" className="start" tabIndex={-1} />
         <Outlet />
       </main>
     </div>
