@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     const { page, move, complaints } = desktop;
     await move(path);
     const stops: string[] = await page.evaluate(MARK);
-    expect(stops.length).toBeGreaterThan(25);
+    expect(stops.length).toBeGreaterThan(18);
     await page.evaluate(WATCH);
     for (let i = 0; i < stops.length + 10; i += 1) await page.keyboard.press('Tab');
     const focused: Focus[] = await page.evaluate('window.focused');
