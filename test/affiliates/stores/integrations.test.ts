@@ -82,7 +82,7 @@ describe('the list of stores', () => {
           topics: getClient('shopify').topics,
         },
         warnings: [],
-        ...{ last_swept_at: null, renewal_tags: [], first_tags: [] },
+        ...{ last_swept_at: null, renewal_tags: [], first_tags: [], time_zone: null },
         referral_tracking: { ready: false, missing: ['order_webhook'], status: 'never_seen', click_share: null },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
       },
