@@ -121,7 +121,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await page.getByLabel('Reference').fill('SEPA 1');
     await page.getByRole('button', { name: 'Settle the payout' }).click();
     await page.getByRole('cell', { name: 'Paid', exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Ann Lee' }).click();
+    await page.getByRole('button', { name: 'Ann Lee', exact: true }).click();
     const statement = page.getByRole('dialog', { name: 'Payout' });
     await statement.getByText('SEPA 1').waitFor();
     await shoot(page, 'morning-statement');
