@@ -11,6 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import { drainPending, Session } from 'chdb';
 import { sendFailure, sendResult, sendRows } from './clickhouse-answer.ts';
 import { type Call, isStreamedRead, readCall, readStatement, settingsStatement } from './clickhouse-call.ts';
+import { closeIdleSession } from './clickhouse-session.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -79,7 +80,7 @@ async function answer(folder: string, request: IncomingMessage, response: Server
   } catch (error) {
     sendFailure(response, error);
   } finally {
-    session?.close();
+    if (session) closeIdleSession(session);
   }
 }
 
