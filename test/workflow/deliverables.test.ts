@@ -208,16 +208,15 @@ describe('a deliverable', () => {
 
   it("is late by the day of the brand's zone", async () => {
     const desk = await openWorkDesk(app);
-    const hour = new Date(nowMs).getUTCHours();
-    const today = new Date(nowMs).toISOString().slice(0, 10);
     const setZone = (time_zone: string) => desk.send('PATCH', '/v1/brand', { settings: { time_zone } });
-    const work = await requested(desk, { due_date: today });
+    // The two ends of the calendar: where a day begins last, and where it begins first, 26 hours earlier.
+    const [last, first] = ['Etc/GMT+12', 'Pacific/Kiritimati'];
+    await setZone(last);
+    const work = await requested(desk, { due_date: new Date(nowMs - DAY_MS / 2).toISOString().slice(0, 10) });
     const overdue = async () => (await desk.read('/v1/deliverables?overdue=true')).length;
-    // Tomorrow has begun there.
-    await setZone(`Etc/GMT-${24 - hour}`);
-    expect([(await work.read()).is_late, await overdue()]).toEqual([true, 1]);
-    await setZone('UTC');
     expect([(await work.read()).is_late, await overdue()]).toEqual([false, 0]);
+    await setZone(first);
+    expect([(await work.read()).is_late, await overdue()]).toEqual([true, 1]);
   });
 
   it('is either approved or sent back when both happen at once; the other call is 409', async () => {

@@ -90,6 +90,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
       name: 'A store',
       currency: 'EUR',
       storefrontUrl: expect.stringMatching(new RegExp(`^https://${store.host}/?$`)),
+      ...(provider !== 'generic' && { timeZone: null }),
     });
   });
 
