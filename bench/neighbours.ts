@@ -90,7 +90,7 @@ async function measureNeighbours(results: Results, url: string, nextKey: () => s
     made += 1;
     return made;
   };
-  /** What the neighbour sends; each call is a new one, so that no cache answers it. */
+  /** The neighbour's calls; each is a new one, so that no cache answers it. */
   const loads: Record<string, () => Call> = {
     previews: () => ({
       path: `creators/search?preview=true&stats=true&in_list=${ids.join(',')}&follower_min=${next()}`,

@@ -204,7 +204,7 @@ export async function checkPaidAt(
 /** The commissions that a payout pays; without ids, all approved ones. */
 interface Selection {
   ids: string[] | undefined;
-  /** Those of `ids`, if they are locked already. */
+  /** The commissions of `ids`, if they are locked already. */
   rows?: PayableCommission[];
   isFee: boolean;
   /** What the rail cannot pay of what is due. The payout withholds it like a refund, so it is due again. */

@@ -16,7 +16,7 @@ export interface CandidateNames {
   /** The id of the first order at its store. */
   firstOrderId: string | null;
   orderPlacedAt: Date;
-  /** Of which the days are. */
+  /** The time zone of the days. */
   timeZone: string;
 }
 

@@ -110,7 +110,7 @@ export interface EventFilter {
   utm_campaign?: string | undefined;
   utm_term?: string | undefined;
   utm_content?: string | undefined;
-  /** Of the order; clicks have none. */
+  /** The kind of the order; clicks have none. */
   order_kind?: string | undefined;
   /** Two digits. */
   hour?: string | undefined;

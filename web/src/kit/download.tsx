@@ -12,6 +12,11 @@ export function saveFile(bytes: Blob, name: string): void {
   URL.revokeObjectURL(url);
 }
 
+/** Saves a value as an indented JSON file. */
+export function saveJson(value: unknown, name: string): void {
+  saveFile(new Blob([JSON.stringify(value, null, 2)], { type: 'application/json' }), name);
+}
+
 interface DownloadProps<Id extends OperationId> {
   id: Id;
   query: Query<Id>;

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Body, call } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
-import { saveFile } from '../kit/download.tsx';
+import { saveJson } from '../kit/download.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -59,7 +59,7 @@ export function ExportPerson({ of }: { of: Person }) {
     try {
       const { data } = await create.mutateAsync({ body: { kind: 'access', ...of } });
       const file = await call('get_data_request_file', { params: { id: data.id } });
-      saveFile(new Blob([JSON.stringify(file, null, 2)], { type: 'application/json' }), `${data.id}.json`);
+      saveJson(file, `${data.id}.json`);
       say('The file has everything that is kept of this person.');
     } catch (error) {
       say(error instanceof Error ? error.message : 'The file could not be made.');

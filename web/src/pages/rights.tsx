@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
-import { saveFile } from '../kit/download.tsx';
+import { saveJson } from '../kit/download.tsx';
 import { Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
@@ -134,7 +134,7 @@ function SaveFile({ id }: { id: string }) {
   const say = useSay();
   const save = () =>
     call('get_data_request_file', { params: { id } }).then(
-      (file) => saveFile(new Blob([JSON.stringify(file, null, 2)], { type: 'application/json' }), `${id}.json`),
+      (file) => saveJson(file, `${id}.json`),
       () => say('The file has ended: it is kept for seven days.'),
     );
   return (

@@ -51,7 +51,7 @@ const FIELDS: readonly ApplyField[] = [
 
 export const toFace = ({ brandName, brandLogo }: PublicCampaign): BrandFace => ({ name: brandName, logo: brandLogo });
 
-/** Where a creator can see who the brand is. */
+/** Links to the site that shows a creator who the brand is. */
 function renderSite({ brandWebsite }: PublicCampaign): Html {
   const site = brandWebsite !== null && URL.canParse(brandWebsite) ? new URL(brandWebsite) : undefined;
   if (!site || !/^https?:$/.test(site.protocol)) return NOTHING;

@@ -38,7 +38,7 @@ const MOST_BYTES = 4_096;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 const PAIRS = LETTERS.flatMap((a) => LETTERS.map((b) => a + b));
 
-/** What CLDR says in a language: names of countries, languages, currencies, days, units and times. */
+/** CLDR's words of a language: names of countries, languages, currencies, days, units and times. */
 function* listTexts(language: string): Generator<string> {
   const codes = {
     region: PAIRS.map((pair) => pair.toUpperCase()),
@@ -62,7 +62,7 @@ function* listTexts(language: string): Generator<string> {
   if (line >= 0) yield* Object.values(FURTHER_WORDS).map((words) => words.split('\n')[line] ?? '');
 }
 
-/** How often each letter stands in a language's texts, and behind each other one; a blank is all that is no letter. */
+/** The frequency of each letter in a language's texts, alone and after each other one; a blank stands for all that is no letter. */
 interface Frequencies {
   letters: Map<string, number>;
   pairs: Map<string, number>;

@@ -31,7 +31,7 @@ const HOSTS: Readonly<Record<string, RegExp>> = {
   tiktok: /(?:^|\.)tiktok\.com$/,
 };
 const HANDLE = /^[a-z0-9_.]{1,30}$/;
-/** What people put beside a handle: emoji, and characters that nobody sees. */
+/** Decoration beside a handle: emoji, and characters that nobody sees. */
 const ORNAMENTS =
   /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[\u200b-\u200f]|\u2060|\ufe0e|\ufe0f|\ufeff/gu;
 /** Addresses of posts and of everything else that is no profile. */
