@@ -136,6 +136,7 @@ const withNames = (db: Db) =>
 const auditLog = listing({
   noun: 'audit entry',
   table: 'audit_log',
+  isCounted: true,
   time: 'at',
   changed: ['at'],
   matching: (

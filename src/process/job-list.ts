@@ -12,6 +12,7 @@ import {
   forgetOldMails,
   partitionCredits,
   settleCharges,
+  sumUpCounts,
 } from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [
@@ -22,6 +23,7 @@ export const JOBS: readonly Job[] = [
   forgetIdempotencyKeys,
   partitionCredits,
   forgetClaims,
+  sumUpCounts,
 ];
 
 export const WORK: readonly QueuedWork[] = nouns.flatMap(({ work }) => work);

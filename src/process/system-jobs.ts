@@ -1,6 +1,7 @@
 import { CONSUMER_NAMES } from '../interfaces/nouns.ts';
 import { makeMonths } from '../kit/access/credits/months.ts';
 import { settleAll } from '../kit/access/credits/settle.ts';
+import { sumUpRowCounts } from '../kit/engines/postgres/row-counts.ts';
 import { deleteOldClaims } from '../kit/engines/postgres/work-claims.ts';
 import { forgetMails } from '../kit/mail/mails.ts';
 import { sendDueMails } from '../kit/mail/sender.ts';
@@ -8,7 +9,7 @@ import { later } from '../kit/operation/context.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
 import { pruneOutbox } from '../kit/outbox/relay.ts';
 import { openDue } from '../kit/values/due.ts';
-import { DAY_MS, HOUR_MS } from '../kit/values/duration.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../kit/values/duration.ts';
 
 /** Finds charges of a process that was killed before it recorded which keys were used. */
 const ALL_CHARGES_EVERY_MS = 600_000;
@@ -54,4 +55,11 @@ export const forgetClaims: Job = {
   everyMs: HOUR_MS,
   asksFor: 'claims of rows that were deleted or are no longer due',
   run: (context) => deleteOldClaims(context.postgres.db, later(context, -DAY_MS)),
+};
+
+export const sumUpCounts: Job = {
+  name: 'sum-up-counts',
+  everyMs: MINUTE_MS,
+  asksFor: 'brands with many differences of their row counts',
+  run: ({ postgres }) => sumUpRowCounts(postgres.db),
 };

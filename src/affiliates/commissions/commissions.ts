@@ -189,6 +189,7 @@ export type CommissionFacts = Awaited<ReturnType<typeof getCommission>>;
 export const commissions = listing({
   noun: 'commission',
   table: 'commissions',
+  isCounted: true,
   time: 'createdAt',
   changed: ['createdAt', 'syncedAt', 'statusUpdatedAt'],
   sums: {

@@ -78,7 +78,8 @@ export async function insertPast({ db }: Work, rows: readonly PastCommissionRow[
 
 export const pastCommissions = listing({
   noun: 'past commission',
-  table: 'pastCommissions',
+  table: 'past_commissions',
+  isCounted: true,
   time: 'paidAt',
   changed: ['createdAt'],
   sums: {

@@ -190,6 +190,7 @@ interface CustomerSelection extends Omit<CustomerFilter, 'customer_email' | keyo
 export const customers = listing({
   noun: 'customer',
   table: 'customers',
+  isCounted: true,
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
   matching: (db, brandId, where: CustomerSelection) =>

@@ -256,6 +256,7 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   saved_search_known: split('pks'),
   saved_searches: split('name filters problem alert_every alert_mail'),
   seal_conversions: split('old_hash new_hash'),
+  row_counts: split('table_name'),
   sealed_rows: split('table_name key found_hash facts salt'),
   seals: split('ledger_hash hash'),
   shipment_shares: split('title campaign_name logo_url'),

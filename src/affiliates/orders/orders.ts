@@ -222,6 +222,7 @@ const matchesFilter = ({
 export const orders = listing({
   noun: 'order',
   table: 'orders',
+  isCounted: true,
   time: 'occurredAt',
   changed: ['createdAt', 'updatedAt'],
   sums: {

@@ -1437,6 +1437,12 @@ export interface RosterEntriesTable {
   updatedAt: Date | null;
 }
 
+export interface RowCountsTable {
+  brandId: string;
+  tableName: string;
+  difference: number;
+}
+
 export interface SandboxClockTable {
   onlyOne: Generated<boolean>;
   offsetMs: number;
@@ -1878,6 +1884,7 @@ export interface Database {
   relayWorkers: RelayWorkersTable;
   reports: ReportsTable;
   rosterEntries: RosterEntriesTable;
+  rowCounts: RowCountsTable;
   sandboxClock: SandboxClockTable;
   savedSearchKnown: SavedSearchKnownTable;
   savedSearchLooks: SavedSearchLooksTable;

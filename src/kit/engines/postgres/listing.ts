@@ -4,11 +4,15 @@ import { isTimeSort, type ListWindow, type Page } from '../../values/page.ts';
 import { inBatches } from './batches.ts';
 import type { Db, Exports } from './open.ts';
 import { lockOwn } from './own.ts';
+import { readRowCount } from './row-counts.ts';
+import { openSlowCounts } from './slow-counts.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order, type Place, type Rank } from './window.ts';
 
 /** A figure for `sort=`, in SQL and of a row. */
 interface RowRank<Row> extends Rank {
   of: (row: Row) => Place;
+  /** The same of a complete row, if `at` refers to what only `matching` joins. */
+  ofRow?: RawBuilder<unknown>;
 }
 
 /** The sums of a list's rows in one currency, in minor units. */
@@ -37,6 +41,8 @@ interface Listed<
   time: Time;
   /** The columns that say when a row was created and last changed, for `updated_after`. */
   changed: readonly string[];
+  /** True if the table has the triggers of `row_counts`, because a brand may have millions of its rows. */
+  isCounted?: boolean;
   /** The amounts of `totals=true`, in minor units of each row's currency. A sum that is null counts as 0. */
   sums?: { currency: RawBuilder<string>; of: Record<Sum, RawBuilder<unknown>> };
   /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
@@ -46,6 +52,18 @@ interface Listed<
   /** The figures of `sort=`, by their names. */
   ranks?: Record<string, RowRank<Simplify<Row>>>;
 }
+
+/** From this number of rows of a brand on, a filtered count that was slow is remembered. */
+const MANY = 100_000;
+
+/** Names in a selection that choose a page or set the clock instead of narrowing the list. */
+const NO_FILTERS: ReadonlySet<string> = new Set([
+  ...['page', 'limit', 'offset', 'sort', 'totals', 'time_zone', 'timeZone', 'now'],
+]);
+
+/** The filters of a selection that have a value, by name. */
+const listFilters = (where: object): [string, unknown][] =>
+  Object.entries(where).filter(([name, value]) => value !== undefined && !NO_FILTERS.has(name));
 
 /**
  * The queries that every noun with a list needs. A page's ids are found in the index, and only those rows are read in
@@ -67,6 +85,7 @@ export function listing<
   table,
   time,
   changed,
+  isCounted = false,
   sums,
   matching,
   rows,
@@ -85,17 +104,13 @@ export function listing<
   }
 
   async function select(db: Db, brandId: string, where: Where, cut: Cut): Promise<Simplify<Row>[]> {
-    const order: Order = {
-      time: `${table}.${time}`,
-      rank: rankBy(where),
-      id: `${table}.id`,
-      sort: where.sort,
-    };
+    const rank = rankBy(where);
+    const order: Order = { time: `${table}.${time}`, rank, id: `${table}.id`, sort: where.sort };
     const ids = cutTo(selectMatching(db, brandId, where).select(column('id').as('id')), order, cut);
     const whole = rows(db, brandId)
       .where(ofBrand(brandId))
       .where(sql<boolean>`${column('id')} = any(array${ids})`);
-    return await inOrder(whole, order).execute();
+    return await inOrder(whole, rank?.ofRow ? { ...order, rank: { ...rank, at: rank.ofRow } } : order).execute();
   }
 
   async function find(db: Db, brandId: string, id: string): Promise<Simplify<Row> | undefined> {
@@ -107,8 +122,34 @@ export function listing<
 
   const getPosition = (row: Simplify<Row>, where: Where): Place => rankBy(where)?.of(row) ?? row[time];
 
-  /** One scan of the matching rows, by currency. */
+  const totals = openSlowCounts<number>();
+  const allSums = openSlowCounts<CurrencySums<Sum>[]>();
+
+  async function scan(db: Db, brandId: string, where: Where): Promise<number> {
+    const { total } = await db
+      .selectFrom(selectMatching(db, brandId, where).select(column('id').as('id')).as('found'))
+      .select(({ fn }) => fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
+    return total;
+  }
+
+  async function count(db: Db, brandId: string, where: Where): Promise<number> {
+    if (!isCounted) return await scan(db, brandId, where);
+    const filters = listFilters(where);
+    const all = await readRowCount(db, brandId, table);
+    if (filters.length === 0) return all;
+    if (all < MANY) return await scan(db, brandId, where);
+    return await totals(JSON.stringify([brandId, filters]), () => scan(db, brandId, where));
+  }
+
   async function sumUp(db: Db, brandId: string, where: Where): Promise<CurrencySums<Sum>[]> {
+    if (sums === undefined) return [];
+    if (!isCounted || (await readRowCount(db, brandId, table)) < MANY) return await scanSums(db, brandId, where);
+    return await allSums(JSON.stringify([brandId, listFilters(where)]), () => scanSums(db, brandId, where));
+  }
+
+  /** One scan of the matching rows, by currency. */
+  async function scanSums(db: Db, brandId: string, where: Where): Promise<CurrencySums<Sum>[]> {
     if (sums === undefined) return [];
     const amounts = Object.entries<RawBuilder<unknown>>(sums.of);
     const found = selectMatching(db, brandId, where).select([
@@ -143,11 +184,7 @@ export function listing<
       page: Page,
       known?: number,
     ): Promise<{ rows: Simplify<Row>[]; total: number }> => {
-      if (known !== undefined) return { rows: await select(db, brandId, where, page), total: known };
-      const { total } = await db
-        .selectFrom(selectMatching(db, brandId, where).select(column('id').as('id')).as('found'))
-        .select(({ fn }) => fn.countAll<number>().as('total'))
-        .executeTakeFirstOrThrow();
+      const total = known ?? (await count(db, brandId, where));
       return { rows: await select(db, brandId, where, page), total };
     },
     /** Every matching row, in the list's order. */
