@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { readConfig } from './config.ts';
 import { HELD, isHeld } from './kit/engines/postgres/home.ts';
 import { ignoreFailure } from './kit/values/errors.ts';
@@ -7,6 +8,9 @@ import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 
 const STOP_WITHIN_MS = 10_000;
+
+// A long job leaves much garbage, and V8 lets the heap grow to four times what is used before it collects it.
+setFlagsFromString('--heap-growing-percent=50');
 
 parseOptions(
   openProgram(

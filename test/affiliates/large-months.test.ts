@@ -5,9 +5,8 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
-import { payoutBatchKind } from '../../src/affiliates/payouts/payout-batch.jobs.ts';
-import { beginTurn } from '../../src/platform/jobs/jobs.ts';
-import { approved, codeOf, get, makePayer, type Payer } from '../harness/affiliates/paying.ts';
+import { beginTurn, getKind } from '../../src/platform/jobs/jobs.ts';
+import { approved, codeOf, get, makePayer, type Payer, recorded, settle } from '../harness/affiliates/paying.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, refund } from '../harness/affiliates/sales.ts';
 import { bytesOf, jobOf, runJobs } from '../harness/analytics/exporting.ts';
 import { call, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
@@ -64,7 +63,7 @@ async function endAfterSteps({ brand }: Payer, id: string, most: number): Promis
     steps += 1;
     if (steps > most) throw new Error('The worker ended.');
   };
-  await expect(payoutBatchKind.run(app.context, job, { signal, note: () => undefined })).rejects.toThrow('ended');
+  await expect(getKind(job.kind).run(app.context, job, { signal, note: () => undefined })).rejects.toThrow('ended');
 }
 
 async function readFile(owner: Payer, jobId: string, name: string): Promise<Record<string, string>[]> {
@@ -241,6 +240,62 @@ describe('A batch of payouts above the bound', () => {
     expect(cancelled.body.data.status).toBe('cancelled');
     expect(await runJobs(app)).toBe(0);
     expect(await listPayouts(owner)).toEqual([]);
+  });
+});
+
+describe('Returning a payout of more commissions than a call returns', () => {
+  it('goes through them in steps that a lost worker does not repeat, and pays nothing of its money meanwhile', async () => {
+    const owner = await makePayer(app);
+    const { id: smallId } = await recorded(owner, { amount: 6 });
+    await settle(owner, smallId);
+    const sales = [];
+    for (let i = 0; i < 5; i += 1) sales.push(await makeSale(app.context, owner.brand, { assignment: owner.ann }));
+    await approveDue(owner);
+    await runJobs(app);
+    await payBatch(owner);
+    await runJobs(app);
+    const [payout] = await listPayouts(owner);
+    expect(payout).toMatchObject({ status: 'paid', amount: 44, allocated_amount: 44, unallocated_amount: 0 });
+    const [refunded] = sales;
+    if (refunded) await refund(app.context, refunded, 5_000);
+
+    const giveBack = (query = '') =>
+      send(`${app.url}/v1/payouts/${payout.id}/return${query}`, owner.key, 'POST', { reason: 'account closed' });
+    expect(codeOf(await giveBack('?mode=plan'))).toEqual([409, 'CONFLICT']);
+    const started = await Promise.all([giveBack(), giveBack(), giveBack()]);
+    expect(started.map(({ status }) => status)).toEqual([202, 202, 202]);
+    expect(new Set(started.map(({ body }) => body.data.id)).size).toBe(1);
+    const { id } = started[0]?.body.data ?? {};
+    await endAfterSteps(owner, id, 2);
+
+    // Two commissions are due again, and their money is neither due nor spent.
+    const statuses = async () =>
+      (await get(owner, '/v1/commissions')).body.data.map((one: { status: string }) => one.status);
+    expect((await statuses()).filter((status: string) => status === 'approved')).toHaveLength(2);
+    const statement = async () => (await get(owner, `/v1/payouts/${payout.id}/statement`)).body.data;
+    expect([(await statement()).payout.status, (await statement()).total]).toEqual(['paid', 44]);
+    await approved(owner);
+    const other = (await payBatch(owner, { creator_emails: [owner.ann.email] })).body.data;
+    await beginTurn(
+      app.context.postgres.db,
+      { id, brandId: owner.brand.id },
+      { claim: unique('lost'), now: new Date() },
+    );
+    await runJobs(app);
+    expect((await jobOf(app, owner.key, id)).result).toEqual({ payout_id: payout.id, commissions: 5 });
+    expect((await jobOf(app, owner.key, other.id)).status).toBe('done');
+    const returned = await giveBack();
+    expect([returned.status, returned.body.data]).toMatchObject([
+      200,
+      { status: 'returned', correction_reason: 'account closed', allocated_amount: 0, unallocated: 0 },
+    ]);
+    expect([(await statement()).lines.length, (await statement()).total]).toEqual([6, 0]);
+    expect(await readFile(owner, id, 'returned.csv')).toHaveLength(6);
+    // Earned are six commissions of 10, of which a refund took 5; the small payout sent 6.
+    const balance = await get(owner, `/v1/roster/${owner.ann.creatorId}/balance`);
+    expect(balance.body.data.by_currency).toMatchObject([{ owed_back: 0, payable_now: 49 }]);
+    const { db } = app.context.postgres;
+    expect((await inSnapshot(db, (trx) => verifyRecords(trx, owner.brand.id))).problems).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { returnNextPart } from '../../src/affiliates/payouts/corrections.ts';
 import { createManualCommission } from '../../src/affiliates/reviews/reviews.ts';
 import {
   approved,
@@ -268,7 +269,7 @@ describe('what is owed back', () => {
 
 it('any history of payments, returns, claw-backs and refunds owes a creator what is earned and not sent', async () => {
   const step = fc.record({
-    kind: fc.constantFrom('sell', 'sell', 'pay', 'pay', 'return', 'claw_back', 'refund', 'void'),
+    kind: fc.constantFrom('sell', 'sell', 'pay', 'pay', 'return', 'part', 'claw_back', 'refund', 'void'),
     which: fc.nat(),
     minor: fc.integer({ min: 1, max: 4_000 }),
   });
@@ -278,14 +279,21 @@ it('any history of payments, returns, claw-backs and refunds owes a creator what
       await makeAssignment(app.context, payer.brand);
       const sales: Sale[] = [];
       const payouts: string[] = [];
+      const begun = new Set<string>();
       for (const { kind, which, minor } of steps) {
         const [sale, payout] = [sales[which % sales.length], payouts[which % payouts.length]];
         if (kind === 'sell') sales.push(await approved(payer, { amountMinor: minor * 10 }));
         else if (kind === 'pay') payouts.push(await paid(payer, minor / 100));
         else if (kind === 'refund' && sale) await refund(app.context, sale, minor);
         else if (kind === 'claw_back' && sale) await act(payer, `/commissions/${sale.id}/claw-back`);
-        else if (payout) await act(payer, `/payouts/${payout}/${kind === 'void' ? 'void' : 'return'}`);
+        else if (kind === 'part' && payout && (await payoutOf(payer, payout)).status === 'paid') {
+          // A worker that is killed here leaves the rest of the return to another, and others go on meanwhile.
+          await asTest(app.context, payer.brand, (work) => returnNextPart(work, payout, { reason: 'a mistake' }, 1));
+          begun.add(payout);
+        } else if (payout) await act(payer, `/payouts/${payout}/${kind === 'void' ? 'void' : 'return'}`);
       }
+      expect(await problemsOf(payer)).toEqual([]);
+      for (const payout of begun) await act(payer, `/payouts/${payout}/return`);
       const books = await balancesOf(app.context, payer.brand);
       const of = (account: string) => books[account] ?? 0;
       const earned = -of('commission_paid') - of('commission_approved') - of('refund_adjustment');

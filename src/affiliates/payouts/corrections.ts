@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Posting } from '../../kit/outbox/ledger-entry.ts';
@@ -20,6 +21,8 @@ import { alignCommission } from '../orders/record.ts';
 import { Payout, type PayoutReturn, toPayout } from './payouts.shapes.ts';
 import { getPayout, isPaid, lockPayees, lockPayout, type PayoutRow, updatePayout } from './payouts.ts';
 import { allocateUnallocatedFunds, createStateError } from './settle.ts';
+
+const RETURNED = { status: 'returned', allocatedMinor: 0, nettedMinor: 0, unallocatedMinor: 0 } as const;
 
 const NO_SALE = { linkId: null, orderId: null, commissionId: null };
 
@@ -60,22 +63,32 @@ function checkReturnedAt({ now }: Work, { returned_at: at }: PayoutReturn, { pai
   throw validationError([{ field: 'returned_at', code: 'invalid', message }]);
 }
 
-/** Lists what every payout paid of the commissions that this one paid, in whole or in part. */
-async function listUndone(db: Db, brandId: string, payoutId: string) {
+const selectOwn = (db: Db, brandId: string, payoutId: string) =>
+  db
+    .selectFrom('payoutAllocations as own')
+    .where('own.brandId', '=', brandId)
+    .where('own.payoutId', '=', payoutId)
+    .orderBy('own.commissionId');
+
+/** Lists what every payout paid of the first commissions that this one paid, in whole or in part. */
+async function listUndone(db: Db, brandId: string, payoutId: string, limit: number) {
   return await db
     .selectFrom('payoutAllocations as allocation')
     .select(['payoutId', 'commissionId', 'amountMinor'])
     .where('brandId', '=', brandId)
-    .where('commissionId', 'in', (eb) =>
-      eb
-        .selectFrom('payoutAllocations as own')
-        .select('own.commissionId')
-        .where('own.brandId', '=', brandId)
-        .where('own.payoutId', '=', payoutId),
-    )
+    .where('commissionId', 'in', selectOwn(db, brandId, payoutId).select('own.commissionId').limit(limit))
     .orderBy('commissionId')
     .execute();
 }
+
+/** Everything that the payout paid, as it is kept of a payout that came back. */
+async function readUndone(db: Db, { brandId, id, nettedMinor }: PayoutRow): Promise<string> {
+  const allocations = await selectOwn(db, brandId, id).select(['commissionId', 'amountMinor']).execute();
+  return JSON.stringify({ nettedMinor, allocations });
+}
+
+export const countPaidCommissions = async (db: Db, brandId: string, payoutId: string): Promise<number> =>
+  await countRows(selectOwn(db, brandId, payoutId).clearOrderBy().select(COUNT));
 
 async function deleteAllocations(db: Db, brandId: string, rows: Awaited<ReturnType<typeof listUndone>>): Promise<void> {
   await db
@@ -155,38 +168,58 @@ function postMoneyBack(work: Pick<Work, 'post'>, payout: PayoutRow, at: Date): v
   ]);
 }
 
+/** Locks a payout whose money came back, and refuses one that was not paid. */
+export async function lockReturned(work: Work, id: string, patch: PayoutReturn): Promise<{ old: PayoutRow; at: Date }> {
+  const old = await lockPayout(work.db, work.brandId, id);
+  if (old.status === 'returned') return { old, at: work.now };
+  if (!isPaid(old)) throw createStateError(old, 'Only a paid payout can come back; void one that was not paid.');
+  return { old, at: checkReturnedAt(work, patch, old) };
+}
+
+/**
+ * Records that the money of a paid payout came back, for the first `limit` commissions that it paid: they are due again.
+ * With the last of them the payout is `returned`, and what it netted is owed back again; true is returned. Until then, it
+ * keeps their money, and pays nothing of it.
+ */
+export async function returnNextPart(work: Work, id: string, patch: PayoutReturn, limit: number): Promise<boolean> {
+  const { db, now, brandId } = work;
+  const { old, at } = await lockReturned(work, id, patch);
+  if (old.status === 'returned') return true;
+  const isLast = (await countPaidCommissions(db, brandId, id)) <= limit;
+  const undone = old.undone === null ? { undone: await readUndone(db, old) } : {};
+  const parts = await listUndone(db, brandId, id, limit);
+  const ownIds = parts.flatMap(({ payoutId, commissionId }) => (payoutId === id ? [commissionId] : []));
+  const commissions = await lockCommissions(db, brandId, ownIds);
+  await deleteAllocations(db, brandId, parts);
+  const row = await updatePayout(db, brandId, id, {
+    ...undone,
+    ...(isLast ? { ...RETURNED, correctedAt: at, correctionReason: patch.reason } : {}),
+    updatedAt: now,
+  });
+  if (isLast) postMoneyBack(work, old, at);
+  for (const [payoutId, own] of Map.groupBy(parts, (one) => one.payoutId)) {
+    if (payoutId !== id || !isLast) await releaseShare(work, payoutId, sumMinor(own), at);
+  }
+  for (const commission of commissions) await reopenCommission(work, commission, id);
+  if (!isLast) return false;
+  await allocateUnallocatedFunds(work, [old]);
+  await announceCorrection(work, old, row);
+  return true;
+}
+
 /**
  * Records that the money of a paid payout came back: what it paid is due again, and what it netted is owed back again.
  * Repeating it changes nothing.
  */
-export async function returnPayout(work: Work, id: string, patch: PayoutReturn): Promise<void> {
-  const { db, now, brandId } = work;
-  const old = await lockPayout(db, brandId, id);
-  if (old.status === 'returned') return;
-  if (!isPaid(old)) throw createStateError(old, 'Only a paid payout can come back; void one that was not paid.');
-  const at = checkReturnedAt(work, patch, old);
-  const undone = await listUndone(db, brandId, id);
-  const [own, others] = [undone.filter((one) => one.payoutId === id), undone.filter((one) => one.payoutId !== id)];
-  const commissions = await lockCommissions(db, brandId, [...new Set(own.map(({ commissionId }) => commissionId))]);
-  const allocations = own.map(({ commissionId, amountMinor }) => ({ commissionId, amountMinor }));
-  await deleteAllocations(db, brandId, undone);
-  const row = await updatePayout(db, brandId, id, {
-    status: 'returned',
-    correctedAt: at,
-    correctionReason: patch.reason,
-    undone: JSON.stringify({ nettedMinor: old.nettedMinor, allocations }),
-    allocatedMinor: 0,
-    nettedMinor: 0,
-    unallocatedMinor: 0,
-    updatedAt: now,
-  });
-  postMoneyBack(work, old, at);
-  for (const [payoutId, parts] of Map.groupBy(others, (one) => one.payoutId)) {
-    await releaseShare(work, payoutId, sumMinor(parts), at);
+export async function returnPayout(work: Work, id: string, patch: PayoutReturn, most: number): Promise<void> {
+  const count = await countPaidCommissions(work.db, work.brandId, id);
+  if (count > most) {
+    const message =
+      `It paid ${count} commissions, more than can be planned or returned at once. Have a person return it: over REST, ` +
+      'without mode=plan, a job does it.';
+    throw new ApiError('CONFLICT', message);
   }
-  for (const commission of commissions) await reopenCommission(work, commission, id);
-  await allocateUnallocatedFunds(work, [old]);
-  await announceCorrection(work, old, row);
+  await returnNextPart(work, id, patch, most);
 }
 
 /** Takes back a paid commission, as much as refunds leave of it. The next payout nets it. Repeating it changes nothing. */

@@ -304,6 +304,8 @@ export const PayoutBatchMade = z
 /** Response if more is due than a call pays. */
 export const PayoutBatchStarted = z.object({ data: Job }).meta({ id: 'PayoutBatchStarted' });
 
+export const PayoutReturnStarted = z.object({ data: Job }).meta({ id: 'PayoutReturnStarted' });
+
 export const StatementLine = z
   .object({
     type: z

@@ -58,7 +58,7 @@ export function toStatementLines(payout: PayoutFacts, rows: readonly StatementLi
     ...lines,
     ...more('refunds', -nettedMinor),
     ...more(findRestType(payout), rest),
-    ...more('returned', undone === null ? 0 : -amountMinor, payout.correctedAt),
+    ...more('returned', payout.status === 'returned' ? -amountMinor : 0, payout.correctedAt),
   ];
 }
 
@@ -71,6 +71,7 @@ export async function listStatementLines(db: Db, brandId: string, payoutId: stri
       sql<Pick<Selectable<PayoutAllocationsTable>, 'commissionId' | 'amountMinor'> & { at: Date | null }>`(
         select commission_id, amount_minor, at from payout_allocations
         where brand_id = ${brandId} and payout_id = ${payoutId}
+          and not exists (select from payouts where brand_id = ${brandId} and id = ${payoutId} and undone is not null)
         union all
         select part."commissionId", part."amountMinor", paid_at from payouts
         cross join jsonb_to_recordset(undone -> 'allocations') as part ("commissionId" text, "amountMinor" bigint)

@@ -2,10 +2,13 @@ import type { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { act, create, get, list, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { registerKind } from '../../platform/jobs/jobs.ts';
 import { CommissionEvent, toCommission } from '../commissions/commissions.shapes.ts';
 import { getCommission } from '../commissions/commissions.ts';
 import { clawBackCommission, returnPayout, voidPayout } from './corrections.ts';
 import { payoutDueOperations } from './due-payouts.api.ts';
+import { PayoutReturnStarted } from './due-payouts.shapes.ts';
+import { PAYOUT_RETURN, payoutReturnKind, startPayoutReturn } from './payout-return.jobs.ts';
 import { payoutMails } from './payouts.mails.ts';
 import {
   ClawBack,
@@ -137,7 +140,8 @@ const payoutOperations = [
     summary: 'Record that a paid payout came back',
     description:
       'The commissions that it paid are due again, and what it withheld for refunds is owed back again. A commission that ' +
-      'other payouts paid too leaves their part with them, for commissions that fit. Repeating it changes nothing.',
+      'other payouts paid too leaves their part with them, for commissions that fit. Repeating it changes nothing. If it paid very ' +
+      'many commissions, the response is 202 with a job, which goes through them in steps.',
     forAgents: {
       description:
         'The money of a paid payout came back: what it paid is due again, and what it withheld for refunds is owed back again.',
@@ -145,10 +149,12 @@ const payoutOperations = [
     },
     body: PayoutReturn,
     item: PayoutDetail,
-    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'CONFLICT'],
     hints: { idempotent: true, planned: true },
-    apply: async (work, { params: { id }, body }) => {
-      await returnPayout(work, id, body);
+    lookUp: async ({ config }) => config.commissionsAtOnce,
+    later: { response: PayoutReturnStarted, begin: startPayoutReturn },
+    apply: async (work, { params: { id }, body }, most) => {
+      await returnPayout(work, id, body, most);
       return await getDetail(work.db, work.brandId, id);
     },
   }),
@@ -186,3 +192,5 @@ export const payoutsNoun = noun({
   operations: [...payoutOperations, ...payoutDueOperations],
   mails: payoutMails,
 });
+
+registerKind(PAYOUT_RETURN, payoutReturnKind);

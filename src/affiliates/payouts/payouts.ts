@@ -151,8 +151,11 @@ export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: P
   return (adjustments.minor ?? 0) - (deductions.minor ?? 0);
 }
 
-/** A job pays a creator's many commissions in steps; until it is done, its payout's money is for them. */
-const isBeingSpent = sql<boolean>`exists (select from job_lines as line join jobs on jobs.id = line.job_id
+/**
+ * A job pays a creator's many commissions in steps; until it is done, its payout's money is for them. One that returns a
+ * payout takes them away in steps; their money came back.
+ */
+const isBeingSpent = sql<boolean>`payouts.undone is not null or exists (select from job_lines as line join jobs on jobs.id = line.job_id
   where line.brand_id = payouts.brand_id and line.creator_id = payouts.creator_id and not line.is_done
     and line.outcome ->> 'payout_id' = payouts.id and jobs.status in ('queued', 'running'))`;
 
@@ -187,6 +190,7 @@ export async function findNettingFund(db: Db, { brandId, creatorId, currency }: 
     .where('currency', '=', currency)
     .where(isPaidOut)
     .where('isFee', '=', false)
+    .where('undone', 'is', null)
     .orderBy('paidAt', 'desc')
     .orderBy('id', 'desc')
     .limit(1)

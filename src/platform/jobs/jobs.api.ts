@@ -18,6 +18,7 @@ const KINDS = [
   'export',
   'import',
   'payout_batch',
+  'payout_return',
   'reconciliation',
   'simulation',
   'statements',

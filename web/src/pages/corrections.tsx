@@ -2,7 +2,9 @@ import type { Row } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { money } from '../kit/format.ts';
+import { isJob } from '../kit/job.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
+import { useSay } from '../kit/toast.tsx';
 import { isPaid } from './payout-statement.tsx';
 
 const REASON = {
@@ -27,6 +29,7 @@ type Payout = Row<'list_payouts'>;
 export function CorrectionDialog({ payout, onClose }: { payout: Payout | undefined; onClose: () => void }) {
   const cancel = useChange('void_payout', CHANGED);
   const giveBack = useChange('return_payout', CHANGED);
+  const say = useSay();
   const came = payout !== undefined && isPaid(payout);
   const amount = payout ? money(payout.amount, payout.currency) : '';
   return (
@@ -45,8 +48,13 @@ export function CorrectionDialog({ payout, onClose }: { payout: Payout | undefin
         const params = { id: payout?.id ?? '' };
         const reason = values.text('reason');
         const day = values.some('returned_at');
-        if (came) await giveBack.mutateAsync({ params, body: { reason, ...(day ? { returned_at: day } : {}) } });
-        else await cancel.mutateAsync({ params, body: { reason } });
+        if (came) {
+          const { data } = await giveBack.mutateAsync({
+            params,
+            body: { reason, ...(day ? { returned_at: day } : {}) },
+          });
+          if (isJob(data)) say('It paid very many commissions: they are due again within minutes.');
+        } else await cancel.mutateAsync({ params, body: { reason } });
         onClose();
       }}
     />

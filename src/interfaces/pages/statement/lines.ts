@@ -121,7 +121,7 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
   }));
   const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null, timeZone) };
   const details = joined([payout.reference, payout.correctionReason]);
-  const totalMinor = payout.undone === null ? amountMinor : 0;
+  const totalMinor = payout.status === 'returned' ? 0 : amountMinor;
   return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency), by: null }];
 }
 
