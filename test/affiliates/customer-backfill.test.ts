@@ -129,6 +129,9 @@ it('Customers who were won with renewals before there were rows of customers get
   await Promise.all([makePastCustomers.run(app.context), makePastCustomers.run(app.context)]);
   await makePastCustomers.run(app.context);
   const { data } = (await shop.tell('GET', '/v1/customers')).body;
+  const counted = async (of: boolean) =>
+    (await shop.tell('GET', `/v1/customers?by_upgrade=${of}&limit=1`)).body.pagination.total;
+  expect([await counted(true), await counted(false)]).toEqual([1, 0]);
   expect(data).toMatchObject([
     {
       ...{ link_id: ana.id, origin: 'order', first_order_id: won.id, covers: 'subscription', terms_id: null },

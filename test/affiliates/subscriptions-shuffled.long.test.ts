@@ -6,9 +6,9 @@ import type { Reading } from '../../src/affiliates/stores/formats/provider.ts';
 import { randomOf } from '../harness/affiliates/leaking-codes.ts';
 import { asTest, daysAgo, makeAssignment, orderFacts } from '../harness/affiliates/sales.ts';
 import { makeBrand, send, startApp } from '../harness/app.ts';
-import { testSeed } from '../harness/kit/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 
-const SUBSCRIPTIONS = 2_500;
+const SUBSCRIPTIONS = randomRuns(600);
 const RENEWALS = 3;
 const AT_ONCE = 100;
 

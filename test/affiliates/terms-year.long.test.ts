@@ -4,11 +4,11 @@ import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { fromMinor } from '../../src/kit/values/money.ts';
 import { randomOf } from '../harness/affiliates/leaking-codes.ts';
 import { keysInTurn, makeBrand, send, unique } from '../harness/app.ts';
-import { testSeed } from '../harness/kit/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { type ModelOrder, type ModelRule, type ModelTerms, TermsModel } from './oracle/terms-model.ts';
 import { openStories } from './terms-story.ts';
 
-const BRANDS = 3;
+const BRANDS = randomRuns(1);
 const STEPS = 130;
 const YEAR_MS = 365 * 86_400_000;
 const SKUS = ['TEA', 'MILK', 'OATS'];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField, updatedAt } from '../../kit/values/fields.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
 import { Terms } from '../../workflow/terms/terms.shapes.ts';
@@ -114,6 +114,11 @@ export const CustomerFilter = z.object({
   terms_id: z.string().max(100).describe('Only customers with this version of terms.').optional(),
   covers: Terms.shape.covers.unwrap().describe('Only customers whose terms cover this.').optional(),
   state: z.enum(STATES).describe('Only customers in this state.').optional(),
+  by_upgrade: booleanParameter()
+    .optional()
+    .describe(
+      '`true`: only customers whom the upgrade from 1.0 recorded, for orders that were won with `pays_renewals`.',
+    ),
 });
 export type CustomerFilter = z.output<typeof CustomerFilter>;
 

@@ -212,6 +212,13 @@ export const customers = listing({
       .$if(where.state !== undefined, (query) =>
         query.where(sql<boolean>`${selectState(where)} = ${where.state ?? ''}`),
       )
+      .$if(where.by_upgrade !== undefined, (query) =>
+        query.where(
+          sql<boolean>`exists (select from orders, past_customers where orders.brand_id = ${brandId}
+            and orders.id = customers.first_order_id and orders.created_at < past_customers.until)
+            = ${where.by_upgrade ?? false}`,
+        ),
+      )
       .$if(where.emailHash !== undefined, (query) =>
         query.where(
           sql<boolean>`customers.id in (select one.customer_id from customer_keys as one where one.brand_id = ${brandId}

@@ -33,7 +33,7 @@ import {
 } from './decide-customers.ts';
 import { dependsOnOthers, type FactsOrder, fixRoom, mayReconsider, readFacts, toPricing } from './decision-facts.ts';
 import { detectFlags } from './fraud.ts';
-import { findItems, listItems, type StoredItems } from './items.ts';
+import { findItems, listItemsById } from './items.ts';
 import { deleteJourney, insertJourneys } from './journeys.ts';
 import { NO_CANDIDATES, type OrderCandidates, readCandidates, selectUnseen } from './order-candidates.ts';
 import { listProducts, listUnpaidOrdersOfCustomers, toHex } from './order-history.ts';
@@ -305,28 +305,29 @@ async function createCommissions(
   for (const one of dependent) await createTogether(work, secrets, source, [one]);
 }
 
-/** Fixes what prices an order beside its refunds; undefined if its terms are a percentage alone. */
-async function fixPricing(
-  work: Work,
-  earned: EarnedOrder,
-  items: ReadonlyMap<string, StoredItems>,
-): Promise<Pricing | undefined> {
-  const { db } = work;
-  const { order, link, terms, termsId, payment, isByCustomer, code, refunds } = earned;
-  if (isPlain(terms)) return undefined;
-  const { creatorId } = link;
-  const known = {
-    country: order.country,
-    kind: getOrderKind(order),
-    by: isByCustomer ? ('customer' as const) : code === null ? ('click' as const) : ('code' as const),
-    payment,
-  };
-  const facts = await readFacts(db, order, { terms, creatorId }, known);
-  const lines = items.get(order.orderId) ?? { items: [], refunded: new Map() };
-  const pricing = toPricing(order, { terms, facts, room: null }, lines);
-  if (order.paidAt === null) return pricing;
-  const payable = computePayable(toSnapshot(order), refunds, pricing);
-  return { ...pricing, room: await fixRoom(work, order, { creatorId, termsId, terms }, payable) };
+/** Fixes what prices orders beside their refunds, by order; those whose terms are a percentage alone are not in it. */
+async function fixPricings(work: Work, earned: readonly EarnedOrder[]) {
+  const { db, brandId } = work;
+  const ruled = earned.filter(({ terms }) => !isPlain(terms));
+  const orders = ruled.map(({ order }) => order);
+  const items = await listItemsById(db, brandId, orders);
+  const asked = ruled.map(({ order, terms, payment, isByCustomer, code, link: { creatorId, timeZone } }) => {
+    const by = isByCustomer ? ('customer' as const) : code === null ? ('click' as const) : ('code' as const);
+    const known = { country: order.country, kind: getOrderKind(order), by, payment };
+    return { order, terms, creatorId, timeZone, known };
+  });
+  const facts = await readFacts(db, brandId, asked);
+  const pricings = new Map<string, Pricing>();
+  for (const [place, { order, link, terms, termsId, refunds }] of ruled.entries()) {
+    const lines = items.get(order.id) ?? { items: [], refunded: new Map() };
+    const pricing = toPricing(order, { terms, facts: facts[place] ?? null, room: null }, lines);
+    pricings.set(order.id, pricing);
+    if (order.paidAt === null) continue;
+    const deal = { creatorId: link.creatorId, termsId, terms };
+    const room = await fixRoom(work, order, deal, computePayable(toSnapshot(order), refunds, pricing));
+    pricings.set(order.id, { ...pricing, room });
+  }
+  return pricings;
 }
 
 /** Creates the commissions of orders, with their fraud flags, ledger entries and events. */
@@ -343,12 +344,9 @@ async function createTogether(work: Work, secrets: Secrets, source: OrderSource,
     leakScore: code === null ? null : link.leakScore,
   }));
   const flags = await detectFlags(work, secrets, fraudRules, suspects);
-  const pricings: (Pricing | undefined)[] = [];
-  const priced = earned.filter(({ terms }) => !isPlain(terms)).map(({ order }) => order.orderId);
-  const items = await listItems(db, { brandId, integrationId: source.id }, priced);
-  for (const one of earned) pricings.push(await fixPricing(work, one, items));
+  const pricings = await fixPricings(work, earned);
   const commissions = earned.map(({ order, link, terms, termsId, code, clickId, refunds }, place) => {
-    const pricing = pricings[place];
+    const pricing = pricings.get(order.id);
     const state = { ...NEW_COMMISSION, ratePpm: toPpm(terms.rate.percent ?? 0) ?? 0, holdDays: link.holdDays, pricing };
     const { columns, entries, price } = recompute(toSnapshot(order), refunds, state, []);
     const row: NewCommission = {

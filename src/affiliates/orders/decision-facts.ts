@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { isDay } from '../../kit/values/time.ts';
@@ -14,7 +13,7 @@ import { mailBudgetUse } from '../terms/budget-mails.ts';
 import { isPlain } from '../terms/plain.ts';
 import type { Room } from '../terms/price.ts';
 import { hasSharedLimit, measureRoom, type UsedLimits } from '../terms/room.ts';
-import { type DecisionFacts, getAmountMinor, type OrderLine, type Volume } from '../terms/rules.ts';
+import { type DecisionFacts, getAmountMinor, type OrderLine } from '../terms/rules.ts';
 import { findItems, type StoredItems } from './items.ts';
 import type { OrderRow } from './orders.ts';
 import type { Pricing } from './pricing.ts';
@@ -44,55 +43,85 @@ export type FactsOrder = Pick<
   'id' | 'brandId' | 'integrationId' | 'orderId' | 'currency' | 'occurredAt' | 'customerHash' | 'customerIdHash'
 >;
 
-/** Reads whether the customer has an earlier paid order; null if nothing recognizes them. */
-async function readCustomer(db: Db, order: FactsOrder): Promise<DecisionFacts['customer']> {
-  const { brandId, id, occurredAt, customerHash, customerIdHash } = order;
-  if (customerHash === null && customerIdHash === null) return null;
-  const { rows } = await sql<{ isKnown: boolean }>`
-    select exists (select from orders where brand_id = ${brandId}
-      and (customer_hash = ${customerHash} or customer_id_hash = ${customerIdHash})
-      and paid_at is not null and is_test is not true and (occurred_at, id) < (${occurredAt}, ${id})) as is_known`.execute(
-    db,
-  );
-  return rows[0]?.isKnown ? 'returning' : 'new';
+/** An order with the terms whose conditions ask for its facts. */
+interface AskedOrder {
+  order: FactsOrder;
+  terms: Terms;
+  creatorId: string;
+  timeZone: string;
+  known: Pick<DecisionFacts, 'country' | 'kind' | 'by' | 'payment'>;
 }
 
-/** Sums the creator's paid orders before this one that are not rejected, net of refunds. */
-async function readVolume(db: Db, order: FactsOrder, creatorId: string): Promise<{ month: Volume; ever: Volume }> {
-  const { brandId, id, occurredAt, currency } = order;
-  const { start } = monthIn(await getTimeZone(db, brandId), occurredAt);
-  const isInMonth = sql`occurred_at >= ${start}`;
-  const revenue = sql`amount_minor - refunded_minor`;
-  const { rows } = await sql<{ month: number; monthMinor: number; ever: number; everMinor: number }>`
-    select count(*) filter (where ${isInMonth}) as month, count(*) as ever,
-      coalesce(sum(${revenue}) filter (where ${isInMonth} and currency = ${currency}), 0)::bigint as month_minor,
-      coalesce(sum(${revenue}) filter (where currency = ${currency}), 0)::bigint as ever_minor
-    from commissions where brand_id = ${brandId} and creator_id = ${creatorId} and order_id is not null
-      and paid_at is not null and status <> 'rejected' and (occurred_at, order_id) < (${occurredAt}, ${id})`.execute(
-    db,
+/** Finds the orders whose customers have an earlier paid one. */
+async function findReturning(db: Db, brandId: string, orders: readonly FactsOrder[]): Promise<Set<string>> {
+  if (orders.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    select asked.id from unnest(${orders.map(({ id }) => id)}::text[], ${orders.map((one) => one.occurredAt)}::timestamptz[],
+      ${orders.map((one) => one.customerHash)}::bytea[], ${orders.map((one) => one.customerIdHash)}::bytea[])
+      as asked (id, occurred_at, customer_hash, customer_id_hash)
+    where exists (select from orders where brand_id = ${brandId}
+      and (customer_hash = asked.customer_hash or customer_id_hash = asked.customer_id_hash)
+      and paid_at is not null and is_test is not true
+      and (orders.occurred_at, orders.id) < (asked.occurred_at, asked.id))`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+type Volumes = NonNullable<DecisionFacts['volume']>;
+
+/** Sums the creator's paid orders before each order that are not rejected, net of refunds. */
+async function readVolumes(db: Db, brandId: string, asked: readonly AskedOrder[]): Promise<Map<string, Volumes>> {
+  if (asked.length === 0) return new Map();
+  const months = asked.map(({ timeZone, order }) => monthIn(timeZone, order.occurredAt).start);
+  const { rows } = await sql<{ id: string; month: number; monthMinor: number; ever: number; everMinor: number }>`
+    select asked.id, sums.* from unnest(${asked.map(({ order }) => order.id)}::text[],
+      ${asked.map(({ creatorId }) => creatorId)}::text[], ${asked.map(({ order }) => order.currency)}::text[],
+      ${asked.map(({ order }) => order.occurredAt)}::timestamptz[], ${months}::timestamptz[])
+      as asked (id, creator_id, currency, occurred_at, month), lateral (
+        select count(*) filter (where is_in_month) as month, count(*) as ever,
+          coalesce(sum(minor) filter (where is_in_month), 0)::bigint as month_minor,
+          coalesce(sum(minor), 0)::bigint as ever_minor
+        from (select commissions.occurred_at >= asked.month as is_in_month,
+            case when commissions.currency = asked.currency then amount_minor - refunded_minor end as minor
+          from commissions where brand_id = ${brandId} and creator_id = asked.creator_id and order_id is not null
+            and paid_at is not null and status <> 'rejected'
+            and (commissions.occurred_at, order_id) < (asked.occurred_at, asked.id)) as earlier) as sums`.execute(db);
+  return new Map(
+    rows.map(({ id, month, monthMinor, ever, everMinor }) => [
+      id,
+      { month: { orders: month, revenueMinor: monthMinor }, ever: { orders: ever, revenueMinor: everMinor } },
+    ]),
   );
-  const { month = 0, monthMinor = 0, ever = 0, everMinor = 0 } = rows[0] ?? {};
-  return { month: { orders: month, revenueMinor: monthMinor }, ever: { orders: ever, revenueMinor: everMinor } };
 }
 
 /** True if rules name days without a time. */
 const namesDays = ({ rules }: Terms): boolean =>
   rules.some(({ when: { placed } }) => [placed?.from, placed?.to].some((text) => text !== undefined && isDay(text)));
 
-/** Reads what conditions of the terms are compared with. What no condition uses is not read. */
-export async function readFacts(
-  db: Db,
-  order: FactsOrder,
-  { terms, creatorId }: { terms: Terms; creatorId: string },
-  known: Pick<DecisionFacts, 'country' | 'kind' | 'by' | 'payment'>,
-): Promise<DecisionFacts> {
-  const needs = (condition: 'customer' | 'volume') => terms.rules.some(({ when }) => when[condition] !== undefined);
-  return {
-    ...known,
-    customer: needs('customer') ? await readCustomer(db, order) : null,
-    volume: needs('volume') ? await readVolume(db, order, creatorId) : null,
-    ...(namesDays(terms) ? { timeZone: await getTimeZone(db, order.brandId) } : {}),
-  };
+const asks = ({ terms }: AskedOrder, condition: 'customer' | 'volume'): boolean =>
+  terms.rules.some(({ when }) => when[condition] !== undefined);
+
+/** Reads what conditions of the terms are compared with, of all orders together. What no condition uses is not read. */
+export async function readFacts(db: Db, brandId: string, asked: readonly AskedOrder[]): Promise<DecisionFacts[]> {
+  const known = asked.filter(
+    (one) => asks(one, 'customer') && (one.order.customerHash !== null || one.order.customerIdHash !== null),
+  );
+  const recognized = new Set(known.map(({ order }) => order.id));
+  const returning = await findReturning(
+    db,
+    brandId,
+    known.map(({ order }) => order),
+  );
+  const volumes = await readVolumes(
+    db,
+    brandId,
+    asked.filter((one) => asks(one, 'volume')),
+  );
+  return asked.map(({ order: { id }, terms, timeZone, known: given }) => ({
+    ...given,
+    customer: recognized.has(id) ? (returning.has(id) ? 'returning' : 'new') : null,
+    volume: volumes.get(id) ?? null,
+    ...(namesDays(terms) ? { timeZone } : {}),
+  }));
 }
 
 interface Deal {
@@ -141,9 +170,13 @@ async function readUsed(
   };
 }
 
-/** Orders that share a limit fix what they take of it one after another. */
-async function lockLimits(db: Db, brandId: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtext(${`limits ${brandId}`}))`.execute(db);
+/** Orders that share a limit fix what they take of it one after another. Returns the zone of the brand's months. */
+async function lockLimits(db: Db, brandId: string): Promise<string> {
+  const { rows } = await sql<{ timeZone: string | null }>`select time_zone from brands,
+    lateral (select pg_advisory_xact_lock(hashtext(${`limits ${brandId}`}))) as locked where id = ${brandId}`.execute(
+    db,
+  );
+  return rows[0]?.timeZone ?? 'UTC';
 }
 
 /** What an order pays may depend on the commissions of other orders. */
@@ -160,8 +193,7 @@ export async function fixRoom(
   const { creatorId, termsId, terms } = deal;
   const { currency, occurredAt } = order;
   if (termsId === null || !hasSharedLimit(terms, currency)) return null;
-  await lockLimits(work.db, order.brandId);
-  const timeZone = await getTimeZone(work.db, order.brandId);
+  const timeZone = await lockLimits(work.db, order.brandId);
   const used = await readUsed(work.db, order, { creatorId, termsId, terms }, timeZone);
   const room = measureRoom(terms, currency, used, payableMinor);
   const usage = { usedMinor: used.budgetMinor, takenMinor: room?.minor ?? 0 };
@@ -189,17 +221,30 @@ export const toPricing = (
   items: StoredItems,
 ): Pricing => ({ ...fixed, currency, lines: toLines(items), refundedItems: items.refunded });
 
+type PricedCommission = Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>;
+
+/** What prices a commission beside its order, of its terms and lines; undefined if its terms are a percentage alone. */
+export function toCommissionPricing(
+  order: Pick<FactsOrder, 'currency'>,
+  { decidedFacts, room }: PricedCommission,
+  terms: Terms | undefined,
+  items: StoredItems,
+): Pricing | undefined {
+  if (!terms || isPlain(terms)) return undefined;
+  return toPricing(order, { terms, facts: parseFacts(decidedFacts), room: parseRoom(room) }, items);
+}
+
 /** Loads what prices a commission beside its order; undefined if its terms are a percentage alone. */
 export async function loadCommissionPricing(
   db: Db,
   order: FactsOrder,
-  { termsId, decidedFacts, room }: Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>,
+  commission: PricedCommission,
 ): Promise<Pricing | undefined> {
+  const { termsId } = commission;
   if (termsId === null) return undefined;
   const terms = (await listTermsByIds(db, order.brandId, [termsId])).get(termsId);
   if (!terms || isPlain(terms)) return undefined;
-  const fixed = { terms, facts: parseFacts(decidedFacts), room: parseRoom(room) };
-  return toPricing(order, fixed, await findItems(db, order));
+  return toCommissionPricing(order, commission, terms, await findItems(db, order));
 }
 
 /** True while an order that paid nobody may be decided again: for 24 hours. */

@@ -64,7 +64,7 @@ export interface StoredItems {
 }
 
 /** Lists the lines of orders of one store, by the ids of the orders there. */
-export async function listItems(
+async function listItems(
   db: Db,
   { brandId, integrationId }: Pick<OrderKey, 'brandId' | 'integrationId'>,
   orderIds: readonly string[],
@@ -84,6 +84,21 @@ export async function listItems(
     else if (stored) stored.items = z.array(Item).parse(items);
   }
   return byOrder;
+}
+
+/** Lists the lines of orders of any store, by the ids of the orders here. */
+export async function listItemsById(
+  db: Db,
+  brandId: string,
+  orders: readonly { id: string; integrationId: string; orderId: string }[],
+): Promise<Map<string, StoredItems>> {
+  const byId = new Map<string, StoredItems>();
+  for (const [integrationId, own] of Map.groupBy(orders, (order) => order.integrationId)) {
+    const orderIds = own.map(({ orderId }) => orderId);
+    const items = await listItems(db, { brandId, integrationId }, orderIds);
+    for (const { id, orderId } of own) byId.set(id, items.get(orderId) ?? { items: [], refunded: new Map() });
+  }
+  return byId;
 }
 
 /** Finds the lines of an order and the refunded lines, by refund. */

@@ -3,13 +3,14 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
-import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+import type { AmountsByCurrency, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { canonicalTerms } from '../../workflow/terms/terms.ts';
 import { isPlain } from '../terms/plain.ts';
-import { measureRoom } from '../terms/room.ts';
+import { hasSharedLimit, measureRoom } from '../terms/room.ts';
+import { getAmountMinor } from '../terms/rules.ts';
 import type { Attribution } from './attribution.shapes.ts';
 import { type FactsOrder, readFacts, toPricing } from './decision-facts.ts';
-import { findItems } from './items.ts';
+import type { StoredItems } from './items.ts';
 import { toHex } from './order-history.ts';
 import { getOrderKind } from './order-kinds.ts';
 import type { OrderRow } from './orders.ts';
@@ -60,42 +61,57 @@ export async function assertPlace(db: Db, brandId: string, of: TriedPlace): Prom
   }
 }
 
-/** An order under tried terms. */
-type TriedOrder = FactsOrder & Pick<OrderRow, 'kind' | 'isRenewal' | 'country'> & { attribution: Attribution };
-
-interface Recorded {
+/** An order under tried terms, with the creator whom it pays and what priced it. */
+export interface TriedOrder {
+  row: FactsOrder & Pick<OrderRow, 'kind' | 'isRenewal' | 'country'>;
+  attribution: Attribution;
   creatorId: string;
-  pricing?: Pricing | undefined;
+  recorded: Pricing | undefined;
 }
 
 /** Prices by tried terms: as a percentage, as recorded because they are the same, or by rules. */
 export type TriedPricing = { ratePpm: number } | { isRecorded: true } | { pricing: Pricing };
 
-/** Reads what prices an order by tried terms. Facts that were recorded when it was decided count as they were. */
-export async function loadTriedPricing(
+/** Reads what prices orders by tried terms, by order. Facts that were recorded when one was decided count as they were. */
+export async function loadTriedPricings(
   db: Db,
-  order: TriedOrder,
-  terms: Terms,
-  { creatorId, pricing: recorded }: Recorded,
-): Promise<TriedPricing> {
-  if (recorded && canonicalTerms(recorded.terms) === canonicalTerms(terms)) return { isRecorded: true };
-  if (isPlain(terms)) return { ratePpm: toPpm(terms.rate.percent ?? 0) ?? 0 };
-  const { rule, candidates } = order.attribution;
-  const claim = candidates.find((one) => one.type === 'customer' && one.outcome === 'won');
-  const known = {
-    country: order.country,
-    kind: getOrderKind(order),
-    by: rule === 'code' ? ('code' as const) : claim ? ('customer' as const) : ('click' as const),
-    payment: (claim?.type === 'customer' && claim.payment) || 1,
-  };
-  const read = await readFacts(db, order, { terms, creatorId }, known);
-  const facts = {
-    ...read,
-    customer: read.customer === null ? null : (recorded?.facts?.customer ?? read.customer),
-    volume: read.volume === null ? null : (recorded?.facts?.volume ?? read.volume),
-    timeZone: recorded?.facts?.timeZone ?? read.timeZone,
-  };
-  return { pricing: toPricing(order, { terms, facts, room: null }, await findItems(db, order)) };
+  brandId: string,
+  { terms, timeZone }: { terms: Terms; timeZone: string },
+  tried: readonly TriedOrder[],
+  items: ReadonlyMap<string, StoredItems>,
+): Promise<Map<string, TriedPricing>> {
+  const ratePpm = isPlain(terms) ? (toPpm(terms.rate.percent ?? 0) ?? 0) : null;
+  const asText = canonicalTerms(terms);
+  const isSame = ({ recorded }: TriedOrder) => recorded !== undefined && canonicalTerms(recorded.terms) === asText;
+  const asked = (ratePpm === null ? tried.filter((one) => !isSame(one)) : []).map((one) => {
+    const { rule, candidates } = one.attribution;
+    const claim = candidates.find(({ type, outcome }) => type === 'customer' && outcome === 'won');
+    const known = {
+      country: one.row.country,
+      kind: getOrderKind(one.row),
+      by: rule === 'code' ? ('code' as const) : claim ? ('customer' as const) : ('click' as const),
+      payment: (claim?.type === 'customer' && claim.payment) || 1,
+    };
+    return { order: one.row, terms, creatorId: one.creatorId, timeZone, known };
+  });
+  const facts = await readFacts(db, brandId, asked);
+  const byOrder = new Map(asked.map(({ order }, place) => [order.id, facts[place]]));
+  return new Map(
+    tried.map((one): [string, TriedPricing] => {
+      const { row, recorded } = one;
+      if (isSame(one)) return [row.id, { isRecorded: true }];
+      const read = byOrder.get(row.id);
+      if (!read) return [row.id, { ratePpm: ratePpm ?? 0 }];
+      const merged = {
+        ...read,
+        customer: read.customer === null ? null : (recorded?.facts?.customer ?? read.customer),
+        volume: read.volume === null ? null : (recorded?.facts?.volume ?? read.volume),
+        timeZone: recorded?.facts?.timeZone ?? read.timeZone,
+      };
+      const lines = items.get(row.id) ?? { items: [], refunded: new Map() };
+      return [row.id, { pricing: toPricing(row, { terms, facts: merged, room: null }, lines) }];
+    }),
+  );
 }
 
 const usesLines = ({ rules }: Terms) =>
@@ -118,17 +134,20 @@ interface LimitedTerms {
   timeZone: string;
 }
 
+/** The keys of the shared limits that the terms have in the order's currency. */
 function listLimitKeys(
   { currency, occurredAt, customerHash, customerIdHash }: FactsOrder,
   creatorId: string,
-  { terms, timeZone }: LimitedTerms,
+  { terms: { caps, budget }, timeZone }: LimitedTerms,
 ) {
-  const month = dayIn(timeZone, occurredAt).slice(0, 7);
-  const customer = toHex(customerHash) ?? toHex(customerIdHash);
+  const isLimited = (amounts: AmountsByCurrency | undefined) => getAmountMinor(amounts, currency) !== undefined;
+  const customer = isLimited(caps?.customer) ? (toHex(customerHash) ?? toHex(customerIdHash)) : null;
+  const hasMonths = isLimited(caps?.month) || budget?.per === 'month';
+  const month = hasMonths ? dayIn(timeZone, occurredAt).slice(0, 7) : '';
   return {
     customer: customer === null ? null : `customer ${currency} ${creatorId} ${customer}`,
-    month: `month ${currency} ${creatorId} ${month}`,
-    budget: `budget ${currency} ${terms.budget?.per === 'month' ? month : 'ever'}`,
+    month: isLimited(caps?.month) ? `month ${currency} ${creatorId} ${month}` : null,
+    budget: isLimited(budget?.amount) ? `budget ${currency} ${budget?.per === 'month' ? month : 'ever'}` : null,
   };
 }
 
@@ -139,11 +158,13 @@ export function withRoom(
   { creatorId, pricing, timeZone }: { creatorId: string; pricing: Pricing; timeZone: string },
   used: UsedOfLimits,
 ): Pricing {
+  if (!hasSharedLimit(pricing.terms, order.currency)) return pricing;
   const keys = listLimitKeys(order, creatorId, { terms: pricing.terms, timeZone });
+  const sumUsed = (key: string | null) => (key !== null && used.get(key)) || 0;
   const sums = {
-    customerMinor: (keys.customer !== null && used.get(keys.customer)) || 0,
-    monthMinor: used.get(keys.month) ?? 0,
-    budgetMinor: used.get(keys.budget) ?? 0,
+    customerMinor: sumUsed(keys.customer),
+    monthMinor: sumUsed(keys.month),
+    budgetMinor: sumUsed(keys.budget),
   };
   const payable = computePayable(snapshot, refunds, pricing);
   return { ...pricing, room: measureRoom(pricing.terms, order.currency, sums, payable) };

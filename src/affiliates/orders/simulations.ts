@@ -12,15 +12,16 @@ import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import type { Job } from '../../platform/jobs/jobs.api.ts';
 import { assertBelowLimit, createJob, toJob } from '../../platform/jobs/jobs.ts';
-
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
+import { listTermsByIds } from '../../workflow/terms/versions.ts';
 import { listLinksByIds } from '../links/links.ts';
 import { parseMinOrder, toRecordedRules } from '../rules/attribution-rules.ts';
 import { getLinkTerms } from '../terms/effective.ts';
-import { toPlainFields } from '../terms/plain.ts';
+import { isPlain, toPlainFields } from '../terms/plain.ts';
 import { Attribution } from './attribution.shapes.ts';
-import { loadCommissionPricing } from './decision-facts.ts';
+import { toCommissionPricing } from './decision-facts.ts';
 import { explainCandidate } from './explain.ts';
+import { listItemsById } from './items.ts';
 import { getOrderKind } from './order-kinds.ts';
 import type { OrderRow } from './orders.ts';
 import { type CommissionState, type KnownRefund, toSnapshot } from './recompute.ts';
@@ -39,9 +40,11 @@ import {
   assertPlace,
   findGap,
   listTriedLinks,
-  loadTriedPricing,
+  loadTriedPricings,
   noteUsed,
+  type TriedOrder,
   type TriedPlace,
+  type TriedPricing,
   type UsedOfLimits,
   withRoom,
 } from './simulated-terms.ts';
@@ -226,6 +229,12 @@ interface OrderComparison extends DecidedOrder {
   after: Earning | undefined;
 }
 
+/** An order with whom the simulated rules let win. */
+interface SimulatedWinner extends DecidedOrder {
+  decision: SimulatedDecision;
+  winner: LinkTerms | undefined;
+}
+
 /** A comparison without its other side, as limits make that depend on the orders before. */
 interface OpenComparison extends Omit<OrderComparison, 'after'> {
   gap: ReturnType<typeof findGap>;
@@ -240,32 +249,20 @@ interface TriedTerms {
   linkIds: ReadonlySet<string>;
 }
 
-async function compareOrder(
-  db: Db,
-  { row, attribution }: DecidedOrder,
+/** Decides an order again. Its earning under the simulated rules follows from the pricing by tried terms, if there is one. */
+function compareOrder(
+  { row, attribution, decision, winner }: SimulatedWinner,
   refunds: readonly KnownRefund[],
-  terms: ReadonlyMap<string, LinkTerms>,
+  priced: TriedPricing | undefined,
   { simulated, tried }: { simulated: SimulatedRules; tried: TriedTerms | null },
-): Promise<OpenComparison> {
-  const snapshot = toSnapshot(row);
-  const decision = simulateDecision(
-    { ...snapshot, isRenewal: getOrderKind(row) === 'renewal', currency: row.currency, attribution },
-    simulated,
-    (id) => terms.get(id)?.paysRenewals ?? null,
-  );
+): OpenComparison {
   const { linkId } = row;
   const commission: RecordedCommission | undefined = linkId === null ? undefined : { ...row, linkId };
-  const winner = decision.winner === undefined ? undefined : terms.get(decision.winner);
-  const order = { snapshot, refunds };
+  const order = { snapshot: toSnapshot(row), refunds };
   const compared = { row, attribution, decision, now: commission && computeEarning(commission) };
-  if (!winner || !tried?.linkIds.has(winner.id)) {
-    return { ...compared, gap: null, earn: () => winner && simulateEarning(order, winner, commission, simulated) };
-  }
-  const recorded = { creatorId: winner.creatorId, pricing: row.pricing };
-  const priced = await loadTriedPricing(db, { ...row, attribution }, tried.terms, recorded);
-  if (!('pricing' in priced)) {
-    const rules = 'ratePpm' in priced ? { ...simulated, ratePpm: priced.ratePpm } : simulated;
-    return { ...compared, gap: null, earn: () => simulateEarning(order, winner, commission, rules) };
+  if (!winner || !tried || !priced || !('pricing' in priced)) {
+    const rules = priced && 'ratePpm' in priced ? { ...simulated, ratePpm: priced.ratePpm } : simulated;
+    return { ...compared, gap: null, earn: () => winner && simulateEarning(order, winner, commission, rules) };
   }
   const { pricing } = priced;
   const { creatorId } = winner;
@@ -285,22 +282,45 @@ async function compareOrders(
   db: Db,
   brandId: string,
   rows: readonly SimulatedOrder[],
-  given: { simulated: SimulatedRules; tried: TriedTerms | null },
-) {
+  given: { simulated: SimulatedRules; tried: TriedTerms | null; links: Map<string, LinkTerms> },
+): Promise<OpenComparison[]> {
+  const { simulated, tried, links } = given;
   const refunds = await listRefundsByOrder(db, brandId, rows);
   const toOrderKey = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
   const byOrder = Map.groupBy(refunds, toOrderKey);
   const decided = rows.map((row): DecidedOrder => ({ row, attribution: Attribution.parse(row.attribution) }));
   const linkIds = decided.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
-  const terms = new Map((await listTerms(db, brandId, [...new Set(linkIds)])).map((one) => [one.id, one]));
-  const comparisons: OpenComparison[] = [];
-  for (const { row, attribution } of decided) {
-    const pricing = await loadCommissionPricing(db, row, row);
-    const one = { row: { ...row, pricing }, attribution };
-    comparisons.push(await compareOrder(db, one, byOrder.get(toOrderKey(row)) ?? [], terms, given));
-  }
-  return comparisons;
+  const unread = [...new Set(linkIds)].filter((id) => !links.has(id));
+  for (const one of await listTerms(db, brandId, unread)) links.set(one.id, one);
+  const termsIds = rows.flatMap(({ termsId }) => termsId ?? []);
+  const terms = await listTermsByIds(db, brandId, termsIds);
+  const isPriced = ({ termsId }: SimulatedOrder) => {
+    const own = termsId === null ? undefined : terms.get(termsId);
+    return own !== undefined && !isPlain(own);
+  };
+  const items = await listItemsById(db, brandId, tried ? rows : rows.filter(isPriced));
+  const simulatedWinners = decided.map(({ row, attribution }): SimulatedWinner => {
+    const { termsId } = row;
+    const lines = items.get(row.id);
+    const pricing = lines && toCommissionPricing(row, row, termsId === null ? undefined : terms.get(termsId), lines);
+    const decision = simulateDecision(
+      { ...toSnapshot(row), isRenewal: getOrderKind(row) === 'renewal', currency: row.currency, attribution },
+      simulated,
+      (id) => links.get(id)?.paysRenewals ?? null,
+    );
+    const winner = decision.winner === undefined ? undefined : links.get(decision.winner);
+    return { row: { ...row, pricing }, attribution, decision, winner };
+  });
+  const triedOrders = simulatedWinners.flatMap(({ row, attribution, winner }): TriedOrder[] =>
+    winner && tried?.linkIds.has(winner.id)
+      ? [{ row, attribution, creatorId: winner.creatorId, recorded: row.pricing }]
+      : [],
+  );
+  const priced = tried ? await loadTriedPricings(db, brandId, tried, triedOrders, items) : undefined;
+  return simulatedWinners.map((one) =>
+    compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], priced?.get(one.row.id), given),
+  );
 }
 
 type Names = ReadonlyMap<string, { value: string }>;
@@ -400,10 +420,11 @@ export async function simulateNextOrders(
     timeZone: await getTimeZone(postgres.db, brandId),
     linkIds: await listTriedLinks(postgres.db, brandId, given.of),
   };
+  const links = new Map<string, LinkTerms>();
   const span = { period, isOldestFirst: tried !== null };
   const batches = inBatches<OpenComparison>(postgres.exports, brandId, async (db, last, limit) => {
     const rows = await listPaidOrders(db, brandId, span, last?.row ?? begin, limit);
-    return await compareOrders(db, brandId, rows, { simulated, tried });
+    return await compareOrders(db, brandId, rows, { simulated, tried, links });
   });
   for await (const { earn, gap, ...open } of batches) {
     const one = { ...open, after: earn(used) };

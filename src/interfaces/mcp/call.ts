@@ -1,6 +1,6 @@
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Request as Requested } from '../../kit/access/keys/identify.ts';
-import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
+import { type Operation, type PreparedOperation, takesKey } from '../../kit/operation/operation.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Door } from '../http/gate.ts';
 import { isGranted } from './catalog.ts';
@@ -31,7 +31,7 @@ function underPolicy(prepared: PreparedOperation, { operation }: Bound, args: Ar
       assertGranted(caller, operation);
       await assertMayCall(context, caller.brandId, operation, args);
       const guard = operation.hints.readOnly ? undefined : createGuard(operation, args);
-      const idempotencyKey = operation.hints.readOnly ? undefined : readIdempotencyKey(args);
+      const idempotencyKey = takesKey(operation) ? readIdempotencyKey(args) : undefined;
       return await prepared.run(context, caller, { ...circumstances, byAgent: true, guard, idempotencyKey });
     },
   };

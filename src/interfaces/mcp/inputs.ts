@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { exampleId, idInPath, makeExample, type SchemaNode, toJsonSchema } from '../../kit/operation/json-schema.ts';
-import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
+import { type ForAgents, isChange, type Operation, takesKey } from '../../kit/operation/operation.ts';
 import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { toToolSchema } from './input-schema.ts';
@@ -33,10 +33,8 @@ const PLAIN = [
 ];
 /** Parameters of every list that the instructions explain and the tools omit. */
 const UNLISTED = ['created_after', 'created_before', 'updated_after', 'offset'];
-const OF_PAID_CALLS = { idempotency_key: { type: 'string' } } as const;
-const OF_EVERY_CHANGE = { mode: { enum: ['apply', 'plan'] }, ...OF_PAID_CALLS } as const;
-
-export const isChange = ({ method }: Operation) => method !== 'GET';
+const MODE = { mode: { enum: ['apply', 'plan'] } } as const;
+const KEY = { idempotency_key: { type: 'string' } } as const;
 
 /** An operation's declaration for agents; empty for one that agents cannot call. */
 export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === false ? {} : forAgents);
@@ -158,7 +156,7 @@ function listParameters(operation: Operation): Given[] {
 }
 
 function listFields(operation: Operation): Given[] {
-  if (!isChange(operation)) return [];
+  if (operation.method === 'GET') return [];
   const body = toToolSchema(operation.body, 'input');
   const whole = toJsonSchema(operation.body, 'input', '#/$defs/', false);
   const examples = makeExample(whole.schema, { named: whole.named, id: idInPath(operation.path) });
@@ -196,7 +194,8 @@ export function listInputs(operation: Operation, isWhole: boolean): Inputs {
     schemas: Object.fromEntries(given.map(({ name, schema }) => [name, schema])),
     properties: {
       ...Object.fromEntries(listed.map(({ name, schema }) => [name, schema])),
-      ...(isChange(operation) ? OF_EVERY_CHANGE : operation.isPriced ? OF_PAID_CALLS : {}),
+      ...(isChange(operation) && MODE),
+      ...((takesKey(operation) || operation.isPriced) && KEY),
     },
     required: listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
     example: exampleArguments(brief, operation),

@@ -39,6 +39,13 @@ function describeForm(schema: SchemaNode): string {
   return '"…"';
 }
 
+/** A single value has a name for what is wanted, and needs no example. */
+function describeWanted(schema: SchemaNode): string {
+  const form = describeForm(schema);
+  if (form === 'true') return 'true or false';
+  return form === '1' ? 'a number' : `of the form ${form}`;
+}
+
 function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -56,7 +63,7 @@ export function parseTexts(value: unknown, schema: SchemaNode, field: string, pr
     const parsed = parseText(value);
     if (parsed !== undefined) return parseInside(parsed, schema, field, problems);
     const text = JSON.stringify(value.slice(0, SHOWN));
-    const message = `must be of the form ${describeForm(schema)}; got the text ${text}.`;
+    const message = `must be ${describeWanted(schema)}; got the text ${text}.`;
     problems.push({ field, code: 'invalid_type', message });
     return value;
   }

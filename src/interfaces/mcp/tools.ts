@@ -1,11 +1,11 @@
 import type { RawInput } from '../../kit/operation/input.ts';
 import { listTypes, type SchemaNode } from '../../kit/operation/json-schema.ts';
-import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
+import { isChange, type Operation, type PreparedOperation, takesKey } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { findNearestName } from '../../kit/values/nearest-name.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';
-import { factsFor, type Inputs, isChange, listInputs } from './inputs.ts';
+import { factsFor, type Inputs, listInputs } from './inputs.ts';
 import { parseTexts } from './text-arguments.ts';
 
 interface Annotations {
@@ -122,7 +122,7 @@ function readArguments(operation: Operation, { places, schemas }: Inputs, args: 
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name);
     if (place === 'body') body[name] = parseTexts(value, schemas[name] ?? {}, name, problems);
-    else if ((isChange(operation) || operation.isPriced) && name === 'idempotency_key') continue;
+    else if ((takesKey(operation) || operation.isPriced) && name === 'idempotency_key') continue;
     else if (isChange(operation) && name === 'mode') raw.query.mode = String(value);
     else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
     else if (value !== null) {

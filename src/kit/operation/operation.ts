@@ -263,6 +263,12 @@ type Sent<Read, Becomes> = {
     : Read[Name];
 };
 
+/** A search whose criteria are a body changes nothing, although it is a POST. */
+export const isChange = ({ method, hints }: Operation) => method !== 'GET' && !hints.readOnly;
+
+/** A repeat under the same key makes no second change, and starts no second job. */
+export const takesKey = (operation: Operation) => isChange(operation) || operation.later !== undefined;
+
 /** The types of an operation for a typed client. `types` has no value at run time. */
 export interface Typed<
   I extends string,

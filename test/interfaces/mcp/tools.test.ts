@@ -216,6 +216,20 @@ test('A change under one idempotency_key is made once', async () => {
   await client.close();
 });
 
+test('Only tools that change something list mode and take it; a job that is started by a read takes idempotency_key', async () => {
+  const client = await connectAgent(app.url, key, `/mcp?tools=${forAgents.map(({ id }) => id).join(',')}`);
+  const { tools } = await client.listTools();
+  const isPlannable = ({ inputSchema }: (typeof tools)[number]) => 'mode' in (inputSchema.properties ?? {});
+  const plannable = tools.filter(isPlannable).map(({ name }) => name);
+  const changes = forAgents.filter(({ method, hints }) => method !== 'GET' && !hints.readOnly).map(({ id }) => id);
+  expect(plannable.toSorted()).toEqual(changes.toSorted());
+  const refused = errorOf(await client.callTool({ name: 'simulate_rules', arguments: { mode: 'plan' } }));
+  expect(refused.details).toMatchObject([{ field: 'mode', code: 'unknown' }]);
+  const keyed = tools.find(({ name }) => name === 'simulate_rules')?.inputSchema.properties;
+  expect(keyed).toHaveProperty('idempotency_key');
+  await client.close();
+});
+
 test('An unknown argument is refused before anything is charged, with the likely name', async () => {
   const client = await connectAgent(app.url, await brand.key('data'));
   const refusal = errorOf(await client.callTool({ name: 'search_creators', arguments: { folower_min: 10 } }));
@@ -338,6 +352,11 @@ test('A text that is not JSON where a list or an object belongs is refused with 
   expect(wrong.body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'compensation' }] });
   expect(wrong.body.error).toContain('must be of the form {');
   expect(wrong.body.error).toContain('got the text "ten percent"');
+  const number = await callRaw('create_campaign', {
+    name: 'Wrong',
+    compensation: { type: 'commission', amount: 'ten' },
+  });
+  expect(number.body.error).toBe('compensation.amount: must be a number; got the text "ten".');
   const whole = await post(
     { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'create_campaign', arguments: 'name: X' } },
     { accept: 'application/json' },

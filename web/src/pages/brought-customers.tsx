@@ -168,6 +168,7 @@ export function BroughtCustomers() {
     link_id: get('link_id'),
     subscription_id: get('subscription_id'),
     origin: findChoice(get('origin'), ORIGINS),
+    by_upgrade: get('by_upgrade') === 'true' ? true : undefined,
     sort: sortIn(get),
   };
   const list = useRows('list_customers', query);
@@ -181,7 +182,9 @@ export function BroughtCustomers() {
           second={
             <>
               {words(COVERS[one.covers])}
-              <span className="narrow">{one.creator_name ?? one.creator_email}</span>
+              <span className="narrow">
+                {one.creator_name ?? one.creator_email}, {STATE_WORDS[one.state].toLowerCase()}
+              </span>
             </>
           }
         >
@@ -190,7 +193,7 @@ export function BroughtCustomers() {
       ),
     },
     { head: 'Creator', cell: (one) => <CreatorName of={one} />, isWide: true },
-    { head: 'Status', cell: ({ state }) => <State of={state} /> },
+    { head: 'Status', cell: ({ state }) => <State of={state} />, isWide: true },
     { head: 'Payments', cell: ({ payments }) => paymentsText(payments), isNumber: true, isWide: true },
     { head: 'Commission', cell: earnedText, isNumber: true },
     { head: 'Until', cell: ({ until }) => (until === null ? 'Without an end' : day(until)), isWide: true },
@@ -207,6 +210,7 @@ export function BroughtCustomers() {
             kind: 'select',
             options: ORIGINS.map((origin) => [origin, ORIGIN_WORDS[origin]]),
           },
+          { name: 'by_upgrade', label: 'Recorded by', kind: 'select', options: [['true', 'The upgrade']] },
         ]}
       />
       <Table

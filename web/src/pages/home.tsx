@@ -5,6 +5,7 @@ import { useMay } from '../call/may.ts';
 import { useCall } from '../call/use.ts';
 import { ago, money, number, versus } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { useFirstSteps } from './first-steps.tsx';
 import { SalesTrend, useTrend } from './sales-trend.tsx';
 
@@ -57,6 +58,8 @@ function Decisions({ of, counted, isReady }: DecisionsProps) {
 }
 
 const REFETCH = { refetchMs: 30_000 };
+/** The page tells of the customers whom an upgrade recorded for so many days. */
+const NEWS_DAYS = 30;
 const TREND = { days: 30, granularity: 'day' } as const;
 
 /** A store that was not swept is silent also when it sells nothing. */
@@ -81,6 +84,9 @@ export function Home() {
     { query: { state: 'open', limit: 1 } },
     { ...REFETCH, enabled: mayErase },
   );
+  const upgraded = useCall('list_customers', {
+    query: { by_upgrade: true, created_after: toUtcDay(Date.now() - NEWS_DAYS * DAY_MS), limit: 1 },
+  });
   const due = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
   const { now: figures, was } = useTrend(TREND);
   const broken = stores.data?.data.filter(needsAttention);
@@ -175,6 +181,18 @@ export function Home() {
               text: ['payout to settle', 'payouts to settle'],
               link: (content) => (
                 <Link to="/payouts" search={{ settled: 'false' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: upgraded.data?.pagination.total ?? 0,
+              text: [
+                'customer of earlier orders, whose renewals pay their creator from now on',
+                'customers of earlier orders, whose renewals pay their creators from now on',
+              ],
+              link: (content) => (
+                <Link to="/customers" search={{ view: 'each', by_upgrade: 'true' }}>
                   {content}
                 </Link>
               ),

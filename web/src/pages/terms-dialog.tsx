@@ -79,11 +79,11 @@ function Versions({ of }: { of: TermsPlace }) {
         {data?.data.map(({ id, summary, by, created_at, replaced_at }) => (
           <li key={id}>
             {summary}
-            <span className="second muted">
+            <div className="second muted">
               {[`Since ${time(created_at)}`, by && `by ${by}`, replaced_at && `until ${time(replaced_at)}`]
                 .filter(Boolean)
                 .join(', ')}
-            </span>
+            </div>
           </li>
         ))}
       </ul>

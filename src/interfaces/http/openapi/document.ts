@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic.shapes.ts';
 import { mayBeBare } from '../../../kit/operation/input.ts';
 import { idExample, idInPath, makeExample, type SchemaNode, toJsonSchema } from '../../../kit/operation/json-schema.ts';
-import { FOUND_STATUS, LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
+import {
+  FOUND_STATUS,
+  isChange,
+  LATER_STATUS,
+  type Operation,
+  PLANNED_STATUS,
+  takesKey,
+} from '../../../kit/operation/operation.ts';
 import { Planned } from '../../../kit/operation/plans.ts';
 import type { Variant } from '../../../kit/outbox/events.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../../kit/values/errors.ts';
@@ -89,12 +96,6 @@ const HEADERS = {
   'X-Request-Id': { description: 'Identifies this request in errors and logs.', schema: { type: 'string' } },
 };
 const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
-
-/** A search whose criteria are a body changes nothing, although it is a POST. */
-const isChange = ({ method, hints }: Operation) => method !== 'GET' && !hints.readOnly;
-
-/** A repeat under the same Idempotency-Key makes no second change, and starts no second job. */
-const takesKey = (operation: Operation) => isChange(operation) || operation.later !== undefined;
 
 /** The older API has no plans: its clients expect one kind of response to a change. A job is made, or it is not. */
 const canBePlanned = ({ operation, variant }: Collected) =>
