@@ -8,7 +8,7 @@ import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { type ModelOrder, type ModelRule, type ModelTerms, TermsModel } from './oracle/terms-model.ts';
 import { openStories } from './terms-story.ts';
 
-const BRANDS = randomRuns(1);
+const BRANDS = randomRuns(2);
 const STEPS = 130;
 const YEAR_MS = 365 * 86_400_000;
 const SKUS = ['TEA', 'MILK', 'OATS'];

@@ -11,10 +11,3 @@ export const testSeed = Number(process.env.TEST_SEED);
  */
 export const randomRuns = (few: number, many = few): number =>
   Number(process.env.RANDOM_RUNS || (process.env.TEST_LENGTH === 'long' ? many : few));
-
-/**
- * The part of fixed cases that a run takes; the seed decides which, so that runs in turn have all of them. `EVERY_CASE=1`
- * takes all at once.
- */
-export const inTurn = <T>(cases: readonly T[], parts: number): T[] =>
-  cases.filter((_, place) => process.env.EVERY_CASE === '1' || place % parts === testSeed % parts);
