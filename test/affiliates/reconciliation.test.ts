@@ -106,10 +106,11 @@ describe('A comparison with the export of a store', () => {
     expect(found).toEqual(['amount 13', 'cancelled_but_paid 13', 'refunded_but_paid 12', 'unread 14']);
     expect(job.result).toMatchObject({ matched: 1, unread: 1 });
 
-    const own = 'Bestellung,Ware\n11,1234.50\n12,1234.50\n13,1234.50\n';
+    const own = 'Bestellung,Ware,Farbe\n11,1234.50,rot\n12,1234.50,rot\n13,1234.50,rot\n';
     const columns = JSON.stringify({ order_id: 'Bestellung', amount: 'Ware' });
     const named = await reconcileFile(app, key, own, { columns });
-    expect((await run(key, named.body.data.id)).job.result).toMatchObject({ matched: 3, amount: 0 });
+    const { result } = (await run(key, named.body.data.id)).job;
+    expect(result).toMatchObject({ matched: 3, amount: 0, not_compared: ['Farbe'] });
   });
 
   it('takes a column that is called as the answer calls it, such as `amount`', async () => {

@@ -4,6 +4,7 @@ import { listSubscriptions } from '../../src/platform/brands/brands.ts';
 import { startExport } from '../harness/analytics/exporting.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { S3_BUCKET, S3_KEY, S3_SECRET, startS3 } from '../harness/kit/s3.ts';
+import { sendImport } from '../harness/platform/importing.ts';
 import { signIn } from '../harness/platform/session.ts';
 import { file, upload } from '../harness/platform/uploading.ts';
 import { runCli } from '../harness/process/cli.ts';
@@ -80,7 +81,7 @@ describe('the commands of an operator', () => {
     await s3.close();
   });
 
-  it('limit the bytes of the files of a brand', async () => {
+  it('limit the bytes of the files of a brand, among them those of imports', async () => {
     const other = await makeBrand(app.context);
     const otherKey = await other.key('brand');
     const { db } = app.context.postgres;
@@ -93,6 +94,11 @@ describe('the commands of an operator', () => {
     await db.updateTable('brands').set({ maxStorageBytes: 1 }).where('id', '=', other.id).execute();
     const refused = await upload(app, otherKey, file('two words', 'words.txt'));
     expect([refused.status, refused.body.code, refused.body.limit]).toEqual([403, 'STORAGE_LIMIT_REACHED', 1]);
+    const roster = 'email\nrobin@mail.example\n';
+    await db.updateTable('brands').set({ maxStorageBytes: 40 }).where('id', '=', other.id).execute();
+    expect((await sendImport(app, otherKey, 'roster', roster)).status).toBe(202);
+    const more = await sendImport(app, otherKey, 'roster', `${roster}sam@mail.example\n`);
+    expect([more.status, more.body.code, more.body.current]).toEqual([403, 'STORAGE_LIMIT_REACHED', 9 + roster.length]);
     await cli('plan', 'set', '--brand', other.id, '--storage-gb', '0');
     expect((await upload(app, otherKey, file('two words', 'words.txt'))).status).toBe(201);
     expect((await send(`${app.url}/v1/assets`, otherKey, 'GET')).body.pagination.total).toBe(2);

@@ -5,7 +5,7 @@ import { wrongState } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { cancelJob, getKind, jobs, toAuditValues, toJob } from './jobs.ts';
-import { expireJobFiles, runTurns } from './turns.ts';
+import { expireJobFiles, runDeliveries, runTurns } from './turns.ts';
 
 const status = z
   .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
@@ -152,5 +152,5 @@ export const jobsNoun = noun({
   tag: { name: 'Jobs', about: 'Work that takes longer than a call, its progress and its files.' },
   ids: { jobs: 'job' },
   operations: jobOperations,
-  jobs: [expireJobFiles, runTurns],
+  jobs: [expireJobFiles, runTurns, runDeliveries],
 });

@@ -64,8 +64,8 @@ export async function hasOpenJob(db: Db, brandId: string, scheduleId: string): P
   return job !== undefined;
 }
 
-/** The name of the work on jobs. */
-export const JOB_TURNS = 'sweep-jobs';
+/** The names of the work on jobs: on most, and on exports into brands' own buckets. */
+export const JOB_TURNS = ['sweep-jobs', 'sweep-deliveries'] as const;
 
 /** A job whose turn this process has claimed. */
 export type ClaimedJob = JobRow & { claim: string };
@@ -131,7 +131,7 @@ export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise
 
 /** Cancels a job that has not ended: its turn is aborted, and its files expire now. */
 export async function cancelJob(db: Db, brandId: string, id: string, now: Date): Promise<JobRow | undefined> {
-  await endClaim(db, JOB_TURNS, id);
+  for (const work of JOB_TURNS) await endClaim(db, work, id);
   return await db
     .updateTable('jobs')
     .set({ status: 'cancelled', endedAt: now, updatedAt: now, filesEndAt: now, seenRows: null })

@@ -12,7 +12,7 @@ import {
   endTurn,
   getKind,
   insertFile,
-  JOB_TURNS,
+  type JOB_TURNS,
   JobFailure,
   type JobKind,
   type JobRow,
@@ -128,16 +128,18 @@ async function removeUnsaved({ postgres, files }: Context, job: ClaimedJob, outc
   await files.remove(fileKey).catch(ignoreFailure('the file ends with its job'));
 }
 
+const toTurns = (name: (typeof JOB_TURNS)[number], asksFor: string, due: typeof selectDueJobs) =>
+  claimedWork({ name, everyMs: 1_000, asksFor, places: 8, due, doing: 'running a job', run: runTurn });
+
 /** Runs jobs turn by turn. */
-export const runTurns = claimedWork({
-  name: JOB_TURNS,
-  everyMs: 1_000,
-  asksFor: 'jobs that have a turn',
-  places: 8,
-  due: selectDueJobs,
-  doing: 'running a job',
-  run: runTurn,
-});
+export const runTurns = toTurns('sweep-jobs', 'jobs that have a turn', (db, now) =>
+  selectDueJobs(db, now).where('job.scheduleId', 'is', null),
+);
+
+/** Exports into brands' own buckets have places of their own, so that buckets that hang hold up no other job. */
+export const runDeliveries = toTurns('sweep-deliveries', 'exports into brands’ buckets that have a turn', (db, now) =>
+  selectDueJobs(db, now).where('job.scheduleId', 'is not', null),
+);
 
 /** Removes the files of jobs that ended 7 days ago, failed or were cancelled. */
 export async function removeEndedFiles({ postgres, files, clock }: Context): Promise<void> {

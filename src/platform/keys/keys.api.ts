@@ -9,6 +9,7 @@ import { createdAt, idField } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listSubscriptions } from '../brands/brands.ts';
+import { assertFresh } from '../people/sessions.ts';
 import { alertAboutCredits, keyMails } from './credit-alerts.ts';
 import {
   type ApiKeyRow,
@@ -132,9 +133,10 @@ const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       body: ApiKeyCreate,
       response: ApiKeyMade,
       status: 201,
-      errors: ['CONFLICT'],
+      errors: ['CONFLICT', 'SIGN_IN_AGAIN'],
       sealsAnswer: true,
-      apply: async (work, { body }) => {
+      apply: async (work, { body, caller }) => {
+        await assertFresh(work, caller);
         const { key, ...row } = await createApiKey(work, body, checkForcedFilters);
         return { data: { ...toApiKey(row, work.now), key } };
       },
@@ -169,10 +171,11 @@ const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       body: ApiKeyRotate,
       response: ApiKeyMade,
       status: 201,
-      errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+      errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'SIGN_IN_AGAIN'],
       hints: { destructive: true },
       sealsAnswer: true,
-      apply: async (work, { params, body }) => {
+      apply: async (work, { params, body, caller }) => {
+        await assertFresh(work, caller);
         const { key, ...row } = await rotateApiKey(work, params.id, body.overlap_hours);
         return { data: { ...toApiKey(row, work.now), key } };
       },

@@ -139,7 +139,7 @@ const passkeyOperations = [
     hints: OWN_HINTS,
     lookUp: getApiUrl,
     apply: async (work, { caller, body }, apiUrl) => {
-      await assertFresh(work.db, work.brandId, caller.keyId, work.now);
+      await assertFresh(work, caller);
       return { data: await beginPasskey(work, requirePerson(caller), body.origin, apiUrl) };
     },
   }),

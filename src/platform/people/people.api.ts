@@ -18,6 +18,7 @@ import {
   people,
   removePerson,
 } from './people.ts';
+import { assertFresh } from './sessions.ts';
 
 const ROLES = ['owner', 'manager', 'viewer'] as const;
 const Role = z
@@ -83,9 +84,10 @@ const invitePerson = write({
   body: PersonCreate,
   response: PersonInvited,
   status: 201,
-  errors: ['CONFLICT'],
+  errors: ['CONFLICT', 'SIGN_IN_AGAIN'],
   sealsAnswer: true,
   apply: async (work, { body, caller }) => {
+    await assertFresh(work, caller);
     const { name, email } = requirePerson(caller);
     const { row, path } = await createInvitation(work, body, name ?? email);
     return { data: { ...toPerson(row), sign_in_path: path } };
@@ -133,11 +135,12 @@ const peopleOperations = [
     params: Id,
     body: PersonPatch,
     response: PersonAnswer,
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['NOT_FOUND', 'CONFLICT', 'SIGN_IN_AGAIN'],
     hints: { idempotent: true },
-    apply: async (work, { params, body, caller }) => ({
-      data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)),
-    }),
+    apply: async (work, { params, body, caller }) => {
+      if (body.role !== undefined) await assertFresh(work, caller);
+      return { data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)) };
+    },
     afterwards: (context, { caller }) => refreshAccess(toAccessEngines(context), [caller.subscription.id]),
   }),
   write({
@@ -153,11 +156,12 @@ const peopleOperations = [
     ownersOnly: true,
     params: Id,
     response: PersonAnswer,
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['NOT_FOUND', 'CONFLICT', 'SIGN_IN_AGAIN'],
     hints: { destructive: true },
-    apply: async (work, { params, caller }) => ({
-      data: toPerson(await removePerson(work, caller.subscription.id, params.id)),
-    }),
+    apply: async (work, { params, caller }) => {
+      await assertFresh(work, caller);
+      return { data: toPerson(await removePerson(work, caller.subscription.id, params.id)) };
+    },
     afterwards: (context, { caller }) => refreshAccess(toAccessEngines(context), [caller.subscription.id]),
   }),
 ] as const;

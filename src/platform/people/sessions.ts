@@ -1,8 +1,10 @@
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
 import type { PageLinks } from '../../kit/access/page-tokens.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
@@ -150,12 +152,19 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
 /** So long after signing in may a session make what outlives it. */
 const FRESH_MS = 15 * MINUTE_MS;
 
-/** Whoever took a session must not make a passkey of it, which would stay when its person signs out everywhere. */
-export async function assertFresh(db: Db, brandId: string, keyId: string, now: Date): Promise<void> {
+/**
+ * Refuses a session that began a while ago: whoever took it must not make a passkey, a key or a webhook of it, nor invite
+ * or remove people, which would stay when its person signs out everywhere. Keys and agents may go on.
+ */
+export async function assertFresh(
+  { db, brandId, now }: Work,
+  { kind, keyId }: Pick<Caller, 'kind' | 'keyId'>,
+): Promise<void> {
+  if (kind !== 'session') return;
   const since = new Date(now.getTime() - FRESH_MS);
   const own = db.selectFrom('apiKeys').select('id').where('brandId', '=', brandId).where('id', '=', keyId);
   if (await isFound(own.where('createdAt', '>', since))) return;
-  const message = `You signed in more than ${FRESH_MS / MINUTE_MS} minutes ago. Sign out and in again, then add the passkey.`;
+  const message = `You signed in more than ${FRESH_MS / MINUTE_MS} minutes ago. Sign out and in again, then repeat this.`;
   throw new ApiError('SIGN_IN_AGAIN', message);
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { act, get, list, patch, write } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { change, nothing } from '../../kit/operation/operation.ts';
+import { assertFresh } from '../people/sessions.ts';
 import { webhookDeliveryOperations } from './deliveries.api.ts';
 import { parseEventNames } from './event-catalogue.ts';
 import { forgetOldDeliveries, webhookConsumer } from './fan-out.ts';
@@ -42,7 +43,7 @@ const CREATE_WEBHOOK = {
   query: nothing,
   sealsAnswer: true,
   status: 201,
-  errors: ['WEBHOOK_LIMIT_REACHED'],
+  errors: ['WEBHOOK_LIMIT_REACHED', 'SIGN_IN_AGAIN'],
   hints: { readOnly: false, idempotent: false, destructive: false, dataOut: true },
 } as const;
 
@@ -60,7 +61,8 @@ export const createOlderWebhook = change({
     await assertPublic(body.url, config.outboundAllow);
     return secrets;
   },
-  apply: async (work, { body: { url, events, secret: own, description = null } }, secrets) => {
+  apply: async (work, { caller, body: { url, events, secret: own, description = null } }, secrets) => {
+    await assertFresh(work, caller);
     const input = { variant: 'legacy' as const, url, events, description, secret: own };
     const { row, secret } = await createSubscription(work, secrets, input);
     return { data: { ...toWebhook(row), secret } };
@@ -89,7 +91,8 @@ const webhookOperations = [
       await assertPublic(body.url, config.outboundAllow);
       return secrets;
     },
-    apply: async (work, { body: { url, events, description = null } }, secrets) => {
+    apply: async (work, { caller, body: { url, events, description = null } }, secrets) => {
+      await assertFresh(work, caller);
       const { row, secret } = await createSubscription(work, secrets, { variant: 'current', url, events, description });
       return { data: { ...toWebhook(row), secret } };
     },
@@ -119,10 +122,11 @@ const webhookOperations = [
     },
     body: WebhookPatch,
     item: Webhook,
-    errors: ['NOT_FOUND'],
+    errors: ['NOT_FOUND', 'SIGN_IN_AGAIN'],
     hints: { dataOut: true },
     lookUp: async ({ config }, { body }) => await assertPublic(body.url, config.outboundAllow),
-    apply: async (work, { params, body }) => {
+    apply: async (work, { caller, params, body }) => {
+      if (body.url !== undefined) await assertFresh(work, caller);
       const { id } = await patchSubscription(work, params.id, body);
       return toWebhook(await getWebhook(work.db, work.brandId, id));
     },
@@ -160,10 +164,13 @@ const webhookOperations = [
     body: WebhookRotate,
     item: WebhookRotated,
     sealsAnswer: true,
-    errors: ['NOT_FOUND', 'CONFLICT'],
+    errors: ['NOT_FOUND', 'CONFLICT', 'SIGN_IN_AGAIN'],
     hints: { destructive: true },
     lookUp: async ({ secrets }) => secrets,
-    apply: async (work, { params, body }, secrets) => await rotateSecret(work, secrets, params.id, body),
+    apply: async (work, { caller, params, body }, secrets) => {
+      await assertFresh(work, caller);
+      return await rotateSecret(work, secrets, params.id, body);
+    },
   }),
 ] as const;
 

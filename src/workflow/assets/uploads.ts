@@ -128,12 +128,14 @@ async function assertStorage(db: Db, brandId: string, sizeBytes: number): Promis
   throw new ApiError('STORAGE_LIMIT_REACHED', message, { facts: { limit, current } });
 }
 
-/** The bytes of all files of a brand. */
+/** The bytes of all files of a brand: its assets, and the files of imports as long as they are kept. */
 export async function sumStorage(db: Db, brandId: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
-    select coalesce(sum(size_bytes), 0)::float8 as bytes from assets where brand_id = ${brandId} and purged_at is null`.execute(
-    db,
-  );
+    select coalesce(sum(size_bytes), 0)::float8 as bytes from (
+      select size_bytes from assets where brand_id = ${brandId} and purged_at is null
+      union all
+      select size_bytes from imports where brand_id = ${brandId} and storage_key is not null
+    ) as file`.execute(db);
   return rows[0]?.bytes ?? 0;
 }
 

@@ -7,7 +7,7 @@ import { NO_UTM } from '../../../src/interfaces/links-host/utm.ts';
 import { insertOnce } from '../../../src/kit/engines/clickhouse/insert.ts';
 import type { Context } from '../../../src/kit/operation/context.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
-import { runTurns } from '../../../src/platform/jobs/turns.ts';
+import { runDeliveries, runTurns } from '../../../src/platform/jobs/turns.ts';
 import { type Answer, send, type TestApp, unique } from '../app.ts';
 import { here } from '../platform/uploading.ts';
 
@@ -30,8 +30,9 @@ export async function jobOf({ url }: TestApp, key: string, id: string): Promise<
 
 /** Does everything that is due, as a worker would; or so many turns, one after the other. Returns the turns. */
 export async function runJobs({ context }: TestApp, most?: number): Promise<number> {
-  if (most === undefined) return await runTurns.run(context);
-  for (let turns = 0; ; turns += 1) if (turns >= most || (await runTurns.run(context, 1)) === 0) return turns;
+  const next = async () => (await runTurns.run(context, 1)) || (await runDeliveries.run(context, 1));
+  if (most === undefined) return (await runTurns.run(context)) + (await runDeliveries.run(context));
+  for (let turns = 0; ; turns += 1) if (turns >= most || (await next()) === 0) return turns;
 }
 
 /** So many clicks of a brand, each recorded a second after it happened. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { mailsOf } from '../../harness/kit/mail.ts';
 import { newPasskey } from '../../harness/platform/authenticator.ts';
 import { type SignedIn, signIn } from '../../harness/platform/session.ts';
@@ -86,6 +86,41 @@ describe('a session', () => {
       const { status, body } = await taken.send('POST', '/v1/passkeys/challenge', { origin });
       expect([status, body.code]).toEqual([403, 'SIGN_IN_AGAIN']);
       await make(await signIn(app, own.id), 'localhost', origin);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('makes no key and no webhook, and invites, promotes and removes nobody later than that; keys of the brand still do', async () => {
+    const clock = { aheadMs: 0, now: () => new Date(Date.now() + clock.aheadMs) };
+    const app = await startApp({ clock });
+    try {
+      const own = await makeBrand(app.context);
+      const [taken, brandKey] = [await signIn(app, own.id), await own.key('brand')];
+      const key = (await taken.send('POST', '/v1/keys', { name: 'shop', type: 'brand' })).body.data;
+      const hook = { url: 'https://hooks.example/in', events: ['payout.created'] };
+      const webhook = (await taken.send('POST', '/v1/webhooks', hook)).body.data;
+      const robin = { email: 'robin@mail.example', role: 'viewer' };
+      const person = (await taken.send('POST', '/v1/people', robin)).body.data;
+      clock.aheadMs = 15 * 60_000;
+      const calls = [
+        ['POST', '/v1/keys', { name: 'mine', type: 'brand' }],
+        ['POST', `/v1/keys/${key.id}/rotate`, { overlap_hours: 1 }],
+        ['POST', '/v1/webhooks', hook],
+        ['PATCH', `/v1/webhooks/${webhook.id}`, { url: 'https://thief.example/in' }],
+        ['POST', `/v1/webhooks/${webhook.id}/rotate-secret`, {}],
+        ['POST', '/v1/people', { email: 'thief@mail.example', role: 'owner' }],
+        ['PATCH', `/v1/people/${person.id}`, { role: 'owner' }],
+        ['DELETE', `/v1/people/${person.id}`, undefined],
+      ] as const;
+      for (const [method, path, body] of calls) {
+        const refused = await taken.send(method, path, body);
+        expect([path, refused.status, refused.body.code]).toEqual([path, 403, 'SIGN_IN_AGAIN']);
+      }
+      expect((await taken.send('PATCH', `/v1/people/${person.id}`, { name: 'Robin' })).status).toBe(200);
+      expect((await send(`${app.url}/v1/webhooks`, brandKey, 'POST', hook)).status).toBe(201);
+      const again = await signIn(app, own.id);
+      expect((await again.send('DELETE', `/v1/people/${person.id}`)).status).toBe(200);
     } finally {
       await app.close();
     }
