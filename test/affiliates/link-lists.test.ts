@@ -74,6 +74,21 @@ describe.each(['/v1/affiliates', LINKS])('%s', (path) => {
     expect((await desk.get(`${path}?creator_email=ana`)).status).toBe(422);
   });
 
+  it.each(['clicks', 'conversions', 'revenue'])(
+    'has the largest first by %s, on pages and in the file',
+    async (sort) => {
+      const { body } = await desk.get(`${path}?sort=${sort}`);
+      const idsOn = (items: { id: string }[]) => items.map(({ id }) => id);
+      expect([idsOn(body.data), body.pagination.total]).toEqual([ids, 3]);
+      const pages = await Promise.all(ids.map((_, i) => desk.get(`${path}?sort=${sort}&limit=1&page=${i + 1}`)));
+      expect(pages.flatMap(({ body: page }) => idsOn(page.data))).toEqual(ids);
+      const narrowed = await desk.get(`${path}?sort=${sort}&creator_email=${creator_email}&limit=1`);
+      expect([idsOn(narrowed.body.data), narrowed.body.pagination.total]).toEqual([ids.slice(0, 1), 2]);
+      const lines = (await desk.get(`${path}?sort=${sort}`, 'text/csv')).body.trim().split('\n').slice(1);
+      expect(ids.map((id) => lines.findIndex((line: string) => line.includes(id)))).toEqual([0, 1, 2]);
+    },
+  );
+
   it('is CSV on request: the fields of an item but terms as a sentence, every row with its figures', async () => {
     const item = (await desk.get(path)).body.data[2];
     const { status, body } = await desk.get(`${path}?sort=oldest&limit=1`, 'text/csv');

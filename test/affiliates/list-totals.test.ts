@@ -93,6 +93,7 @@ describe('a sort by a figure', () => {
     ['/v1/commissions', 'amount'],
     ['/v1/commissions', 'commission'],
     ['/v1/orders', 'amount'],
+    ['/v1/orders', 'commission'],
     ['/v1/payouts', 'amount'],
     ['/v1/past-commissions', 'amount'],
   ])('puts the largest of %s first by %s, on pages and in the file', async (path, sort) => {

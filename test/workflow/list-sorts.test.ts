@@ -5,7 +5,7 @@ import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 let app: TestApp;
 let key: string;
 
-/** Creators 0 to 5 with followings on either platform or none, their posts, and campaigns with 0 to 5 applications. */
+/** Creators 0 to 5 with followings and earnings or none, their posts, and campaigns with 0 to 5 applications, half of them completed. */
 beforeAll(async () => {
   app = await startApp();
   const brand = await makeBrand(app.context);
@@ -22,11 +22,19 @@ beforeAll(async () => {
   await sql`insert into roster_entries (id, brand_id, creator_id, status, added_at)
     select ${id('rst')}, ${brand.id}, ${id('crt')}, 'active', ${at} from ${rows}`.execute(db);
   await sql`insert into campaigns (id, brand_id, title, status, created_at)
-    select ${id('cmp')}, ${brand.id}, 'Campaign ' || n, 'active', ${at} from ${rows}`.execute(db);
+    select ${id('cmp')}, ${brand.id}, 'Campaign ' || n, case n % 2 when 1 then 'completed' else 'active' end, ${at} from ${rows}`.execute(
+    db,
+  );
   await sql`insert into applications (id, brand_id, campaign_id, creator_id, creator_email, status, applied_at)
     select ${id('app')} || '_' || m, ${brand.id}, ${id('cmp')}, ${`crt_${brand.id}_`} || m, 'c' || m || '@example.com',
       case when m % 2 = 0 then 'accepted' else 'pending' end, ${at}
     from ${rows}, generate_series(0, 5) m where m < n * 5 % 6`.execute(db);
+  await sql`insert into commissions (id, brand_id, creator_id, source, currency, amount_minor, commission_minor,
+      commission_rate_ppm, hold_days, status, fraud_flags, occurred_at, synced_at, created_at)
+    select ${id('com')} || currency || status, ${brand.id}, ${id('crt')}, 'manual', currency, 0, n * 7 % 5 * 100 * worth, 0, 0,
+      status, '[]', ${at}, ${at}, ${at}
+    from ${rows}, lateral (values ('USD', 'paid', 1), ('USD', 'pending', n * 90), ('EUR', 'paid', n * 70)) as kind (currency, status, worth)
+    where n < 4`.execute(db);
   await sql`insert into content (id, brand_id, url, canonical_key, platform, creator_id, views, likes, comments, status, tracked_at)
     select ${id('cnt')}, ${brand.id}, 'https://www.instagram.com/p/' || n, ${id('key')}, 'photo_app', ${id('crt')},
       case when n <> 3 then n * 5 % 6 end, case when n <> 4 then n * 7 % 6 end, n % 3, 'tracking', ${at} from ${rows}`.execute(
@@ -47,11 +55,14 @@ it.each([
     'followers',
     ({ ig_followers: one, tt_followers: other }: Item) => Math.max(Number(one ?? -1), Number(other ?? -1)),
   ],
+  ['roster', 'paid', ({ total_earned: paid }: Item) => Number(paid)],
+  ['roster', 'campaigns', ({ campaigns_completed: count }: Item) => Number(count)],
   ['campaigns', 'applications', ({ applicant_count: count }: Item) => Number(count)],
   ['campaigns', 'accepted', ({ hired_count: count }: Item) => Number(count)],
   ['content', 'views', metric('views')],
   ['content', 'likes', metric('likes')],
   ['content', 'comments', metric('comments')],
+  ['content', 'engagement', metric('engagement_rate')],
 ] as const)(
   'the list of %s sorted by %s has the largest first and the unknown last, on pages and in the file',
   async (list, sort, read) => {

@@ -1,6 +1,9 @@
 import type { CurrencyFigures, LinkFigures } from '../../analytics/figures/sums.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import { type LinkSummary, NOTHING } from './links.shapes.ts';
+import type { LinkSummary } from './links.shapes.ts';
+
+/** Figures of a new link. */
+export const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
 
 const toTotals = ({ currency, clicks, conversions, revenueMinor, commissionMinor }: CurrencyFigures) => ({
   total_revenue: fromMinor(revenueMinor, currency),

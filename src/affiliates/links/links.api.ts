@@ -1,14 +1,23 @@
 import { z } from 'zod';
 import { withFreshness, withFreshRows } from '../../analytics/figures/freshness.ts';
 import { FRESHNESS, type LinkFigures } from '../../analytics/figures/sums.ts';
-import { listLinkFigures, sumBrand, sumLinkSpan, sumLinks } from '../../analytics/figures/totals.ts';
+import {
+  listLinkFigures,
+  listLinkRanks,
+  type RankedFigure,
+  sumBrand,
+  sumLinkSpan,
+  sumLinks,
+} from '../../analytics/figures/totals.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { act, create, patch, read, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import type { Call } from '../../kit/operation/operation.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { toPage, toPagination } from '../../kit/values/page.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
+import { type Page, toPage, toPagination } from '../../kit/values/page.ts';
 import { mapInBatches } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listBudgets } from '../../workflow/terms/budgets.ts';
@@ -17,6 +26,7 @@ import { getLinkTerms } from '../terms/effective.ts';
 import { bulkCodeOperations } from './bulk-codes.api.ts';
 import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
 import { createLink, loadStore } from './create-link.ts';
+import { findSortFigure } from './link-sorts.ts';
 import { sumFigures, toSummary } from './link-sums.ts';
 import { linkMails } from './links.mails.ts';
 import {
@@ -32,7 +42,7 @@ import {
   RotatedLink,
   toLink,
 } from './links.shapes.ts';
-import { findSpan, getLink, type ListedLink, links } from './links.ts';
+import { findSpan, getLink, type ListedLink, links, listIdsByFigure, listLinksByIds } from './links.ts';
 
 const tag = 'Affiliates';
 
@@ -79,17 +89,52 @@ async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: s
   );
 }
 
+/** Reads the ids of matching links that are sorted by a figure, which ClickHouse has. */
+async function listSortedIds(
+  { postgres, clickhouse }: Context,
+  brandId: string,
+  { query, figure }: { query: LinkFilter; figure: RankedFigure },
+  part: { offset: number; limit: number },
+): Promise<string[]> {
+  const ranks = await listLinkRanks(clickhouse, brandId, figure);
+  return await listIdsByFigure(postgres.db, brandId, query, ranks, part);
+}
+
+async function readPage(context: Context, brandId: string, query: LinkFilter, page: Page) {
+  const { db } = context.postgres;
+  const figure = findSortFigure(query.sort);
+  if (figure === undefined) return await links.list(db, brandId, query, page);
+  const total = await countRows(links.found(db, brandId, query).select(COUNT));
+  const ids = await listSortedIds(context, brandId, { query, figure }, page);
+  return { rows: await listLinksByIds(db, brandId, ids), total };
+}
+
 async function listPage(context: Context, brandId: string, query: LinkFilter) {
   const page = toPage(query);
-  const { rows, total } = await links.list(context.postgres.db, brandId, query, page);
+  const { rows, total } = await readPage(context, brandId, query, page);
   return { data: await withFigures(context, brandId)(rows), pagination: toPagination(page, total) };
+}
+
+const ROWS_AT_ONCE = 1_000;
+/** More links than any brand has. */
+const ALL = { offset: 0, limit: 100_000_000 };
+
+async function* eachLink(context: Context, brandId: string, query: LinkFilter): AsyncGenerator<ListedLink> {
+  const { db, exports } = context.postgres;
+  const figure = findSortFigure(query.sort);
+  if (figure === undefined) {
+    yield* links.each(exports, brandId, query);
+    return;
+  }
+  const ids = await listSortedIds(context, brandId, { query, figure }, ALL);
+  for (const some of toChunks(ids, ROWS_AT_ONCE)) yield* await listLinksByIds(db, brandId, some);
 }
 
 const csvAs = (item: z.ZodObject) => ({
   item,
   rows: (context: Context, call: Call<object, LinkFilter, object>) => {
     const { brandId } = call.caller;
-    const rows = links.each(context.postgres.exports, brandId, call.query);
+    const rows = eachLink(context, brandId, call.query);
     return withFreshRows(context, call, mapInBatches(rows, withFigures(context, brandId)));
   },
 });

@@ -21,10 +21,9 @@ import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import { toPlainFields } from '../terms/plain.ts';
 import { summarizeTerms } from '../terms/summary.ts';
+import { LinkSort } from './link-sorts.ts';
+import { NOTHING } from './link-sums.ts';
 import type { ListedLink } from './links.ts';
-
-/** Figures of a new link. */
-export const NOTHING = { clicks: 0, conversions: 0, revenueMinor: 0, commissionMinor: 0 };
 
 export const LINK_TYPES = ['discount_code', 'link'] as const;
 const type = z
@@ -206,6 +205,7 @@ export const LinkFilter = z.object({
     .optional(),
   group_id: z.string().max(100).optional().describe('Only codes and links of creators who are in this group now.'),
   ...ListQuery,
+  sort: LinkSort,
 });
 export type LinkFilter = z.output<typeof LinkFilter>;
 

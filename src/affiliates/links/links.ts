@@ -53,6 +53,39 @@ export const links = listing({
 export const { get: getLink } = links;
 export type ListedLink = Awaited<ReturnType<typeof getLink>>;
 
+/** A figure of a link in a currency; an empty currency stands for the link's own. */
+interface LinkFigure {
+  link_id: string;
+  in_currency: string;
+  figure: number;
+}
+
+/** Lists the ids of matching links by a figure, the largest first. A link that is not among the figures has 0. */
+export async function listIdsByFigure(
+  db: Db,
+  brandId: string,
+  where: LinkSelection,
+  figures: readonly LinkFigure[],
+  part: { offset: number; limit: number },
+): Promise<string[]> {
+  const given = sql<{ linkId: string; inCurrency: string; figure: number }>`(
+    select * from unnest(${figures.map(({ link_id }) => link_id)}::text[],
+      ${figures.map(({ in_currency }) => in_currency)}::text[], ${figures.map(({ figure }) => figure)}::bigint[])
+      as one (link_id, in_currency, figure))`;
+  const rows = await links
+    .found(db, brandId, where)
+    .leftJoin(given.as('given'), (join) =>
+      join.onRef('given.linkId', '=', 'links.id').on(sql<boolean>`given.in_currency in ('', links.currency)`),
+    )
+    .select('links.id')
+    .orderBy(sql`coalesce(given.figure, 0)`, 'desc')
+    .orderBy('links.id', 'desc')
+    .offset(part.offset)
+    .limit(part.limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 const TIMES = { time: 'links.createdAt', changed: ['links.createdAt', 'links.updatedAt'] };
 
 /**
@@ -74,12 +107,14 @@ export async function findSpan(db: Db, brandId: string, where: LinkSelection) {
   return first && last ? { first, last } : undefined;
 }
 
-/** Unordered, and without ids of other brands. */
+/** In the order of the ids, and without ids of other brands. */
 export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
   if (ids.length === 0) return [];
+  const wanted = sql`${[...ids]}::text[]`;
   return await withCreator(db)
     .where('links.brandId', '=', brandId)
-    .where(sql<boolean>`links.id = any(${[...ids]}::text[])`)
+    .where(sql<boolean>`links.id = any(${wanted})`)
+    .orderBy(sql`array_position(${wanted}, links.id)`)
     .execute();
 }
 

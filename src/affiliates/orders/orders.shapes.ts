@@ -53,10 +53,10 @@ export const OrderFilter = z
     to: throughInput.describe('Only orders placed at or before this time; a date includes the whole day.').optional(),
     time_zone: timeZoneInput,
     sort: z
-      .enum(['newest', 'oldest', 'amount'])
+      .enum(['newest', 'oldest', 'amount', 'commission'])
       .default('newest')
       .describe(
-        '`amount`: largest first, whatever the currency. The others sort by the time at which orders were placed.',
+        '`amount`, `commission`: largest first, whatever the currency. The others sort by the time at which orders were placed.',
       ),
     updated_after: timestampInput.describe('Only orders that were recorded or changed after this time.').optional(),
     attributed: booleanParameter()

@@ -198,6 +198,9 @@ export const orderKind = sql<OrderKind>`coalesce(orders.kind, case when orders.i
 /** A rejected commission shows 0. An index has it in this form. */
 export const shownCommission = sql<number>`case when commissions.status = 'rejected' then 0 else commissions.commission_minor end`;
 
+/** An anti-join: of a left join's nulls, PostgreSQL expects one row, and then reads all orders for the first page. */
+const paidNobody = sql<boolean>`not exists (select from commissions as own where own.order_id = orders.id)`;
+
 const matchesFilter = ({
   from,
   to,
@@ -211,8 +214,8 @@ const matchesFilter = ({
 }: OrderFilter) => sql<boolean>`(
   ${from === undefined ? sql`true` : sql`orders.occurred_at >= ${from}`}
   and ${to === undefined ? sql`true` : sql`orders.occurred_at <= ${to}`}
-  and ${attributed === undefined ? sql`true` : sql`(commissions.id is not null) = ${attributed}`}
-  and ${reason === undefined ? sql`true` : sql`commissions.id is null and orders.attribution ->> 'reason' = ${reason}`}
+  and ${attributed === undefined ? sql`true` : attributed ? sql`commissions.id is not null` : paidNobody}
+  and ${reason === undefined ? sql`true` : sql`${paidNobody} and orders.attribution ->> 'reason' = ${reason}`}
   and ${flag === undefined ? sql`true` : sql`commissions.fraud_flags @> ${JSON.stringify([{ code: flag }])}::jsonb`}
   and ${min_amount === undefined || currency === undefined ? sql`true` : sql`orders.base_minor >= ${toMinor(min_amount, currency)}`}
   and ${kind === undefined ? sql`true` : sql`${orderKind} = ${kind}`}
@@ -258,7 +261,14 @@ export const orders = listing({
       .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
       .select(['commissions.id as commissionId', 'commissions.linkId', 'commissions.commissionMinor'])
       .select(['commissions.status', 'commissions.fraudFlags', 'commissions.termsId']),
-  ranks: { amount: { at: sql.ref('orders.baseMinor'), of: ({ baseMinor }) => baseMinor } },
+  ranks: {
+    amount: { at: sql.ref('orders.baseMinor'), of: ({ baseMinor }) => baseMinor },
+    // An order that paid nobody comes after one whose commission is 0.
+    commission: {
+      at: sql`coalesce(${shownCommission}, -1)`,
+      of: ({ status, commissionMinor }) => (status === 'rejected' ? 0 : (commissionMinor ?? -1)),
+    },
+  },
 });
 
 export type ListedOrder = Awaited<ReturnType<typeof orders.get>>;

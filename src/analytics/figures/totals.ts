@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
-import { idArray, idSet, queryInTime } from '../../kit/engines/clickhouse/query.ts';
+import { idArray, idSet, integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import {
   type CurrencyFigures,
   type LinkFigures,
@@ -84,6 +84,27 @@ export async function listLinkFigures(
   const byLink = Map.groupBy(rows, ({ link_id }) => link_id);
   return new Map(
     links.map(({ id, currency }) => [id, linkFigures((byLink.get(id) ?? []).map(toCurrencyFigures), currency)]),
+  );
+}
+
+const RANKED = {
+  clicks: 'sum(clicks)',
+  conversions: 'sum(conversions)',
+  revenue: 'sum(sales) - sum(refunds)',
+} as const;
+export type RankedFigure = keyof typeof RANKED;
+
+const LinkRank = z.object({ link_id: z.string(), in_currency: z.string(), figure: integer });
+type LinkRank = z.output<typeof LinkRank>;
+
+/** One lifetime figure of each link that has it: revenue by currency, counts under an empty currency. */
+export async function listLinkRanks(clickhouse: ClickHouse, brandId: string, by: RankedFigure): Promise<LinkRank[]> {
+  return await queryInTime(
+    clickhouse,
+    LinkRank,
+    `SELECT link_id, ${by === 'revenue' ? 'currency' : "''"} AS in_currency, ${RANKED[by]} AS figure FROM link_life_v1
+    WHERE brand_id = {brand:String} AND link_id != '' GROUP BY link_id, in_currency HAVING figure != 0`,
+    { brand: brandId },
   );
 }
 

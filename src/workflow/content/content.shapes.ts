@@ -121,10 +121,10 @@ export const ContentFilter = z.object({
   campaign_id: z.string().min(1).max(100).optional().describe('Only posts of this campaign.'),
   ...ListQuery,
   sort: z
-    .enum(['newest', 'oldest', 'views', 'likes', 'comments'])
+    .enum(['newest', 'oldest', 'views', 'likes', 'comments', 'engagement'])
     .default('newest')
     .describe(
-      '`views`, `likes`, `comments`: by that metric, largest first. The others sort by the time when tracking began.',
+      '`views`, `likes`, `comments`, `engagement`: by that metric, largest first. The others sort by the time when tracking began.',
     ),
 });
 export type ContentFilter = z.output<typeof ContentFilter>;

@@ -22,6 +22,7 @@ import {
   type AddressProblem,
   nextRefreshAt,
   type Post,
+  type Reading,
   readPostAddress,
   refreshAvailableAt,
   SUPPORTED_HOSTS,
@@ -45,6 +46,18 @@ const rankBy = (metric: 'views' | 'likes' | 'comments') => ({
   of: (row: Pick<ContentTable, typeof metric>) => row[metric] ?? -1,
 });
 
+/** Exact where the shown percentage is rounded; PostgreSQL and JavaScript divide integers to the same double. */
+const ENGAGEMENT = {
+  at: sql`coalesce(case when num_nonnulls(content.likes, content.comments, content.shares, content.saves) > 0 then
+    (coalesce(content.likes, 0) + coalesce(content.comments, 0) + coalesce(content.shares, 0) + coalesce(content.saves, 0))::float8
+    / nullif(coalesce(nullif(content.views, 0), content.followers), 0) end, -1)`,
+  of: ({ views, likes, comments, shares, saves, followers }: Reading) => {
+    const engagements = [likes, comments, shares, saves].filter((count) => count !== null);
+    const reach = views || followers || 0;
+    return reach === 0 || engagements.length === 0 ? -1 : engagements.reduce((sum, count) => sum + count, 0) / reach;
+  },
+};
+
 const posts = listing({
   noun: 'tracked content',
   table: 'content',
@@ -57,7 +70,12 @@ const posts = listing({
       .where((eb) => eb.and(omitUndefined({ platform, campaignId: campaign_id })))
       .where(matchesCreator('content.creatorId', brandId, creator_email)),
   rows: withCreator,
-  ranks: { views: rankBy('views'), likes: rankBy('likes'), comments: rankBy('comments') },
+  ranks: {
+    views: rankBy('views'),
+    likes: rankBy('likes'),
+    comments: rankBy('comments'),
+    engagement: ENGAGEMENT,
+  },
 });
 export const { get: getContent, each: eachContent } = posts;
 

@@ -119,10 +119,11 @@ export const RosterFilter = z.object({
   ...PersonFilter,
   ...ListQuery,
   sort: z
-    .enum(['newest', 'oldest', 'followers'])
+    .enum(['newest', 'oldest', 'followers', 'paid', 'campaigns'])
     .default('newest')
     .describe(
-      '`followers`: those with the largest following on one platform first. The others sort by the time when they were added.',
+      "`followers`: those with the largest following on one platform first. `paid`: by `total_earned`, in the brand's currency, " +
+        'largest first. `campaigns`: by `campaigns_completed`, most first. The others sort by the time when they were added.',
     ),
 });
 export type RosterFilter = z.output<typeof RosterFilter>;

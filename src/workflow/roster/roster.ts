@@ -1,4 +1,4 @@
-import { type Selectable, sql, type Updateable } from 'kysely';
+import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { RosterEntriesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -108,6 +108,25 @@ const INCLUDED: Record<'active' | 'paused' | 'removed', RosterStatus[]> = {
   removed: ['removed'],
 };
 
+/** By creator, what `EARNED` has in the brand's currency. */
+const selectPaid = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; minor: number }>`(
+  select part.creator_id, sum(part.minor)::bigint as minor from (
+    select one.creator_id, one.commission_minor as minor from commissions as one
+    join brands on brands.id = one.brand_id and brands.currency = one.currency
+    where one.status = 'paid' and ${isWanted}
+    union all
+    select one.creator_id, -one.netted_minor from payouts as one
+    join brands on brands.id = one.brand_id and brands.currency = one.currency where ${isWanted}
+  ) as part group by part.creator_id)`;
+
+/** By creator, the number of completed campaigns. */
+const selectCompleted = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; campaigns: number }>`(
+  select one.creator_id, count(distinct campaign.id) as campaigns
+  from applications as one join campaigns as campaign on campaign.id = one.campaign_id
+  where one.status = 'accepted' and campaign.status = 'completed' and ${isWanted} group by one.creator_id)`;
+
+const isOfEntry = sql`one.brand_id = roster_entries.brand_id and one.creator_id = roster_entries.creator_id`;
+
 export const roster = listing({
   noun: 'creator on the roster',
   table: 'roster_entries',
@@ -119,6 +138,20 @@ export const roster = listing({
       .$if(where.sort === 'followers', (query) =>
         query.innerJoin('creators as creator', (join) =>
           join.onRef('creator.id', '=', 'rosterEntries.creatorId').on('creator.brandId', '=', brandId),
+        ),
+      )
+      .$if(where.sort === 'paid', (query) =>
+        query.leftJoin(
+          selectPaid(sql`one.brand_id = ${brandId}`).as('paid'),
+          'paid.creatorId',
+          'rosterEntries.creatorId',
+        ),
+      )
+      .$if(where.sort === 'campaigns', (query) =>
+        query.leftJoin(
+          selectCompleted(sql`one.brand_id = ${brandId}`).as('completed'),
+          'completed.creatorId',
+          'rosterEntries.creatorId',
         ),
       );
     if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
@@ -137,6 +170,16 @@ export const roster = listing({
     followers: {
       at: sql`greatest(coalesce(creator.ig_followers, -1), coalesce(creator.tt_followers, -1))`,
       of: ({ igFollowers, ttFollowers }) => Math.max(igFollowers ?? -1, ttFollowers ?? -1),
+    },
+    paid: {
+      at: sql`coalesce(paid.minor, 0)`,
+      ofRow: sql`coalesce((select minor from ${selectPaid(isOfEntry)} as paid), 0)`,
+      of: ({ earned, brandCurrency }) => earned.find(({ currency }) => currency === brandCurrency)?.minor ?? 0,
+    },
+    campaigns: {
+      at: sql`coalesce(completed.campaigns, 0)`,
+      ofRow: sql`coalesce((select campaigns from ${selectCompleted(isOfEntry)} as completed), 0)`,
+      of: ({ campaignsCompleted }) => campaignsCompleted,
     },
   },
 });

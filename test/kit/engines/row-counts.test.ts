@@ -6,6 +6,8 @@ import { makeSeller } from '../../harness/affiliates/ordering.ts';
 import { daysAgo, makeSale } from '../../harness/affiliates/sales.ts';
 import { meanwhile, send, startApp, type TestApp } from '../../harness/app.ts';
 
+const WRITERS = [0, 1, 2, 3];
+
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
@@ -57,7 +59,7 @@ describe('the total of a list without filters', () => {
         await compare();
       },
       async () => {
-        await Promise.all([0, 1, 2, 3].map(write));
+        await Promise.all(WRITERS.map(write));
       },
     );
     await sumUpRowCounts(db);

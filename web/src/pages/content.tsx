@@ -165,6 +165,7 @@ export function Content() {
     {
       head: 'Engagement',
       cell: ({ metrics }) => percent(metrics.engagement_rate),
+      sort: { by: 'engagement', isOn: sort === 'engagement' },
       isNumber: true,
       isWide: true,
     },

@@ -1,8 +1,9 @@
 import type { Row } from '../call/call.ts';
+import { listChoices } from '../call/lists.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -15,6 +16,7 @@ import { CreateLink, TYPES } from './link-create.tsx';
 import { LinkPanel } from './link-edit.tsx';
 import { LeakedCodes } from './link-leaks.tsx';
 
+const SORTS = listChoices('list_affiliate_links', 'sort');
 type LinkRow = Row<'list_affiliate_links'>;
 
 /** A link's end, which is what tells it from others. */
@@ -26,12 +28,13 @@ function toPath({ url }: LinkRow): string {
 export function Links() {
   const { get } = useFilters();
   const isActive = get('active');
+  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
   const query = {
     creator_email: get('creator_email'),
     campaign_id: get('campaign_id'),
     search: get('search'),
     type: findChoice(get('type'), TYPES),
-    sort: sortIn(get),
+    sort,
     ...(isActive === undefined ? {} : { active: isActive === 'true' }),
   };
   const list = useRows('list_affiliate_links', query);
@@ -82,9 +85,26 @@ export function Links() {
       ),
     },
     { head: 'Creator', cell: (link) => <CreatorName of={link} />, isWide: true },
-    { head: 'Clicks', cell: ({ clicks, url }) => (url === null ? '–' : number(clicks)), isNumber: true, isWide: true },
-    { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-    { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true, isWide: true },
+    {
+      head: 'Clicks',
+      cell: ({ clicks, url }) => (url === null ? '–' : number(clicks)),
+      sort: { by: 'clicks', isOn: sort === 'clicks' },
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Orders',
+      cell: ({ conversions }) => number(conversions),
+      sort: { by: 'conversions', isOn: sort === 'conversions' },
+      isNumber: true,
+    },
+    {
+      head: 'Sales',
+      cell: ({ revenue, currency }) => money(revenue, currency),
+      sort: { by: 'revenue', isOn: sort === 'revenue' },
+      isNumber: true,
+      isWide: true,
+    },
     { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_affiliate_link', cell: renderActions },

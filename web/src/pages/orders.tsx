@@ -135,6 +135,7 @@ export function Orders() {
     },
     {
       head: 'Commission',
+      sort: { by: 'commission', isOn: query.sort === 'commission' },
       cell: ({ commission, currency, status }) => (
         <>
           {money(commission, currency)}

@@ -81,12 +81,14 @@ export function Roster() {
     {
       head: 'Completed campaigns',
       cell: ({ campaigns_completed }) => (campaigns_completed === 0 ? '–' : number(campaigns_completed)),
+      sort: { by: 'campaigns', isOn: sort === 'campaigns' },
       isNumber: true,
       isWide: true,
     },
     {
       head: 'Paid',
       cell: ({ total_earned }) => (total_earned === 0 ? '–' : money(total_earned, currency)),
+      sort: { by: 'paid', isOn: sort === 'paid' },
       isNumber: true,
       isWide: true,
     },
