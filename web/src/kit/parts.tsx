@@ -75,6 +75,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   rejected: 'bad',
   revoked: 'bad',
   done: 'good',
+  needs_answers: 'wait',
   queued: 'wait',
   running: 'wait',
   contracted: 'good',

@@ -8,7 +8,7 @@ import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
-import { day, number, words } from '../kit/format.ts';
+import { compact, day, number, rate, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, breakable, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
@@ -33,6 +33,25 @@ const listHandles = (of: Pick<Application, 'creator_photo_app' | 'creator_video_
     .flatMap((handle) => (handle ? [`@${handle}`] : []))
     .join(', ');
 
+type Profile = Row<'look_up_creators'>;
+type Profiles = (application: Pick<Application, 'creator_photo_app'>) => Profile | undefined;
+
+/** The directory's profiles of the handles that applicants gave; a handle that it does not have has none. */
+function useProfiles(of: readonly Pick<Application, 'creator_photo_app'>[]): Profiles {
+  const usernames = [...new Set(of.flatMap(({ creator_photo_app: handle }) => handle ?? []))].toSorted();
+  const { data } = useCall('look_up_creators', { body: { usernames } }, { enabled: usernames.length > 0 });
+  const profiles = new Map(data?.data.map((profile) => [profile.username.toLowerCase(), profile]));
+  return ({ creator_photo_app: handle }) => profiles.get((handle ?? '').toLowerCase());
+}
+
+/** A handle that leads to its profile. */
+const toProfileLink = (host: string, handle: string | null) =>
+  handle && (
+    <a href={`https://www.${host}${encodeURIComponent(handle)}`} target="_blank" rel="noreferrer">
+      @{handle}
+    </a>
+  );
+
 interface DetailProps {
   id: string | undefined;
   onClose: () => void;
@@ -48,6 +67,7 @@ function Detail({ id, onClose, onNext }: DetailProps) {
   );
   const update = useChange('update_application', SHOWN);
   const application = data?.data;
+  const profile = useProfiles(application ? [application] : [])(application ?? { creator_photo_app: null });
   const decide = (status: Decision) =>
     update.mutateAsync({ params: { id: id ?? '' }, body: { status } }).then(onClose, () => undefined);
   return (
@@ -83,8 +103,10 @@ function Detail({ id, onClose, onNext }: DetailProps) {
                 </CampaignLink>,
               ],
               ['Status', <Badge key="state" state={application.status} />],
-              ['Instagram', application.creator_photo_app && `@${application.creator_photo_app}`],
-              ['TikTok', application.creator_video_app && `@${application.creator_video_app}`],
+              ['Followers', profile && number(profile.follower_count)],
+              ['Engagement', profile && rate(profile.engagement_rate)],
+              ['Instagram', toProfileLink('instagram.com/', application.creator_photo_app)],
+              ['TikTok', toProfileLink('tiktok.com/@', application.creator_video_app)],
               ['Applied', day(application.applied_at)],
               ['Message', application.message],
               [
@@ -181,6 +203,7 @@ export function Applications() {
   const list = useRows('list_applications', query);
   const opened = useOpened();
   const may = useMay();
+  const profiles = useProfiles(list.rows);
   const selection = useSelection<Application>(filters);
   const next = list.rows[list.rows.findIndex(({ id }) => id === opened.id) + 1];
   const columns: readonly Column<Application>[] = [
@@ -209,8 +232,31 @@ export function Applications() {
         </>
       ),
     },
+    {
+      head: 'Followers',
+      cell: (application) => {
+        const profile = profiles(application);
+        return (
+          <>
+            {compact(profile?.follower_count ?? null)}
+            <span className="narrow">
+              <span className="second">{rate(profile?.engagement_rate)}</span>
+            </span>
+          </>
+        );
+      },
+      isNumber: true,
+    },
+    {
+      head: 'Engagement',
+      cell: (application) => rate(profiles(application)?.engagement_rate),
+      isNumber: true,
+      isWide: true,
+    },
     { head: 'Message', cell: ({ message }) => <span className="said-more">{message}</span>, isWide: true },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} />, isWide: true },
+    ...(status === 'all'
+      ? [{ head: 'Status', cell: ({ status: its }: Application) => <Badge state={its} />, isWide: true }]
+      : []),
     { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true, isOrder: true },
   ];
   return (

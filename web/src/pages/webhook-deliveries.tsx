@@ -3,7 +3,7 @@ import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { Choose } from '../kit/filters.tsx';
+import { Choose, findChoice, useFilters } from '../kit/filters.tsx';
 import { number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
@@ -120,7 +120,8 @@ function List({ id, state }: { id: string; state: State | undefined }) {
 
 export function Deliveries({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data } = useCall('get_webhook', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const [state, setState] = useState<State>();
+  const { get, set } = useFilters();
+  const state = findChoice(get('state'), STATES);
   return (
     <Dialog
       title="Deliveries"
@@ -133,7 +134,7 @@ export function Deliveries({ id, onClose }: { id: string | undefined; onClose: (
         label="Status"
         value={state ?? 'all'}
         options={[['all', 'All'], ...STATES.map((one) => [one, words(one)] as const)]}
-        onChoose={(one) => setState(one === 'all' ? undefined : one)}
+        onChoose={(one) => set('state', one === 'all' ? '' : one)}
       />
       {id !== undefined && <List key={id} id={id} state={state} />}
     </Dialog>

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
@@ -9,7 +10,7 @@ import { number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, breakable, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -40,6 +41,46 @@ const buildGroups = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
       hint: when,
     })),
   }));
+
+/** The events that are sent, in words. */
+function describeEvents([first = '', ...more]: readonly string[]): string {
+  if (more.length + 1 >= ALL_EVENTS.length) return 'All events';
+  const name = words(first.replace('.', ' '));
+  return more.length === 0 ? name : `${name} and ${number(more.length)} more`;
+}
+
+/** The number of deliveries in a state, which leads to them. */
+function Count({ of: { id }, state }: { of: Webhook; state: 'delivered' | 'failed' }) {
+  const { data } = useCall('list_webhook_deliveries', { params: { id }, query: { state, limit: 1 } });
+  const count = data?.pagination.total;
+  if (!count) return count === undefined ? '…' : '–';
+  return (
+    <Link to="/webhooks" search={{ open: id, state }}>
+      {number(count)}
+    </Link>
+  );
+}
+
+/** A receiver that fails, with the two ways on: what failed, and sending it again. */
+function Failing({ of: webhook, onRecover }: { of: Webhook; onRecover: () => void }) {
+  const { id, url, last_status_code: code, last_triggered_at: at } = webhook;
+  return (
+    <div className="problem summary">
+      <p>
+        <strong>{breakable(new URL(url).host)}</strong> did not accept the last delivery, <Ago at={at} />:{' '}
+        {code === null ? 'it did not answer.' : `it answered ${code}.`}
+      </p>
+      <div className="row">
+        <Link to="/webhooks" search={{ open: id, state: 'failed' }} className="button">
+          See what failed
+        </Link>
+        <Button needs="recover_webhook" onPress={onRecover}>
+          Send missed events
+        </Button>
+      </div>
+    </div>
+  );
+}
 
 /** The receiver's answer to the newest attempt. */
 function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
@@ -126,16 +167,13 @@ export function Webhooks() {
     {
       head: 'Events',
       isWide: true,
-      cell: ({ events: [first = '', ...more] }) => (
-        <>
-          <code>{first}</code>
-          {more.length > 0 && <span className="second">and {number(more.length)} more</span>}
-        </>
-      ),
+      cell: ({ events: names }) => <span title={names.join(', ')}>{describeEvents(names)}</span>,
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last response', cell: lastAnswer, isWide: true },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
+    { head: 'Delivered', cell: (webhook) => <Count of={webhook} state="delivered" />, isNumber: true, isWide: true },
+    { head: 'Failed', cell: (webhook) => <Count of={webhook} state="failed" />, isNumber: true },
     { head: 'Actions', needs: 'test_webhook', cell: renderActions },
   ];
   return (
@@ -145,6 +183,11 @@ export function Webhooks() {
           Add a webhook
         </Button>
       </PageHead>
+      {list.rows
+        .filter(({ status }) => status === 'failing')
+        .map((webhook) => (
+          <Failing key={webhook.id} of={webhook} onRecover={() => recovering.open(webhook.id)} />
+        ))}
       <Table
         caption="Webhooks"
         noun="webhook"
