@@ -33,8 +33,11 @@ export async function runIndexer(args: readonly string[]): Promise<number> {
     '\nExit codes: 0 success, 1 failure, 2 invalid arguments, 3 the import is held or needs a mapping, 130 or 143 stopped by a signal.',
   );
   for (const add of COMMANDS) add(program);
-  return await runProgram(program, args, (error) => {
-    if (error instanceof Interrupted) say('Run the same command again to resume.');
-    return stopSignal()?.exitCode ?? FAILED;
+  return await runProgram(program, args, {
+    exitCodeAfter: (error) => {
+      if (error instanceof Interrupted) say('Run the same command again to resume.');
+      return stopSignal()?.exitCode ?? FAILED;
+    },
+    page: 'indexing',
   });
 }

@@ -80,6 +80,7 @@ describe('commands for brands and keys', () => {
     const { status, out, said } = await runCli(['key', 'revoke', 'key_none']);
     expect([status, out]).toEqual([1, '']);
     expect(said).toMatch(/no .*API key/i);
+    expect(said).toContain('Read more in docs/administration.md, or at /manual/administration of a running server.\n');
   });
 });
 
@@ -230,7 +231,7 @@ describe('a command', () => {
       await runCli(['brand', 'create', 'Birch'], env);
       const several = await runCli(['key', 'list'], env);
       expect([several.status, several.out]).toEqual([1, '']);
-      expect(several.said).toMatch(/There are 2 brands: "Birch", "Acme"\.\nSay which one with --brand\.\n$/);
+      expect(several.said).toMatch(/There are 2 brands: "Birch", "Acme"\.\nSay which one with --brand\.\n/);
     } finally {
       await own.drop();
     }

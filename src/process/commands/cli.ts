@@ -3,26 +3,29 @@ import { openProgram, runProgram } from './program.ts';
 
 type AddTo = (program: Command) => void;
 
-/** Each file's top-level commands. Only the file of the given command is loaded: all of them take a second. */
-const FILES: readonly [commands: readonly string[], load: () => Promise<AddTo>][] = [
-  [['brand', 'plan'], async () => (await import('./brands.ts')).brandCommands],
-  [['key'], async () => (await import('./keys.ts')).keyCommands],
-  [['sign-in'], async () => (await import('./sign-in.ts')).signInCommands],
-  [['credits'], async () => (await import('./credits.ts')).creditCommands],
-  [['ledger'], async () => (await import('./ledger.ts')).ledgerCommands],
-  [['integration'], async () => (await import('./integrations.ts')).integrationCommands],
-  [['import'], async () => (await import('./imports.ts')).importCommands],
-  [['directory'], async () => (await import('./directory.ts')).directoryCommands],
-  [['people'], async () => (await import('./people.ts')).peopleCommands],
-  [['mail'], async () => (await import('./mails.ts')).mailCommands],
-  [['listen', 'trigger', 'webhook'], async () => (await import('./webhooks.ts')).webhookCommands],
-  [['job'], async () => (await import('./brand-jobs.ts')).brandJobCommands],
-  [['jobs'], async () => (await import('./jobs.ts')).jobCommands],
-  [['clock'], async () => (await import('./clock.ts')).clockCommands],
-  [['search'], async () => (await import('./search.ts')).searchCommands],
-  [['restored'], async () => (await import('./restored.ts')).restoredCommands],
-  [['schedule'], async () => (await import('./schedules.ts')).scheduleCommands],
-  [['secret'], async () => (await import('./secrets.ts')).secretCommands],
+/**
+ * Each file's top-level commands, and the page of the manual about them. Only the file of the given command is loaded: all of
+ * them take a second.
+ */
+const FILES: readonly [commands: readonly string[], page: string, load: () => Promise<AddTo>][] = [
+  [['brand', 'plan'], 'administration', async () => (await import('./brands.ts')).brandCommands],
+  [['key'], 'administration', async () => (await import('./keys.ts')).keyCommands],
+  [['sign-in'], 'web-app', async () => (await import('./sign-in.ts')).signInCommands],
+  [['credits'], 'administration', async () => (await import('./credits.ts')).creditCommands],
+  [['ledger'], 'money', async () => (await import('./ledger.ts')).ledgerCommands],
+  [['integration'], 'stores', async () => (await import('./integrations.ts')).integrationCommands],
+  [['import'], 'moving', async () => (await import('./imports.ts')).importCommands],
+  [['directory'], 'indexing', async () => (await import('./directory.ts')).directoryCommands],
+  [['people'], 'people', async () => (await import('./people.ts')).peopleCommands],
+  [['mail'], 'administration', async () => (await import('./mails.ts')).mailCommands],
+  [['listen', 'trigger', 'webhook'], 'webhooks', async () => (await import('./webhooks.ts')).webhookCommands],
+  [['job'], 'administration', async () => (await import('./brand-jobs.ts')).brandJobCommands],
+  [['jobs'], 'administration', async () => (await import('./jobs.ts')).jobCommands],
+  [['clock'], 'administration', async () => (await import('./clock.ts')).clockCommands],
+  [['search'], 'searching', async () => (await import('./search.ts')).searchCommands],
+  [['restored'], 'backup', async () => (await import('./restored.ts')).restoredCommands],
+  [['schedule'], 'administration', async () => (await import('./schedules.ts')).scheduleCommands],
+  [['secret'], 'backup', async () => (await import('./secrets.ts')).secretCommands],
 ];
 
 /** Runs a command of `rollcall`, and returns its exit code. */
@@ -32,6 +35,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     'Commands for the operator of an installation. Ids, keys and lists go to stdout, everything else to stderr.',
   );
   const given = FILES.filter(([commands]) => commands.some((name) => name === args[0]));
-  for (const [, load] of given.length > 0 ? given : FILES) (await load())(program);
-  return await runProgram(program, args);
+  for (const [, , load] of given.length > 0 ? given : FILES) (await load())(program);
+  const [[, page] = []] = given;
+  return await runProgram(program, args, page === undefined ? {} : { page });
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help, InvalidArgumentError, type Option } from 'commander';
+import { ApiError } from '../../kit/values/errors.ts';
 import { RELEASE } from '../../kit/values/release.ts';
 import { writeAbove } from '../../local/last-line.ts';
 import { around } from './around.ts';
@@ -35,11 +36,20 @@ export function openProgram(name: string, description: string): Command {
     .exitOverride();
 }
 
-/** Runs the command that the arguments name, and returns its exit code. A failure is said without its stack. */
+interface ProgramOptions {
+  exitCodeAfter?: (error: unknown) => number;
+  /** The page of the manual that helps after a failure. */
+  page?: string;
+}
+
+/**
+ * Runs the command that the arguments name, and returns its exit code. A failure is said without its stack; one of our rules,
+ * with the page of the manual that explains it.
+ */
 export async function runProgram(
   program: Command,
   args: readonly string[],
-  exitCodeAfter: (error: unknown) => number = () => stopSignal()?.exitCode ?? FAILED,
+  { exitCodeAfter = () => stopSignal()?.exitCode ?? FAILED, page }: ProgramOptions = {},
 ): Promise<number> {
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -47,7 +57,12 @@ export async function runProgram(
   } catch (error) {
     // Commander has said what it found itself; what a command throws has not been said.
     if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return toExitCode(error);
-    writeAbove(around().err, `${explainFile(error) ?? (error instanceof Error ? error.message : String(error))}\n`);
+    const text = explainFile(error) ?? (error instanceof Error ? error.message : String(error));
+    const help =
+      page !== undefined && error instanceof ApiError && error.status < 500
+        ? `Read more in docs/${page}.md, or at /manual/${page} of a running server.\n`
+        : '';
+    writeAbove(around().err, `${text}\n${help}`);
     return exitCodeAfter(error);
   }
 }
