@@ -6,6 +6,19 @@ import { type Html, html } from './html.ts';
 export const COLOURS = readFileSync(new URL('./colours.css', import.meta.url), 'utf8');
 const STYLE = `${COLOURS}${readFileSync(new URL('./page.css', import.meta.url), 'utf8')}`;
 
+/** Shows the buttons of `copyButton`, which need it, and copies their text. */
+const COPYING = `
+for (const button of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(button.dataset.copy);
+    button.textContent = 'Copied';
+    button.removeAttribute('aria-label');
+  });
+}
+`;
+const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
 /** The brand in a page's header. */
 export interface BrandFace {
   name: string;
@@ -23,18 +36,19 @@ function renderLogo(brand: BrandFace | undefined): URL | undefined {
 }
 
 /**
- * No scripts run, nothing is loaded but the brand's logo, and the one style is allowed by its digest. `formLeadsTo` is the
- * origin that the page's form redirects to.
+ * Nothing is loaded but the brand's logo. The one style, and the one script, which copies, are allowed by their digests.
+ * `formLeadsTo` is the origin that the page's form redirects to.
  */
 export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
   const logo = renderLogo(brand);
   return [
     "default-src 'none'",
-    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    `style-src ${digest(STYLE)}`,
     `img-src data:${logo ? ` ${logo.origin}` : ''}`,
     formLeadsTo === undefined ? "form-action 'self'" : `form-action 'self' ${formLeadsTo}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
+    `script-src ${digest(COPYING)}`,
   ].join('; ');
 }
 
@@ -53,6 +67,10 @@ function renderHead(brand: BrandFace): Html {
 `;
 }
 
+/** A button that copies a text, hidden where no script runs. */
+export const copyButton = (text: string): Html =>
+  html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${text}" hidden>Copy</button>`;
+
 /** A public page: only HTML, with the one style. With a brand it starts with the brand's name and logo. */
 export function page(title: string, content: Html, brand?: BrandFace): string {
   return html`<!doctype html>
@@ -69,7 +87,7 @@ export function page(title: string, content: Html, brand?: BrandFace): string {
 <main>
 ${brand ? renderHead(brand) : NOTHING}${content}
 </main>
-</body>
+${content.html.includes(' data-copy="') ? html`<script>${{ html: COPYING }}</script>\n` : NOTHING}</body>
 </html>
 `.html;
 }

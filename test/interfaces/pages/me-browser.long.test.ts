@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser("A creator's page in a browser"))("a creator's page 
     expect(complaints).toEqual([]);
   }
 
-  it('fits a phone in light and dark without scripts, leads to a page of work, and a link that ended mails another', async () => {
+  it('fits a phone in light and dark without scripts, leads to a page of work, copies a code, and a link that ended mails another', async () => {
     const email = `${unique('zoe')}@mail.example`;
     const desk = await openWorkDesk(app, email);
     const assignment = await makeAssignment(app.context, desk.brand, { email, name: 'Zoë Nováková' });
@@ -69,6 +69,13 @@ describe.skipIf(!hasBrowser("A creator's page in a browser"))("a creator's page 
       await expectGood(page);
       await page.context().close();
     }
+    const phone = await openPhone(browser, complaints, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await phone.goto(`${app.links}${pathOf(link)}`);
+    await phone.getByRole('button', { name: `Copy ${assignment.code}` }).click();
+    await phone.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await phone.evaluate('navigator.clipboard.readText()')).toBe(assignment.code);
+    await expectGood(phone);
+    await phone.context().close();
     const isMailed = async () => (await desk.mails()).filter(({ kind }) => kind === 'page_requested').length === 1;
     await until('one link is mailed', isMailed);
   });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertSuppression } from '../../../src/kit/mail/mails.ts';
 import { YEAR_MS } from '../../../src/kit/values/duration.ts';
@@ -82,7 +83,12 @@ describe("a creator's page", () => {
     }
     const standing = (id: string) => new RegExp(`Order ${id}<.*?<span class="badge">([^<]+)<`, 's').exec(body)?.[1];
     expect([standing(approved.orderId), standing(held.orderId)]).toEqual(['Approved', 'In the review period']);
-    for (const secret of ['A draft', '@mail.example', '@shop.example', '<script']) expect(body).not.toContain(secret);
+    for (const secret of ['A draft', '@mail.example', '@shop.example']) expect(body).not.toContain(secret);
+    expect(body).toContain(`data-copy="${assignment.code}"`);
+    const [script = '', ...others] = [...body.matchAll(/<script>(.*?)<\/script>/gs)].map(([, text = '']) => text);
+    expect([others, body.split('<script').length]).toEqual([[], 2]);
+    const digest = createHash('sha256').update(script).digest('base64');
+    expect(headers.get('content-security-policy')).toContain(`script-src 'sha256-${digest}'`);
     const pages = [...body.matchAll(/href="(\/(\w+)\/[^"]+)"/g)];
     expect(new Set(pages.map(([, , kind]) => kind))).toEqual(
       new Set(['me', 'sign', 'work', 'brief', 'talk', 'statement', 'payment', 'parcel']),

@@ -4,6 +4,7 @@ import { getLinkTerms } from '../../../affiliates/terms/effective.ts';
 import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
+import { copyButton } from '../../../kit/html/page.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
@@ -38,10 +39,10 @@ const section = (title: string, lines: readonly Html[], none?: string): Html =>
 ${lines.length === 0 ? html`<p class="hint">${none ?? ''}</p>` : html`<ul class="plain">${lines}</ul>`}
 `;
 
-/** A line with a link, and what is known about it. */
-const linked = (href: string | undefined, name: string, more: Html | string): Html => html`<li>${
+/** A line with a link, what is known about it, and a button that copies a text. */
+const linked = (href: string | undefined, name: string, more: Html | string, copied?: string): Html => html`<li>${
   href === undefined ? html`<strong>${name}</strong>` : html`<a href="${href}">${name}</a>`
-}<br><span class="hint">${more}</span></li>
+}${copied === undefined ? NOTHING : html` ${copyButton(copied)}`}<br><span class="hint">${more}</span></li>
 `;
 
 const isOpen = ({ status }: All['work'][number]) =>
@@ -130,7 +131,7 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
     ].join(' · ');
     const name = url === null ? `Code ${link.value}` : url.replace(/^https?:\/\//, '');
     const deal = `For you: ${summarizeTerms(getLinkTerms(link).terms)}`;
-    return linked(url ?? undefined, name, html`${deal}<br>${results}`);
+    return linked(url ?? undefined, name, html`${deal}<br>${results}`, link.active ? (url ?? link.value) : undefined);
   });
   const brought =
     customers === 0
