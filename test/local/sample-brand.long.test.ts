@@ -67,10 +67,10 @@ function sentBy({ in: place, name = '', example, schema, examples }: z.output<ty
 
 /** What a brand has only for a while, for its own people, after an import, or once calls are counted. */
 const NOT_IN_SAMPLE = [
-  ...['list_directory_changes', 'list_past_commissions', 'list_store_deliveries', 'get_store_backfill'],
+  ...['list_directory_changes', 'list_store_deliveries', 'get_store_backfill'],
   ...['list_export_schedules', 'list_usage', 'list_requests', 'list_plans', 'get_plan'],
   ...['list_saved_searches', 'get_saved_search', 'list_saved_search_matches'],
-  ...['list_customers', 'get_customer', 'list_imports', 'get_import', 'list_import_lines', 'list_import_mappings'],
+  ...['list_customers', 'get_customer', 'list_import_lines', 'list_import_mappings'],
   ...['list_terms', 'get_terms'],
   ...['list_data_requests', 'get_data_request', 'get_data_request_file'],
 ];
@@ -251,14 +251,25 @@ describe('the sample of the demo brand', () => {
     expect(alerts[0].firing_keys.length).toBeGreaterThan(0);
   });
 
-  it('has a webhook whose deliveries were made on this machine, and which is off', async () => {
-    const [webhook] = (await ask('/v1/webhooks')).data;
-    expect(webhook).toMatchObject({ active: false, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:/) });
-    const { data } = await ask(`/v1/webhooks/${webhook.id}/deliveries?limit=100`);
+  it('has a webhook that is off after deliveries made on this machine, and one that fails with an answer to read', async () => {
+    const [failing, off] = (await ask('/v1/webhooks')).data;
+    const host = 'https://hooks.lumen-skin.example';
+    expect(failing).toMatchObject({ status: 'failing', last_status_code: 503, url: `${host}/planner` });
+    expect(off).toMatchObject({ status: 'disabled', url: `${host}/hooks` });
+    const [lost] = (await ask(`/v1/webhooks/${failing.id}/deliveries?state=failed`)).data;
+    const { attempt_log: attempts } = (await ask(`/v1/webhooks/deliveries/${lost.id}`)).data;
+    expect(attempts[0]).toMatchObject({ status_code: 503, response_excerpt: expect.stringContaining('being moved') });
+    const { data } = await ask(`/v1/webhooks/${off.id}/deliveries?limit=100`);
     const states = data.map(({ state }: { state: string }) => state);
     expect(states.length).toBeGreaterThan(20);
     expect(states.filter((state: string) => !['delivered', 'failed'].includes(state))).toEqual([]);
     expect(data.some(({ attempts }: { attempts: number }) => attempts === 2)).toBe(true);
+  });
+
+  it('has an import that is recorded, and one that asks about its dates', async () => {
+    const [asking, recorded] = (await ask('/v1/imports')).data;
+    expect([recorded.status, recorded.result.written, await total('/v1/past-commissions')]).toEqual(['done', 14, 14]);
+    expect([asking.status, asking.questions.length]).toEqual(['needs_answers', 1]);
   });
 
   it('leaves nothing to do that would call outside, and its mails are in a folder', async () => {

@@ -1,13 +1,18 @@
+import { Readable } from 'node:stream';
 import { stringify } from 'csv-stringify/sync';
 import { commissions } from '../../affiliates/commissions/commissions.ts';
+import { receiveImport } from '../../affiliates/imports/files.ts';
+import { createImport, imports } from '../../affiliates/imports/imports.ts';
 import { OrderFilter } from '../../affiliates/orders/orders.shapes.ts';
 import { orders } from '../../affiliates/orders/orders.ts';
 import { toMajorText } from '../../affiliates/reconciliations/compare.ts';
 import { createReconciliation, receiveOrders } from '../../affiliates/reconciliations/reconciliations.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
+import type { FilePart } from '../../kit/operation/upload.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { runTurns } from '../../platform/jobs/turns.ts';
 import type { Past } from './past.ts';
+import type { Person } from './people.ts';
 import type { Schedule } from './schedule.ts';
 import { ORDERS } from './store.ts';
 
@@ -58,27 +63,69 @@ async function storeExport({ brandId, context }: Past, from: Date, to: Date): Pr
   return Buffer.from(stringify([header, ...rows, ...unknown]));
 }
 
+const toPart = (filename: string, bytes: Buffer): FilePart => ({
+  field: 'file',
+  filename,
+  mimeType: 'text/csv',
+  bytes: Readable.from([bytes]),
+});
+
 /** The store's export of a week is compared before its commissions are paid. */
 function addComparison({ ago, add }: Schedule): void {
   const compare = async (past: Past) => {
     const to = new Date(past.now().getTime() - 8 * DAY_MS);
     const bytes = await storeExport(past, new Date(to.getTime() - 7 * DAY_MS), to);
-    const sent = await receiveOrders(past.context, past.brandId, {
-      field: 'file',
-      filename: 'lumen-orders.csv',
-      mimeType: 'text/csv',
-      bytes: (async function* () {
-        yield bytes;
-      })(),
-    });
+    const sent = await receiveOrders(past.context, past.brandId, toPart('lumen-orders.csv', bytes));
     await past.change('create_reconciliation', (change) => createReconciliation(change, {}, sent));
     await work(past);
   };
   add(ago(1.1), compare, 'alone');
 }
 
-/** Files for a spreadsheet and a warehouse, and a comparison with the store. */
-export function addFiles(schedule: Schedule): void {
+/** Commissions that the former tool paid: one file is recorded, and one asks which number of its dates is the month. */
+function addImports({ ago, add }: Schedule, people: readonly Person[]): void {
+  const header = ['Email', 'Name', 'Commission', 'Currency', 'Paid on', 'Reference'];
+  const send = async (past: Past, name: string, rows: readonly (readonly string[])[]) => {
+    const file = await receiveImport(
+      past.context,
+      past.brandId,
+      toPart(name, Buffer.from(stringify([header, ...rows]))),
+    );
+    const { id } = await past.change('create_import', (change) =>
+      createImport(change, { of: 'commissions', source: 'Former tool' }, file, null),
+    );
+    await work(past);
+    return await imports.get(past.context.postgres.db, past.brandId, id);
+  };
+  const toRow = ({ email, name }: Person, i: number, day: string) =>
+    [email, name, `${120 + 35 * i}.50`, 'USD', day, `PO-${1_000 + i}`] as const;
+  const record = async (past: Past) => {
+    const rows = people.slice(0, 14).map((person, i) =>
+      toRow(
+        person,
+        i,
+        ago(130 + 9 * i)
+          .toISOString()
+          .slice(0, 10),
+      ),
+    );
+    const { id, readingId } = await send(past, 'paid-before-lumen.csv', rows);
+    await past.call('confirm_import', { params: { id }, body: { reading_id: readingId ?? '' } });
+    await work(past);
+  };
+  const ask = (past: Past) =>
+    send(
+      past,
+      'spring-payouts.csv',
+      people.slice(3, 9).map((person, i) => toRow(person, 50 + i, `0${i + 1}/0${i + 3}/2026`)),
+    );
+  add(ago(21.2), record, 'alone');
+  add(ago(0.6), ask, 'alone');
+}
+
+/** Files for a spreadsheet and a warehouse, a comparison with the store, and files of the former tool. */
+export function addFiles(schedule: Schedule, people: readonly Person[]): void {
   addExports(schedule);
   addComparison(schedule);
+  addImports(schedule, people);
 }

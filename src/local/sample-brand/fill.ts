@@ -64,7 +64,7 @@ export async function fillSample(
     const mail = ({ context: past }: Past) => sendDueMails(past);
     for (let days = 85; days > 0; days -= 7) schedule.add(schedule.ago(days), mail, 'alone');
     schedule.add(schedule.ago(0, -0.9), mail, 'alone');
-    addFiles(schedule);
+    addFiles(schedule, people);
     await schedule.perform({ people: open(), money: open(), alone: open() });
     // Its first pass only notes what is on its way. There are no figures yet, so the second one has nothing to compare.
     for (const _pass of [1, 2]) await reconcileJob.run(context);

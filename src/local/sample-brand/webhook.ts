@@ -12,6 +12,10 @@ import { known, type Schedule } from './schedule.ts';
 
 export const RECEIVER_HOST = '127.0.0.1';
 const EVENTS = ['application.received', 'deliverable.submitted', 'payout.created', 'content.refreshed'] as const;
+/** The receivers' addresses afterwards, under a reserved name that never resolves. */
+const HOST = 'https://hooks.lumen-skin.example';
+/** The path of a receiver that is down. */
+const DOWN = '/planner';
 const SLOTS = 64;
 
 export interface LocalReceiver {
@@ -19,11 +23,15 @@ export interface LocalReceiver {
   close(): Promise<void>;
 }
 
-/** Takes deliveries on this machine while the sample is made. It fails now and then, as receivers do. */
+/** Takes deliveries on this machine while the sample is made: one path fails now and then, as receivers do, the other always. */
 export async function openReceiver(): Promise<LocalReceiver> {
   let received = 0;
   const server = createServer((request, response) => {
     request.resume();
+    if (request.url === DOWN) {
+      response.writeHead(503).end('The content planner is being moved to another server.');
+      return;
+    }
     received += 1;
     response.writeHead(received % 17 === 0 ? 503 : 200).end();
   }).listen(0, RECEIVER_HOST);
@@ -31,7 +39,7 @@ export async function openReceiver(): Promise<LocalReceiver> {
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   return {
-    url: `http://${RECEIVER_HOST}:${port}/hooks`,
+    url: `http://${RECEIVER_HOST}:${port}`,
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -64,20 +72,21 @@ async function deliver(past: Past): Promise<void> {
   connections.close();
 }
 
-/** A webhook of the last weeks with its deliveries. It ends switched off, because its receiver is gone by then. */
+/**
+ * Webhooks of the last weeks with their deliveries: one ends switched off, and one fails. The failing one gets only what
+ * creators hand in, so that trying the sample out sends nothing.
+ */
 export function addWebhook({ ago, add }: Schedule, { url }: LocalReceiver, ids: Map<string, string>): void {
-  add(ago(33), ({ change, context: { secrets } }) =>
-    change('create_webhook', async (work) => {
-      const webhook = {
-        variant: 'current',
-        url,
-        events: EVENTS,
-        description: 'Took deliveries while the sample was made, then switched off',
-      } as const;
-      const { row } = await createSubscription(work, secrets, webhook);
-      ids.set('webhook', row.id);
-    }),
-  );
+  const create = (days: number, path: string, events: readonly (typeof EVENTS)[number][], description: string) =>
+    add(ago(days), ({ change, context: { secrets } }) =>
+      change('create_webhook', async (work) => {
+        const webhook = { variant: 'current', url: `${url}${path}`, events, description } as const;
+        const { row } = await createSubscription(work, secrets, webhook);
+        ids.set(path, row.id);
+      }),
+    );
+  create(33, '/hooks', EVENTS, 'Took deliveries while the sample was made, then switched off');
+  create(12, DOWN, ['deliverable.submitted'], 'Content planner');
   const follow = async (past: Past) => {
     await relay(past);
     await deliver(past);
@@ -91,7 +100,10 @@ export function addWebhook({ ago, add }: Schedule, { url }: LocalReceiver, ids: 
     await follow(past);
     past.moveTo(new Date(past.now().getTime() + MINUTE_MS));
     await deliver(past);
-    await past.change('update_webhook', (work) => patchSubscription(work, known(ids, 'webhook'), { active: false }));
+    await past.change('update_webhook', async (work) => {
+      await patchSubscription(work, known(ids, '/hooks'), { url: `${HOST}/hooks`, active: false });
+      await patchSubscription(work, known(ids, DOWN), { url: `${HOST}${DOWN}` });
+    });
   };
   add(ago(0, -0.9), end, 'alone');
 }
