@@ -22,7 +22,8 @@ function withRequestCache(context: Context): Context {
     post: (path, body, type) => context.elastic.post(`${path}&request_cache=true`, body, type),
   };
   const live = openLiveIndex(elastic, context.config.directoryAlias);
-  const directory = openDirectory(elastic, live, context.postgres.db, context.redis);
+  const { admission } = context.directory;
+  const directory = openDirectory({ elastic, live, db: context.postgres.db, redis: context.redis, admission });
   return { ...context, elastic, directory };
 }
 

@@ -30,9 +30,13 @@ export function environmentOf(config: Config, urls: EngineUrls): Record<string, 
 }
 
 /** Starts a script of this project as a separate process, which ends with this one. The caller must read its output. */
-export function startNode(args: readonly string[], env: Record<string, string>): ChildProcess {
+export function startNode(
+  args: readonly string[],
+  env: Record<string, string>,
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): ChildProcess {
   const wrapped = dyingWithParent(process.execPath, [...args], 'TERM');
-  return spawn(wrapped.command, wrapped.args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(wrapped.command, wrapped.args, { cwd: ROOT, env, stdio: [stdin, 'pipe', 'pipe'] });
 }
 
 export async function exitOf(child: ChildProcess): Promise<number | null> {

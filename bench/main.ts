@@ -4,6 +4,7 @@ const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   attribution: () => import('./attribution.ts'),
   webhooks: () => import('./webhooks.ts'),
   tenants: () => import('./tenants.ts'),
+  overload: () => import('./overload.ts'),
 };
 
 const [name = ''] = process.argv.splice(2, 1);

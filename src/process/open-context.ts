@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { pino } from 'pino';
+import { openAdmission } from '../directory/search/admission.ts';
 import { openDirectory } from '../directory/search/directory.ts';
 import { olderItem } from '../interfaces/legacy/events.ts';
 import { openPageLinks } from '../kit/access/page-tokens.ts';
@@ -73,7 +74,7 @@ export function openContext(
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
   const files = openFiles(config, postgres.db);
   const live = openLiveIndex(elastic, config.directoryAlias);
-  const directory = openDirectory(elastic, live, postgres.db, redis);
+  const directory = openDirectory({ elastic, live, db: postgres.db, redis, admission: openAdmission(log) });
   const mailer = openMailer(mailOptions(config));
   const pageLinks = openPageLinks(config, secrets);
   const failures = openRepeatedFailures(log, systemClock);

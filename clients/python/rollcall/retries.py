@@ -1,5 +1,7 @@
 import asyncio
 import email.utils
+import random
+import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -9,8 +11,12 @@ import httpx
 from .errors import error_from, network_error
 
 # A proxy answers 502 and 504 for an API that it did not reach.
-RETRIED = (429, 502, 503, 504)
+RATE_LIMITED = 429
+RETRIED = (RATE_LIMITED, 502, 503, 504)
 LONGEST_WAIT_S = 60.0
+# So that no crowd of clients keeps a busy API busy.
+MOST_RETRIES = 10.0
+RETRIES_A_CALL = 0.1
 
 
 def _seconds_until(date: str) -> float | None:
@@ -20,16 +26,42 @@ def _seconds_until(date: str) -> float | None:
         return None
 
 
+def _retry_after(response: httpx.Response | None) -> float:
+    """What the server asks for, in seconds or as a date; 0 if it does not."""
+    asked = response.headers.get("retry-after") if response is not None else None
+    if asked is None:
+        return 0.0
+    is_number = asked.isascii() and asked.replace(".", "", 1).isdigit()
+    return max(float(asked) if is_number else _seconds_until(asked) or 0.0, 0.0)
+
+
+def draw_pause(attempt: int) -> float:
+    """A random time, up to twice as long each time, so that clients that failed together do not come again together."""
+    return random.uniform(0.0, 0.25 * 2**attempt)
+
+
 def _wait_of(response: httpx.Response | None, attempt: int) -> float:
-    """What the server asks for, in seconds or as a date; else twice as long each time."""
-    asked = response.headers.get("retry-after") if response else None
-    seconds: float | None = None
-    if asked is not None:
-        is_number = asked.isascii() and asked.replace(".", "", 1).isdigit()
-        seconds = float(asked) if is_number else _seconds_until(asked)
-    if seconds is None:
-        seconds = 0.25 * 2**attempt
-    return min(max(seconds, 0.0), LONGEST_WAIT_S)
+    """No sooner than the server asks for."""
+    return min(_retry_after(response) + draw_pause(attempt), LONGEST_WAIT_S)
+
+
+class _Budget:
+    """Retries of all calls of a client: ten at once, and then for a tenth of the calls."""
+
+    def __init__(self) -> None:
+        self._retries = MOST_RETRIES
+        self._lock = threading.Lock()
+
+    def note_call(self) -> None:
+        with self._lock:
+            self._retries = min(MOST_RETRIES, self._retries + RETRIES_A_CALL)
+
+    def take(self) -> bool:
+        with self._lock:
+            if self._retries < 1:
+                return False
+            self._retries -= 1
+            return True
 
 
 def _name(request: httpx.Request) -> None:
@@ -90,14 +122,22 @@ class Retrying(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def __init__(self, retries: int) -> None:
         self._retries = retries
+        self._budget = _Budget()
         self._sync = httpx.HTTPTransport()
         self._async = httpx.AsyncHTTPTransport()
 
     def _is_over(self, response: httpx.Response, attempt: int) -> bool:
-        return attempt >= self._retries or response.status_code not in RETRIED
+        if response.status_code == RATE_LIMITED:
+            # It is told when to come again, and is then answered.
+            return attempt >= self._retries
+        return response.status_code not in RETRIED or not self._may_retry(attempt)
+
+    def _may_retry(self, attempt: int) -> bool:
+        return attempt < self._retries and self._budget.take()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         _name(request)
+        self._budget.note_call()
         attempt = 0
         while True:
             response: httpx.Response | None = None
@@ -107,7 +147,7 @@ class Retrying(httpx.BaseTransport, httpx.AsyncBaseTransport):
                     response.read()
             except httpx.TransportError as error:
                 response = None
-                if attempt >= self._retries:
+                if not self._may_retry(attempt):
                     raise network_error(error, request) from error
             if response is not None and self._is_over(response, attempt):
                 if response.status_code >= 400:
@@ -120,6 +160,7 @@ class Retrying(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         _name(request)
+        self._budget.note_call()
         attempt = 0
         while True:
             response: httpx.Response | None = None
@@ -129,7 +170,7 @@ class Retrying(httpx.BaseTransport, httpx.AsyncBaseTransport):
                     await response.aread()
             except httpx.TransportError as error:
                 response = None
-                if attempt >= self._retries:
+                if not self._may_retry(attempt):
                     raise network_error(error, request) from error
             if response is not None and self._is_over(response, attempt):
                 if response.status_code >= 400:

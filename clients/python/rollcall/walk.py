@@ -12,6 +12,7 @@ from .errors import RollcallError, refusal_from
 from .generated.api.directory import search_creators
 from .generated.client import AuthenticatedClient
 from .generated.models import DirectoryCreator
+from .retries import draw_pause
 
 # What ended a walk early, and a later call goes on after.
 PASSING = ("NETWORK_ERROR", "UNREADABLE", "SERVICE_UNAVAILABLE", "INTERNAL_ERROR")
@@ -111,6 +112,6 @@ def walk(
             if isinstance(error, RollcallError) and error.code not in PASSING:
                 raise
             attempt = 1 if state.count > before else attempt + 1
-            time.sleep(0.25 * 2**attempt)
+            time.sleep(draw_pause(attempt))
     message = "The walk broke again and again without reading anything new."
     raise RollcallError("NETWORK_ERROR", message, 0, state.headers["x-request-id"])

@@ -1,5 +1,6 @@
 import { toRollcallError } from './errors.js';
 import { type Client, createClient, createConfig } from './generated/client/index.js';
+import { retrying } from './retries.js';
 
 export { type ClientErrorCode, type Problem, RollcallError } from './errors.js';
 
@@ -8,25 +9,12 @@ export interface RollcallOptions {
   key: string;
   /** Such as `https://api.example.com`. */
   baseUrl: string;
-  /** How often a call is tried again after 429, 502, 503, 504 or a broken connection; 3 when omitted. */
+  /**
+   * How often a call is tried again after 429, 502, 503, 504 or a broken connection; 3 when omitted. Apart from 429, all calls
+   * of a client together are retried ten times at once, then a tenth of them, so that a crowd of clients is no storm.
+   */
   retries?: number;
   fetch?: (request: Request) => Promise<Response>;
-}
-
-/** A proxy answers 502 and 504 for an API that it did not reach. */
-const RETRIED = [429, 502, 503, 504];
-const LONGEST_WAIT_MS = 60_000;
-
-/** What the server asks for, in seconds or as a date; else twice as long each time. */
-function waitOf(response: Response | undefined, attempt: number): number {
-  const retryAfter = response?.headers.get('retry-after');
-  const seconds = retryAfter ? Number(retryAfter) : Number.NaN;
-  const ms = Number.isFinite(seconds)
-    ? seconds * 1_000
-    : retryAfter
-      ? Date.parse(retryAfter) - Date.now()
-      : 250 * 2 ** attempt;
-  return Math.min(Math.max(Number.isFinite(ms) ? ms : 250, 0), LONGEST_WAIT_MS);
 }
 
 /** Names a call, so that the API makes a change once and is paid once, however often it is sent. */
@@ -35,31 +23,6 @@ function nameCall(request: Request): Request {
   if (!headers.has('x-request-id')) headers.set('x-request-id', crypto.randomUUID());
   if (method !== 'GET' && !headers.has('idempotency-key')) headers.set('idempotency-key', crypto.randomUUID());
   return request;
-}
-
-const isJson = (response: Response) => response.headers.get('content-type')?.startsWith('application/json') === true;
-
-/** Sends once, and reads JSON whole: a connection may break in the middle of an answer. */
-async function sendOnce(send: (request: Request) => Promise<Response>, request: Request): Promise<Response> {
-  const response = await send(request.clone());
-  if (isJson(response)) await response.clone().arrayBuffer();
-  return response;
-}
-
-/** Tries again what may be tried again, under the same names. */
-function retrying(send: (request: Request) => Promise<Response>, retries: number) {
-  return async (request: Request): Promise<Response> => {
-    for (let attempt = 0; ; attempt += 1) {
-      const isLast = attempt >= retries;
-      const response = await sendOnce(send, request).catch((error: unknown) => {
-        if (isLast || request.signal.aborted) throw error;
-        return undefined;
-      });
-      if (response && (isLast || !RETRIED.includes(response.status))) return response;
-      const ms = waitOf(response, attempt);
-      await new Promise((resolve) => setTimeout(resolve, ms));
-    }
-  };
 }
 
 /** A client for every operation of `@rollcall/client/operations`: `await answerOf(listCampaigns({ client }))`. */

@@ -2,6 +2,7 @@ import { RollcallError, toRollcallError } from './errors.js';
 import type { Client } from './generated/client/index.js';
 import { SEARCH_PARAMETERS } from './generated/search-parameters.js';
 import type { DirectoryCreator, ErrorCode, SearchCreatorsData } from './generated/types.gen.js';
+import { drawPause } from './retries.js';
 
 export interface WalkOptions {
   client: Client;
@@ -95,7 +96,7 @@ export async function* walk({
   const seen = new Set<number>();
   let count = 0;
   for (let attempt = 0; attempt <= retries; attempt += 1) {
-    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
+    if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, drawPause(attempt)));
     const limits =
       maxCredits === undefined ? {} : { max_credits: Math.max(0, maxCredits - 10 * Math.ceil(count / 100)) };
     const { data, error, response } = await client.get<unknown, unknown>({

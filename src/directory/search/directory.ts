@@ -6,6 +6,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import { ApiError, unavailable } from '../../kit/values/errors.ts';
 import { type Lists, openLists } from '../lists/list-filter.ts';
+import type { Admission } from './admission.ts';
 import { type Counts, openCounts, type Snapshot } from './counts.ts';
 import { MAPPING_VERSION } from './document.ts';
 import { type Facets, openFacets } from './facets.ts';
@@ -20,6 +21,10 @@ export interface Directory {
   /** Searches of this process that are under way, and all that began so far; walks make room for them. */
   searching: { count: number; begun: number };
   work: WorkGate;
+  /** Calls that search, of all brands. */
+  admission: Admission;
+  /** The directory of one call: its requests are measured, and cancelled when its client has gone. */
+  forCall(gone: AbortSignal | undefined): Directory;
   /** Two walks a brand. */
   walks: Slots;
   lists: Lists;
@@ -41,16 +46,35 @@ declare module '../../kit/operation/context.ts' {
 
 const WALKS = 2;
 
-export function openDirectory(elastic: Elastic, live: LiveIndex, db: Db, redis: Redis): Directory {
+/** What a directory is opened with. */
+interface DirectoryParts {
+  elastic: Elastic;
+  live: LiveIndex;
+  db: Db;
+  redis: Redis;
+  admission: Admission;
+}
+
+export function openDirectory({ elastic, live, db, redis, admission }: DirectoryParts): Directory {
   const counts = openCounts(elastic);
   /** A mapping's version never changes, so each index is read once. */
   const mappings = new Map<string, number>();
-  return {
+  const directory: Directory = {
     elastic,
     counts,
     facets: openFacets(counts),
     searching: { count: 0, begun: 0 },
     work: openWorkGate(),
+    admission,
+    forCall: (gone) => {
+      const post: Elastic['post'] = async (path, body, options) => {
+        const beganAtMs = performance.now();
+        const bytes = await elastic.post(path, body, { ...options, signal: gone });
+        admission.measure(performance.now() - beganAtMs);
+        return bytes;
+      };
+      return { ...directory, elastic: { ...elastic, post } };
+    },
     walks: openSlots(redis, 'walks', WALKS),
     lists: openLists(db, openWorkGate()),
     live: () => live.get(),
@@ -78,4 +102,5 @@ export function openDirectory(elastic: Elastic, live: LiveIndex, db: Db, redis: 
       if (pinned !== undefined && known && !known.kept.has(pinned) && known.index !== pinned) throw versionGone(pinned);
     },
   };
+  return directory;
 }

@@ -170,9 +170,11 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         return await openWalk(context, { ...call, query }, SEARCH_CREDITS);
       },
     },
-    handler: async (context, call) => {
-      const { caller, query: sent, setHeader, ignored, waive, note } = call;
-      const { directory, postgres } = context;
+    handler: async (shared, call) => {
+      const { caller, query: sent, setHeader, ignored, waive, note, gone: clientGone } = call;
+      const { postgres } = shared;
+      const directory = shared.directory.forCall(clientGone);
+      const context = { ...shared, directory };
       if (sent.walk) assertNothingIgnored(call, Object.keys(parameters.shape));
       const query = await withSaved(postgres.db, caller, sent);
       const page = pageOfQuery(query);
@@ -284,7 +286,8 @@ const directoryOperations = [
     response: CreatorLookUpAnswer,
     errors: ['SUBSCRIPTION_REQUIRED'],
     hints: { readOnly: true, idempotent: true, destructive: false },
-    handler: async ({ directory }, { caller, body, setHeader }) => {
+    handler: async (context, { caller, body, setHeader, gone }) => {
+      const directory = context.directory.forCall(gone);
       const snapshot = await directory.snapshot();
       if (body.emails.length > 0) await directory.assertServes(snapshot, 'emails');
       setHeader('x-directory-version', snapshot.index);

@@ -1,5 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
+import { clientGone } from '../../directory/search/admission.ts';
 import type { Request } from '../../kit/access/keys/identify.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
@@ -41,6 +42,15 @@ function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes
   return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
 }
 
+/** Aborted when the connection closes before the answer is complete. */
+function watchClient({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) controller.abort(clientGone);
+  });
+  return controller.signal;
+}
+
 /** The needs of the routes of operations. */
 interface RouteDependencies {
   door: Door;
@@ -64,7 +74,9 @@ function register(
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
       let prepared: PreparedOperation | undefined;
-      const answer = await door.run(operation, toRequest(request, reply), () => {
+      const requested = toRequest(request, reply);
+      if (operation.directory) requested.gone = watchClient(reply);
+      const answer = await door.run(operation, requested, () => {
         prepared = prepare(request);
         return prepared;
       });

@@ -43,6 +43,8 @@ export function boundRequests(server: Server): BoundedRequests {
 
   function finish(connection: Connection, request: IncomingMessage): void {
     connection.underWay.delete(request);
+    // Nobody waits for the answers of a closed connection.
+    if (request.socket.destroyed) connection.waiting.length = 0;
     const next = connection.waiting.shift();
     if (next) start(connection, next);
     else if (isAnswered(connection)) for (const then of connection.onIdle.splice(0)) then();

@@ -1,7 +1,13 @@
 import { addAbortSignal } from 'node:stream';
 import { type Mark, makeMark } from '../../kit/access/credits/marks.ts';
 import { getRateLimit, type MeterResult, openMeter } from '../../kit/access/credits/meter.ts';
-import { creditHeaders, creditsExhausted, openHeadroom, openMetering } from '../../kit/access/credits/metering.ts';
+import {
+  creditHeaders,
+  creditsExhausted,
+  openHeadroom,
+  openMetering,
+  unreadHeaders,
+} from '../../kit/access/credits/metering.ts';
 import { openRefund } from '../../kit/access/credits/refund.ts';
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import {
@@ -36,6 +42,13 @@ const STREAMS_END_WITHIN_MS = 10_000;
 /** The decision on a request, made without I/O: refuse it, or run it at a price. */
 type Decision = { refusal: ApiError } | { prepared: PreparedOperation; price: number };
 type Decide = (caller: Caller) => Decision;
+
+/** A request of a known caller. */
+interface Requested {
+  request: Request;
+  identified: IdentifiedCaller;
+  prepare: () => PreparedOperation;
+}
 
 interface Admitted {
   caller: Caller;
@@ -128,18 +141,35 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     return repeatable && makeMark(caller.keyId, request, repeatable);
   }
 
+  const isOverLimit = (caller: Caller): boolean => (overUntil.get(caller) ?? 0) > clock.now().getTime();
+
   /**
-   * Identifies, counts and charges the caller. If the caller turns out to be outdated, it is read again and the
+   * Waits for a place among the searches, and returns what frees it. Under overload the call is refused here, before it is
+   * counted, read or charged. Calls that are refused for another reason do not search.
+   */
+  async function enterDirectory(request: Request, caller: Caller, operation: Operation): Promise<() => void> {
+    const isRefused = isOverLimit(caller) || refuseClassOrPlan(caller, operation) !== undefined;
+    if (!operation.directory || isRefused) return () => undefined;
+    try {
+      return await context.directory.admission.enter(caller.brandId, request.gone);
+    } catch (error) {
+      setHeaders(request.setHeader, unreadHeaders(caller, clock.now()));
+      throw error;
+    }
+  }
+
+  /**
+   * Counts and charges an identified caller. If the caller turns out to be outdated, it is read again and the
    * decision is repeated.
    */
-  async function admit(request: Request, decide: Decide, call: OpenCall): Promise<Admitted> {
-    let identified: IdentifiedCaller = await identity.identify(request);
+  async function admit(request: Request, known: IdentifiedCaller, decide: Decide, call: OpenCall): Promise<Admitted> {
+    let identified = known;
     const note = noteIn(call);
     let countedAs: number | undefined;
     for (let reading = 0; reading < MAX_READINGS; reading += 1) {
       const { caller } = identified;
       call.caller = caller;
-      const isOver = countedAs === undefined && (overUntil.get(caller) ?? 0) > clock.now().getTime();
+      const isOver = countedAs === undefined && isOverLimit(caller);
       const decision = isOver ? unread : decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
       const mark = await findMark(request, caller, decision);
@@ -198,20 +228,31 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   async function run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer> {
     return await recorded(operation.id, request, async (call) => {
-      const admitted = await admit(request, (caller) => decide(context, request, caller, operation, prepare), call);
-      const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
-      if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
-      if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
-      try {
-        const { answer, charge } = await finish(prepared, admitted, request, call);
-        if (charge.isWaived) await giveBack(admitted, request.setHeader);
-        else call.credits += admitted.metered.charge?.credits ?? 0;
-        return { answer, status: prepared.status ?? operation.status };
-      } catch (error) {
-        await giveBack(admitted, request.setHeader);
-        throw error;
-      }
+      const identified = await identity.identify(request);
+      const leaveDirectory = await enterDirectory(request, identified.caller, operation);
+      return await runAdmitted(operation, { request, identified, prepare }, call).finally(leaveDirectory);
     });
+  }
+
+  async function runAdmitted(
+    operation: Operation,
+    { request, identified, prepare }: Requested,
+    call: OpenCall,
+  ): Promise<{ answer: Answer; status: number }> {
+    const decideOn: Decide = (caller) => decide(context, request, caller, operation, prepare);
+    const admitted = await admit(request, identified, decideOn, call);
+    const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
+    if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
+    if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
+    try {
+      const { answer, charge } = await finish(prepared, admitted, request, call);
+      if (charge.isWaived) await giveBack(admitted, request.setHeader);
+      else call.credits += admitted.metered.charge?.credits ?? 0;
+      return { answer, status: prepared.status ?? operation.status };
+    } catch (error) {
+      await giveBack(admitted, request.setHeader);
+      throw error;
+    }
   }
 
   /** Does the work and records what came of it; a stream is recorded when it ends. */
@@ -254,7 +295,8 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const decideOn: Decide = (caller) => ({
         refusal: refuseAddress(caller.limits, request.address) ?? refuseClassOrPlan(caller, undefined) ?? refusal,
       });
-      assertAdmitted(await admit(request, decideOn, call), clock.now(), request.setHeader);
+      const identified = await identity.identify(request);
+      assertAdmitted(await admit(request, identified, decideOn, call), clock.now(), request.setHeader);
       throw refusal;
     });
     throw refusal;

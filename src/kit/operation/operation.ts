@@ -119,7 +119,7 @@ export interface Declaration<
   /** May return the whole row: the door cuts it to `response`. */
   handler: (
     context: Context,
-    call: CallOf<P, Q, B> & Pick<Circumstances, 'waive' | 'note' | 'paidVersion'>,
+    call: CallOf<P, Q, B> & Pick<Circumstances, 'waive' | 'note' | 'paidVersion' | 'gone'>,
   ) => Promise<z.input<R> | RawJson>;
   /** A job in place of the response, for a call whose work takes longer. Its `Idempotency-Key` makes one job of repeats. */
   later?: {
@@ -204,6 +204,8 @@ export interface Circumstances {
   pay: (credits: number, block: Block) => Promise<Pick<MeterResult, 'isPaid'>>;
   /** The version that the call read when it was paid; the live one if it is gone. */
   paidVersion?: string | undefined;
+  /** Aborted when the client closes the connection before its answer. */
+  gone?: AbortSignal | undefined;
   /** True if an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
   /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
@@ -348,9 +350,9 @@ export function operation<
         repeats: repeats && ((context) => repeats(context, input)),
         ...(raw.answer === 'ndjson' ? { streamType: NDJSON } : {}),
         run: async (context, caller, circumstances) => {
-          const { setHeader, waive, requestId, pay, note, paidVersion } = circumstances;
+          const { setHeader, waive, requestId, pay, note, paidVersion, gone } = circumstances;
           const placed = await placeDays(context, caller, input, raw);
-          const call = { ...placed, caller, setHeader, waive, note, paidVersion };
+          const call = { ...placed, caller, setHeader, waive, note, paidVersion, gone };
           if (stream?.isFor(raw.query)) {
             if (raw.answer === 'json') throw validationError([NO_STREAM]);
             const opened = await stream.open(context, { ...call, requestId, pay, answer: raw.answer });

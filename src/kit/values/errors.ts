@@ -73,6 +73,8 @@ export interface ErrorOptions {
   engine?: string;
   /** The cause, for the log only. */
   cause?: unknown;
+  /** The failure as a whole is in the log, so that a line for each call would only hide others. */
+  isLogged?: boolean;
 }
 
 /** An error response. `message` is public; `cause` goes to the log only. */
@@ -83,6 +85,7 @@ export class ApiError extends Error {
   readonly facts: Record<string, unknown>;
   readonly headers: Record<string, string>;
   readonly engine: string | undefined;
+  readonly isLogged: boolean;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -92,6 +95,7 @@ export class ApiError extends Error {
     this.facts = options.facts ?? {};
     this.headers = options.headers ?? {};
     this.engine = options.engine;
+    this.isLogged = options.isLogged ?? false;
   }
 }
 

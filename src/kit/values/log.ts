@@ -34,6 +34,7 @@ export const toLogFacts = (error: unknown): { reason: string } | { err: unknown 
 
 /** Logs failures that the caller did not cause: a bug of ours as an error, an unavailable engine as a warning. */
 export function logFailure(log: Log, answer: ApiError, requestId: string): void {
+  if (answer.isLogged) return;
   if (answer.status === 503) log.warn({ ...toLogFacts(answer), requestId }, answer.message);
   else if (answer.status >= 500) log.error({ err: answer.cause ?? answer, requestId }, answer.message);
 }

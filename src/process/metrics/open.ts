@@ -18,6 +18,7 @@ import { readWebhookFigures } from '../../platform/webhooks/webhooks.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';
+import { meterSearches } from './searches.ts';
 import { meterDirectory, meterImports, meterInbox, meterPayouts, meterStores, meterSweeps } from './stock.ts';
 import { meterWebhooks } from './webhooks.ts';
 
@@ -53,6 +54,7 @@ export function openProcessMetrics(context: Context): Metrics {
   meterMails(metrics, () => countMails(postgres.reads), clock.now);
   meterJobs(metrics, redis);
   meterQueues(metrics, redis);
+  meterSearches(metrics, context.directory.admission);
   meterDirectory(metrics, context);
   meterPayouts(metrics, context);
   meterInbox(metrics, context);

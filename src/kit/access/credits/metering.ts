@@ -28,6 +28,12 @@ export function creditHeaders(
   };
 }
 
+/** The headers of a response to a call that was neither counted nor charged. */
+export const unreadHeaders = (caller: Caller, now: Date): Headers => ({
+  ...unreadRateHeaders(getRateLimit(caller), now.getTime()),
+  ...creditHeaders(caller, { credits: undefined, charge: undefined }, 0, now),
+});
+
 export function creditsExhausted(price: number, metered: MeterResult): ApiError {
   const { refusedBy } = metered;
   if (refusedBy) {
@@ -100,12 +106,8 @@ export function openMetering(
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
 
   function refuseUnread(request: Request, caller: Caller, cause: ApiError): never {
-    const now = clock.now();
-    const headers = {
-      ...unreadRateHeaders(getRateLimit(caller), now.getTime()),
-      ...creditHeaders(caller, { credits: undefined, charge: undefined }, 0, now),
-    };
-    for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);
+    const headers = Object.entries(unreadHeaders(caller, clock.now()));
+    for (const [name, value] of headers) request.setHeader(name, value);
     throw cause;
   }
 

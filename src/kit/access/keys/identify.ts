@@ -138,6 +138,8 @@ export interface Request {
   /** The value of the `Idempotency-Key` header. */
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
+  /** Aborted when the client closes the connection before its answer. */
+  gone?: AbortSignal;
   /** True if it came to `/mcp`, the only resource of tokens that a host of agents got by OAuth. */
   isAgent?: boolean;
 }

@@ -11,24 +11,39 @@ export interface Exchanged {
  */
 export function exchange(
   pool: Pool,
+  signal: AbortSignal | undefined,
   request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body' | 'headersTimeout' | 'bodyTimeout'>,
 ): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let status = 0;
+    let cancel: (() => void) | undefined;
+    const stopListening = () => {
+      if (cancel) signal?.removeEventListener('abort', cancel);
+    };
     pool.dispatch(
       { method: 'POST', ...request },
       {
-        onRequestStart: () => undefined,
+        onRequestStart: (controller) => {
+          if (!signal) return;
+          if (signal.aborted) return controller.abort(signal.reason);
+          stopListening();
+          cancel = () => controller.abort(signal.reason);
+          signal.addEventListener('abort', cancel);
+        },
         onResponseStart: (_controller, statusCode) => {
           status = statusCode;
         },
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd: () => {
+          stopListening();
           const [only] = chunks;
           resolve({ status, bytes: only && chunks.length === 1 ? only : Buffer.concat(chunks) });
         },
-        onResponseError: (_controller, error) => reject(error),
+        onResponseError: (_controller, error) => {
+          stopListening();
+          reject(error);
+        },
       },
     );
   });

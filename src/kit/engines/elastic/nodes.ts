@@ -26,6 +26,7 @@ interface Post {
   contentType: string;
   body: string | Buffer;
   timeoutMs: number;
+  signal?: AbortSignal | undefined;
 }
 
 /** A node that failed gets one request in this time, which shows whether it is back. */
@@ -66,9 +67,10 @@ function openNode(address: string, connections: number, timeoutMs: number): Node
 }
 
 /** Sends to one node. Throws SERVICE_UNAVAILABLE if it cannot be reached or cannot serve requests. */
-async function post(node: Node, { path, contentType, body, timeoutMs }: Post): Promise<Exchanged> {
+async function post(node: Node, { path, contentType, body, timeoutMs, signal }: Post): Promise<Exchanged> {
   try {
-    const answer = await exchange(node.pool, {
+    signal?.throwIfAborted();
+    const answer = await exchange(node.pool, signal, {
       path: `${node.prefix}${path}`,
       headers: { ...node.headers, 'content-type': contentType },
       body,
@@ -79,6 +81,8 @@ async function post(node: Node, { path, contentType, body, timeoutMs }: Post): P
     node.restsUntil = 0;
     return answer;
   } catch (error) {
+    // The caller gave up, which says nothing about the node.
+    signal?.throwIfAborted();
     node.restsUntil = performance.now() + REST_MS;
     throw unavailable('Elasticsearch', error);
   }

@@ -10,6 +10,8 @@ export interface PostOptions {
   timeoutMs?: number;
   /** A write is sent once. A read is sent to another node if the first one fails or is late. */
   isWrite?: boolean;
+  /** Cancels a read: Elasticsearch ends a search whose connection closes. */
+  signal?: AbortSignal | undefined;
 }
 
 export interface Elastic {
@@ -50,8 +52,12 @@ export function openElastic(urls: string, options: ElasticOptions = {}): Elastic
 
   return {
     client,
-    post: async (path, body, { contentType = 'application/json', timeoutMs = usualMs, isWrite = false } = {}) => {
-      const request = { path, contentType, body, timeoutMs };
+    post: async (
+      path,
+      body,
+      { contentType = 'application/json', timeoutMs = usualMs, isWrite = false, signal } = {},
+    ) => {
+      const request = { path, contentType, body, timeoutMs, signal };
       const { status, bytes } = await patiently(() => (isWrite ? nodes.write(request) : nodes.read(request)));
       if (status < 300) return bytes;
       const refusal = new ElasticsearchRefusal(status, bytes.toString('utf8'));

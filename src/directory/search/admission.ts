@@ -1,0 +1,196 @@
+import { openAdaptiveLimit } from '../../kit/access/adaptive-limit.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import type { Log } from '../../kit/values/log.ts';
+import { limit } from '../../kit/values/within.ts';
+
+/** Calls that may wait for a place. They are answered within a fraction of a second while their engine works at all. */
+const MOST_WAITING = 100;
+/** As long as an engine has for an answer. */
+const WAITS_MS = 5_000;
+/** Of the places, one brand has at most so many: others find some free at once, even while its searches wait for each other. */
+const SHARE = 0.75;
+/** An overload is over when nothing was refused for so long. */
+const CALM_MS = 5_000;
+
+const makeRefusal = (seconds: number) =>
+  new ApiError('SERVICE_UNAVAILABLE', 'More searches arrive than can be answered; try again shortly.', {
+    headers: { 'retry-after': String(seconds) },
+    isLogged: true,
+  });
+/** Several, so that refused clients do not all come again at once. They are made once, because the stack of an error is dear. */
+const firstRefusal = makeRefusal(1);
+const refusals = [firstRefusal, makeRefusal(2), makeRefusal(3)];
+
+/** For nobody: its client has closed the connection. */
+export const clientGone = new ApiError('REQUEST_TIMEOUT', 'The client closed the connection before the answer.');
+
+interface WaitingCall {
+  brandId: string;
+  begin(): void;
+  refuse(error: ApiError): void;
+}
+
+export interface AdmissionFigures {
+  limit: number;
+  underWay: number;
+  waiting: number;
+  refused: number;
+}
+
+/** Admits calls that search the directory, as many at a time as it answers quickly. */
+export interface Admission {
+  /**
+   * Waits for a place among the calls under way; returns what frees it. Throws SERVICE_UNAVAILABLE at once if too many wait
+   * already, and later if none becomes free or the client has gone.
+   */
+  enter(brandId: string, gone?: AbortSignal): Promise<() => void>;
+  /** Takes how long Elasticsearch took for one request of a call. */
+  measure(latencyMs: number): void;
+  figures(): AdmissionFigures;
+}
+
+/** Logs once when calls begin to be refused, and once when none was for a while. */
+function openOverloadLog(log: Log): (limitNow: number) => void {
+  let begunAtMs: number | undefined;
+  let lastAtMs = 0;
+  let refused = 0;
+
+  function lookAgain(): void {
+    const nowMs = performance.now();
+    const calmAtMs = lastAtMs + CALM_MS;
+    if (nowMs < calmAtMs) {
+      setTimeout(lookAgain, calmAtMs - nowMs).unref();
+      return;
+    }
+    const seconds = Math.round((lastAtMs - (begunAtMs ?? lastAtMs)) / 1_000);
+    log.warn({ refused, seconds }, 'All searches are answered again');
+    begunAtMs = undefined;
+    refused = 0;
+  }
+
+  return (limitNow) => {
+    lastAtMs = performance.now();
+    refused += 1;
+    if (begunAtMs !== undefined) return;
+    begunAtMs = lastAtMs;
+    log.warn({ limit: limitNow }, 'More searches arrive than can be answered; the rest is refused');
+    setTimeout(lookAgain, CALM_MS).unref();
+  };
+}
+
+export function openAdmission(log: Log): Admission {
+  const adaptive = openAdaptiveLimit();
+  const noteRefusal = openOverloadLog(log);
+  /** The places that each brand has. */
+  const taken = new Map<string, number>();
+  /** By brand, the brand that was served least recently first. */
+  const waiting = new Map<string, WaitingCall[]>();
+  let underWay = 0;
+  let queued = 0;
+  let refused = 0;
+
+  function refusal(): ApiError {
+    refused += 1;
+    noteRefusal(adaptive.current());
+    return refusals[Math.floor(Math.random() * refusals.length)] ?? firstRefusal;
+  }
+
+  const mayTake = (brandId: string): boolean => (taken.get(brandId) ?? 0) < Math.ceil(adaptive.current() * SHARE);
+
+  function take(brandId: string): void {
+    underWay += 1;
+    taken.set(brandId, (taken.get(brandId) ?? 0) + 1);
+  }
+
+  /** The next brand is the one with the fewest places, so that none waits for the many calls of another. */
+  function findNext(): string | undefined {
+    let next: string | undefined;
+    for (const brandId of waiting.keys()) {
+      if (!mayTake(brandId)) continue;
+      if (next === undefined || (taken.get(brandId) ?? 0) < (taken.get(next) ?? 0)) next = brandId;
+    }
+    return next;
+  }
+
+  function remove(brandId: string, call: WaitingCall): boolean {
+    const calls = waiting.get(brandId) ?? [];
+    const at = calls.indexOf(call);
+    if (at < 0) return false;
+    calls.splice(at, 1);
+    queued -= 1;
+    if (calls.length === 0) waiting.delete(brandId);
+    return true;
+  }
+
+  function beginNext(): void {
+    while (underWay < adaptive.current()) {
+      const brandId = findNext();
+      if (brandId === undefined) return;
+      const calls = waiting.get(brandId) ?? [];
+      const [call] = calls;
+      if (!call) return;
+      remove(brandId, call);
+      // Behind the others, for brands with as many places are served in turn.
+      if (waiting.delete(brandId)) waiting.set(brandId, calls);
+      take(brandId);
+      call.begin();
+    }
+  }
+
+  function leave(brandId: string): void {
+    underWay -= 1;
+    const left = (taken.get(brandId) ?? 1) - 1;
+    if (left === 0) taken.delete(brandId);
+    else taken.set(brandId, left);
+    beginNext();
+  }
+
+  /** Makes room in a full queue for a brand that has fewer calls in it than another, whose newest is refused. */
+  function makeRoom(brandId: string): boolean {
+    let longest: WaitingCall[] = [];
+    for (const calls of waiting.values()) if (calls.length > longest.length) longest = calls;
+    const newest = longest.at(-1);
+    if (!newest || longest.length < (waiting.get(brandId)?.length ?? 0) + 2) return false;
+    remove(newest.brandId, newest);
+    newest.refuse(refusal());
+    return true;
+  }
+
+  async function takeTurn(brandId: string, gone: AbortSignal | undefined): Promise<void> {
+    adaptive.noteWaiting();
+    if (queued >= MOST_WAITING && !makeRoom(brandId)) throw refusal();
+    const turn = Promise.withResolvers<void>();
+    const call: WaitingCall = { brandId, begin: turn.resolve, refuse: turn.reject };
+    const calls = waiting.get(brandId);
+    if (calls) calls.push(call);
+    else waiting.set(brandId, [call]);
+    queued += 1;
+    const end = limit(WAITS_MS, () => {
+      if (remove(brandId, call)) turn.reject(refusal());
+    });
+    const forget = () => {
+      if (remove(brandId, call)) turn.reject(clientGone);
+    };
+    gone?.addEventListener('abort', forget);
+    // The limit may have grown since a call ended.
+    beginNext();
+    try {
+      await turn.promise;
+    } finally {
+      end();
+      gone?.removeEventListener('abort', forget);
+    }
+  }
+
+  return {
+    enter: async (brandId, gone) => {
+      if (gone?.aborted) throw clientGone;
+      // Others may wait although a place is free: they have their share.
+      if (underWay < adaptive.current() && mayTake(brandId) && !waiting.has(brandId)) take(brandId);
+      else await takeTurn(brandId, gone);
+      return () => leave(brandId);
+    },
+    measure: (latencyMs) => adaptive.sample(latencyMs, underWay, performance.now()),
+    figures: () => ({ limit: adaptive.current(), underWay, waiting: queued, refused }),
+  };
+}
