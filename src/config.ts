@@ -75,6 +75,15 @@ const networks = z
     }
   });
 
+/** `name=value,…`, as OpenTelemetry writes headers. */
+const readPairs = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    listed(text).map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      return [name.trim(), decodeURIComponent(value.join('=').trim())];
+    }),
+  );
+
 const mailsAnHour = (most: number) => z.coerce.number().int().min(1).max(1_000_000).default(most);
 
 const Environment = z.object({
@@ -83,6 +92,10 @@ const Environment = z.object({
   LINKS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']),
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().default('').transform(readPairs),
+  OTEL_SERVICE_NAME: z.string().default('rollcall'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
   DATABASE_URL: databaseUrl,
   DATABASE_READ_URL: databaseUrl,
   DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
@@ -192,6 +205,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     linksPortIsSet: env.LINKS_PORT !== undefined,
     logLevel: env.LOG_LEVEL,
     trustedProxies: listed(env.TRUSTED_PROXIES),
+    tracing:
+      env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : {
+            endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
+            headers: env.OTEL_EXPORTER_OTLP_HEADERS,
+            serviceName: env.OTEL_SERVICE_NAME,
+            ratio: env.OTEL_TRACES_SAMPLER_ARG,
+          },
     mcpHosts: listed((env.MCP_HOSTS ?? '').toLowerCase()),
     agentClientHosts: listed((env.AGENT_CLIENT_HOSTS ?? '').toLowerCase()),
     urls: {

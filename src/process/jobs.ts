@@ -8,6 +8,7 @@ import { openParts, type Parts } from '../kit/outbox/parts.ts';
 import { openRelay } from '../kit/outbox/relay.ts';
 import { openDue } from '../kit/values/due.ts';
 import { ignoreFailure } from '../kit/values/errors.ts';
+import { span } from '../kit/values/tracing.ts';
 import { startDelivering } from '../platform/webhooks/delivery-loop.ts';
 import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';
 import { openJobRecorder } from './metrics/jobs.ts';
@@ -47,7 +48,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     const from = performance.now();
     const seconds = () => (performance.now() - from) / 1_000;
     try {
-      await pass();
+      await span(name, { root: {} }, pass);
     } catch (error) {
       failures.failed(name, error);
       recorder.ran(name, { error }, seconds());

@@ -17,6 +17,7 @@ import type { Config } from '../kit/values/config.ts';
 import { type Log, toReason } from '../kit/values/log.ts';
 import { openRepeatedFailures } from '../kit/values/repeated-failures.ts';
 import { readSecrets } from '../kit/values/secrets.ts';
+import { startTracing } from '../kit/values/tracing.ts';
 import { clearLastLine } from '../local/last-line.ts';
 import { openCallRecord } from '../platform/requests/call-record.ts';
 import type { EngineUrls } from './engine-urls.ts';
@@ -58,6 +59,7 @@ export function openContext(
       },
     },
   });
+  const stopTracing = startTracing(config.tracing);
   const secrets = readSecrets(config);
   const postgres = openPostgres(urls.postgres, {
     max: config.databasePool,
@@ -107,6 +109,7 @@ export function openContext(
       mailer.close();
       await calls.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), clicksRedis.close(), postgres.close()]);
+      await stopTracing();
     },
   };
 }

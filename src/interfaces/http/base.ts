@@ -22,6 +22,7 @@ import { getDoor, meterDoors } from './doors.ts';
 import { HEAD_WITHIN_MS, MAX_HEADER_BYTES, openUnreadable, REQUEST_WITHIN_MS, refusalOfHead } from './request.ts';
 import { openSenders } from './sender.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
+import { traceRequests } from './traced-requests.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -128,6 +129,7 @@ export function openBase(
     if (config.isSandbox) reply.header('x-rollcall-clock', clock.now().toISOString());
     done(refusalOfHead(request));
   });
+  traceRequests(app);
   meterDoors(app, metrics);
   app.addHook('preParsing', (request, reply, payload, done) => done(null, bodies.bound(request, reply, payload)));
   app.addHook('onResponse', (request, _reply, done) => {

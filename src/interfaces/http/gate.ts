@@ -32,6 +32,7 @@ import { assertKeyForm } from '../../kit/operation/idempotency.ts';
 import type { Answer, Circumstances, Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, keyReused, toApiError, unavailable } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
+import { span } from '../../kit/values/tracing.ts';
 import type { OpenCall } from '../../platform/requests/call-record.ts';
 
 /** A caller that changes during its call is read again this often before the call fails. */
@@ -175,7 +176,9 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const mark = await findMark(request, caller, decision);
       const started = countedAs === undefined ? beginAhead(request, caller, decision, { note, mark }) : undefined;
       headroom.forget(caller);
-      const metered = await meter(request, identified, { credits: price, countedAs, mark });
+      const metered = await span('rate and credits', {}, () =>
+        meter(request, identified, { credits: price, countedAs, mark }),
+      );
       headroom.note(caller, metered);
       call.count = metered.calls;
       const isAllowed = metered.calls <= getRateLimit(caller);
@@ -228,7 +231,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   async function run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer> {
     return await recorded(operation.id, request, async (call) => {
-      const identified = await identity.identify(request);
+      const identified = await span('key', {}, () => identity.identify(request));
       const leaveDirectory = await enterDirectory(request, identified.caller, operation);
       return await runAdmitted(operation, { request, identified, prepare }, call).finally(leaveDirectory);
     });

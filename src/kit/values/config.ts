@@ -1,3 +1,5 @@
+import type { TracingConfig } from './tracing.ts';
+
 /** The configuration that `src/config.ts` reads from the environment. */
 export interface Config {
   host: string;
@@ -8,6 +10,8 @@ export interface Config {
   linksPort: number;
   linksPortIsSet: boolean;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  /** Where traces are sent; undefined if none are recorded. */
+  tracing: TracingConfig | undefined;
   /** Addresses or networks whose X-Forwarded-For is trusted. Empty: the caller's address is the socket's. */
   trustedProxies: string[];
   /** An engine without a URL is embedded: a running one is reused, otherwise one is started. */

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { unavailable } from '../../values/errors.ts';
+import { span } from '../../values/tracing.ts';
 import type { Exchanged } from './exchange.ts';
 import { ElasticsearchRefusal, openNodes, splitAddresses } from './nodes.ts';
 
@@ -58,7 +59,10 @@ export function openElastic(urls: string, options: ElasticOptions = {}): Elastic
       { contentType = 'application/json', timeoutMs = usualMs, isWrite = false, signal } = {},
     ) => {
       const request = { path, contentType, body, timeoutMs, signal };
-      const { status, bytes } = await patiently(() => (isWrite ? nodes.write(request) : nodes.read(request)));
+      const attributes = { 'db.system.name': 'elasticsearch', 'url.path': path.split('?', 1)[0] };
+      const { status, bytes } = await span('elasticsearch', { kind: 'client', attributes }, () =>
+        patiently(() => (isWrite ? nodes.write(request) : nodes.read(request))),
+      );
       if (status < 300) return bytes;
       const refusal = new ElasticsearchRefusal(status, bytes.toString('utf8'));
       throw status === 429 ? unavailable('Elasticsearch', refusal) : refusal;

@@ -3,6 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { ignoreFailure } from '../../values/errors.ts';
+import { currentTraceparent, span } from '../../values/tracing.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { limit } from '../../values/within.ts';
 import { isAllowed, isPublic } from './addresses.ts';
@@ -136,7 +137,9 @@ async function exchange(
   { signal, onHead }: Bounds,
   isKept = true,
 ): Promise<OutsideAnswer> {
-  const { url, method, headers, body } = request;
+  const { url, method, body } = request;
+  const traceparent = currentTraceparent();
+  const headers = traceparent === undefined ? request.headers : { ...request.headers, traceparent };
   const lookup = fixedLookup(addresses);
   // Without an agent the connection is not kept: its address would be unchecked for the next call.
   const agent = (isKept && url.protocol === 'https:' && request.agentFor?.(addresses)) || false;
@@ -174,7 +177,10 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
     const addresses = await resolveAddresses(getHost(url), signal);
     const reason = toRefusal(url, addresses, allow);
     if (reason !== undefined) return { outcome: 'refused', reason };
-    return await exchange(request, addresses, { signal, onHead: endLimit });
+    const attributes = { 'http.request.method': request.method, 'server.address': getHost(url) };
+    return await span(`${request.method} ${getHost(url)}`, { kind: 'client', root: {}, attributes }, () =>
+      exchange(request, addresses, { signal, onHead: endLimit }),
+    );
   } catch (cause) {
     if (!late.signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
     return {

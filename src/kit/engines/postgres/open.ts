@@ -12,6 +12,7 @@ import {
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
 import { openPlaces, type Places } from '../../values/places.ts';
+import { isTracing, span } from '../../values/tracing.ts';
 import type { Database } from './database.ts';
 import { isStandby, openHosts } from './hosts.ts';
 import { forgetPrepared } from './prepared.ts';
@@ -97,6 +98,16 @@ function translate(error: unknown): never {
   throw unavailable('PostgreSQL', error);
 }
 
+const LONGEST_STATEMENT = 2_000;
+
+/** A statement as a span: its text, which has no values. */
+function trace<R>(text: string, run: () => Promise<R>): Promise<R> {
+  if (!isTracing()) return run();
+  const name = /\w+/.exec(text)?.[0] ?? 'statement';
+  const attributes = { 'db.system.name': 'postgresql', 'db.query.text': text.slice(0, LONGEST_STATEMENT) };
+  return span(name, { kind: 'client', attributes }, run);
+}
+
 /**
  * Translates a lost connection, or a transaction that was ended in favour of others, to SERVICE_UNAVAILABLE for every
  * statement and transaction.
@@ -110,7 +121,8 @@ function guardDriver(driver: Driver): Driver {
   driver.acquireConnection = async (options) => {
     const connection = await acquire(options).catch(translate);
     const guarded: DatabaseConnection = {
-      executeQuery: <R>(query: CompiledQuery) => connection.executeQuery<R>(query).catch(translate),
+      executeQuery: <R>(query: CompiledQuery) =>
+        trace(query.sql, () => connection.executeQuery<R>(query)).catch(translate),
       streamQuery: (...query) => connection.streamQuery(...query),
     };
     inner.set(guarded, connection);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Cluster, Redis as Server } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
+import { span } from '../../values/tracing.ts';
 import { readAddress } from './address.ts';
 import { openClient } from './clients.ts';
 import { PatientCluster } from './patient-client.ts';
@@ -31,6 +32,8 @@ export interface Redis {
   close(): Promise<void>;
 }
 
+const REDIS = { 'db.system.name': 'redis' };
+
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
   const client: Client = openClient(readAddress(url), options.timeoutMs ?? 1_000);
   client.on('error', (error: Error) => options.onError?.(error));
@@ -38,7 +41,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
 
   const use = async <T>(commands: (client: Client) => Promise<T>): Promise<T> => {
     try {
-      return await commands(client);
+      return await span('redis', { kind: 'client', attributes: REDIS }, () => commands(client));
     } catch (error) {
       if (error instanceof ApiError) throw error;
       if (
