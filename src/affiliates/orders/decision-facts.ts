@@ -172,8 +172,8 @@ async function readUsed(
 
 /** Orders that share a limit fix what they take of it one after another. Returns the zone of the brand's months. */
 async function lockLimits(db: Db, brandId: string): Promise<string> {
-  const { rows } = await sql<{ timeZone: string | null }>`select time_zone from brands,
-    lateral (select pg_advisory_xact_lock(hashtext(${`limits ${brandId}`}))) as locked where id = ${brandId}`.execute(
+  const { rows } = await sql<{ timeZone: string }>`
+    select time_zone, pg_advisory_xact_lock(hashtext(${`limits ${brandId}`})) from brands where id = ${brandId}`.execute(
     db,
   );
   return rows[0]?.timeZone ?? 'UTC';
@@ -223,7 +223,7 @@ export const toPricing = (
 
 type PricedCommission = Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>;
 
-/** What prices a commission beside its order, of its terms and lines; undefined if its terms are a percentage alone. */
+/** Builds the pricing of a commission from its terms and lines; undefined if its terms are a percentage alone. */
 export function toCommissionPricing(
   order: Pick<FactsOrder, 'currency'>,
   { decidedFacts, room }: PricedCommission,
