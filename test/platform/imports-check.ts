@@ -99,7 +99,7 @@ function pickSame(option: Mapping, truth: Mapping): unknown {
 }
 
 /** The option that a person who knows the file takes. */
-function answer(question: Question, truth: Mapping): Mapping | undefined {
+export function answerQuestion(question: Pick<Question, 'code' | 'options'>, truth: Mapping): Mapping | undefined {
   const option = question.options.find(({ mapping }) => agrees(mapping, truth))?.mapping;
   const { currency } = truth.constants ?? {};
   return option ?? (question.code === 'currency_missing' && currency ? { constants: { currency } } : undefined);
@@ -162,7 +162,7 @@ export async function checkCase(made: Case): Promise<CaseResult> {
     const before = JSON.stringify(mapping);
     for (const question of reading.questions) {
       if (round === 0) codes.push(question.code);
-      const said = answer(question, made.answers);
+      const said = answerQuestion(question, made.answers);
       if (said) mapping = mergeMappings(mapping, said);
     }
     if (JSON.stringify(mapping) === before)

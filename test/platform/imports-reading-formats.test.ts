@@ -114,6 +114,48 @@ describe('orders', () => {
     expect(orders(await read('orders', file, { columns: { amount: 'Amount (2)' } }))).toEqual([['A', 1_250, 0]]);
   });
 
+  test('Square: net sales are the goods, in the zone of the till; a refund without its sale is refused', async () => {
+    const head =
+      'Date,Time,Time Zone,Gross Sales,Discounts,Service Charges,Net Sales,Gift Card Sales,Tax,Tip,Partial Refunds,Total Collected,Source,Card,Cash,Fees,Net Total,Transaction ID,Payment ID,Event Type,Discount Name,Transaction Status\n';
+    const make = (parts: string, id: string, event: string) =>
+      `2026-09-13,10:02:11,Eastern Time (US & Canada),${parts},Point of Sale,$0.00,$0.00,-$0.93,$0.00,${id},P${id},${event},ANA10,Complete\n`;
+    const sale = make('$30.00,-$3.00,$0.00,$27.00,$0.00,$2.16,$2.00,$0.00,$31.16', 'A1', 'Payment');
+    const refund = make('-$12.00,$0.00,$0.00,-$12.00,$0.00,-$0.96,$0.00,$0.00,-$12.96', 'A2', 'Refund');
+    const all = await read('orders', head + sale + refund, { symbols: { $: 'USD' } });
+    expect([all.reading.format?.key, codes(all), orders(all)]).toEqual(['square_transactions', [], [['A1', 2_700, 0]]]);
+    expect(all.lines[0]?.record).toMatchObject({ placed_at: '2026-09-13T14:02:11.000Z', codes: ['ANA10'] });
+    expect(outcomes(all)).toEqual(['read', 'refused negative_amount']);
+  });
+
+  test.each([
+    [
+      "Square's items",
+      'Date,Time,Item,Qty,Price Point Name,Gross Sales,Net Sales,Tax,Transaction ID,Payment ID\n2026-09-13,10:00:00,Mug,1,Regular,$9.00,$9.00,$0.00,A,P\n',
+      'Transactions CSV',
+    ],
+    [
+      "Amazon's orders",
+      'amazon-order-id\tpurchase-date\tsku\tcurrency\titem-price\titem-tax\n112-1\t2026-04-10T09:15:00+00:00\tMUG\tEUR\t89.90\t17.08\n',
+      'one line for each order',
+    ],
+    [
+      "Amazon Associates' earnings",
+      'Fee-Earnings reports from 2026-09-01 to 2026-09-30\nCategory,Name,ASIN,Seller,Tracking ID,Date Shipped,Price($),Items Shipped,Returns,Revenue($),Ad Fees($)\nHome,Mixer,B0T,Amazon.com,ana-20,2026-09-15,9.00,1,0,9.00,0.50\n',
+      'Amazon Associates',
+    ],
+    [
+      'a table on its side',
+      'Order ID,A1,A2\nDate,2026-09-15,2026-09-16\nAmount,10.00,20.00\nEmail,a@x.example,b@x.example\n',
+      'Transpose',
+    ],
+  ])('%s are refused with what to do instead', async (_, content, advice) => {
+    const { reading } = await read('orders', content);
+    expect([reading.status, reading.refusals.map(({ message }) => message)]).toEqual([
+      'refused',
+      [expect.stringContaining(advice)],
+    ]);
+  });
+
   test('a total alone may include tax and shipping', async () => {
     expect(codes(await read('orders', 'Order ID,Order Date,Total,Currency\nA,2026-10-05,10.50,EUR\n'))).toEqual([
       'amount_meaning',

@@ -135,6 +135,12 @@ const FILES: Record<string, WrittenFile> = {
     asks: ['status_meaning:notapproved', 'status_meaning:'],
     records: ['2026-10-13 1000 EUR'],
   },
+  'yen with marks between thousands, which have no decimals': {
+    of: 'orders',
+    content:
+      'order_id,order_date,amount,currency\nJ1,2026/10/13,"1,250",JPY\nJ2,2026/10/14,"980",JPY\nJ3,2026/10/15,2.000,KRW\n',
+    records: ['J1 2026-10-13 1250 0 JPY', 'J2 2026-10-14 980 0 JPY', 'J3 2026-10-15 2000 0 KRW'],
+  },
   "Etsy's British page, whose order of day and month nobody knows": {
     of: 'orders',
     content:

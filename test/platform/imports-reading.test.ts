@@ -156,6 +156,10 @@ describe('a file that leaves something open', () => {
   test('asks for the order of day and month that no cell proves, with what each would record', async () => {
     const all = await read('commissions', `${head}a@x.example,1.50,USD,03/04/2026\nb@x.example,2.50,USD,05/06/2026\n`);
     expect(codes(all)).toEqual(['date_order']);
+    expect(all.reading.questions[0]?.options.map(({ label }) => label)).toEqual([
+      'day/month/year: 03/04/2026 is 3 April 2026',
+      'month/day/year: 03/04/2026 is 4 March 2026',
+    ]);
     const answered = await read(
       'commissions',
       `${head}a@x.example,1.50,USD,03/04/2026\n`,
@@ -217,8 +221,8 @@ describe('a file that leaves something open', () => {
     );
     expect(all.reading.questions.map(({ id }) => id)).toEqual(['status_meaning:wartet', 'status_meaning:']);
     expect(all.reading.questions[0]?.options.map(({ label, sums }) => [label, sums[0]?.amount])).toEqual([
-      ['paid', 550],
-      ['left_out', 400],
+      ['It is paid', 550],
+      ['Leave it out', 400],
     ]);
   });
 

@@ -64,6 +64,14 @@ describe('rollcall import', () => {
     const answered = await importFile(file, '--of', 'commissions', '--yes', '--set', 'dates=dmy');
     expect(answered.status).toBe(0);
     expect((await get('/past-commissions')).data[0].paid_at).toMatch(/^2026-04-03/);
+    writeFileSync(
+      file,
+      'email,amount,currency,paid_at,status\na@x.example,2.00,EUR,2026-04-03,\nb@x.example,1.00,EUR,2026-04-03,paid\n',
+    );
+    const empty = await importFile(file, '--of', 'commissions');
+    expect([empty.status, empty.out]).toEqual([3, expect.stringContaining("It is paid: --set 'statuses.=paid'")]);
+    const said = ['--set', 'statuses.=paid', '--option', 'add_creators', '--yes'];
+    expect((await importFile(file, '--of', 'commissions', ...said)).out).toContain('done: 2 written');
     const some = await importFile(fixture('11-past-commissions-symbols.csv'), '--of', 'commissions', '--yes');
     expect([some.status, some.out]).toEqual([4, expect.stringContaining('Refused (lines 6)')]);
   });

@@ -35,7 +35,8 @@ function collectSetting(text: string, settings: Record<string, unknown>): Record
   // No column is a field: `columns.shipping=null`.
   const value = said === 'null' ? null : said;
   const inner = below.join('.');
-  if (inner === '') return { ...settings, [name]: value };
+  // An empty status has a meaning, too: `statuses.=paid`.
+  if (below.length === 0) return { ...settings, [name]: value };
   const before = settings[name];
   return { ...settings, [name]: { ...(typeof before === 'object' ? before : {}), [inner]: value } };
 }
@@ -44,14 +45,15 @@ const collectOption = (name: string, options: Record<string, boolean>) => ({ ...
 
 const print = (text: string) => void around().out.write(`${text}\n`);
 
-/** The `--set` that gives an answer. */
+/** The `--set` that gives an answer, as a shell takes it. */
 const toSetting = (mapping: Record<string, unknown>): string =>
   Object.entries(mapping)
     .flatMap(([name, value]) =>
       typeof value === 'object' && value !== null
-        ? Object.entries(value).map(([inner, own]) => `--set '${name}.${inner}=${own}'`)
-        : [`--set '${name}=${value}'`],
+        ? Object.entries(value).map(([inner, own]) => `${name}.${inner}=${own}`)
+        : [`${name}=${value}`],
     )
+    .map((setting) => `--set '${setting.replaceAll("'", "'\\''")}'`)
     .join(' ');
 
 function printReading({ file, format, text, counts, sums, refusals, warnings, questions }: Read): void {

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of recon
       await dialog.getByLabel('File').setInputFiles(csv);
       await dialog.getByRole('button', { name: 'Compare' }).click();
       await dialog.getByText('The file leaves something open.').waitFor();
-      await dialog.getByLabel('Which column is order_id').selectOption({ label: '“Nummer” is order_id' });
+      await dialog.getByLabel('Which column is the order id').selectOption({ label: '“Nummer” is the order id' });
       await shoot(page, `reconciliation-dialog-${kind}`);
       expect(await axe(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Compare' }).click();

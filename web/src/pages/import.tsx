@@ -9,6 +9,7 @@ import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/
 import { PlainTable } from '../kit/table.tsx';
 import { ImportColumns } from './import-columns.tsx';
 import { ImportOptions } from './import-options.tsx';
+import { describeRecord } from './import-record.ts';
 import { kindName } from './imports.tsx';
 
 export type Import = Answer<'get_import'>['data'];
@@ -171,12 +172,6 @@ function Refusals({ of: { id, refusals } }: { of: Import }) {
       </div>
     </>
   );
-}
-
-/** A record as it was read, in one line. */
-function describeRecord(record: Record<string, unknown> | null): string {
-  const shown = ['order_number', 'order_id', 'email', 'name', 'amount', 'refunded', 'currency', 'placed_at', 'paid_at'];
-  return shown.flatMap((name) => (record?.[name] ? [String(record[name])] : [])).join(', ');
 }
 
 function Sample({ of: { sample } }: { of: Import }) {

@@ -59,11 +59,36 @@ export function findFormat(of: Kind, headers: readonly string[]): Format | undef
 export const findFormatByKey = (key: string | null): Format | undefined =>
   key === OWN_FORMAT.key ? OWN_FORMAT : FORMATS.find((format) => format.key === key);
 
-/** Files that hold something else than what becomes a question of them, with the file that should be sent. */
+/** Headers, folded, of files that hold something else than is asked of them, with the file that should be sent. */
+const WRONG_FILES: readonly { has: readonly (readonly string[])[]; lacks?: string; message: string }[] = [
+  {
+    has: [['saledate'], ['itemname'], ['transactionid']],
+    lacks: 'ordernet',
+    message:
+      "This is Etsy's file of sold order items, which lacks orders' totals. Download “Orders”, not “Order Items”.",
+  },
+  {
+    has: [['transactionid'], ['paymentid'], ['grosssales'], ['itemizationtype', 'pricepointname']],
+    message:
+      "This is Square's file of items, which has a line for each item sold. In Square's dashboard open Transactions, and export “Transactions CSV”, not “Items detail CSV”.",
+  },
+  {
+    has: [['amazonorderid'], ['itemprice'], ['asin', 'sku']],
+    message:
+      "This is Amazon's order report, which has a line for each item, with a part of its order's amount. Make one line for each order, such as by a pivot table of amazon-order-id: its purchase-date and currency, and as amount the sum of item-price less item-promotion-discount and the tax in it.",
+  },
+  {
+    has: [['asin'], ['trackingid', 'linktype', 'iddeseguimiento', 'partnerid', 'trackingidnummer']],
+    message:
+      "This is a report of Amazon Associates. It says what Amazon pays for each item that was sold, and names no creator, order or payment. Send a file with a line for each of what is recorded, such as each commission that you paid, with the creator's e-mail address, amount, currency and day.",
+  },
+];
+
+/** The reason to refuse a file that holds something else; undefined for any other file. */
 export function findWrongFile(headers: readonly string[]): string | undefined {
   const folded = new Set(headers.map(fold));
-  const isItems = folded.has('saledate') && folded.has('itemname') && folded.has('transactionid');
-  return isItems && !folded.has('ordernet')
-    ? "This is Etsy's file of sold order items, which lacks orders' totals. Download “Orders”, not “Order Items”."
-    : undefined;
+  return WRONG_FILES.find(
+    ({ has, lacks }) =>
+      has.every((names) => names.some((name) => folded.has(name))) && (lacks === undefined || !folded.has(lacks)),
+  )?.message;
 }

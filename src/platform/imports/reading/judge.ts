@@ -235,7 +235,7 @@ export function findAmount(entry: Entry, plan: Plan, field: string, currency: st
   const number = entry.number(text);
   if (!number) return { problem: 'amount_unreadable', field };
   const position = plan.columns[field];
-  const value = settleNumber(number, (position === undefined ? undefined : plan.decimals[position]) ?? '.');
+  const value = settleNumber(number, (position === undefined ? undefined : plan.decimals[position]) ?? '.', currency);
   const result = toMinorUnits(value, currency, plan.unit);
   return 'minor' in result ? result.minor : { ...result, field };
 }
@@ -245,7 +245,7 @@ function sumRefunds(entry: Entry, text: string, currency: string, plan: Plan): n
   let sum = 0;
   for (const [, amount = ''] of text.matchAll(/amount:\s*([^|;,\s]+)/g)) {
     const number = entry.number(amount);
-    const result = number ? toMinorUnits(settleNumber(number, '.'), currency, plan.unit) : undefined;
+    const result = number ? toMinorUnits(settleNumber(number, '.', currency), currency, plan.unit) : undefined;
     if (!result || 'problem' in result) return { problem: 'amount_unreadable' };
     sum += Math.abs(result.minor);
   }

@@ -148,9 +148,12 @@ export function readNumber(text: string): NumberCell | undefined {
   return { ...number, symbols: affixes.symbols };
 }
 
-/** The number of a cell under a decimal sign. Cells that say it themselves keep what they say. */
-export function settleNumber(cell: NumberCell, sign: DecimalSign): Decimal {
-  return cell.open?.mark === sign ? cell.open.asDecimal : cell.value;
+/**
+ * The number of a cell under a decimal sign. Cells that say it themselves keep what they say, and a currency without
+ * decimals has only marks that separate thousands.
+ */
+export function settleNumber(cell: NumberCell, sign: DecimalSign, currency: string): Decimal {
+  return cell.open?.mark === sign && getDecimals(currency) > 0 ? cell.open.asDecimal : cell.value;
 }
 
 export type MinorResult = { minor: number } | { problem: 'too_many_decimals' | 'too_large' };

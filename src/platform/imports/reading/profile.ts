@@ -4,7 +4,16 @@ import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
 import type { DecimalSign } from './shapes.ts';
 import { foldStatus } from './statuses.ts';
-import { DATE_ORDERS, guessDigits, isIsoTime, mayBe, monthWord, readTime, type TimeCell } from './times.ts';
+import {
+  DATE_ORDERS,
+  guessDigits,
+  isAmbiguous,
+  isIsoTime,
+  mayBe,
+  monthWord,
+  readTime,
+  type TimeCell,
+} from './times.ts';
 
 /** Lines that something is true of: how many, and the first of them. */
 export interface LineList {
@@ -51,6 +60,8 @@ export interface ColumnProfile {
     texts: number;
     /** Cells that the order of day and month makes a difference to. */
     ordered: number;
+    /** The first cell that is another day in another order. */
+    example: string | null;
   };
   id: { scientific: number; long: number; rounded: number };
   email: number;
@@ -82,6 +93,7 @@ export function startProfile(): ColumnProfile {
       digits: new Set(),
       texts: 0,
       ordered: 0,
+      example: null,
     },
     id: { scientific: 0, long: 0, rounded: 0 },
     email: 0,
@@ -142,6 +154,7 @@ function profileTime({ time }: ColumnProfile, text: string, line: number, nextYe
   if (word !== null && time.words.size < MOST_VALUES) time.words.add(word);
   if (form === 'iso' || (cell.date.form === 'named' && !cell.date.lastIsShort)) return;
   time.ordered += 1;
+  if (time.example === null && isAmbiguous(cell)) time.example = text.slice(0, 40);
   for (const order of DATE_ORDERS) if (!mayBe(cell, order, nextYear)) addLine(time.orders[order], line);
 }
 

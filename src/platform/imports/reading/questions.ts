@@ -49,6 +49,15 @@ function askDoubt(doubt: Doubt, { study }: QuestionContext): Question[] {
   return [{ id: field === null ? code : `${code}:${field}`, code, message, field, ...lines, options }];
 }
 
+const MEANINGS = {
+  counts: 'The order counts',
+  refunded: 'The order was refunded whole',
+  paid: 'It is paid',
+  active: 'The person is active',
+  paused: 'The person is paused',
+  left_out: 'Leave it out',
+} as const;
+
 function askStatuses({ study, known }: QuestionContext): Question[] {
   const base = describe(study.tally);
   return [...study.tally.statuses()].flatMap(([value, { list, isUndecided, sums, givenBack }]) => {
@@ -58,7 +67,13 @@ function askStatuses({ study, known }: QuestionContext): Question[] {
       const added = meaning === 'refunded' ? givenBack : sums;
       const all = isCounted ? addSums(base.sums, added) : base.sums;
       const records = base.records + (isCounted ? list.count : 0);
-      return { mapping: { statuses: { [value]: meaning } }, label: meaning, sums: all, records, refused: base.refused };
+      return {
+        mapping: { statuses: { [value]: meaning } },
+        label: MEANINGS[meaning],
+        sums: all,
+        records,
+        refused: base.refused,
+      };
     });
     const message = value === '' ? 'What does an empty status mean?' : `What does the status “${value}” mean?`;
     return [

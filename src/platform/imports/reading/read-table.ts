@@ -9,13 +9,14 @@ import { findFormat, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
 import { findKeys, Grouper } from './group.ts';
 import { findAmount, isFailure } from './judge.ts';
-import { isGrouped } from './kinds.ts';
+import { isGrouped, type Kind } from './kinds.ts';
 import { GOODS } from './money.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
 import { askQuestions } from './questions.ts';
 import { type Resolved, resolvePlan } from './resolve.ts';
 import { chooseGoods, listAllGoods } from './settle-money.ts';
+import type { Shape } from './shape.ts';
 import type { ByteSource, Goods, Line, Mapping, Outcome, Reading, Request } from './shapes.ts';
 import {
   type ColumnSum,
@@ -30,9 +31,10 @@ import {
 } from './study.ts';
 import { type Survey, surveyTable } from './survey.ts';
 import { openTable, type Table } from './table.ts';
+import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 2;
+const READING_VERSION = 3;
 const MOST_DOUBTS = 20;
 
 export interface Read {
@@ -45,6 +47,22 @@ function nameReading(sha256: string, request: Request, mapping: Mapping): string
   const { of, brand } = request;
   const said = JSON.parse(JSON.stringify({ of, brand, mapping, version: READING_VERSION, sha256 }));
   return createHash('sha256').update(canonicalJson(said)).digest('hex').slice(0, 40);
+}
+
+/** The reason to refuse a table whose fields stand one below the other; undefined for any other table. */
+function findTurned(of: Kind, { headers, firstCells }: Shape): string | undefined {
+  const groups = listNeeded(of);
+  const hasAll = (cells: readonly string[]) => {
+    const fields = new Set(cells.flatMap((cell) => findFields(of, cell)));
+    return groups.every((group) => group.some((field) => fields.has(field)));
+  };
+  const names = [...new Set(firstCells)].filter((cell) => findFields(of, cell).length > 0);
+  if (names.length < 2 || !hasAll(names) || hasAll(headers)) return undefined;
+  const shown = names.slice(0, 3).map((name) => `“${name}”`);
+  return (
+    `The table lies on its side: ${shown.join(', ')} stand one below the other, and each record is a column. Turn it: ` +
+    'in a spreadsheet, copy the table, choose Paste special and Transpose, and save the result as CSV.'
+  );
 }
 
 interface Prepared {
@@ -61,6 +79,8 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const wrong = findWrongFile(headers);
   if (wrong !== undefined) throw new BrokenFile('wrong_file', wrong);
   const format = findFormat(of, headers);
+  const turned = findTurned(of, table.shape);
+  if (turned !== undefined) throw new BrokenFile('transposed', turned);
   const own = request.mapping ?? {};
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });

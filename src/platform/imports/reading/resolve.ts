@@ -18,16 +18,24 @@ function pickColumns(assignment: Assignment): Record<string, number> {
   return columns;
 }
 
+const TIMES: Readonly<Record<string, string>> = {
+  placed_at: 'time of the order',
+  paid_at: 'time of payment',
+  cancelled_at: 'time of cancellation',
+  refunded_at: 'time of the refund',
+};
+
 function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
   return [...assignment.values()].flatMap(({ field, positions, confidence, isOptional }) => {
     if (confidence !== 'asked') return [];
     const names = positions.map((position) => headers[position] ?? '');
+    const noun = TIMES[field] ?? field.replaceAll('_', ' ');
     const choices: Choice[] = names.map((name) => {
       const mapping = { columns: { [field]: name } };
-      return { mapping, label: `“${name}” is ${field}` };
+      return { mapping, label: `“${name}” is the ${noun}` };
     });
-    if (isOptional) choices.push({ mapping: { columns: { [field]: null } }, label: `No column is ${field}` });
-    const message = `Which column is ${field}: ${names.map((name) => `“${name}”`).join(' or ')}?`;
+    if (isOptional) choices.push({ mapping: { columns: { [field]: null } }, label: `No column is the ${noun}` });
+    const message = `Which column is the ${noun}: ${names.map((name) => `“${name}”`).join(' or ')}?`;
     return [{ code: 'column_meaning', field, message, ...NO_LINES, choices }];
   });
 }

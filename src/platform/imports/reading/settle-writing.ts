@@ -3,7 +3,7 @@ import { findLanguages } from './months.ts';
 import type { Plan } from './plan.ts';
 import type { ColumnProfile, LineList } from './profile.ts';
 import type { DateOrder, DecimalSign } from './shapes.ts';
-import { DATE_ORDERS } from './times.ts';
+import { DATE_ORDERS, describeDay } from './times.ts';
 
 const MONEY_FIELDS = [
   ...[
@@ -74,14 +74,18 @@ function pickDigits({ time }: ColumnProfile): 'serial' | 'seconds' | 'ms' | null
 
 const ORDER_LABELS = { dmy: 'day/month/year', mdy: 'month/day/year', ymd: 'year/month/day' } as const;
 
-function askDates(header: string, profile: ColumnProfile, orders: readonly DateOrder[]): Doubt {
+function askDates(header: string, profile: ColumnProfile, orders: readonly DateOrder[], now: Date): Doubt {
   const struck = orders.length === 0 ? profile.time.orders.dmy : undefined;
   const shown = orders.length === 0 ? (['dmy', 'mdy'] as const) : orders;
   const unread = (order: DateOrder) => profile.time.orders[order];
+  const { example, words } = profile.time;
+  const languages = findLanguages([...words]);
   const labels = shown.map((order) => {
     const { count, first } = unread(order);
     const except = count === 0 ? '' : `, which cannot read line ${first.slice(0, 5).join(', ')}`;
-    return { mapping: { dates: order }, label: `${ORDER_LABELS[order]}${except}` };
+    const day = example === null ? undefined : describeDay(example, order, languages, now);
+    const shows = day === undefined ? '' : `: ${example} is ${day}`;
+    return { mapping: { dates: order }, label: `${ORDER_LABELS[order]}${shows}${except}` };
   });
   return {
     code: 'date_order',
@@ -134,7 +138,7 @@ export function settleTimes(settling: Settling): Plan['times'] {
     const carried = proven !== undefined && orders.includes(proven) ? proven : undefined;
     const only = orders.length === 1 ? orders[0] : undefined;
     const order = only ?? allowed ?? carried;
-    if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders));
+    if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders, known.request.now));
     // Only what the column's own cells, or a caller, say holds for the columns beside it.
     proven ??= only ?? allowed;
     if (known.halfDates.includes(position)) askSwapped(settling, position);

@@ -45,6 +45,8 @@ export interface Shape {
   /** The line of the header; null if there is none. */
   headerLine: number | null;
   headers: string[];
+  /** The cells that the first rows begin with: the header of a table that lies on its side. */
+  firstCells: string[];
   sample: Row[];
 }
 
@@ -127,5 +129,6 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   // One empty cell too many at the end does not count.
   if (header && headers.length > 1 && headers.at(-1) === '') headers.pop();
   const headerLine = header?.line ?? (said === undefined ? null : 1);
-  return { separator, headerLine, headers, sample: rows.filter(({ line }) => line > (headerLine ?? 0)) };
+  const firstCells = rows.slice(0, HEADER_ROWS).map(({ cells }) => (cells[0] ?? '').trim());
+  return { separator, headerLine, headers, firstCells, sample: rows.filter(({ line }) => line > (headerLine ?? 0)) };
 }

@@ -203,6 +203,28 @@ export function mayBe(cell: TimeCell, order: DateOrder, nextYear: number): boole
   return readDay(cell.date, order, language === undefined ? [] : [language], nextYear) !== undefined;
 }
 
+/** True if the cell is one day in one order of day and month, and another day in another order. */
+export function isAmbiguous({ date }: TimeCell): boolean {
+  if (date.form === 'named') return date.lastIsShort && date.first !== date.last;
+  if (date.form !== 'numeric') return false;
+  const [first, second, last] = date.parts;
+  return (first !== second && first <= 12 && second <= 12) || (date.mayStartWithYear && first !== last);
+}
+
+const longDays = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** The day of a cell under an order as `3 April 2026`; undefined if it cannot be read so. */
+export function describeDay(
+  text: string,
+  order: DateOrder,
+  languages: readonly string[],
+  now: Date,
+): string | undefined {
+  const cell = readTime(text);
+  const day = cell && readDay(cell.date, order, languages, now.getUTCFullYear() + 1);
+  return day && longDays.format(Date.UTC(day.year, day.month - 1, day.day));
+}
+
 const EPOCH_SERIAL = 25_569;
 
 function readDigits(date: Extract<DateText, { form: 'digits' }>, digits: TimeReading['digits']) {

@@ -43,6 +43,33 @@ const ABBREVIATIONS: Readonly<Record<string, readonly number[]>> = {
   IST: [330, 120, 60],
 };
 
+/** Zones as Square and others write them. */
+const NAMES: Readonly<Record<string, string>> = {
+  'eastern time (us & canada)': 'America/New_York',
+  'central time (us & canada)': 'America/Chicago',
+  'mountain time (us & canada)': 'America/Denver',
+  'pacific time (us & canada)': 'America/Los_Angeles',
+  'atlantic time (canada)': 'America/Halifax',
+  'indiana (east)': 'America/Indiana/Indianapolis',
+  arizona: 'America/Phoenix',
+  alaska: 'America/Juneau',
+  hawaii: 'Pacific/Honolulu',
+  newfoundland: 'America/St_Johns',
+  saskatchewan: 'America/Regina',
+  london: 'Europe/London',
+  dublin: 'Europe/Dublin',
+  paris: 'Europe/Paris',
+  madrid: 'Europe/Madrid',
+  tokyo: 'Asia/Tokyo',
+  sydney: 'Australia/Sydney',
+  melbourne: 'Australia/Melbourne',
+  brisbane: 'Australia/Brisbane',
+  adelaide: 'Australia/Adelaide',
+  darwin: 'Australia/Darwin',
+  hobart: 'Australia/Hobart',
+  perth: 'Australia/Perth',
+};
+
 export type Zone = { offsets: readonly number[] } | { name: string };
 
 /** The zone that a text names: an offset, an abbreviation or a name of IANA's. */
@@ -56,7 +83,8 @@ export function readZone(text: string): Zone | undefined {
   }
   const offsets = ABBREVIATIONS[bare.toUpperCase()];
   if (offsets) return { offsets };
-  const name = bare.includes('/') ? timeZoneName(bare) : undefined;
+  const known = NAMES[bare.toLowerCase()] ?? bare;
+  const name = known.includes('/') ? timeZoneName(known) : undefined;
   return name === undefined ? undefined : { name };
 }
 

@@ -1,0 +1,57 @@
+import { day, money, rate, words } from '../kit/format.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function describeMoney(record: Fields, text: (name: string) => string): string[] {
+  const { amount, amount_most: most, refunded } = record;
+  const currency = text('currency');
+  if (typeof amount !== 'number' || currency === '') return [];
+  const range = typeof most === 'number' && most !== amount ? ` to ${money(most, currency)}` : '';
+  const isRefunded = typeof refunded === 'number' && refunded > 0;
+  return [`${money(amount, currency)}${range}`, ...(isRefunded ? [`${money(refunded, currency)} refunded`] : [])];
+}
+
+function describeTimes(text: (name: string) => string): string[] {
+  const [placed, paid] = [text('placed_at'), text('paid_at')].map((at) => (at === '' ? '' : day(at)));
+  const cancelled = text('cancelled_at');
+  return [
+    placed ?? '',
+    paid === placed || paid === undefined || paid === '' ? '' : `paid ${paid}`,
+    cancelled === '' ? '' : `cancelled ${day(cancelled)}`,
+  ];
+}
+
+/** A code, which a creator has with a rate in millionths. */
+function describeCode(code: unknown): string {
+  if (typeof code === 'string') return code;
+  if (typeof code !== 'object' || code === null || !('code' in code)) return '';
+  const hasRate = 'rate_ppm' in code && typeof code.rate_ppm === 'number';
+  return hasRate ? `${String(code.code)} at ${rate(Number(code.rate_ppm) / 10_000)}` : String(code.code);
+}
+
+/** A record as it was read, in one line, as a person writes it. */
+export function describeRecord(record: Fields | null): string {
+  if (record === null) return '';
+  const text = (name: string) => (typeof record[name] === 'string' ? record[name] : '');
+  const list = (name: string) => (Array.isArray(record[name]) ? record[name] : []);
+  const handles = ['handle', 'instagram', 'tiktok'].map(text).filter(Boolean);
+  const [number, id] = [text('order_number'), text('order_id')];
+  const parts = [
+    number,
+    id === number ? '' : id,
+    ...['email', 'name'].map(text),
+    ...handles.map((handle) => `@${handle.replace(/^@/, '')}`),
+    ...list('codes').map(describeCode),
+    text('code'),
+    ...describeMoney(record, text),
+    ...describeTimes(text),
+    text('reference'),
+    text('status') === 'paused' ? 'paused' : '',
+    ...list('tags').map(String),
+    text('payment_email'),
+    text('payment_method') && words(text('payment_method')).toLowerCase(),
+    record.is_refunded === true ? 'refunded' : '',
+    record.is_cancelled === true ? 'cancelled' : '',
+  ];
+  return parts.filter(Boolean).join(', ');
+}
