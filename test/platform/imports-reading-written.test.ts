@@ -135,6 +135,26 @@ const FILES: Record<string, WrittenFile> = {
     asks: ['status_meaning:notapproved', 'status_meaning:'],
     records: ['2026-10-13 1000 EUR'],
   },
+  "PayPal's German activity, of which what was received is left out": {
+    of: 'payouts',
+    content:
+      'Datum,Uhrzeit,Zeitzone,Name,Typ,Status,Währung,Brutto,Gebühr,Netto,Absender E-Mail-Adresse,Empfänger E-Mail-Adresse,Transaktionscode\n' +
+      '13.02.2026,10:00:00,Europe/Berlin,Ana,Zahlung,Abgeschlossen,EUR,"-1.250,50","0,00","-1.250,50",me@x.example,ana@x.example,T1\n' +
+      '14.02.2026,10:00:00,Europe/Berlin,Ben,Zahlung,Unbekannt,EUR,"50,00","0,00","50,00",ben@x.example,me@x.example,T2\n',
+    records: ['2026-02-13 125050 EUR'],
+  },
+  'currencies by their names, and signs that are letters': {
+    of: 'commissions',
+    content:
+      'Email,Commission,Currency,Date\na@x.example,12.50,Euro,2026-02-13\nb@x.example,"Rs. 1,250.00",Indian Rupee,2026-02-13\nc@x.example,"Rp 125.000,00",IDR,2026-02-13\n',
+    records: ['2026-02-13 1250 EUR', '2026-02-13 125000 INR', '2026-02-13 12500000 IDR'],
+  },
+  'a sign that several rupees share': {
+    of: 'commissions',
+    content: 'Email,Commission,Date\na@x.example,"Rs. 1,250.00",2026-02-13\n',
+    asks: ['currency_sign:currency'],
+    records: ['2026-02-13 125000 INR'],
+  },
   'yen with marks between thousands, which have no decimals': {
     of: 'orders',
     content:

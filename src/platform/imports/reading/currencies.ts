@@ -40,6 +40,16 @@ const SIGNS: Readonly<Record<string, string>> = {
   ЛВ: 'BGN',
   'JP¥': 'JPY',
   'CN¥': 'CNY',
+  円: 'JPY',
+  元: 'CNY',
+  원: 'KRW',
+  RP: 'IDR',
+  RM: 'MYR',
+  R: 'ZAR',
+  DIN: 'RSD',
+  ГРН: 'UAH',
+  РУБ: 'RUB',
+  '৳': 'BDT',
 };
 
 /** Signs that several currencies share, with those they may mean, the commonest first. */
@@ -47,7 +57,10 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   $: ['USD', 'CAD', 'AUD', 'MXN', 'NZD', 'SGD', 'HKD', 'CLP', 'COP', 'ARS', 'TWD'],
   KR: ['SEK', 'NOK', 'DKK', 'ISK'],
   '¥': ['JPY', 'CNY'],
+  RS: ['INR', 'PKR', 'LKR', 'NPR', 'MUR'],
 };
+/** Signs are folded to upper case; people write these otherwise. */
+const WRITTEN: Readonly<Record<string, string>> = { KR: 'kr', RS: 'Rs' };
 
 export type SignMeaning = { currency: string } | { sign: string; options: readonly string[] } | undefined;
 
@@ -59,12 +72,24 @@ export function isCurrency(code: string): boolean {
   return known;
 }
 
-/** A currency column's cell: a code, or a sign that means one. */
+const names = new Map<string, string>();
+
+/** The currency with an English name such as `US Dollar`. */
+function findNamed(name: string): string | undefined {
+  if (names.size === 0) {
+    const english = new Intl.DisplayNames('en', { type: 'currency' });
+    for (const code of Intl.supportedValuesOf('currency').filter(isCurrency))
+      names.set(english.of(code)?.toLowerCase() ?? code, code);
+  }
+  return names.get(name.trim().toLowerCase());
+}
+
+/** A currency column's cell: a code, a name, or a sign that means one. */
 export function readCurrency(text: string): string | undefined {
   const code = text.trim().toUpperCase();
   if (isCurrency(code)) return code;
   const meaning = readSign(text);
-  return meaning && 'currency' in meaning ? meaning.currency : undefined;
+  return meaning && 'currency' in meaning ? meaning.currency : findNamed(text);
 }
 
 /** A sign or word beside an amount; undefined for any other word. */
@@ -74,7 +99,7 @@ export function readSign(text: string): SignMeaning {
   const currency = SIGNS[sign];
   if (currency !== undefined && isCurrency(currency)) return { currency };
   const options = SHARED[sign];
-  if (options) return { sign: sign === 'KR' ? 'kr' : sign, options };
+  if (options) return { sign: WRITTEN[sign] ?? sign, options };
   // $1,250.50 USD and USD $5 name the code beside the sign.
   const code = sign.replace(/\p{Sc}/gu, '');
   return code !== sign && isCurrency(code) ? { currency: code } : undefined;

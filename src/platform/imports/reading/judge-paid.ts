@@ -107,9 +107,10 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   const make = (outcome: 'left_out' | 'repeated', kind: string) =>
     judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
   const isLeftOut = said !== null && said.meaning !== undefined && said.meaning !== 'paid' && said.meaning !== 'counts';
-  const reason = nameReason(entry, bench, status?.isUndecided ?? false, isLeftOut);
+  const isReceived = format?.isNegative === true && !isFailure(money) && money.amount < 0;
+  const reason = nameReason(entry, bench, (status?.isUndecided ?? false) && !isReceived, isLeftOut);
   if (reason !== undefined) return make('left_out', reason);
-  if (format?.isNegative && !isFailure(money) && money.amount < 0) return make('left_out', 'not_sent');
+  if (isReceived) return make('left_out', 'not_sent');
   if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
   if (contradicts(entry, plan)) return refuse({ problem: 'contradicting_lines' });
   if (isFailure(money)) return refuse(money);

@@ -1,5 +1,6 @@
 import { BASIC, type Doubt, NO_LINES, type Settling, toLines } from './doubts.ts';
 import { findLanguages } from './months.ts';
+import { readNumber } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import type { ColumnProfile, LineList } from './profile.ts';
 import type { DateOrder, DecimalSign } from './shapes.ts';
@@ -170,15 +171,16 @@ export function settleUnit(
   if (!isWhole || nonZero === 0 || saysMajor) return 'major';
   const position = BASIC.flatMap((field) => columns[field] ?? [])[0] ?? 0;
   const list = profiles.get(position)?.money.whole ?? { count: 0, first: [] };
-  const sample = profiles.get(position)?.samples[0] ?? '12550';
+  const sample = profiles.get(position)?.samples.find((text) => readNumber(text)) ?? '12550';
+  const { digits } = readNumber(sample)?.value ?? { digits: sample };
   doubts.push({
     code: 'unit',
     field: null,
     message: `No amount of “${headers[position] ?? ''}” has decimals. Is ${sample} in whole units, or in cents?`,
     ...toLines(list),
     choices: [
-      { mapping: { unit: 'major' }, label: `${sample} is ${sample}.00` },
-      { mapping: { unit: 'minor' }, label: `${sample} is in cents` },
+      { mapping: { unit: 'major' }, label: `${sample} is ${digits}.00` },
+      { mapping: { unit: 'minor' }, label: `${sample} is ${(Number(digits) / 100).toFixed(2)}, in cents` },
     ],
   });
   return 'major';

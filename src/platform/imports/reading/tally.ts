@@ -96,8 +96,10 @@ export class Tally {
     const status = this.#statuses.get(value) ?? startStatus(isUndecided);
     if (!this.#statuses.has(value) && this.#statuses.size >= 300) return;
     this.#statuses.set(value, status);
-    addLine(status.list, line.line);
     status.rows += line.lines.length;
+    // A line that is left out or refused whatever its status means depends on no answer.
+    if (isUndecided && line.kind !== 'status_unknown') return;
+    addLine(status.list, line.line);
     if (!money || line.outcome === 'refused') return;
     const { currency, amount, refunded } = money;
     addTo(status.sums, currency, amount, refunded);
