@@ -93,7 +93,7 @@ describe(`mutated cells (TEST_SEED=${testSeed})`, () => {
       expect(number, text).toBeDefined();
       if (!number) continue;
       for (const each of ['.', ','] as const)
-        expect(toMinorUnits(settleNumber(number, each), 'USD', 'major'), text).toEqual({ minor });
+        expect(toMinorUnits(settleNumber(number, each, 'USD'), 'USD', 'major'), text).toEqual({ minor });
     }
   });
 

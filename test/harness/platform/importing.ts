@@ -77,7 +77,11 @@ async function finish(app: TestApp, key: string, id: string): Promise<Answer['bo
 }
 
 /** Sends a file, and returns its import once a worker has read it. */
-export async function readImport(app: TestApp, key: string, ...file: [string, string, Record<string, string>?]) {
+export async function readImport(
+  app: TestApp,
+  key: string,
+  ...file: [of: string, content: string | Uint8Array<ArrayBuffer>, fields?: Record<string, string>]
+) {
   const { status, body } = await sendImport(app, key, ...file);
   if (status !== 202) throw new Error(`POST /v1/imports answered ${status}: ${JSON.stringify(body)}`);
   return await finish(app, key, body.data.id);
