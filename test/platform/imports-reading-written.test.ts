@@ -135,14 +135,6 @@ const FILES: Record<string, WrittenFile> = {
     asks: ['status_meaning:notapproved', 'status_meaning:'],
     records: ['2026-10-13 1000 EUR'],
   },
-  "PayPal's German activity, of which what was received is left out": {
-    of: 'payouts',
-    content:
-      'Datum,Uhrzeit,Zeitzone,Name,Typ,Status,Währung,Brutto,Gebühr,Netto,Absender E-Mail-Adresse,Empfänger E-Mail-Adresse,Transaktionscode\n' +
-      '13.02.2026,10:00:00,Europe/Berlin,Ana,Zahlung,Abgeschlossen,EUR,"-1.250,50","0,00","-1.250,50",me@x.example,ana@x.example,T1\n' +
-      '14.02.2026,10:00:00,Europe/Berlin,Ben,Zahlung,Unbekannt,EUR,"50,00","0,00","50,00",ben@x.example,me@x.example,T2\n',
-    records: ['2026-02-13 125050 EUR'],
-  },
   'currencies by their names, and signs that are letters': {
     of: 'commissions',
     content:

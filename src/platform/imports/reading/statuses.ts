@@ -26,7 +26,7 @@ const COMPARED_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
 ];
 
 const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
-  ['paid', 'paid completed abgeschlossen sent success successful succeeded yes true 1'],
+  ['paid', 'paid completed sent success successful succeeded yes true 1'],
   [
     'left_out',
     `unpaid pending rejected processed processing refunded duplicate fraud canceled cancelled hold on_hold due voided
