@@ -14,18 +14,24 @@ interface TotalsProps<Row extends Sums> {
   note?: string;
 }
 
-/** The count and sums of all rows that match a list's filters, by currency. */
-export function Totals<Row extends Sums>({ label, noun, of = [], sums, note }: TotalsProps<Row>) {
-  if (of.length === 0) return null;
+interface FootProps {
+  /** Describes the sums for people who cannot see them. */
+  label: string;
+  lines: readonly { count: string; sums: readonly (readonly [name: string, sum: string])[] }[];
+  note?: string | undefined;
+}
+
+/** The count and sums of all rows that match a list's filters. */
+export function Foot({ label, lines, note }: FootProps) {
   return (
     <section className="totals" aria-label={label}>
       <ul className="plain">
-        {of.map((row) => (
-          <li key={row.currency}>
-            <span>{counted(row.count, noun)}</span>
-            {sums.map(([name, text]) => (
+        {lines.map(({ count, sums }) => (
+          <li key={`${count} ${sums.join(' ')}`}>
+            <span>{count}</span>
+            {sums.map(([name, sum]) => (
               <span key={name}>
-                {text} <strong>{money(Number(Reflect.get(row, name)), row.currency)}</strong>
+                {name} <strong>{sum}</strong>
               </span>
             ))}
           </li>
@@ -34,4 +40,14 @@ export function Totals<Row extends Sums>({ label, noun, of = [], sums, note }: T
       {note && <p className="second">{note}</p>}
     </section>
   );
+}
+
+/** The same of money, by currency. */
+export function Totals<Row extends Sums>({ label, noun, of = [], sums, note }: TotalsProps<Row>) {
+  if (of.length === 0) return null;
+  const lines = of.map((row) => ({
+    count: counted(row.count, noun),
+    sums: sums.map(([name, text]) => [text, money(Number(Reflect.get(row, name)), row.currency)] as const),
+  }));
+  return <Foot label={label} lines={lines} note={note} />;
 }

@@ -5,13 +5,14 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { compact, day, number, percent, words } from '../kit/format.ts';
+import { compact, counted, day, number, percent, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { platformName, postName, postPath } from '../kit/platforms.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
+import { Foot } from '../kit/totals.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
@@ -125,6 +126,7 @@ export function Content() {
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
   const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort };
   const list = useRows('list_content', query);
+  const summary = useCall('list_content', { query: { ...query, sort: 'newest', limit: 1 } }).data?.summary;
   const making = useDialog('create');
   const opened = useOpened();
   const columns: readonly Column<Post>[] = [
@@ -201,6 +203,23 @@ export function Content() {
         list={list}
         columns={columns}
         empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
+        foot={
+          summary && (
+            <Foot
+              label="Totals of these posts"
+              lines={[
+                {
+                  count: counted(summary.content_count, 'post'),
+                  sums: [
+                    ['Views', number(summary.total_views)],
+                    ['Likes', number(summary.total_likes)],
+                    ['Comments', number(summary.total_comments)],
+                  ],
+                },
+              ]}
+            />
+          )
+        }
       />
       <OperationDialog
         operation="track_content"

@@ -1,15 +1,16 @@
-import type { Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { day, money, number, percent } from '../kit/format.ts';
+import { counted, day, money, number, percent } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { Foot } from '../kit/totals.tsx';
 import { CreatorName } from './item-links.tsx';
 import { BulkDialog } from './link-bulk.tsx';
 import { CreateLink, TYPES } from './link-create.tsx';
@@ -25,6 +26,29 @@ function toPath({ url }: LinkRow): string {
   return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
+const NOUN = ['link or code', 'links and codes'] as const;
+
+/** Sums in the brand's currency, and below those in others. */
+function LinkTotals({ of: { summary, pagination } }: { of: Answer<'list_affiliates'> }) {
+  const own = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const others = summary.by_currency.map((one) => ({ count: one.currency, currency: one.currency, of: one }));
+  const lines = [{ count: counted(pagination.total, NOUN), currency: own, of: summary }, ...others];
+  return (
+    <Foot
+      label="Totals of these links and codes"
+      lines={lines.map(({ count, currency, of }) => ({
+        count,
+        sums: [
+          ['Clicks', number(of.total_clicks)],
+          ['Orders', number(of.total_conversions)],
+          ['Sales', money(of.total_revenue, currency)],
+          ['Commission', money(of.total_commissions, currency)],
+        ],
+      }))}
+    />
+  );
+}
+
 export function Links() {
   const { get } = useFilters();
   const isActive = get('active');
@@ -38,6 +62,7 @@ export function Links() {
     ...(isActive === undefined ? {} : { active: isActive === 'true' }),
   };
   const list = useRows('list_affiliate_links', query);
+  const totals = useCall('list_affiliates', { query: { ...query, sort: 'newest', limit: 1 } }).data;
   const update = useChange('update_affiliate_link', ['list_affiliate_links', 'get_affiliate_link']);
   const opened = useOpened();
   const bulk = useDialog('bulk');
@@ -147,10 +172,11 @@ export function Links() {
       />
       <Table
         caption="Links and codes"
-        noun={['link or code', 'links and codes']}
+        noun={NOUN}
         list={list}
         columns={columns}
         empty={<Empty title="No links yet">Create one for a creator on your roster.</Empty>}
+        foot={totals && <LinkTotals of={totals} />}
       />
       <LeakedCodes />
       <CreateLink

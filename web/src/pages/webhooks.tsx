@@ -65,7 +65,7 @@ function Count({ of: { id }, state }: { of: Webhook; state: 'delivered' | 'faile
 function Failing({ of: webhook, onRecover }: { of: Webhook; onRecover: () => void }) {
   const { id, url, last_status_code: code, last_triggered_at: at } = webhook;
   return (
-    <div className="problem summary">
+    <div className="problem summary stack">
       <p>
         <strong>{breakable(new URL(url).host)}</strong> did not accept the last delivery, <Ago at={at} />:{' '}
         {code === null ? 'it did not answer.' : `it answered ${code}.`}
@@ -150,8 +150,8 @@ export function Webhooks() {
       head: 'Address',
       cell: (webhook) => (
         <>
-          <button type="button" className="link one-line" title={webhook.url} onClick={() => opened.open(webhook.id)}>
-            {webhook.url}
+          <button type="button" className="link" onClick={() => opened.open(webhook.id)}>
+            {breakable(webhook.url)}
           </button>
           <span className="second sentence">{webhook.description}</span>
           {webhook.last_triggered_at !== null && (
