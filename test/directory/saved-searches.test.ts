@@ -361,12 +361,13 @@ describe('the saved searches of a brand', () => {
 
   it('lose those that a removed person kept to themselves', async () => {
     const email = `${unique('gone')}@brand.example`;
-    const { body } = await owner.send('POST', '/v1/people', { email, role: 'manager', name: 'G' });
+    const fresh = await signIn(app, brand.id);
+    const { body } = await fresh.send('POST', '/v1/people', { email, role: 'manager', name: 'G' });
     const gone = await signIn(app, brand.id, email);
     for (const shared of [true, false]) {
       await gone.send('POST', PATH, { name: `by them ${shared}`, filters: {}, shared });
     }
-    await owner.send('DELETE', `/v1/people/${body.data.id}`);
+    await fresh.send('DELETE', `/v1/people/${body.data.id}`);
     await deleteOrphans(directory.engines.db);
     const { rows } = await sql<{ name: string }>`
       select name from saved_searches where name like 'by them%'`.execute(directory.engines.db);

@@ -10,7 +10,14 @@ import type { ClaimedJob } from '../../platform/jobs/jobs.ts';
 import { assertBelowLimit, createJob } from '../../platform/jobs/jobs.ts';
 import { insertLines, listLines, workOnLines } from '../../platform/jobs/lines.ts';
 import { findHead } from '../ledger/ledger.ts';
-import { CreatorStatementLine, Statement, type StatementBatch, toStatementContent } from './statements.shapes.ts';
+import {
+  CreatorStatementLine,
+  eachLine,
+  isEmptyStatement,
+  Statement,
+  type StatementBatch,
+  toStatement,
+} from './statements.shapes.ts';
 import { getLinkEnd, getStatement, recordStatement, sumStatement } from './statements.ts';
 
 export const STATEMENTS = 'statements';
@@ -67,10 +74,7 @@ async function stateLine(work: Work, creatorId: string, request: StatementReques
   const { ledger_seq: seq, ledger_hash } = request;
   const { from, until } = toPeriod(request, request.time_zone);
   const period = { brandId: work.brandId, creatorId, fromAt: from, untilAt: until, ledgerSeq: seq };
-  const { lines, totals } = toStatementContent(await sumStatement(work.db, period));
-  if (lines.length === 0 && totals.every(({ closing }) => closing === 0)) {
-    return { statement_id: null, email_sent: false };
-  }
+  if (isEmptyStatement(await sumStatement(work.db, period))) return { statement_id: null, email_sent: false };
   const head = { seq, hash: ledger_hash === null ? null : Buffer.from(ledger_hash, 'hex') };
   const { row, isMailed } = await recordStatement(work, creatorId, request, head);
   return { statement_id: row.id, email_sent: isMailed };
@@ -104,7 +108,7 @@ async function* eachStatement({ postgres: { db } }: Context, job: ClaimedJob) {
     const row = await getStatement(db, job.brandId, statement_id);
     const { creatorId: creator_id, creatorEmail: creator_email, creatorName: creator_name } = row;
     const shown = { statement_id, creator_id, creator_email, creator_name };
-    yield { row, shown, email_sent, content: toStatementContent(await sumStatement(db, row)) };
+    yield { row, shown, email_sent };
   }
 }
 
@@ -121,10 +125,10 @@ export const statementsKind = workOnLines({
       name: 'statements.csv',
       item: StatementRow,
       rows: async function* (context, job) {
-        for await (const { row, shown, email_sent, content } of eachStatement(context, job)) {
+        for await (const { row, shown, email_sent } of eachStatement(context, job)) {
           const { id: rowId, linkVersion: version } = row;
           const url = context.pageLinks.urlOf({ kind: 'statement', rowId, version, expiresAt: getLinkEnd(row) });
-          for (const total of content.totals) yield { ...shown, ...total, url, email_sent };
+          for (const total of toStatement(row).totals ?? []) yield { ...shown, ...total, url, email_sent };
         }
       },
     },
@@ -132,8 +136,8 @@ export const statementsKind = workOnLines({
       name: 'lines.csv',
       item: StatementLineRow,
       rows: async function* (context, job) {
-        for await (const { shown, content } of eachStatement(context, job)) {
-          for (const line of content.lines) yield { ...shown, ...line };
+        for await (const { row, shown } of eachStatement(context, job)) {
+          for (const line of eachLine(await sumStatement(context.postgres.db, row))) yield { ...shown, ...line };
         }
       },
     },

@@ -239,14 +239,22 @@ function toTotal({ currency, openingMinor, commissionMinor, takenBackMinor, paid
   };
 }
 
+const isShown = (row: StatementSums): boolean =>
+  [row.saleMinor, row.refundedMinor, row.commissionMinor, row.takenBackMinor, row.paidMinor].some(
+    (minor) => minor !== 0,
+  );
+
+/** One line after the other, because a large creator has a hundred thousand. */
+export function* eachLine(rows: readonly StatementSums[]): Generator<Line> {
+  for (const row of rows) if (isShown(row)) yield toLine(row);
+}
+
 /** Lines and totals of the period, computed from the ledger alone. */
 export const toStatementContent = (rows: readonly StatementSums[]) => ({
-  lines: rows
-    .filter((row) =>
-      [row.saleMinor, row.refundedMinor, row.commissionMinor, row.takenBackMinor, row.paidMinor].some(
-        (minor) => minor !== 0,
-      ),
-    )
-    .map(toLine),
+  lines: [...eachLine(rows)],
   totals: sumTotals(rows).map(toTotal),
 });
+
+/** True for a period without lines, at whose end nothing is owed. */
+export const isEmptyStatement = (rows: readonly StatementSums[]): boolean =>
+  !rows.some(isShown) && sumTotals(rows).every((total) => toTotal(total).closing === 0);
