@@ -24,6 +24,8 @@ export const Flooded = z.object({
   refusedMs: z.array(z.number()),
   /** Neither 200 nor 503, or no answer at all, by status. */
   others: z.record(z.string(), z.number()),
+  /** How late its own timers were: on a machine that is too busy, it measures itself. */
+  lateMs: z.array(z.number()),
   /** Answers within the time of the flood. */
   perSecond: z.number(),
 });
@@ -38,6 +40,7 @@ async function flood({ url, perSecond, forMs, keys, first }: Flood): Promise<z.i
   const answeredMs: number[] = [];
   const refusedMs: number[] = [];
   const others: Record<string, number> = {};
+  const lateMs: number[] = [];
   let sent = 0;
   let ended = 0;
   let inTime = 0;
@@ -73,10 +76,11 @@ async function flood({ url, perSecond, forMs, keys, first }: Flood): Promise<z.i
   for (let ms = 0; ms < forMs; ms = performance.now() - from) {
     while ((sent * 1_000) / perSecond <= ms) send((sent * 1_000) / perSecond);
     await pause(TICK_MS);
+    lateMs.push(performance.now() - from - ms - TICK_MS);
   }
   while (ended < sent) await pause(TICK_MS);
   await pool.close();
-  return { sent, answeredMs, refusedMs, others, perSecond: (inTime * 1_000) / forMs };
+  return { sent, answeredMs, refusedMs, others, lateMs, perSecond: (inTime * 1_000) / forMs };
 }
 
 if (import.meta.main) {

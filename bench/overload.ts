@@ -45,6 +45,7 @@ const PROBE_PAUSE_MS = 25;
 const PROBE_KEYS = 60;
 const LINKS = 20;
 const CLIENTS = 200;
+const MOST_LATE_MS = 50;
 const KIB_PER_MB = 1_024;
 
 /** Calls besides searches, and a search of a brand that sends few. */
@@ -155,7 +156,10 @@ async function measureFlood(
   const before = mostMemory(server.pid);
   const flooding = flood(env, { url: server.url, perSecond: capacity * times, forMs: FLOOD_MS, keys });
   const beside = await probeDuring(probes, flooding);
-  const { sent, answeredMs, refusedMs, others, perSecond } = await flooding;
+  const { sent, answeredMs, refusedMs, others, lateMs, perSecond } = await flooding;
+  if (p95(lateMs) > MOST_LATE_MS) {
+    throw new Error(`The machine is too busy to measure: the load itself was ${round(p95(lateMs))} ms late.`);
+  }
   const memory = mostMemory(server.pid) - before;
   await pause(RECOVERED_MS);
   const after = await probeDuring(probes, pause(IDLE_MS));
