@@ -366,6 +366,7 @@ describe('the sample of the demo brand', () => {
         'outbox_numbers',
         'outbox_positions',
         'people',
+        'row_counts',
         'sealed_rows',
         'seals',
         'subscriptions',
@@ -374,7 +375,7 @@ describe('the sample of the demo brand', () => {
     expect(
       left.filter((name) => !/^(?:credit_|customer_positions|ledger_positions|asset_uploads)/.test(name)).length,
       left.join(),
-    ).toBe(8);
+    ).toBe(9);
     expect((await verifyLedger(app.context, first?.id ?? '')).problems).toEqual([]);
     // A job removes the files from the storage.
     expect(files.rows.length).toBeGreaterThan(3);
