@@ -89,6 +89,8 @@ describe("a file of another tool's orders", () => {
       [400, 1_300],
     ] as const)
       reads.push(await readImport(app, key, 'orders', make(from, to)));
+    const { data: lines } = await get(`/imports/${reads[0]?.id}/lines?limit=1`);
+    expect(lines[0].record).toMatchObject({ order_id: 'O-0', customer_email: 'c***@s***.example' });
     for (const { id, reading_id } of reads)
       expect((await send(`${app.url}/v1/imports/${id}/confirm`, key, 'POST', { reading_id })).status).toBe(202);
     clock.at += 1_000;
@@ -445,7 +447,8 @@ describe('an import', () => {
     const other = await readImport(app, key, 'roster', fixture('12-roster-tabs.csv'));
     clock.at += 7 * 24 * 60 * 60_000 + 1;
     await expireImports.run(app.context);
-    expect((await getImport(app, key, other.id)).status).toBe('expired');
+    const { counts } = other;
+    expect(await getImport(app, key, other.id)).toMatchObject({ status: 'expired', counts, sample: [] });
     expect((await get(`/imports/${other.id}/lines`)).data).toEqual([]);
     clock.at -= 7 * 24 * 60 * 60_000 + 1;
   });

@@ -36,7 +36,7 @@ import {
 import { eachLine, listLines, listRefused } from './lines.ts';
 import { mappings } from './mappings.ts';
 import { countStaying } from './staying.ts';
-import { type StoredRefusal, toShownFault } from './tallies.ts';
+import { maskRecord, type StoredRefusal, toShownFault } from './tallies.ts';
 import { waitForImport } from './wait.ts';
 
 const tag = 'Imports';
@@ -73,7 +73,7 @@ function toImport(row: ListedImport, { clock }: Pick<Context, 'clock'>, stays: n
     ...toWire(row),
     ...shown,
     refusals: shown.refusals.map(({ fault, ...refusal }) => ({ ...refusal, ...toShownFault(fault) })),
-    sample: shown.sample.map((line) => ({ cells: [], ...line })),
+    sample: shown.sample.map((line) => ({ cells: [], ...line, record: maskRecord(line.record) })),
     status: row.status,
     file: { name: fileName, size_bytes: sizeBytes, sha256: sha256.toString('hex'), same_as: sameAs },
     mapping: { ...mapping },

@@ -390,6 +390,17 @@ export async function listDueImports(db: Db, now: Date, limit: number): Promise<
   return await db.selectFrom('imports').selectAll().where('dueAt', '<=', now).orderBy('dueAt').limit(limit).execute();
 }
 
+/** A reading without cells of the file: its counts and sums, and how it was read. */
+const withoutCells = (reading: StoredReading): StoredReading => ({
+  ...reading,
+  text: { ...reading.text, differing: [] },
+  columns: reading.columns.map((column) => ({ ...column, samples: [] })),
+  questions: [],
+  refusals: [],
+  sample: [],
+});
+
+/** Removes the file and its lines, and everything else that has cells of it. */
 export async function clearImport(context: Pick<Context, 'files' | 'postgres' | 'clock'>, row: ImportRow) {
   const { postgres, files, clock } = context;
   if (row.storageKey !== null) await files.remove(row.storageKey);
@@ -398,6 +409,7 @@ export async function clearImport(context: Pick<Context, 'files' | 'postgres' | 
   const isEnded = !UNCONFIRMED.includes(row.status);
   await postgres.db
     .updateTable('imports')
+    .set({ reading: row.reading && JSON.stringify(withoutCells(row.reading)), plan: null })
     .set({ dueAt: null, storageKey: null, ...(isEnded ? {} : { status: 'expired' as const, endedAt: clock.now() }) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)

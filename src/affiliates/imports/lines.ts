@@ -6,13 +6,15 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { ImportLine, type LineFilter } from './imports.shapes.ts';
 import type { ImportRow } from './imports.ts';
-import { toShownFault } from './tallies.ts';
+import { maskRecord, toShownFault } from './tallies.ts';
 
 type Where = Pick<LineFilter, 'outcome' | 'kind'>;
 
 /** A line as it is stored; one of an earlier version says nothing of the cell. */
-const toLine = (content: unknown): ImportLine =>
-  ImportLine.parse(isRecord(content) ? { ...toShownFault(null), ...content } : content);
+function toLine(content: unknown): ImportLine {
+  const line = ImportLine.parse(isRecord(content) ? { ...toShownFault(null), ...content } : content);
+  return { ...line, record: maskRecord(line.record) };
+}
 
 const selectLines = (db: Db, { id, brandId, revision }: ImportRow, { outcome, kind }: Where) =>
   db

@@ -9,6 +9,7 @@ import type {
   Sum as ReadSum,
   Refusal,
 } from '../../platform/imports/reading/shapes.ts';
+import { maskEmail } from '../orders/customers.ts';
 import type { ImportLine, Outcome } from './imports.shapes.ts';
 
 /** A line of the file with what the brand's own records make of it. */
@@ -62,6 +63,10 @@ function toShownRecord(record: ReadRecord): Record<string, unknown> {
     ]),
   );
 }
+
+/** A record as the API shows it: buyers are masked, as in orders. They are stored whole, so that an erasure finds them. */
+export const maskRecord = (record: Record<string, unknown> | null): Record<string, unknown> | null =>
+  typeof record?.customer_email === 'string' ? { ...record, customer_email: maskEmail(record.customer_email) } : record;
 
 /** The cell that a refusal is about; nulls where no cell alone is wrong. */
 export const toShownFault = (fault: Fault | null | undefined) =>
