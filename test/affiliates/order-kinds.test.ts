@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { recordDispute } from '../../src/affiliates/orders/record.ts';
-import type { DisputeFacts } from '../../src/affiliates/stores/formats/facts.ts';
+import type { BankDispute } from '../../src/affiliates/stores/formats/facts.ts';
 import {
   asTest,
   balancesOf,
@@ -29,12 +29,12 @@ const explain = async (brand: TestBrand, orderId: string) =>
 const problemsOf = async ({ id }: TestBrand) =>
   (await inSnapshot(app.context.postgres.db, (trx) => verifyRecords(trx, id))).problems;
 
-const disputed = (sale: Pick<Sale, 'source' | 'orderId'>, dispute: DisputeFacts) =>
+const disputed = (sale: Pick<Sale, 'source' | 'orderId'>, dispute: BankDispute) =>
   asTest(app.context, { id: sale.source.brandId }, (work) =>
     recordDispute(work, sale.source, { orderId: sale.orderId, ...dispute }),
   );
 
-const dispute = (status: DisputeFacts['status'], days: number): DisputeFacts => ({
+const dispute = (status: BankDispute['status'], days: number): BankDispute => ({
   ...{ disputeId: '285332461', status, at: daysAgo(days) },
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Brand, Line, Reading } from '../../src/platform/imports/reading/shapes.ts';
+import type { ImportingBrand, Line, Reading } from '../../src/platform/imports/reading/shapes.ts';
 import { BRAND, readWhole as read } from './imports-check.ts';
 
 const codes = ({ reading }: { reading: Reading }) => reading.questions.map(({ code }) => code);
@@ -15,7 +15,7 @@ describe('orders', () => {
     const file =
       'Date,Order #,N. Revenue (formatted),Status,Customer,Product(s),Items Sold,Coupon(s),Net Sales\n2026-10-01 10:00:00,17,$90.50,completed,A,S,1,SUMMER,90.50\n2026-10-03 11:00:00,17,-$20.00,refunded,A,S,0,,-20.00\n2026-10-04 11:00:00,18,-$20.00,refunded,A,S,0,,-20.00\n';
     expect(codes(await read('orders', file))).toContain('currency_missing');
-    const brand: Brand = { ...BRAND, stores: [{ platform: 'woocommerce', currency: 'USD' }] };
+    const brand: ImportingBrand = { ...BRAND, stores: [{ platform: 'woocommerce', currency: 'USD' }] };
     const all = await read('orders', file, {}, brand);
     expect(all.reading.status).toBe('ready');
     expect(orders(all)).toEqual([['17', 9_050, 2_000]]);

@@ -308,7 +308,7 @@ export async function lockCommissions(db: Db, brandId: string, ids: readonly str
     .execute();
 }
 
-interface Payee {
+interface PayeeKey {
   brandId: string;
   creatorId: string;
   currency: string;
@@ -336,7 +336,7 @@ export async function lockPayable(db: Db, brandId: string, ids: readonly string[
 const isDueUntil = (cutoff: Date | undefined) =>
   sql<boolean>`(${cutoff ?? null}::timestamptz is null or occurred_at <= ${cutoff ?? null})`;
 
-const selectApproved = (db: Db, { brandId, creatorId, currency }: Payee, cutoff: Date | undefined) =>
+const selectApproved = (db: Db, { brandId, creatorId, currency }: PayeeKey, cutoff: Date | undefined) =>
   db
     .selectFrom('commissions')
     .where('brandId', '=', brandId)
@@ -346,19 +346,19 @@ const selectApproved = (db: Db, { brandId, creatorId, currency }: Payee, cutoff:
     .where(isDueUntil(cutoff));
 
 /** Lists the creator's approved commissions in a currency up to the cutoff. */
-export async function listApproved(db: Db, payee: Payee, cutoff: Date | undefined): Promise<PayableCommission[]> {
+export async function listApproved(db: Db, payee: PayeeKey, cutoff: Date | undefined): Promise<PayableCommission[]> {
   return await selectApproved(db, payee, cutoff).select(OF_A_PAYMENT).execute();
 }
 
 /** Locks the creator's approved commissions in a currency until the transaction ends, in order of id. */
-export async function lockApproved(db: Db, payee: Payee, cutoff?: Date): Promise<PayableCommission[]> {
+export async function lockApproved(db: Db, payee: PayeeKey, cutoff?: Date): Promise<PayableCommission[]> {
   return await selectApproved(db, payee, cutoff).select(OF_A_PAYMENT).orderBy('id').forUpdate().execute();
 }
 
 /** Locks the first of them, oldest first. Lock the creator before. */
 export async function lockFirstApproved(
   db: Db,
-  payee: Payee,
+  payee: PayeeKey,
   { cutoff, limit }: { cutoff: Date | undefined; limit: number },
 ): Promise<PayableCommission[]> {
   const first = await selectApproved(db, payee, cutoff)

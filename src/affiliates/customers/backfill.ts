@@ -36,13 +36,13 @@ const Sums = z.object({
   commission_minor: z.number().int(),
 });
 
-const Cursor = z.object({
+const BackfillCursor = z.object({
   after: z.string(),
   customers: z.number().int(),
   listed: z.array(BackfilledOrder),
   sums: z.array(Sums),
 });
-type Cursor = z.output<typeof Cursor>;
+type BackfillCursor = z.output<typeof BackfillCursor>;
 
 export async function startBackfill(work: Work, keyId: string, { from, to, apply }: CustomerBackfill) {
   await assertBelowLimit(work);
@@ -112,7 +112,7 @@ const listCustomerIds = async (db: Db, brandId: string, after: string) =>
     .limit(CUSTOMERS_A_TURN)
     .execute();
 
-function addUp({ sums, listed, ...cursor }: Cursor, orders: readonly BackfilledOrder[]): Cursor {
+function addUp({ sums, listed, ...cursor }: BackfillCursor, orders: readonly BackfilledOrder[]): BackfillCursor {
   const byKey = new Map(sums.map((one) => [`${one.creator_id} ${one.currency}`, { ...one }]));
   for (const { creator_id, creator_email, currency, commission_minor } of orders) {
     const key = `${creator_id} ${currency}`;
@@ -139,8 +139,8 @@ async function runBackfill(
 ): Promise<TurnOutcome> {
   const { postgres, files } = context;
   const request = BackfillRequest.parse(job.request);
-  const none: Cursor = { after: '', customers: 0, listed: [], sums: [] };
-  let cursor = Cursor.parse(job.cursor ?? none);
+  const none: BackfillCursor = { after: '', customers: 0, listed: [], sums: [] };
+  let cursor = BackfillCursor.parse(job.cursor ?? none);
   const ids = await listCustomerIds(postgres.db, job.brandId, cursor.after);
   for (const { id } of ids) {
     signal.throwIfAborted();

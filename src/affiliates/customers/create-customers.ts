@@ -163,10 +163,15 @@ export async function createCustomer(
   return { id, isNew: true };
 }
 
-type Outcome = z.input<typeof CustomersCreated>['customers'][number];
+type CreatedCustomer = z.input<typeof CustomersCreated>['customers'][number];
 
 /** A customer who is refused leaves the others as they are. */
-async function tryCustomer(work: Work, secrets: Secrets, input: CustomerCreate, isImport: boolean): Promise<Outcome> {
+async function tryCustomer(
+  work: Work,
+  secrets: Secrets,
+  input: CustomerCreate,
+  isImport: boolean,
+): Promise<CreatedCustomer> {
   const none = { field: null, code: null, message: null };
   try {
     const { id, isNew } = await createCustomer(work, secrets, input, isImport);
@@ -179,8 +184,8 @@ async function tryCustomer(work: Work, secrets: Secrets, input: CustomerCreate, 
 }
 
 export async function createCustomers(work: Work, secrets: Secrets, { customers, import: isImport }: CustomersCreate) {
-  const outcomes: Outcome[] = [];
+  const outcomes: CreatedCustomer[] = [];
   for (const input of customers) outcomes.push(await tryCustomer(work, secrets, input, isImport));
-  const count = (outcome: Outcome['outcome']) => outcomes.filter((one) => one.outcome === outcome).length;
+  const count = (outcome: CreatedCustomer['outcome']) => outcomes.filter((one) => one.outcome === outcome).length;
   return { customers: outcomes, created: count('created'), known: count('known'), failed: count('failed') };
 }

@@ -113,10 +113,15 @@ async function toSelector({ db, brandId }: Work, body: DataRequestCreate): Promi
   };
 }
 
-type Facts = Pick<DataRequestRow, 'kind' | 'source' | 'reason'>;
+type NewRequest = Pick<DataRequestRow, 'kind' | 'source' | 'reason'>;
 
 /** Notes a request that is to be carried out. */
-async function insertRequest(work: Work, secrets: Secrets, facts: Facts, selector: Selector): Promise<DataRequestRow> {
+async function insertRequest(
+  work: Work,
+  secrets: Secrets,
+  facts: NewRequest,
+  selector: Selector,
+): Promise<DataRequestRow> {
   const { db, brandId, now } = work;
   const id = newId('drq', now.getTime());
   const subject = selector.buyer === null ? ('creator' as const) : ('customer' as const);

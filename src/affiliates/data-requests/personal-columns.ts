@@ -2,13 +2,13 @@
 type Left = null | string;
 
 /** The column by which rows are a creator's. It has their id, or that of a row of `table`. */
-interface Owner {
+interface OwnerColumn {
   column: string;
   table?: string;
 }
 
 export interface PersonalTable {
-  owner?: Owner;
+  owner?: OwnerColumn;
   /** A column with an address, by which rows from before there was a creator are found, too. */
   email?: string;
   /** True: an erasure deletes the rows. */

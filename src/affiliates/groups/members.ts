@@ -32,15 +32,15 @@ export const members = listing({
       .select(['creators.email as creatorEmail', 'creators.name as creatorName']),
 });
 
-interface Person {
+interface RosterMember {
   creatorId: string;
   email: string;
   groupId: string | null;
 }
 
 /** Lists creators on the roster by their addresses, with the group that they are in. */
-async function listPeople(db: Db, brandId: string, emails: readonly string[]): Promise<Map<string, Person>> {
-  const { rows } = await sql<Person>`
+async function listPeople(db: Db, brandId: string, emails: readonly string[]): Promise<Map<string, RosterMember>> {
+  const { rows } = await sql<RosterMember>`
     select creators.id as creator_id, lower(creators.email) as email, member.group_id
     from creators
     join roster_entries as entry on entry.brand_id = creators.brand_id and entry.creator_id = creators.id
@@ -83,7 +83,7 @@ export async function addMembers(work: Work, groupId: string, { creator_emails: 
   await endMemberships(work, moving);
   await insertMemberships(work, groupId, moving);
   const creatorIds = present.map(({ creatorId }) => creatorId);
-  const select = (isMatch: (person: Person | undefined) => boolean) =>
+  const select = (isMatch: (person: RosterMember | undefined) => boolean) =>
     named.filter(({ person }) => isMatch(person)).map(({ email }) => email);
   return {
     moved: select((person) => person !== undefined && person.groupId !== groupId),

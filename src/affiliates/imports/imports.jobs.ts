@@ -156,7 +156,7 @@ async function insertLines(db: Db, row: ImportRow, judged: readonly (Judged & { 
   await sql`${toInsert('import_lines', rows)} on conflict do nothing`.execute(db);
 }
 
-interface Compared {
+interface FileComparison {
   tallies: Tallies;
   doubts: KnownDoubts;
   sample: Judged[];
@@ -169,7 +169,7 @@ async function compare(
   row: ImportRow,
   lines: AsyncIterable<Line[]>,
   signal: AbortSignal,
-): Promise<Compared> {
+): Promise<FileComparison> {
   const { db } = context.postgres;
   const tallies = new Tallies();
   const doubts = new KnownDoubts();
@@ -276,7 +276,7 @@ async function read(context: Context, row: ImportRow, signal: AbortSignal): Prom
   const source = toByteSource(context, row);
   const { reading, plan, request, stored } = await readFile(context, row, source, now);
   const effective = { ...row, plan, stored, mapping: mergeMappings(stored ?? {}, row.mapping) };
-  const none: Compared = { tallies: new Tallies(), doubts: new KnownDoubts(), sample: [], added: 0 };
+  const none: FileComparison = { tallies: new Tallies(), doubts: new KnownDoubts(), sample: [], added: 0 };
   const compared = plan ? await compare(context, effective, readRecords(source, request, plan), signal) : none;
   const { tallies, doubts, sample, added } = compared;
   const ownQuestions = doubts.questions(tallies);

@@ -23,7 +23,7 @@ const STATUSES = [
 export type ImportStatus = (typeof STATUSES)[number];
 
 const OUTCOMES = ['new', 'known', 'differs', 'repeated', 'left_out', 'refused'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type LineOutcome = (typeof OUTCOMES)[number];
 
 const importId = idField('imp', 'Import id.');
 const count = (about: string) => z.number().int().describe(about).meta({ example: 4 });

@@ -27,8 +27,8 @@ import {
   type ImportFilter,
   type ImportPatch,
   type ImportStatus,
+  type LineOutcome,
   Options,
-  type Outcome,
   type Result,
   type SampleLine,
 } from './imports.shapes.ts';
@@ -43,7 +43,7 @@ export interface StoredReading extends Omit<Reading, 'counts' | 'sums' | 'sample
     options: (Omit<Option, 'mapping'> & { mapping: Record<string, unknown> })[];
   })[];
   sample: (Omit<SampleLine, 'cells'> & Partial<SampleLine>)[];
-  counts: Record<Outcome | 'lines' | 'records', number>;
+  counts: Record<LineOutcome | 'lines' | 'records', number>;
   sums: Tallies['sums'];
   /** New creators of a roster. */
   added: number;

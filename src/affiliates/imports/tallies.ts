@@ -10,12 +10,12 @@ import type {
   Refusal,
 } from '../../platform/imports/reading/shapes.ts';
 import { maskEmail } from '../orders/customers.ts';
-import type { ImportLine, Outcome } from './imports.shapes.ts';
+import type { ImportLine, LineOutcome } from './imports.shapes.ts';
 
 /** A line of the file with what the brand's own records make of it. */
 export interface Judged {
   line: Line;
-  outcome: Outcome;
+  outcome: LineOutcome;
   kind: string | null;
   message: string | null;
   knownId: string | null;
@@ -23,7 +23,7 @@ export interface Judged {
 
 interface Sum {
   currency: string;
-  outcome: Outcome;
+  outcome: LineOutcome;
   records: number;
   amount: number;
   refunded: number;
@@ -100,8 +100,11 @@ export interface StoredRefusal extends Refusal {
 
 /** Counts and sums of records by outcome. */
 export class Tallies {
-  readonly #counts = new Map<Outcome, number>();
-  readonly #sums = new Map<string, { currency: string; outcome: Outcome; records: number; minor: [number, number] }>();
+  readonly #counts = new Map<LineOutcome, number>();
+  readonly #sums = new Map<
+    string,
+    { currency: string; outcome: LineOutcome; records: number; minor: [number, number] }
+  >();
   readonly #refusals = new Map<string, StoredRefusal>();
 
   add({ line, outcome, kind, message }: Judged): void {
@@ -125,7 +128,7 @@ export class Tallies {
     this.#refusals.set(kind, refusal);
   }
 
-  count(outcome: Outcome): number {
+  count(outcome: LineOutcome): number {
     return this.#counts.get(outcome) ?? 0;
   }
 
@@ -148,13 +151,20 @@ export class Tallies {
   }
 }
 
-const OUTCOMES = ['new', 'known', 'differs', 'repeated', 'left_out', 'refused'] as const satisfies readonly Outcome[];
+const OUTCOMES = [
+  'new',
+  'known',
+  'differs',
+  'repeated',
+  'left_out',
+  'refused',
+] as const satisfies readonly LineOutcome[];
 
 interface ImportFigures {
   of: string;
   status: string;
   imports: number;
-  records: Record<Outcome, number>;
+  records: Record<LineOutcome, number>;
 }
 
 /** Imports of all brands by kind and status, with their records by outcome. */

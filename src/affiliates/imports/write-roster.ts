@@ -47,7 +47,7 @@ async function listMatches(db: Db, brandId: string, records: readonly PersonReco
   return rows;
 }
 
-interface Owner {
+interface CodeOwner {
   creatorId: string;
   value: string;
 }
@@ -55,7 +55,7 @@ interface Owner {
 async function listOwners(db: Db, brandId: string, records: readonly PersonRecord[]): Promise<Map<string, string>> {
   const codes = records.flatMap((record) => record.codes.map(({ code }) => fold(code)));
   if (codes.length === 0) return new Map();
-  const { rows } = await sql<Owner>`
+  const { rows } = await sql<CodeOwner>`
     select creator_id, lower(value) as value from links
     where brand_id = ${brandId} and type = 'discount_code' and lower(value) = any(${codes}::text[])`.execute(db);
   return new Map(rows.map(({ value, creatorId }) => [value, creatorId]));

@@ -55,9 +55,9 @@ const WEIGHT_OF_USUAL = 10;
 /** Variation of a creator's sales beyond chance, from one month to the next and from day to day. */
 const VARIES = { byMonth: 0.5, byDay: 0.8 };
 
-type Sums = Omit<DayOfOrders, 'day'>;
+type OrderCounts = Omit<DayOfOrders, 'day'>;
 
-export const sumDays = (days: readonly DayOfOrders[]): Sums =>
+export const sumDays = (days: readonly DayOfOrders[]): OrderCounts =>
   days.reduce(
     (sum, one) => ({
       orders: sum.orders + one.orders,

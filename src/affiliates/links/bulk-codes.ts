@@ -30,7 +30,7 @@ const MESSAGES = {
   not_in_campaign: 'was not accepted for this campaign.',
 } as const;
 
-interface Selection {
+interface CodeMembers {
   members: Member[];
   /** One for each member that cannot be selected. */
   problems: Problem[];
@@ -39,9 +39,9 @@ interface Selection {
 /** Finds the members that the body names, in its order. */
 async function findNamed(
   { db, brandId }: Work,
-  kind: Kind,
+  kind: CodeKind,
   { creators, roster_ids = [] }: BulkCreate,
-): Promise<Selection> {
+): Promise<CodeMembers> {
   const emails = creators?.map(({ email }) => email.toLowerCase());
   const names = emails ?? roster_ids;
   const key = emails ? sql`lower(creator.email)` : sql`entry.id`;
@@ -63,7 +63,7 @@ async function findNamed(
 }
 
 /** Finds the members that the body selects, or throws every problem with what it refers to. */
-async function selectMembers(work: Work, kind: Kind, input: BulkCreate, linksUrl: string): Promise<Member[]> {
+async function selectMembers(work: Work, kind: CodeKind, input: BulkCreate, linksUrl: string): Promise<Member[]> {
   const noCampaign = await campaignProblems(work, kind.campaignId);
   // If the campaign does not exist, skip the membership check so that other problems are still reported.
   const scope = noCampaign.length > 0 ? { ...kind, campaignId: null } : kind;
@@ -77,7 +77,7 @@ async function selectMembers(work: Work, kind: Kind, input: BulkCreate, linksUrl
   throw new ApiError('INVALID_SELECTION', `${problems.length} of ${length} cannot be selected.`, { details });
 }
 
-interface Assignment {
+interface NewCode {
   member: Member;
   row: LinkRow;
 }
@@ -88,12 +88,12 @@ async function insertAssignments(
   members: readonly Member[],
   facts: SharedFacts,
   deal: { percent: number | undefined; terms: Terms | undefined },
-): Promise<Assignment[]> {
+): Promise<NewCode[]> {
   const { db, brandId } = work;
   const own = deal.terms ?? (deal.percent === undefined ? undefined : makePlainTerms(deal.percent, 'order'));
   const creatorIds = members.map(({ creatorId }) => creatorId);
   const starts = await listLinkStarts(db, brandId, creatorIds, facts.campaignId);
-  const assignments: Assignment[] = [];
+  const assignments: NewCode[] = [];
   let remaining = [...members];
   for (let attempt = 0; attempt < MAX_ATTEMPTS && remaining.length > 0; attempt += 1) {
     const pending = new Map(remaining.map((member) => [newId('lnk', work.now.getTime()), member]));
@@ -115,7 +115,7 @@ async function insertAssignments(
 }
 
 /** Gives each new link a version of the same terms. */
-async function setVersions(work: Work, assignments: readonly Assignment[], terms: Terms): Promise<Assignment[]> {
+async function setVersions(work: Work, assignments: readonly NewCode[], terms: Terms): Promise<NewCode[]> {
   const { db, brandId } = work;
   const ids = assignments.map(({ row }) => row.id);
   const versions = await insertVersions(work, 'link', ids, terms);
@@ -157,7 +157,7 @@ function toRow(id: string, member: Member, code: string, facts: SharedFacts): Li
 }
 
 /** Adds slugs, states and audit entries to new links. */
-async function completeAssignments(work: Work, assignments: readonly Assignment[]): Promise<Assignment[]> {
+async function completeAssignments(work: Work, assignments: readonly NewCode[]): Promise<NewCode[]> {
   const { brandId, now } = work;
   const slugs = await assignSlugs(
     work,
@@ -216,7 +216,7 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
 
 function toBulkCreated(
   members: readonly Member[],
-  assignments: readonly Assignment[],
+  assignments: readonly NewCode[],
   { remaining, linksUrl }: { remaining: number; linksUrl: string },
 ): BulkCreated {
   const rows = new Map(assignments.map(({ member, row }) => [member.rosterId, row]));
@@ -239,13 +239,13 @@ function toBulkCreated(
 }
 
 /** The kind of assignment to create; an existing one of the same kind, active or not, is kept. */
-interface Kind {
+interface CodeKind {
   type: LinkType;
   campaignId: string | null;
 }
 
 /** Selects everybody the brand ever had on its roster, with their membership in the campaign and their assignment. */
-const selectEveryone = (db: Db, brandId: string, { type, campaignId }: Kind) =>
+const selectEveryone = (db: Db, brandId: string, { type, campaignId }: CodeKind) =>
   db
     .selectFrom('rosterEntries as entry')
     .innerJoin('creators as creator', 'creator.id', 'entry.creatorId')
@@ -273,7 +273,7 @@ const selectEveryone = (db: Db, brandId: string, { type, campaignId }: Kind) =>
 type Member = Awaited<ReturnType<ReturnType<typeof selectEveryone>['execute']>>[number];
 
 /** Selects members of the roster and the campaign who have nothing of the kind. */
-const selectMissing = (db: Db, brandId: string, kind: Kind) =>
+const selectMissing = (db: Db, brandId: string, kind: CodeKind) =>
   db
     .selectFrom(selectEveryone(db, brandId, kind).select('entry.addedAt').as('member'))
     .selectAll('member')
@@ -282,7 +282,7 @@ const selectMissing = (db: Db, brandId: string, kind: Kind) =>
     .where('member.linkId', 'is', null);
 
 /** Lists members with an e-mail address, longest on the roster first, and then members without one. */
-async function listMissing(db: Db, brandId: string, kind: Kind): Promise<Member[]> {
+async function listMissing(db: Db, brandId: string, kind: CodeKind): Promise<Member[]> {
   const missing = selectMissing(db, brandId, kind)
     .orderBy('member.addedAt')
     .orderBy('member.rosterId')

@@ -14,9 +14,9 @@ import {
   createDuplicateError,
   findDestinationProblems,
   findHolder,
+  type LinkStore,
   listGeneratedFields,
   MAX_ATTEMPTS,
-  type Store,
   toCouponColumns,
 } from './create-link.ts';
 import { tellCreators } from './links.mails.ts';
@@ -46,7 +46,7 @@ async function loadStoreForPatch(context: Context, link: LinkRow, { value, ...pa
 }
 
 /** Checks a patch against the locked link, and returns the columns that it sets. */
-async function toColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: string, store: Store | undefined) {
+async function toColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl: string, store: LinkStore | undefined) {
   const destinationUrl = patch.destination_url === undefined ? patch.url : patch.destination_url;
   const problems = [
     ...(await campaignProblems(work, patch.campaign_id)),
@@ -120,7 +120,7 @@ export async function patchLink(
   id: string,
   patch: LinkPatch,
   linksUrl: string,
-  store: Store | undefined,
+  store: LinkStore | undefined,
 ): Promise<void> {
   const { db, now, brandId } = work;
   const old = await lockLink(db, brandId, id);
@@ -185,7 +185,7 @@ export async function rotateLink(
   work: Work,
   id: string,
   { value, old_pays_until, notify }: LinkRotation,
-  { linksUrl, store }: { linksUrl: string; store: Store | undefined },
+  { linksUrl, store }: { linksUrl: string; store: LinkStore | undefined },
 ): Promise<{ oldCode: string; until: Date }> {
   const { db, now, brandId } = work;
   const old = await lockLink(db, brandId, id);

@@ -29,9 +29,9 @@ import { assignSlugs, drawCode, firstSlug, toSlug } from './slugs.ts';
 /** Days of review and of attribution where nobody says others. */
 export const DEFAULT_DAYS = 30;
 
-type Names = readonly (string | null)[];
+type LinkNames = readonly (string | null)[];
 
-export interface Store {
+export interface LinkStore {
   currency: string;
   storefrontHost: string;
   /** The verified coupon of a code. */
@@ -42,7 +42,7 @@ export interface Store {
  * Reads the store, and for a code its coupon, before the transaction that creates the link. If the body refers to
  * missing records, all its problems are reported at once and the store is not asked.
  */
-export async function loadStore(context: Context, brandId: string, input: LinkCreate): Promise<Store | undefined> {
+export async function loadStore(context: Context, brandId: string, input: LinkCreate): Promise<LinkStore | undefined> {
   const { integration_id: id, type, value } = input;
   if (id === undefined || id === null) return undefined;
   const { db } = context.postgres;
@@ -70,7 +70,7 @@ type Scope = Pick<Work, 'db' | 'brandId'>;
 export function findDestinationProblems(
   linksUrl: string,
   destination: string | null | undefined,
-  store?: Store | undefined,
+  store?: LinkStore | undefined,
 ): Problem[] {
   const field = 'destination_url';
   if (destination === null || destination === undefined) return [];
@@ -105,7 +105,7 @@ export const MAX_ATTEMPTS = 8;
 async function insertLink(
   work: Work,
   row: Omit<Insertable<LinksTable>, 'value' | 'slug'>,
-  { value: chosen, names }: { value: string | undefined; names: Names },
+  { value: chosen, names }: { value: string | undefined; names: LinkNames },
 ): Promise<LinkRow> {
   const { db, now, brandId } = work;
   const { type } = row;
@@ -162,7 +162,7 @@ export async function createLink(
   work: Work,
   input: LinkCreate,
   linksUrl: string,
-  store: Store | undefined,
+  store: LinkStore | undefined,
 ): Promise<LinkRow> {
   const { db, now, brandId } = work;
   const { type, value, creator_name: creatorName = null } = input;
@@ -198,5 +198,5 @@ export async function createLink(
 }
 
 /** Columns of the verified coupon. A finer rate is rounded to millionths. */
-export const toCouponColumns = (store: Store | undefined) =>
+export const toCouponColumns = (store: LinkStore | undefined) =>
   store?.coupon ? { discountPpm: Math.round(store.coupon.percentage * 10_000), expiresAt: store.coupon.endsAt } : {};

@@ -45,9 +45,9 @@ interface OrderToAttribute<A extends Assignment> {
 }
 
 /** What an order carries. */
-type Candidate = Exclude<Attribution['candidates'][number], { type: 'customer' }>;
-type CodeCandidate = Extract<Candidate, { type: 'code' }>;
-type ClickCandidate = Extract<Candidate, { type: 'click' }>;
+type OrderCandidate = Exclude<Attribution['candidates'][number], { type: 'customer' }>;
+type CodeCandidate = Extract<OrderCandidate, { type: 'code' }>;
+type ClickCandidate = Extract<OrderCandidate, { type: 'click' }>;
 
 export interface Decision<A> {
   rule: Attribution['rule'];
@@ -124,7 +124,7 @@ function findClickProblem<A extends Assignment>(
 /** A candidate with its own problem, before it is compared with the others. */
 export interface JudgedCandidate<A> {
   /** `reason` is the candidate's own problem; null if it qualifies. */
-  candidate: Candidate;
+  candidate: OrderCandidate;
   assignment: A | undefined;
   /** As the customer redeemed it. */
   code: string | null;
@@ -177,7 +177,11 @@ const judgeClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAt
 });
 
 /** Sets the recorded outcome of a candidate: its own problem, or the kind of candidate that it lost to. */
-function recordOutcome(candidate: Candidate, winner: Candidate | undefined, { model }: Rules): Candidate {
+function recordOutcome(
+  candidate: OrderCandidate,
+  winner: OrderCandidate | undefined,
+  { model }: Rules,
+): OrderCandidate {
   if (candidate === winner) return { ...candidate, outcome: 'won', reason: null };
   if (candidate.type === 'code') {
     return { ...candidate, reason: candidate.reason ?? (winner?.type === 'click' ? 'click_wins' : 'later_code') };

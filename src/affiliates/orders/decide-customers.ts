@@ -95,9 +95,9 @@ export interface CustomerOutcome {
   isByCustomer: boolean;
 }
 
-type Candidate = Attribution['candidates'][number];
+type AttributionCandidate = Attribution['candidates'][number];
 
-function toCandidate(claim: CustomerCandidate): Candidate {
+function toCandidate(claim: CustomerCandidate): AttributionCandidate {
   const { rowId, by, linkId, firstOrderId, since, until, payment, outcome, reason, terms } = claim;
   return {
     type: 'customer',
@@ -115,7 +115,7 @@ function toCandidate(claim: CustomerCandidate): Candidate {
 }
 
 /** Lets what the order carries lose to the customer that it belongs to. */
-const loseToCustomer = (candidate: Candidate): Candidate =>
+const loseToCustomer = (candidate: AttributionCandidate): AttributionCandidate =>
   candidate.outcome === 'won' && candidate.type !== 'customer'
     ? { ...candidate, outcome: 'lost', reason: 'customer_wins' }
     : candidate;

@@ -221,12 +221,12 @@ export const toPricing = (
   items: StoredItems,
 ): Pricing => ({ ...fixed, currency, lines: toLines(items), refundedItems: items.refunded });
 
-type PricedCommission = Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>;
+type DecidedCommission = Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>;
 
 /** Builds the pricing of a commission from its terms and lines; undefined if its terms are a percentage alone. */
 export function toCommissionPricing(
   order: Pick<FactsOrder, 'currency'>,
-  { decidedFacts, room }: PricedCommission,
+  { decidedFacts, room }: DecidedCommission,
   terms: Terms | undefined,
   items: StoredItems,
 ): Pricing | undefined {
@@ -238,7 +238,7 @@ export function toCommissionPricing(
 export async function loadCommissionPricing(
   db: Db,
   order: FactsOrder,
-  commission: PricedCommission,
+  commission: DecidedCommission,
 ): Promise<Pricing | undefined> {
   const { termsId } = commission;
   if (termsId === null) return undefined;

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { DisputeFacts } from '../stores/formats/facts.ts';
+import type { BankDispute } from '../stores/formats/facts.ts';
 import type { OrderKey } from './orders.ts';
 
 /**
  * Records a report of a dispute. The newer report wins, and a loss wins over others of the same time; an open one never
  * reopens what was decided. The result does not depend on the order of arrival.
  */
-export async function insertDispute(db: Db, key: OrderKey, dispute: DisputeFacts, now: Date): Promise<void> {
+export async function insertDispute(db: Db, key: OrderKey, dispute: BankDispute, now: Date): Promise<void> {
   const { disputeId, status, at: toldAt } = dispute;
   const lostAt = status === 'lost' ? toldAt : null;
   const isDecided = (row: string) => sql`${sql.ref(`${row}.status`)} <> 'open'`;

@@ -26,15 +26,15 @@ import { getOrderKind } from './order-kinds.ts';
 import { type ExplainQuery, Explanation } from './orders.shapes.ts';
 import { getOrderStore, listOrders, listOrdersByIds, type OrderRow } from './orders.ts';
 import { priceOrder } from './pricing.ts';
-import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { countRefunds, type OrderRefund, sumLineRefunds, toSnapshot } from './recompute.ts';
 import { listRefunds } from './refunds.ts';
 import { explainUnpaidLines } from './unpaid-lines.ts';
 
-type Candidate = Attribution['candidates'][number];
-type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
-type ClickReason = Extract<Candidate, { type: 'click' }>['reason'];
-type CarriedCandidate = Exclude<Candidate, { type: 'customer' }>;
-type ClaimingCustomer = Extract<Candidate, { type: 'customer' }>;
+type ShownCandidate = Attribution['candidates'][number];
+type CodeReason = Extract<ShownCandidate, { type: 'code' }>['reason'];
+type ClickReason = Extract<ShownCandidate, { type: 'click' }>['reason'];
+type CarriedCandidate = Exclude<ShownCandidate, { type: 'customer' }>;
+type ClaimingCustomer = Extract<ShownCandidate, { type: 'customer' }>;
 
 const REASONS: Record<NonNullable<CodeReason | ClickReason>, string> = {
   unknown_code: 'No assignment of the brand has this code.',
@@ -75,7 +75,7 @@ export function explainCandidate({ type, reason }: CarriedCandidate, { rule, rul
   return isClickFirst ? `It is ${RULE_PHRASES[rule]}.` : `No code qualified, and it is ${RULE_PHRASES[rule]}.`;
 }
 
-interface Payable {
+interface ExplainedPayment {
   creatorName: string | null;
   currency: string;
   commissionMinor: number;
@@ -99,7 +99,7 @@ const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?
 const hasOnlyCustomer = ({ candidates }: Attribution): boolean => candidates.every(({ type }) => type === 'customer');
 
 /** Explains the whole decision in a sentence. */
-function explainDecision(attribution: Attribution, commission: Payable | undefined): string {
+function explainDecision(attribution: Attribution, commission: ExplainedPayment | undefined): string {
   const { rule, reason } = attribution;
   if (reason === 'no_candidate_qualified' && hasOnlyCustomer(attribution)) return CUSTOMER_PAYS_NOBODY;
   if (!rule || !commission) return explainNobody(reason);
@@ -155,11 +155,11 @@ interface CommissionContext {
   storefrontUrl: string;
   row: CommissionRow;
   link: ListedLink | undefined;
-  refunds: readonly CountedRefund[];
+  refunds: readonly OrderRefund[];
 }
 
 /** Prices the order again: by rule and by line, and what a cap cut off. A rejected commission is shown at its rate. */
-async function explainPrice(db: Db, order: OrderRow, row: CommissionRow, refunds: readonly CountedRefund[]) {
+async function explainPrice(db: Db, order: OrderRow, row: CommissionRow, refunds: readonly OrderRefund[]) {
   const plain = { terms: makePlainTerms(fromPpm(row.commissionRatePpm), 'order'), facts: null, room: null };
   const pricing = (await loadCommissionPricing(db, order, row)) ?? toPricing(order, plain, await findItems(db, order));
   const { parts, lines, capped } = priceOrder(toSnapshot(order), refunds, pricing);

@@ -86,7 +86,7 @@ async function markClicksUsed(db: Db, { brandId, integrationId, orderId, clicks 
     .execute();
 }
 
-interface StoreKey {
+interface ClickStore {
   brandId: string;
   integrationId: string;
 }
@@ -99,7 +99,7 @@ const LAST_LINKS = 100;
 export async function findLastClick(
   db: Db,
   clickhouse: ClickHouse,
-  { brandId, integrationId }: StoreKey,
+  { brandId, integrationId }: ClickStore,
   since: Date,
 ): Promise<{ id: string; value: string; at: Date } | undefined> {
   const clicked = await query(
@@ -131,7 +131,7 @@ export async function findLastClick(
 }
 
 /** Finds the last order that carried a click on a link of the brand. */
-export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey) {
+export async function findLastOrder(db: Db, { brandId, integrationId }: ClickStore) {
   return await db
     .selectFrom('orders')
     .select(['orderId', 'orderNumber', 'occurredAt'])

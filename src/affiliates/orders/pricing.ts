@@ -3,7 +3,7 @@ import type { RefundedItem } from '../stores/formats/facts.ts';
 import { type Price, type PricingInput, price, type Room } from '../terms/price.ts';
 import type { DecisionFacts, OrderLine } from '../terms/rules.ts';
 import { listTakeBacks, type TakeBack } from '../terms/take-backs.ts';
-import type { CountedRefund, OrderSnapshot } from './recompute.ts';
+import type { OrderRefund, OrderSnapshot } from './recompute.ts';
 
 /** Everything beside an order and its refunds that decides a commission whose terms are not a percentage alone. */
 export interface Pricing {
@@ -16,23 +16,23 @@ export interface Pricing {
   refundedItems: ReadonlyMap<string, readonly RefundedItem[]>;
 }
 
-type Order = Pick<OrderSnapshot, 'baseMinor' | 'occurredAt'>;
+type PricedSnapshot = Pick<OrderSnapshot, 'baseMinor' | 'occurredAt'>;
 
-const isEnd = ({ refundId }: CountedRefund) => refundId === 'cancelled' || refundId === 'dispute_lost';
+const isEnd = ({ refundId }: OrderRefund) => refundId === 'cancelled' || refundId === 'dispute_lost';
 
-function toInput(order: Order, pricing: Pricing): Omit<PricingInput, 'refunds' | 'isEnded'> {
+function toInput(order: PricedSnapshot, pricing: Pricing): Omit<PricingInput, 'refunds' | 'isEnded'> {
   const { currency, terms, facts, room, lines } = pricing;
   const priced = { currency, amountMinor: order.baseMinor, placedAt: order.occurredAt };
   return { order: priced, lines, terms, facts, room };
 }
 
-const withItems = <R extends CountedRefund>(refund: R, { refundedItems }: Pricing): R => {
+const withItems = <R extends OrderRefund>(refund: R, { refundedItems }: Pricing): R => {
   const items = refundedItems.get(refund.refundId);
   return items ? { ...refund, items } : refund;
 };
 
 /** Prices an order after its refunds. */
-export function priceOrder(order: Order, refunds: readonly CountedRefund[], pricing: Pricing): Price {
+export function priceOrder(order: PricedSnapshot, refunds: readonly OrderRefund[], pricing: Pricing): Price {
   return price({
     ...toInput(order, pricing),
     refunds: refunds.filter((refund) => !isEnd(refund)).map((refund) => withItems(refund, pricing)),
@@ -45,8 +45,8 @@ export const toRatePpm = ({ effectiveRatePpm }: Price): number => Math.min(effec
 
 /** Lists what is taken back from a commission that was paid. */
 export const listPricedTakeBacks = (
-  order: Order,
-  refunds: readonly CountedRefund[],
+  order: PricedSnapshot,
+  refunds: readonly OrderRefund[],
   pricing: Pricing,
   paidMinor: number,
 ): TakeBack[] =>

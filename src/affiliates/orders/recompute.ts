@@ -13,7 +13,7 @@ export interface KnownRefund extends RefundFacts {
   proratedMinor: number;
 }
 
-export interface CountedRefund extends KnownRefund {
+export interface OrderRefund extends KnownRefund {
   /** The refund minus what earlier refunds used up: together they never exceed the order. */
   countedMinor: number;
 }
@@ -29,7 +29,7 @@ function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId:
  * Counts refunds by time and id, up to the order's amount. A cancellation or lost dispute of a paid order refunds the
  * rest.
  */
-export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
+export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): OrderRefund[] {
   let remainingMinor = order.baseMinor;
   const sorted = refunds.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1));
   const counted = sorted.map((refund) => {
@@ -46,7 +46,7 @@ export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund
 /** Sums the refunds of a line. A cancellation or lost dispute refunds all of it. */
 export function sumLineRefunds(
   { lineId, amountMinor }: ItemFacts,
-  refunds: readonly CountedRefund[],
+  refunds: readonly OrderRefund[],
   items: ReadonlyMap<string, readonly RefundedItem[]>,
 ): number {
   const isEnded = refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost');
@@ -213,7 +213,7 @@ export const CLAWED_BACK = 'clawed_back';
 
 function computePricedAdjustments(
   order: OrderSnapshot,
-  refunds: readonly CountedRefund[],
+  refunds: readonly OrderRefund[],
   { commissionMinor, clawedBackAt }: CommissionState,
   pricing: Pricing,
 ): Adjustment[] {
@@ -229,11 +229,11 @@ function computePricedAdjustments(
  */
 function computeAdjustments(
   order: OrderSnapshot,
-  refunds: readonly CountedRefund[],
+  refunds: readonly OrderRefund[],
   state: CommissionState,
 ): Adjustment[] {
   if (state.pricing) return computePricedAdjustments(order, refunds, state, state.pricing);
-  const getProrated = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
+  const getProrated = ({ countedMinor, proratedMinor }: OrderRefund) => Math.min(countedMinor, proratedMinor);
   let saleMinor = order.baseMinor - refunds.reduce((sum, refund) => sum + getProrated(refund), 0);
   let owedMinor = state.commissionMinor;
   const adjustments: Adjustment[] = [];
@@ -266,7 +266,7 @@ function toPostings(account: Account, counter: Account, amountMinor: number, at:
 /** Lists everything that the ledger should contain for a paid order's commission. */
 function computeTarget(
   order: OrderSnapshot,
-  refunds: readonly CountedRefund[],
+  refunds: readonly OrderRefund[],
   { columns, adjustments }: RecomputedCommission,
 ) {
   const { occurredAt: at } = order;

@@ -23,10 +23,10 @@ export interface SimulatedRules {
   minOrder: Rules['minOrder'] | undefined;
 }
 
-type Candidate = Attribution['candidates'][number];
-type CodeCandidate = Extract<Candidate, { type: 'code' }>;
-type ClickCandidate = Extract<Candidate, { type: 'click' }>;
-type CustomerCandidate = Extract<Candidate, { type: 'customer' }>;
+type RecordedCandidate = Attribution['candidates'][number];
+type RecordedCode = Extract<RecordedCandidate, { type: 'code' }>;
+type RecordedClick = Extract<RecordedCandidate, { type: 'click' }>;
+type RecordedCustomer = Extract<RecordedCandidate, { type: 'customer' }>;
 
 /** An order with its recorded decision. */
 interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
@@ -39,10 +39,10 @@ const LOST_TO_ANOTHER: readonly unknown[] = ['later_code', 'click_wins', 'older_
 /** Problems that are checked after the attribution window. */
 const AFTER_WINDOW: readonly unknown[] = [null, 'click_outside_window', 'test_order', 'renewal', 'below_minimum'];
 
-type Order = Pick<RecordedOrder, 'baseMinor' | 'currency'>;
+type OrderAmount = Pick<RecordedOrder, 'baseMinor' | 'currency'>;
 
 /** Applies another minimum, which is checked last. */
-function applyMinimum<R extends string>(reason: R | null, order: Order, minOrder: SimulatedRules['minOrder']) {
+function applyMinimum<R extends string>(reason: R | null, order: OrderAmount, minOrder: SimulatedRules['minOrder']) {
   if (minOrder === undefined || (reason !== null && reason !== 'below_minimum')) return reason;
   return isBelowMinimum({ minOrder }, order) ? ('below_minimum' as const) : null;
 }
@@ -50,18 +50,18 @@ function applyMinimum<R extends string>(reason: R | null, order: Order, minOrder
 const getOwnProblem = <R extends string>(reason: R | null): R | null =>
   LOST_TO_ANOTHER.includes(reason) ? null : reason;
 
-const rejudgeCode = (candidate: CodeCandidate, order: Order, { minOrder }: SimulatedRules): CodeCandidate => ({
+const rejudgeCode = (candidate: RecordedCode, order: OrderAmount, { minOrder }: SimulatedRules): RecordedCode => ({
   ...candidate,
   outcome: 'lost',
   reason: applyMinimum(getOwnProblem(candidate.reason), order, minOrder),
 });
 
 function rejudgeClick(
-  candidate: ClickCandidate,
+  candidate: RecordedClick,
   order: RecordedOrder & OrderTerms,
   { attributionDays, minOrder }: SimulatedRules,
   paysRenewals: boolean | null,
-): ClickCandidate {
+): RecordedClick {
   const own = getOwnProblem(candidate.reason);
   const judged = { ...candidate, outcome: 'lost' as const, reason: applyMinimum(own, order, minOrder) };
   if (attributionDays === undefined || !candidate.window || !AFTER_WINDOW.includes(own)) return judged;
@@ -76,8 +76,8 @@ function rejudgeClick(
 /** Lets the customer decide as recorded, unless something that the order carries wins now. */
 function addCustomer(
   carried: Decision<string>,
-  claim: CustomerCandidate,
-  order: Order,
+  claim: RecordedCustomer,
+  order: OrderAmount,
   { minOrder }: SimulatedRules,
 ): Decision<string> {
   const own = applyMinimum(claim.reason === 'own_code_or_click' ? null : claim.reason, order, minOrder);

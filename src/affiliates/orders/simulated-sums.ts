@@ -2,13 +2,13 @@ import type { Earning } from './simulated-order.ts';
 import type { SimulationProgress } from './simulations.shapes.ts';
 
 /** The earnings of an order under the recorded and the simulated rules. */
-interface Compared {
+interface EarningComparison {
   row: { currency: string };
   now: Earning | undefined;
   after: Earning | undefined;
 }
 
-export type Sums = SimulationProgress['sums'][number];
+export type SimulationSums = SimulationProgress['sums'][number];
 
 const NO_SUMS = {
   orders_now: 0,
@@ -19,19 +19,19 @@ const NO_SUMS = {
   in_review_simulated_minor: 0,
 };
 
-const toKey = ({ creatorId, currency }: Pick<Sums, 'creatorId' | 'currency'>) => `${currency} ${creatorId}`;
+const toKey = ({ creatorId, currency }: Pick<SimulationSums, 'creatorId' | 'currency'>) => `${currency} ${creatorId}`;
 
 /** Sums by creator and currency. */
 export class Tally {
-  readonly #sums = new Map<string, Sums>();
+  readonly #sums = new Map<string, SimulationSums>();
   readonly #at: Date;
 
-  constructor(at: Date, before: readonly Sums[]) {
+  constructor(at: Date, before: readonly SimulationSums[]) {
     this.#at = at;
     for (const sums of before) this.#sums.set(toKey(sums), { ...sums });
   }
 
-  add({ row: { currency }, now, after }: Compared): void {
+  add({ row: { currency }, now, after }: EarningComparison): void {
     if (now) this.#addTo(now, currency, 'now');
     if (after) this.#addTo(after, currency, 'simulated');
   }
@@ -46,15 +46,15 @@ export class Tally {
   }
 
   /** Sorted by the change of the commission, largest first. */
-  get rows(): Sums[] {
-    const change = (sums: Sums) => Math.abs(sums.commission_simulated_minor - sums.commission_now_minor);
+  get rows(): SimulationSums[] {
+    const change = (sums: SimulationSums) => Math.abs(sums.commission_simulated_minor - sums.commission_now_minor);
     return [...this.#sums.values()].sort(
       (a, b) => change(b) - change(a) || (`${a.creatorId}${a.currency}` < `${b.creatorId}${b.currency}` ? -1 : 1),
     );
   }
 }
 
-export function sumByCurrency(rows: readonly Sums[]) {
+export function sumByCurrency(rows: readonly SimulationSums[]) {
   const totals = new Map<string, typeof NO_SUMS>();
   for (const { creatorId: _creator, currency, ...sums } of rows) {
     const total = totals.get(currency) ?? NO_SUMS;

@@ -56,18 +56,18 @@ import {
   type SimulationRequest,
 } from './simulations.shapes.ts';
 
-export interface Period {
+export interface SimulationPeriod {
   from: Date;
   /** Inclusive. */
   to: Date;
 }
 
-const isInPeriod = (brandId: string, { from, to }: Period) => sql<boolean>`(orders.brand_id = ${brandId}
+const isInPeriod = (brandId: string, { from, to }: SimulationPeriod) => sql<boolean>`(orders.brand_id = ${brandId}
   and orders.occurred_at >= ${from} and orders.occurred_at <= ${to}
   and orders.paid_at is not null and orders.is_test is not true
   and orders.attribution ->> 'reason' is distinct from 'history')`;
 
-const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): Promise<boolean> =>
+const hasMoreThan = (db: Db, brandId: string, period: SimulationPeriod, orders: number): Promise<boolean> =>
   isFound(
     db
       .selectFrom('orders')
@@ -79,10 +79,10 @@ const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): P
       .limit(1),
   );
 
-export const countPaidOrders = (db: Db, brandId: string, period: Period): Promise<number> =>
+export const countPaidOrders = (db: Db, brandId: string, period: SimulationPeriod): Promise<number> =>
   countRows(db.selectFrom('orders').select(COUNT).where(isInPeriod(brandId, period)));
 
-type Facts = Pick<
+type SimulatedOrderRow = Pick<
   OrderRow,
   | 'id'
   | 'brandId'
@@ -107,7 +107,7 @@ type Facts = Pick<
 >;
 
 /** A paid order with its commission, whose columns are null if it has none. */
-export interface SimulatedOrder extends Facts, CommissionState {
+export interface SimulatedOrder extends SimulatedOrderRow, CommissionState {
   linkId: string | null;
   creatorId: string;
   holdEndsAt: Date | null;
@@ -121,7 +121,7 @@ export interface SimulatedOrder extends Facts, CommissionState {
 async function listPaidOrders(
   db: Db,
   brandId: string,
-  { period, isOldestFirst }: { period: Period; isOldestFirst: boolean },
+  { period, isOldestFirst }: { period: SimulationPeriod; isOldestFirst: boolean },
   after: Pick<SimulatedOrder, 'occurredAt' | 'id'> | undefined,
   limit: number,
 ): Promise<SimulatedOrder[]> {
@@ -168,7 +168,7 @@ const DEFAULT_DAYS = 30;
 
 /** A simulation with resolved period, amounts and time. */
 interface SimulationPlan {
-  period: Period;
+  period: SimulationPeriod;
   rules: SimulatedRules;
   /** Time at which review periods count as ended or not. */
   asOf: Date;
@@ -217,20 +217,20 @@ async function resolveRequest({ postgres, clock }: Engines, brandId: string, req
 }
 
 /** An order with its decision. */
-interface DecidedOrder {
+interface SimulatedDecisionRow {
   row: SimulatedOrder;
   attribution: Attribution;
 }
 
 /** An order under the recorded and the simulated rules. */
-interface OrderComparison extends DecidedOrder {
+interface OrderComparison extends SimulatedDecisionRow {
   decision: SimulatedDecision;
   now: Earning | undefined;
   after: Earning | undefined;
 }
 
 /** An order with whom the simulated rules let win. */
-interface SimulatedWinner extends DecidedOrder {
+interface SimulatedWinner extends SimulatedDecisionRow {
   decision: SimulatedDecision;
   winner: LinkTerms | undefined;
 }
@@ -289,7 +289,7 @@ async function compareOrders(
   const toOrderKey = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
   const byOrder = Map.groupBy(refunds, toOrderKey);
-  const decided = rows.map((row): DecidedOrder => ({ row, attribution: Attribution.parse(row.attribution) }));
+  const decided = rows.map((row): SimulatedDecisionRow => ({ row, attribution: Attribution.parse(row.attribution) }));
   const linkIds = decided.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
   const unread = [...new Set(linkIds)].filter((id) => !links.has(id));
   for (const one of await listTerms(db, brandId, unread)) links.set(one.id, one);
@@ -323,12 +323,12 @@ async function compareOrders(
   );
 }
 
-type Names = ReadonlyMap<string, { value: string }>;
+type LinkValues = ReadonlyMap<string, { value: string }>;
 
 const CLAIM = 'The order belongs to a customer whom its creator brought.';
 
 /** Explains why the rules change an order: its current winner loses, and another wins. */
-function explainChange({ now, after, attribution, decision }: OrderComparison, names: Names): string {
+function explainChange({ now, after, attribution, decision }: OrderComparison, names: LinkValues): string {
   if (now && after && now.linkId === after.linkId) {
     return now.ratePpm === after.ratePpm
       ? 'The review or payment of this commission stands.'

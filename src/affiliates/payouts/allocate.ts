@@ -13,10 +13,10 @@ interface Allocation<C> {
 export const oldestFirst = (a: PayableCommission, b: PayableCommission): number =>
   a.occurredAt.getTime() - b.occurredAt.getTime() || (a.id < b.id ? -1 : 1);
 
-type Payable = Pick<PayableCommission, 'id' | 'commissionMinor'>;
+type AllocatedCommission = Pick<PayableCommission, 'id' | 'commissionMinor'>;
 
 /** In the given order, each commission is paid in full or skipped, and the total never exceeds the budget. */
-export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
+export function allocate<C extends Pick<AllocatedCommission, 'commissionMinor'>>(
   commissions: readonly C[],
   budgetMinor: number,
 ): Allocation<C> {
@@ -38,7 +38,7 @@ export interface Fund {
 }
 
 /** The contribution of a payout to a payment. */
-export interface Share extends Fund {
+export interface PayoutShare extends Fund {
   allocatedMinor: number;
   /** Refunds of paid commissions that this withholds; negative if it gives them back. */
   nettedMinor: number;
@@ -55,7 +55,7 @@ export interface Plan<C> extends Allocation<C> {
   budgetMinor: number;
   nettedMinor: number;
   /** One for each fund, in order. */
-  shares: Share[];
+  shares: PayoutShare[];
   fundings: Funding[];
 }
 
@@ -75,7 +75,7 @@ function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number
 }
 
 /** Pays each commission from the payouts' shares in order. */
-function toFundings(chosen: readonly Payable[], shares: readonly Share[]): Funding[] {
+function toFundings(chosen: readonly AllocatedCommission[], shares: readonly PayoutShare[]): Funding[] {
   const sources = shares.map(({ id, allocatedMinor }) => ({ id, leftMinor: allocatedMinor }));
   return chosen.flatMap(({ id: commissionId, commissionMinor }) => {
     const lastId = sources.at(-1)?.id;
@@ -93,7 +93,7 @@ function toFundings(chosen: readonly Payable[], shares: readonly Share[]): Fundi
  * count towards the last payout. If `outstandingMinor` is negative, a store reverted a refund that was already netted;
  * payouts then give it back from the money that the commissions leave over, oldest payout first.
  */
-export function planPayment<C extends Payable>(
+export function planPayment<C extends AllocatedCommission>(
   commissions: readonly C[],
   funds: readonly Fund[],
   outstandingMinor: number,
@@ -104,7 +104,7 @@ export function planPayment<C extends Payable>(
   const rests = funds.map(({ leftMinor }) => ({ leftMinor }));
   const cash = takeFrom(rests, allocation.allocatedMinor - nettableMinor);
   const returns = takeFrom(rests, Math.max(-outstandingMinor, 0));
-  const shares = funds.map(({ id }, i): Share => {
+  const shares = funds.map(({ id }, i): PayoutShare => {
     const withheldMinor = i === funds.length - 1 ? nettableMinor : 0;
     return {
       id,

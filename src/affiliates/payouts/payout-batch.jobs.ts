@@ -83,7 +83,7 @@ const Planned = z.object({ total_minor: z.number().int() });
 
 const reason = z.enum([...PayoutBatchMade.shape.skipped.element.shape.reason.options, 'changed']);
 
-const Outcome = z.object({
+const BatchOutcome = z.object({
   payout_id: z.string().nullable(),
   reason: reason.nullable(),
   amount_minor: z.number().int(),
@@ -91,7 +91,7 @@ const Outcome = z.object({
   /** The last step of a payout withholds this, because the rail cannot pay it. */
   withheld_minor: z.number().int().default(0),
 });
-type Outcome = z.output<typeof Outcome>;
+type BatchOutcome = z.output<typeof BatchOutcome>;
 
 const BatchRow = z.object({
   creator_id: idField('crt', 'Creator who is due something.'),
@@ -109,7 +109,7 @@ const BatchRow = z.object({
 });
 
 type BatchTerms = z.output<typeof BatchRequest>;
-type BatchStep = { outcome: Outcome; isDone: boolean };
+type BatchStep = { outcome: BatchOutcome; isDone: boolean };
 
 /** Commissions that one transaction pays, so that the brand's other changes wait for it no longer than for others. */
 const PAID_A_STEP = 1_000;
@@ -117,7 +117,7 @@ const PAID_A_STEP = 1_000;
 /** Goes on with a payout that an earlier step began. */
 async function payRest(
   work: Work,
-  outcome: Outcome,
+  outcome: BatchOutcome,
   { cutoff, paid_at }: BatchTerms,
   limit: number,
 ): Promise<BatchStep> {
@@ -139,7 +139,7 @@ async function payLine(
   limit: number,
 ): Promise<BatchStep> {
   const { db, brandId, now } = work;
-  const skip = (why: Outcome['reason'], amountMinor = 0): BatchStep => ({
+  const skip = (why: BatchOutcome['reason'], amountMinor = 0): BatchStep => ({
     outcome: { payout_id: null, reason: why, amount_minor: amountMinor, commission_count: 0, withheld_minor: 0 },
     isDone: true,
   });
@@ -161,7 +161,7 @@ async function payLine(
 export const payoutBatchKind = workOnLines({
   operation: 'pay_payout_batch',
   request: BatchRequest,
-  outcome: Outcome,
+  outcome: BatchOutcome,
   step: async (work, line, batch, { config }) => {
     const limit = Math.min(config.commissionsAtOnce, PAID_A_STEP);
     return line.outcome === undefined
@@ -174,7 +174,7 @@ export const payoutBatchKind = workOnLines({
       item: BatchRow,
       rows: async function* ({ postgres }, job, batch) {
         for (const { currency, outcome, ...line } of await listLines(postgres.db, job)) {
-          const { amount_minor, commission_count, payout_id, reason: why } = Outcome.parse(outcome);
+          const { amount_minor, commission_count, payout_id, reason: why } = BatchOutcome.parse(outcome);
           yield {
             creator_id: line.creatorId,
             creator_email: line.creatorEmail,

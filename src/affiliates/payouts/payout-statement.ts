@@ -6,7 +6,7 @@ import { fromMinor } from '../../kit/values/money.ts';
 import type { StatementLine } from './due-payouts.shapes.ts';
 import { isPaid, type PayoutFacts } from './payouts.ts';
 
-type Line = z.input<typeof StatementLine>;
+type PayoutLine = z.input<typeof StatementLine>;
 
 const NO_COMMISSION = {
   commission_id: null,
@@ -20,7 +20,7 @@ const NO_COMMISSION = {
   order_number: null,
 };
 
-function toCommissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): Line {
+function toCommissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): PayoutLine {
   const isSale = row.storeOrderId !== null;
   return {
     type: 'commission',
@@ -38,19 +38,19 @@ function toCommissionLine({ currency, ...row }: StatementLineRow, payout: Payout
   };
 }
 
-function findRestType(payout: PayoutFacts): Line['type'] {
+function findRestType(payout: PayoutFacts): PayoutLine['type'] {
   if (payout.status === 'voided') return 'voided';
   if (payout.isFee) return 'fee';
   return isPaid(payout) || payout.undone !== null ? 'unallocated' : 'not_paid';
 }
 
 /** Lists the lines of a payout, which add up to its amount, or to nothing if it came back. */
-export function toStatementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
+export function toStatementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): PayoutLine[] {
   const { currency, amountMinor, paidAt, undone } = payout;
   const lines = rows.map((row) => toCommissionLine(row, payout));
   const nettedMinor = undone?.nettedMinor ?? payout.nettedMinor;
   const rest = amountMinor - rows.reduce((sum, row) => sum + row.amountMinor, 0) + nettedMinor;
-  const more = (type: Line['type'], minor: number, at = paidAt): Line[] =>
+  const more = (type: PayoutLine['type'], minor: number, at = paidAt): PayoutLine[] =>
     minor === 0
       ? []
       : [{ ...NO_COMMISSION, type, paid_at: at?.toISOString() ?? null, amount: fromMinor(minor, currency) }];

@@ -6,7 +6,7 @@ import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { Fund, Funding, Share } from './allocate.ts';
+import type { Fund, Funding, PayoutShare } from './allocate.ts';
 import type { PayoutFilter } from './payouts.shapes.ts';
 
 export type PayoutRow = Selectable<PayoutsTable>;
@@ -217,7 +217,7 @@ export async function listFunded(db: Db, brandId: string, creatorIds: readonly s
 }
 
 /** Adds a share to the sums that the payout has already paid. */
-export async function updateShare(db: Db, brandId: string, share: Share, at: Date): Promise<void> {
+export async function updateShare(db: Db, brandId: string, share: PayoutShare, at: Date): Promise<void> {
   await db
     .updateTable('payouts')
     .set(({ eb }) => ({

@@ -16,7 +16,7 @@ import {
   postPayment,
   updatePaid,
 } from '../commissions/commissions.ts';
-import { assertFits, assertPayable, oldestFirst, type Plan, planPayment, type Share } from './allocate.ts';
+import { assertFits, assertPayable, oldestFirst, type PayoutShare, type Plan, planPayment } from './allocate.ts';
 import { mailPaid } from './payouts.mails.ts';
 import { Payout, type PayoutCreate, type PayoutPatch, toPayout } from './payouts.shapes.ts';
 import {
@@ -202,7 +202,7 @@ export async function checkPaidAt(
 }
 
 /** The commissions that a payout pays; without ids, all approved ones. */
-interface Selection {
+interface PayoutSelection {
   ids: string[] | undefined;
   /** The commissions of `ids`, if they are locked already. */
   rows?: PayableCommission[];
@@ -211,7 +211,7 @@ interface Selection {
   withheldMinor?: number;
 }
 
-const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'>): Selection => ({
+const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'>): PayoutSelection => ({
   ids,
   isFee: ids?.length === 0,
 });
@@ -220,7 +220,7 @@ const toSelection = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'
 async function payOut(
   work: Work,
   payout: PayoutRow,
-  { ids, rows, isFee, withheldMinor = 0 }: Selection,
+  { ids, rows, isFee, withheldMinor = 0 }: PayoutSelection,
   paidAt: Date,
 ): Promise<PayoutRow> {
   const { db, brandId } = work;
@@ -277,7 +277,7 @@ function postPaidOut(work: Pick<Work, 'post'>, payout: PayoutRow, at: Date, isFe
 }
 
 /** Posts the commissions that a payout pays, from its own money and from withheld refunds. */
-function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'leftMinor'>, at: Date): void {
+function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<PayoutShare, 'leftMinor'>, at: Date): void {
   const { id: payoutId, allocatedMinor, nettedMinor } = share;
   const { creatorId, currency } = payee;
   const lines: Posting[] = [

@@ -52,9 +52,9 @@ export interface TheirOrder {
   isCancelled: boolean;
 }
 
-type Names = Pick<TheirOrder, 'orderId' | 'orderNumber'>;
+type OrderNames = Pick<TheirOrder, 'orderId' | 'orderNumber'>;
 
-export const toUnreadableOrder = ({ orderId, orderNumber }: Names, currency: string): TheirOrder => ({
+export const toUnreadableOrder = ({ orderId, orderNumber }: OrderNames, currency: string): TheirOrder => ({
   orderId,
   orderNumber,
   currency,

@@ -26,7 +26,7 @@ import {
   getRetryAfterMs,
   getSettings,
   needsReconnect,
-  type Store,
+  type StoreAccess,
   StoreId,
   type StoreSettings,
 } from '../stores/formats/provider.ts';
@@ -71,7 +71,7 @@ const SHOWN_OF_KIND = 50;
 
 const counts = z.record(z.string(), z.number().int());
 
-const Cursor = z.object({
+const ReconciliationCursor = z.object({
   step: z.enum(['read', 'compare', 'ours']),
   /** Read position in the file (records) and in the store's list (page). */
   handled: z.number().int().default(0),
@@ -85,9 +85,9 @@ const Cursor = z.object({
   counts,
   shown: z.array(FindingRow).default([]),
 });
-type Cursor = z.output<typeof Cursor>;
+type ReconciliationCursor = z.output<typeof ReconciliationCursor>;
 
-const START: Cursor = {
+const START: ReconciliationCursor = {
   step: 'read',
   handled: 0,
   page: null,
@@ -103,7 +103,7 @@ interface ComparisonTurn {
   job: ClaimedJob;
   request: ReconciliationRequest;
   store: ComparedStore;
-  cursor: Cursor;
+  cursor: ReconciliationCursor;
   signal: AbortSignal;
 }
 
@@ -135,7 +135,7 @@ async function findFilePlan(context: Context, comparison: ComparisonTurn, source
 }
 
 /** Stores the next orders of the file and returns the new position. */
-async function readFile(context: Context, comparison: ComparisonTurn): Promise<Cursor> {
+async function readFile(context: Context, comparison: ComparisonTurn): Promise<ReconciliationCursor> {
   const { job, store, cursor, signal } = comparison;
   const { postgres, clock } = context;
   const [file] = await listFiles(postgres.db, job);
@@ -159,7 +159,7 @@ async function readFile(context: Context, comparison: ComparisonTurn): Promise<C
 /** Converts a listed order; undefined if it is outside the period or has no id. */
 async function toListedOrder(
   { store, request }: Pick<ComparisonTurn, 'store' | 'request'>,
-  opened: Store & StoreSettings,
+  opened: StoreAccess & StoreSettings,
   delivery: Delivery,
 ): Promise<TheirOrder | undefined> {
   const [reading] = await readEach(store, opened, [delivery], ignoreFailure('its row says that it cannot be read'));
@@ -191,7 +191,7 @@ async function toListedOrder(
 async function readStore(
   context: Context,
   comparison: ComparisonTurn,
-): Promise<Cursor | { waitMs: number; cursor: Cursor }> {
+): Promise<ReconciliationCursor | { waitMs: number; cursor: ReconciliationCursor }> {
   const { job, request, store, signal } = comparison;
   let { cursor } = comparison;
   if (!store.isConnected) throw new JobFailure('The store is not connected; connect it again.');
@@ -247,7 +247,7 @@ function toFindingRow(
 
 /** Progress of a comparison while its rows are written. */
 interface Progress {
-  cursor: Cursor;
+  cursor: ReconciliationCursor;
   /** Rows of the whole job. */
   rows: number;
   note(rows: number): void;
@@ -429,7 +429,7 @@ async function runReconciliation(
   const request = ReconciliationRequest.parse(job.request);
   const store = await findStore(context.postgres.db, job.brandId, request.integration_id);
   if (!store) throw new JobFailure('The store no longer exists.');
-  const comparison = { job, request, store, signal, cursor: Cursor.parse(job.cursor ?? START) };
+  const comparison = { job, request, store, signal, cursor: ReconciliationCursor.parse(job.cursor ?? START) };
   if (comparison.cursor.step !== 'read') return await compareNextOrders(context, comparison, note);
   const next = request.file === null ? await readStore(context, comparison) : await readFile(context, comparison);
   return 'waitMs' in next ? next : { cursor: next, rows: 0, isDone: false };

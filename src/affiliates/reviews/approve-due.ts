@@ -21,14 +21,14 @@ export const APPROVAL = 'approval';
 /** Commissions that one transaction of a job approves. */
 const AT_ONCE = 500;
 
-type Selection = Pick<DueApproval, 'cutoff' | 'currency' | 'creator_email' | 'flagged'> & {
+type ApprovalSelection = Pick<DueApproval, 'cutoff' | 'currency' | 'creator_email' | 'flagged'> & {
   /** Review periods that are over by then are over. */
   asOf: Date;
 };
 
 const HIGH = sql<boolean>`commissions.fraud_flags @> '[{"severity": "high"}]'`;
 
-function selectApprovable(db: Db, brandId: string, { cutoff, currency, creator_email, asOf }: Selection) {
+function selectApprovable(db: Db, brandId: string, { cutoff, currency, creator_email, asOf }: ApprovalSelection) {
   return db
     .selectFrom('commissions')
     .where('commissions.brandId', '=', brandId)
@@ -47,7 +47,7 @@ interface PayeeApproval {
 }
 
 /** Counts what can be approved, by creator and currency. */
-async function listPayees(db: Db, brandId: string, where: Selection): Promise<PayeeApproval[]> {
+async function listPayees(db: Db, brandId: string, where: ApprovalSelection): Promise<PayeeApproval[]> {
   const flagged = sql<number>`count(*) filter (where ${HIGH})`;
   const rows = await selectApprovable(db, brandId, where)
     .select(['creatorId', 'currency', sql<number>`count(*)`.as('all'), flagged.as('flagged')])
@@ -72,7 +72,7 @@ interface Approved {
 async function approveNext(
   work: Work,
   { creatorId, currency }: Pick<PayeeApproval, 'creatorId' | 'currency'>,
-  where: Selection,
+  where: ApprovalSelection,
   note: string | null,
 ): Promise<Approved & { isDone: boolean }> {
   const { db, brandId } = work;
@@ -100,9 +100,9 @@ async function approveNext(
   return { commissions: rows.length, amountMinor, isDone: next.length < AT_ONCE || rows.length === 0 };
 }
 
-type Sums = Approved & { currency: string };
+type ApprovedSums = Approved & { currency: string };
 
-function toApproved(sums: readonly Sums[], flagged: number): z.input<typeof CommissionsApproved> {
+function toApproved(sums: readonly ApprovedSums[], flagged: number): z.input<typeof CommissionsApproved> {
   const approved = sums.filter(({ commissions }) => commissions > 0);
   return {
     updated: approved.reduce((sum, { commissions }) => sum + commissions, 0),
@@ -128,7 +128,7 @@ export async function approveAll(work: Work, { note = null, ...filter }: DueAppr
       'earlier cutoff, or have a person approve them: over REST, without mode=plan, a job does it.';
     throw new ApiError('CONFLICT', message);
   }
-  const sums: Sums[] = [];
+  const sums: ApprovedSums[] = [];
   for (const payee of payees) {
     for (let isDone = payee.commissions === 0; !isDone; ) {
       const step = await approveNext(work, payee, where, note);

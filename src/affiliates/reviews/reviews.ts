@@ -66,7 +66,7 @@ export async function lockCandidates(
   { db, brandId }: Work,
   ids: readonly string[],
   { status }: Review,
-): Promise<Map<string, Candidate>> {
+): Promise<Map<string, ReviewCandidate>> {
   if (status === 'approved') await lockPayees(db, brandId, await listCommissionCreators(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
   // The commissions are locked, so the ends of their orders stay true.
@@ -80,7 +80,7 @@ export async function lockCandidates(
   return new Map(rows.map((row) => [row.id, { row, end: ends.get(row.orderId ?? '') ?? null }]));
 }
 
-const MISSING: Candidate = { row: undefined, end: null };
+const MISSING: ReviewCandidate = { row: undefined, end: null };
 
 /**
  * Applies a review to the rows that it may move, and skips those that already have its status. A rejection also takes
@@ -220,13 +220,13 @@ const ERROR_CODES: Record<Exclude<Refusal['code'], 'not_found'>, ErrorCode> = {
 const NOT_FOUND: Refusal = { code: 'not_found', message: 'No such commission.' };
 
 /** A locked commission, and what ended its order, if anything. */
-interface Candidate {
+interface ReviewCandidate {
   row: CommissionRow | undefined;
   end: OrderEnd;
 }
 
 /** Returns undefined if the commission may take the status, already has it, or had it when it was paid. */
-function findRefusal({ row, end }: Candidate, { status }: Review, now: Date): Refusal | undefined {
+function findRefusal({ row, end }: ReviewCandidate, { status }: Review, now: Date): Refusal | undefined {
   if (!row) return NOT_FOUND;
   // A paid commission was approved, so approving it again is a repeat.
   if (row.status === 'paid' && status === 'approved') return undefined;

@@ -6,7 +6,7 @@ import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { orderNumber } from '../orders/order-names.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
-import { type DisputeFacts, disputes, getDispute, patchDispute } from './disputes.ts';
+import { type DisputeView, disputes, getDispute, patchDispute } from './disputes.ts';
 
 const status = z
   .enum(['open', 'answered', 'closed'])
@@ -95,7 +95,7 @@ export const DisputePatch = z
   .meta({ id: 'DisputePatch', examples: [{ answer: 'The customer sent the order back on the 4th.' }] });
 export type DisputePatch = z.output<typeof DisputePatch>;
 
-const toDispute = ({ storeOrderId, ...row }: DisputeFacts) => ({ ...toWire(row), order_id: storeOrderId });
+const toDispute = ({ storeOrderId, ...row }: DisputeView) => ({ ...toWire(row), order_id: storeOrderId });
 
 /** The text of a question, as the creator enters it. */
 export const Question = z.string().trim().min(1).max(2_000);

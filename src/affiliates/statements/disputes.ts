@@ -21,7 +21,7 @@ const nameLine = ({
   lineId,
   orderNumber,
   storeOrderId,
-}: Pick<DisputeFacts, 'lineId' | 'orderNumber' | 'storeOrderId'>): string =>
+}: Pick<DisputeView, 'lineId' | 'orderNumber' | 'storeOrderId'>): string =>
   storeOrderId === null ? (lineId ?? 'the whole statement') : `order ${orderNumber ?? storeOrderId}`;
 
 interface NewQuestion {
@@ -86,7 +86,7 @@ export async function patchDispute(work: Work, id: string, { status, answer }: D
 
 export type DisputeRow = Selectable<DisputesTable>;
 
-export type DisputeFacts = Awaited<ReturnType<typeof getDispute>>;
+export type DisputeView = Awaited<ReturnType<typeof getDispute>>;
 
 export const disputes = listing({
   noun: 'dispute',

@@ -66,11 +66,11 @@ async function listCreators(db: Db, brandId: string, { seq, until }: { seq: numb
   return rows.map(({ creatorId }) => creatorId);
 }
 
-const Outcome = z.object({ statement_id: z.string().nullable(), email_sent: z.boolean() });
-type Outcome = z.output<typeof Outcome>;
+const StatementOutcome = z.object({ statement_id: z.string().nullable(), email_sent: z.boolean() });
+type StatementOutcome = z.output<typeof StatementOutcome>;
 
 /** Creates the statement of one creator. One without lines and with nothing owed has none. */
-async function stateLine(work: Work, creatorId: string, request: StatementRequest): Promise<Outcome> {
+async function stateLine(work: Work, creatorId: string, request: StatementRequest): Promise<StatementOutcome> {
   const { ledger_seq: seq, ledger_hash } = request;
   const { from, until } = toPeriod(request, request.time_zone);
   const period = { brandId: work.brandId, creatorId, fromAt: from, untilAt: until, ledgerSeq: seq };
@@ -103,7 +103,7 @@ const StatementLineRow = z.object({ ...shared, ...CreatorStatementLine.shape });
 /** Reads the statements that the job created, by their creators' addresses. */
 async function* eachStatement({ postgres: { db } }: Context, job: ClaimedJob) {
   for (const line of await listLines(db, job)) {
-    const { statement_id, email_sent } = Outcome.parse(line.outcome);
+    const { statement_id, email_sent } = StatementOutcome.parse(line.outcome);
     if (statement_id === null) continue;
     const row = await getStatement(db, job.brandId, statement_id);
     const { creatorId: creator_id, creatorEmail: creator_email, creatorName: creator_name } = row;
@@ -115,7 +115,7 @@ async function* eachStatement({ postgres: { db } }: Context, job: ClaimedJob) {
 export const statementsKind = workOnLines({
   operation: 'create_statements',
   request: StatementRequest,
-  outcome: Outcome,
+  outcome: StatementOutcome,
   step: async (work, { creatorId }, request) => ({
     outcome: await stateLine(work, creatorId, request),
     isDone: true,

@@ -190,9 +190,9 @@ export const toStatement = ({ ledgerHash, fromText, toText, totals, ...row }: St
   ledger_hash: ledgerHash?.toString('hex') ?? null,
 });
 
-type Line = z.output<typeof CreatorStatementLine>;
+type CreatorLine = z.output<typeof CreatorStatementLine>;
 
-function toLine(row: StatementSums): Line {
+function toLine(row: StatementSums): CreatorLine {
   return {
     type: row.commissionId !== null ? 'commission' : row.isReturn ? 'return' : 'payout',
     id: row.commissionId ?? row.payoutId ?? '',
@@ -245,7 +245,7 @@ const isShown = (row: StatementSums): boolean =>
   );
 
 /** One line after the other, because a large creator has a hundred thousand. */
-export function* eachLine(rows: readonly StatementSums[]): Generator<Line> {
+export function* eachLine(rows: readonly StatementSums[]): Generator<CreatorLine> {
   for (const row of rows) if (isShown(row)) yield toLine(row);
 }
 

@@ -136,10 +136,10 @@ export interface StatementSums {
   reason: string | null;
 }
 
-type Period = Pick<StatementFacts, 'brandId' | 'creatorId' | 'fromAt' | 'untilAt' | 'ledgerSeq'>;
+type StatementPeriod = Pick<StatementFacts, 'brandId' | 'creatorId' | 'fromAt' | 'untilAt' | 'ledgerSeq'>;
 
 /** Sums every commission and payout of the creator in the ledger, up to the end of the period. */
-export async function sumStatement(db: Db, period: Period): Promise<StatementSums[]> {
+export async function sumStatement(db: Db, period: StatementPeriod): Promise<StatementSums[]> {
   const { brandId, creatorId, fromAt, untilAt, ledgerSeq } = period;
   const sumAccounts = (
     accounts: readonly string[],

@@ -20,7 +20,7 @@ import { getClient } from './formats/clients.ts';
 import {
   type ListedWebhook,
   needsReconnect,
-  type Store,
+  type StoreAccess,
   type StoreWebhooks,
   WebhookRefused,
 } from './formats/provider.ts';
@@ -77,7 +77,7 @@ const PAUSED = "is paused in the store's own settings. Set it to active there.";
 /** Renews the secret of webhooks from an earlier connection. A key that may only read leaves them unchanged. */
 async function renewSignatures(
   { sign, list }: StoreWebhooks,
-  store: Store,
+  store: StoreAccess,
   { url, secret }: RequiredWebhooks,
 ): Promise<void> {
   if (!sign) return;
@@ -94,7 +94,7 @@ async function renewSignatures(
 /** Switches on what is off. A disabled webhook is replaced, because it would be disabled again at its next failure. */
 async function switchOnWebhooks(
   webhooks: StoreWebhooks,
-  store: Store,
+  store: StoreAccess,
   { url, secret, topics, alsoTopics }: RequiredWebhooks,
 ): Promise<WebhookCheck> {
   const listed = (await webhooks.list(store)).filter((webhook) => webhook.url === url);
@@ -114,7 +114,7 @@ async function switchOnWebhooks(
 /** Creates a webhook and removes the old ones. Returns the reason if the store refuses; undefined if it is on. */
 async function replaceWebhook(
   webhooks: StoreWebhooks,
-  store: Store,
+  store: StoreAccess,
   webhook: { topic: string; url: string; secret: string },
   listed: readonly ListedWebhook[],
 ): Promise<string | undefined> {

@@ -73,7 +73,7 @@ interface Claimant extends RowDraft {
 }
 
 /** The answer of one step: who decides. A claimant of null is nobody, which is an answer, too. */
-interface Claim {
+interface CustomerClaim {
   rule: 'subscription' | 'customer';
   by: CustomerCandidate['by'];
   claimant: Claimant | null;
@@ -119,7 +119,7 @@ function findOwner(decided: DecidedOrder, { rows, order }: CustomerQuestion): Cl
 }
 
 /** The first step: the subscription that the order names, if it is known. */
-function claimBySubscription(question: CustomerQuestion): Claim | undefined {
+function claimBySubscription(question: CustomerQuestion): CustomerClaim | undefined {
   const { order } = question;
   const { kind, integrationId, subscriptionId, previousSubscriptionId } = order;
   const ids = [subscriptionId, kind === 'resubscribe' ? previousSubscriptionId : null];
@@ -138,7 +138,7 @@ function claimBySubscription(question: CustomerQuestion): Claim | undefined {
 }
 
 /** The second step: the first order of the same product, or the customer's latest row, for an order that continues one. */
-function claimByProduct(question: CustomerQuestion): Claim | undefined {
+function claimByProduct(question: CustomerQuestion): CustomerClaim | undefined {
   const { order } = question;
   if (!continuesAnother(order)) return undefined;
   const firsts = listEarlier(question).filter(
@@ -159,7 +159,7 @@ function claimByProduct(question: CustomerQuestion): Claim | undefined {
 }
 
 /** The third step: the earliest row that runs and covers the customer, or that is a lead without a payment. */
-function claimByCustomer(question: CustomerQuestion): Claim | undefined {
+function claimByCustomer(question: CustomerQuestion): CustomerClaim | undefined {
   const { order } = question;
   const rows = listRows(question)
     .filter((row) => findCustomerKey(row, order) !== null)
@@ -184,7 +184,7 @@ function findPayments(claimant: Claimant, { orders, order }: CustomerQuestion): 
 }
 
 /** The claim as a candidate, with what keeps it from paying by itself. */
-function toCandidate({ by, claimant }: Claim, question: CustomerQuestion): CustomerCandidate {
+function toCandidate({ by, claimant }: CustomerClaim, question: CustomerQuestion): CustomerCandidate {
   const { order, isBelowMinimum } = question;
   if (!claimant) {
     const nothing = { rowId: null, linkId: null, creatorId: null, firstOrderId: null, terms: null, payment: null };
@@ -212,7 +212,7 @@ function toCandidate({ by, claimant }: Claim, question: CustomerQuestion): Custo
  * The row decides although the order carries a code of its own creator, so that no recurring coupon gets round a duration.
  * A customer who subscribes again may start anew, and plain terms have no duration.
  */
-function overrulesOwnCode({ order, carried }: CustomerQuestion, { rule, claimant }: Claim): boolean {
+function overrulesOwnCode({ order, carried }: CustomerQuestion, { rule, claimant }: CustomerClaim): boolean {
   if (!claimant || rule !== 'subscription' || carried?.type !== 'code' || order.kind === 'resubscribe') return false;
   const isDeal = claimant.id !== null || claimant.terms.covers !== 'order';
   return isDeal && claimant.creatorId === carried.creatorId && !isPlain(claimant.terms);

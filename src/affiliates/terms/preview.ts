@@ -4,9 +4,9 @@ import type { PreviewAnswer, PreviewRequest } from './preview.shapes.ts';
 import { type PricingInput, price } from './price.ts';
 import { summarizeTerms } from './summary.ts';
 
-type Order = PreviewRequest['orders'][number];
+type PreviewOrder = PreviewRequest['orders'][number];
 
-function toLines({ items, currency }: Order): PricingInput['lines'] {
+function toLines({ items, currency }: PreviewOrder): PricingInput['lines'] {
   return items.map((line, place) => ({
     lineId: line.line_id ?? line.sku ?? String(place),
     sku: line.sku ?? null,
@@ -19,7 +19,7 @@ function toLines({ items, currency }: Order): PricingInput['lines'] {
   }));
 }
 
-function toPricingInput(terms: PreviewRequest['terms'], order: Order, timeZone: string): PricingInput {
+function toPricingInput(terms: PreviewRequest['terms'], order: PreviewOrder, timeZone: string): PricingInput {
   const { currency, placed_at: placedAt, facts } = order;
   const { room_minor: roomMinor, volume, ...fixed } = facts;
   const toVolume = ({ orders, revenue_minor }: { orders: number; revenue_minor: number }) => ({

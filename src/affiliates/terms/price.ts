@@ -68,7 +68,7 @@ export interface Price {
 }
 
 /** A line on its way to its price, or the rest of the order that no line accounts for. */
-interface Share {
+interface PricedShare {
   line: OrderLine | null;
   rule: DecidingRule;
   quantity: number;
@@ -79,22 +79,22 @@ interface Share {
 
 interface Part {
   rule: DecidingRule;
-  shares: Share[];
+  shares: PricedShare[];
   uncappedMinor: number;
   commissionMinor: number;
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const sumAmounts = (shares: readonly Share[]) => sum(shares.map(({ amountMinor }) => amountMinor));
-const sumLeft = (shares: readonly Share[]) => sum(shares.map(({ leftMinor }) => leftMinor));
+const sumAmounts = (shares: readonly PricedShare[]) => sum(shares.map(({ amountMinor }) => amountMinor));
+const sumLeft = (shares: readonly PricedShare[]) => sum(shares.map(({ leftMinor }) => leftMinor));
 
 /** Divides the order among its lines. A flat amount per item counts one item where the store reports no lines at all. */
-function divideOrder({ order, lines, terms, facts }: PricingInput): Share[] {
+function divideOrder({ order, lines, terms, facts }: PricingInput): PricedShare[] {
   const findRule = createRuleFinder(compileTerms(terms), order, facts);
   const amounts = lines.map(({ amountMinor }) => amountMinor);
   const lacking = order.amountMinor - sum(amounts);
   const counted = lacking < 0 ? allocateShares(order.amountMinor, amounts) : amounts;
-  const toShare = (line: OrderLine | null, quantity: number, amountMinor: number): Share => ({
+  const toShare = (line: OrderLine | null, quantity: number, amountMinor: number): PricedShare => ({
     line,
     rule: findRule(line),
     quantity,
@@ -111,7 +111,7 @@ const compareRefunds = (a: Refund, b: Refund): number =>
   a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
 
 /** Takes one refund off: first the lines that it names, then the rest of it off all lines in proportion to their left. */
-function applyRefund(shares: readonly Share[], { amountMinor, items = [] }: Refund): void {
+function applyRefund(shares: readonly PricedShare[], { amountMinor, items = [] }: Refund): void {
   let open = Math.min(amountMinor, sumLeft(shares));
   for (const item of items) {
     let named = Math.min(open, item.amountMinor);
@@ -131,7 +131,7 @@ function applyRefund(shares: readonly Share[], { amountMinor, items = [] }: Refu
 }
 
 /** The commission of one part, rounded once. Nothing is paid for what was sold for 0.00. */
-function priceShares(shares: readonly Share[], rate: CompiledRate, currency: string, leftMinor: number): number {
+function priceShares(shares: readonly PricedShare[], rate: CompiledRate, currency: string, leftMinor: number): number {
   const left = BigInt(leftMinor);
   if (rate.type === 'percent') return divideHalfToEven(left * BigInt(rate.ppm), 1_000_000n);
   const flat = BigInt(rate.amountMinor(currency) ?? 0);
@@ -143,7 +143,7 @@ function priceShares(shares: readonly Share[], rate: CompiledRate, currency: str
 }
 
 /** The lines by the rule that decides them, in the order of their first lines. */
-function groupByRule(shares: readonly Share[], currency: string): Part[] {
+function groupByRule(shares: readonly PricedShare[], currency: string): Part[] {
   return [...Map.groupBy(shares, ({ rule }) => rule.number).values()].flatMap((group) => {
     const rule = group[0]?.rule;
     if (!rule) return [];
@@ -173,7 +173,7 @@ function findCut(uncappedMinor: number, { order, terms, room }: PricingInput): C
   return { by: room.by, limitMinor: room.limitMinor, cutMinor: uncappedMinor - roomMinor };
 }
 
-function toLine({ line, rule, amountMinor, leftMinor, commissionMinor }: Share): PricedLine {
+function toLine({ line, rule, amountMinor, leftMinor, commissionMinor }: PricedShare): PricedLine {
   const lineId = line?.lineId ?? null;
   return { lineId, rule: rule.number, amountMinor, refundedMinor: amountMinor - leftMinor, commissionMinor };
 }

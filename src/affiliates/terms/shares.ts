@@ -8,7 +8,7 @@ export function divideHalfToEven(dividend: bigint, divisor: bigint): number {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-interface Share {
+interface Portion {
   place: number;
   whole: number;
   remainder: bigint;
@@ -22,7 +22,7 @@ export function allocateShares(total: number, weights: readonly number[]): numbe
   const all = sum(weights);
   if (total === all) return [...weights];
   if (all === 0) return weights.map(() => 0);
-  const shares = weights.map((weight, place): Share => {
+  const shares = weights.map((weight, place): Portion => {
     const product = BigInt(total) * BigInt(weight);
     return { place, whole: Number(product / BigInt(all)), remainder: product % BigInt(all) };
   });

@@ -103,7 +103,7 @@ function shareOfSales(rows: readonly ShareSums[]) {
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
-type UnlabelledRow = Omit<CustomersRow, 'label'>;
+type UnlabelledCustomers = Omit<CustomersRow, 'label'>;
 
 const NO_CUSTOMERS = {
   orders: 0,
@@ -125,7 +125,7 @@ async function listCustomers(
   brandId: string,
   query: CustomersQuery,
   period: Period,
-): Promise<UnlabelledRow[]> {
+): Promise<UnlabelledCustomers[]> {
   const [sums, spend] = await Promise.all([
     listCustomerSums(engines.clickhouse, brandId, query, period, engines.clock.now()),
     listSpend(engines, brandId, query, period),
@@ -144,7 +144,7 @@ async function listCustomers(
   });
 
   return rows
-    .filter(({ orders, cost_minor: cost }: UnlabelledRow) => orders > 0 || cost !== 0)
+    .filter(({ orders, cost_minor: cost }: UnlabelledCustomers) => orders > 0 || cost !== 0)
     .sort(
       (a, b) =>
         b.new_customers - a.new_customers ||
@@ -157,7 +157,7 @@ async function withLabels(
   { postgres: { db } }: Engines,
   brandId: string,
   by: CustomersQuery['by'],
-  rows: readonly UnlabelledRow[],
+  rows: readonly UnlabelledCustomers[],
 ): Promise<CustomersRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const table = { campaign: 'campaigns', link: 'links', store: 'integrations' } as const;

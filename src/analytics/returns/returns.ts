@@ -231,7 +231,7 @@ function toReturnsGrouping(by: ReturnsBy, merged: MergedCreators, campaigns: rea
   return by === 'campaign' ? { of: 'groups', groups: campaigns } : { of: by };
 }
 
-type UnlabelledRow = Omit<ReturnsRow, 'label'>;
+type UnlabelledReturns = Omit<ReturnsRow, 'label'>;
 
 /** Every row, in the list's order. */
 async function listReturns(
@@ -239,7 +239,7 @@ async function listReturns(
   brandId: string,
   { by, currency }: ReturnsQuery,
   period: Period,
-): Promise<UnlabelledRow[]> {
+): Promise<UnlabelledReturns[]> {
   const [merged, campaigns, costs, own] = await Promise.all([
     listMerged(db, brandId),
     listLinkGroups(db, brandId, 'links.campaignId'),
@@ -266,7 +266,7 @@ async function listReturns(
     .map((row) => ({ key: row.key || null, currency: row.currency, ...toReturns(row.sums, row.missing) }));
 
   return rows.sort(
-    (a: UnlabelledRow, b: UnlabelledRow) =>
+    (a: UnlabelledReturns, b: UnlabelledReturns) =>
       (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
       `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en'),
   );
@@ -276,7 +276,7 @@ async function withLabels(
   { postgres: { db } }: Engines,
   brandId: string,
   by: ReturnsBy,
-  rows: readonly UnlabelledRow[],
+  rows: readonly UnlabelledReturns[],
 ): Promise<ReturnsRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const names =

@@ -4,7 +4,7 @@ import type { Log } from '../../kit/values/log.ts';
 import { limit } from '../../kit/values/within.ts';
 
 /** Calls that may wait for a place. They are answered within a fraction of a second while their engine works at all. */
-const MOST_WAITING = 100;
+const MOST_WAITING = 256;
 /** As long as an engine has for an answer. */
 const WAITS_MS = 5_000;
 /** Of the places, one brand has at most so many: others find some free at once, even while its searches wait for each other. */

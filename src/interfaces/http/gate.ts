@@ -45,7 +45,7 @@ type Decision = { refusal: ApiError } | { prepared: PreparedOperation; price: nu
 type Decide = (caller: Caller) => Decision;
 
 /** A request of a known caller. */
-interface Requested {
+interface PreparedRequest {
   request: Request;
   identified: IdentifiedCaller;
   prepare: () => PreparedOperation;
@@ -239,7 +239,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   async function runAdmitted(
     operation: Operation,
-    { request, identified, prepare }: Requested,
+    { request, identified, prepare }: PreparedRequest,
     call: OpenCall,
   ): Promise<{ answer: Answer; status: number }> {
     const decideOn: Decide = (caller) => decide(context, request, caller, operation, prepare);

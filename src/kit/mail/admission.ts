@@ -22,7 +22,7 @@ async function listUnjudgedMails(db: Db, now: Date, limit: number): Promise<Mail
     .execute();
 }
 
-interface MailFacts {
+interface MailRisk {
   isImitation: boolean;
   hasForeignLink: boolean;
   /** The recipient is not the brand itself. */
@@ -65,7 +65,7 @@ const HAS_ANSWERED = sql`(exists (
 async function admitMail(
   db: Db,
   { id, brandId, toEmail }: MailRow,
-  facts: MailFacts,
+  facts: MailRisk,
   times: AdmissionTimes,
 ): Promise<void> {
   const { isImitation, hasForeignLink, isOutward, limits } = facts;

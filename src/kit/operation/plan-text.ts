@@ -3,7 +3,7 @@ import { isRecord } from '../values/wire.ts';
 
 type Fields = Record<string, unknown>;
 
-interface PlannedChange {
+interface TextChange {
   resource_id: string;
   old: Fields | null;
   new: Fields | null;
@@ -158,7 +158,7 @@ function toApiFields(resourceId: string, fields: Fields | null): Fields | null {
   return shown;
 }
 
-export function toApiChange<C extends PlannedChange>(change: C): C {
+export function toApiChange<C extends TextChange>(change: C): C {
   const { resource_id: id, old, new: now, generated = [] } = change;
   return {
     ...change,
@@ -198,7 +198,7 @@ function describeChanged(old: Fields, now: Fields): string {
 }
 
 /** Sums the amounts of several records by currency. */
-function sumAmounts(changes: readonly PlannedChange[]): string[] {
+function sumAmounts(changes: readonly TextChange[]): string[] {
   const sums = new Map<string, number>();
   for (const { new: row } of changes) {
     if (!isRecord(row) || typeof row.amount !== 'number' || typeof row.currency !== 'string') continue;
@@ -210,7 +210,7 @@ function sumAmounts(changes: readonly PlannedChange[]): string[] {
 /** Terms that a person decides about, named once where all new records have the same. */
 const SHARED = ['commission_rate', 'method'];
 
-function describeShared(created: readonly PlannedChange[]): string {
+function describeShared(created: readonly TextChange[]): string {
   const [first] = created;
   const shared = SHARED.filter(
     (name) => show(first?.new?.[name]) !== 'none' && created.every((one) => one.new?.[name] === first?.new?.[name]),
@@ -221,7 +221,7 @@ function describeShared(created: readonly PlannedChange[]): string {
 }
 
 /** One sentence for the person who decides: "Change the brand: default_commission_rate 10 → 12." */
-export function summarizePlan(summary: string, changes: readonly PlannedChange[]): string {
+export function summarizePlan(summary: string, changes: readonly TextChange[]): string {
   const [first] = changes;
   if (first === undefined) return `${summary}: nothing would change.`;
   if (changes.length === 1) {

@@ -32,10 +32,15 @@ const isRetryable = ({ outcome, statusCode }: AttemptSummary) =>
 /** True if the subscription should not share slots with responsive ones. */
 export const isSlow = isRetryable;
 
-export type Outcome = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAttemptAt: Date };
+export type DeliveryOutcome = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAttemptAt: Date };
 
 /** The next state of a delivery whose `tries`-th attempt ended at `endedAt`. */
-export function nextDeliveryState(variant: Variant, attempt: AttemptSummary, tries: number, endedAt: Date): Outcome {
+export function nextDeliveryState(
+  variant: Variant,
+  attempt: AttemptSummary,
+  tries: number,
+  endedAt: Date,
+): DeliveryOutcome {
   if (isSuccess(attempt)) return { state: 'delivered' };
   const delayMs = isRetryable(attempt) ? RETRY_POLICY[variant].retryAfterMs[tries - 1] : undefined;
   if (delayMs === undefined) return { state: 'failed' };

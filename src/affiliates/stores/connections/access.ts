@@ -4,7 +4,7 @@ import type { Context } from '../../../kit/operation/context.ts';
 import { HOUR_MS } from '../../../kit/values/duration.ts';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
 import { getClient } from '../formats/clients.ts';
-import { AppRefused, type Store, type StoreApp, storeUnavailable, unauthorized } from '../formats/provider.ts';
+import { AppRefused, type StoreAccess, type StoreApp, storeUnavailable, unauthorized } from '../formats/provider.ts';
 import { openStoreSecrets, type StoreSecrets, sealStoreSecrets } from '../formats/store-secrets.ts';
 import {
   claimRenewal,
@@ -29,14 +29,14 @@ export interface StoreContext extends Pick<Context, 'config' | 'clock' | 'secret
   log: { warn(facts: object, text: string): void };
 }
 
-type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
+type ConnectedStore = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
 
 /** Running renewals of this process, which its other calls share. */
 const renewals = new WeakMap<StoreContext, Map<string, Promise<string>>>();
 
 export async function exchange(
   { config, clock }: Pick<Context, 'config' | 'clock'>,
-  { provider, baseUrl }: Pick<StoreKey, 'provider' | 'baseUrl'>,
+  { provider, baseUrl }: Pick<ConnectedStore, 'provider' | 'baseUrl'>,
   app: StoreApp,
 ): Promise<Pick<StoreSecrets, 'token' | 'tokenEndsAt'>> {
   const { newToken } = getClient(provider);
@@ -48,7 +48,7 @@ export async function exchange(
 /**
  * Replaces a token that ends or was refused: one process requests the new token, the others wait until it is stored.
  */
-async function renew(context: StoreContext, store: StoreKey, past: string): Promise<string> {
+async function renew(context: StoreContext, store: ConnectedStore, past: string): Promise<string> {
   const { postgres, secrets, clock } = context;
   for (let look = 0; look < LOOKS; look += 1) {
     const { secrets: seen } = await getAccess(postgres.db, store);
@@ -73,7 +73,7 @@ async function renew(context: StoreContext, store: StoreKey, past: string): Prom
   throw storeUnavailable(new Error('Its token is being renewed by another process, which takes too long.'));
 }
 
-function renewOnce(context: StoreContext, store: StoreKey, past: string): Promise<string> {
+function renewOnce(context: StoreContext, store: ConnectedStore, past: string): Promise<string> {
   const running = renewals.get(context) ?? new Map<string, Promise<string>>();
   renewals.set(context, running);
   const name = `${store.id} ${past}`;
@@ -83,7 +83,7 @@ function renewOnce(context: StoreContext, store: StoreKey, past: string): Promis
 }
 
 /** Renews a token to check that the store still issues them. Returns the kind of token. */
-export async function renewToken(context: StoreContext, row: StoreKey): Promise<string> {
+export async function renewToken(context: StoreContext, row: ConnectedStore): Promise<string> {
   const { secrets: seen } = await getAccess(context.postgres.db, row);
   const storeSecrets = openStoreSecrets(context.secrets, seen, row.id);
   if (!storeSecrets.app) return 'does not end';
@@ -95,13 +95,13 @@ export async function renewToken(context: StoreContext, row: StoreKey): Promise<
  * Opens a store with a valid token. Calls renew a refused token once. Throws if the secrets
  * cannot be opened. Must run outside a transaction, because it may call the store.
  */
-export async function openStore(context: StoreContext, row: StoreKey): Promise<Store> {
+export async function openStore(context: StoreContext, row: ConnectedStore): Promise<StoreAccess> {
   const { postgres, secrets, config, clock, log } = context;
   await assertLive(postgres.db);
   const { secrets: seen, apiVersion } = await getAccess(postgres.db, row);
   const storeSecrets = openStoreSecrets(secrets, seen, row.id);
   const { provider, baseUrl } = row;
-  const store: Store = {
+  const store: StoreAccess = {
     baseUrl,
     token: storeSecrets.token,
     keysInQuery: storeSecrets.keysInQuery === true,

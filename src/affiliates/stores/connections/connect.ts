@@ -10,7 +10,7 @@ import {
   AppRefused,
   needsReconnect,
   type Provider,
-  type Store,
+  type StoreAccess,
   type StoreApp,
   type StoreFacts,
 } from '../formats/provider.ts';
@@ -89,7 +89,7 @@ export async function identifyStore(outside: OutsideContext, entry: StoreEntry):
     ? { ...(await exchange(outside, entry, app)), app, webhookSecret }
     : { token, webhookSecret };
   let apiVersion: string | null = null;
-  const store: Store = {
+  const store: StoreAccess = {
     baseUrl,
     token: secrets.token,
     allow: outside.config.outboundAllow,

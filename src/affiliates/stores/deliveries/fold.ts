@@ -18,7 +18,7 @@ import {
   needsReconnect,
   type PersonWish,
   type Reading,
-  type Store,
+  type StoreAccess,
   type StoreSettings,
 } from '../formats/provider.ts';
 import type { DELIVERY_STATES, Reason } from './deliveries.shapes.ts';
@@ -48,7 +48,7 @@ export async function listDueBrands(db: Db, owner: string, now: Date): Promise<D
   return rows;
 }
 
-export interface Claim {
+export interface DeliveryClaim {
   brandId: string;
   owner: string;
   now: Date;
@@ -73,7 +73,7 @@ export interface ClaimedDelivery {
 }
 
 /** Claims a brand for this worker and returns its oldest due deliveries; none if another worker has the brand. */
-async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
+async function claimDeliveries(db: Db, claim: DeliveryClaim, size: ClaimSize): Promise<ClaimedDelivery[]> {
   const { brandId, owner, now, until } = claim;
   const { rows } = await sql<ClaimedDelivery>`
     with claim as (
@@ -91,7 +91,7 @@ async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<C
   return rows;
 }
 
-async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
+async function releaseClaim(db: Db, { brandId, owner }: Pick<DeliveryClaim, 'brandId' | 'owner'>): Promise<void> {
   await db
     .updateTable('storeDeliveryClaims')
     // `-infinity`, so that clock skew cannot keep a claim alive.
@@ -126,7 +126,7 @@ export async function readInbox(db: Db, now: Date, since: Date): Promise<InboxFi
 }
 
 /** The outcome of a delivery. */
-export interface Outcome {
+export interface DeliveryOutcome {
   id: string;
   /** Attempts before this one. */
   attemptsBefore: number;
@@ -140,8 +140,13 @@ export interface Outcome {
 }
 
 /** Stores the outcomes of deliveries and returns the ids of those that no other worker has folded. */
-async function updateOutcomes(db: Db, brandId: string, outcomes: readonly Outcome[], now: Date): Promise<Set<string>> {
-  const of = <V>(value: (outcome: Outcome) => V) => outcomes.map(value);
+async function updateOutcomes(
+  db: Db,
+  brandId: string,
+  outcomes: readonly DeliveryOutcome[],
+  now: Date,
+): Promise<Set<string>> {
+  const of = <V>(value: (outcome: DeliveryOutcome) => V) => outcomes.map(value);
   const { rows } = await sql<{ id: string }>`
     update store_deliveries as delivery set
       state = became.state, attempts = became.attempts, tried_at = ${now},
@@ -179,7 +184,7 @@ const UNANSWERED = 3;
 interface StoreBatch {
   receiver: Receiver;
   /** Opened for the first delivery that requires a call. Most require none, even those of a disconnected store. */
-  opened: Promise<Store> | undefined;
+  opened: Promise<StoreAccess> | undefined;
   hasAnswered: boolean;
   /** Number of deliveries without an answer since the last one. */
   unanswered: number;
@@ -193,7 +198,7 @@ class StoreNotCalled extends Error {}
 /** Stands in for the store at first; reading its token throws, which shows that the store has to be called. */
 class StoreNotOpened extends Error {}
 
-async function open(context: Context, sender: StoreBatch): Promise<Store & StoreSettings> {
+async function open(context: Context, sender: StoreBatch): Promise<StoreAccess & StoreSettings> {
   const { receiver, unanswered, failure } = sender;
   if (unanswered >= UNANSWERED || needsReconnect(failure))
     throw new StoreNotCalled('It had no answer.', { cause: failure });
@@ -230,7 +235,7 @@ interface ReadDelivery {
   sender: StoreBatch;
   reading: Reading | undefined;
   wish?: PersonWish;
-  outcome: Outcome;
+  outcome: DeliveryOutcome;
 }
 
 const Headers = z.record(z.string(), z.string());
@@ -395,7 +400,7 @@ const CLAIMED_MS = 30_000;
 export async function foldBatch(context: Context, owner: string, brandId: string): Promise<boolean> {
   const { postgres, clock } = context;
   const now = clock.now();
-  const claim: Claim = { brandId, owner, now, until: new Date(now.getTime() + CLAIMED_MS) };
+  const claim: DeliveryClaim = { brandId, owner, now, until: new Date(now.getTime() + CLAIMED_MS) };
   const claimed = await claimDeliveries(postgres.db, claim, BATCH);
   try {
     if (claimed.length === 0) return false;

@@ -5,7 +5,7 @@ import { toProblems } from '../../../kit/values/problems.ts';
 import { isRecord } from '../../../kit/values/wire.ts';
 import { getOrderId, getRetryAfterMs, needsReconnect, type Reading, StoreId } from '../formats/provider.ts';
 import type { Reason } from './deliveries.shapes.ts';
-import type { ClaimedDelivery, Outcome } from './fold.ts';
+import type { ClaimedDelivery, DeliveryOutcome } from './fold.ts';
 
 const SECOND_MS = 1_000;
 
@@ -75,7 +75,11 @@ const MentionedOrder = z.union([
 ]);
 
 /** Returns the outcome of a readable delivery. Without a reading it is not about orders. */
-export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, reading: Reading | undefined): Outcome {
+export function toOutcome(
+  { id, attempts }: ClaimedDelivery,
+  body: unknown,
+  reading: Reading | undefined,
+): DeliveryOutcome {
   return {
     id,
     attemptsBefore: attempts,
@@ -98,7 +102,7 @@ export function toFailedOutcome(
   body: unknown,
   { error, wasTried }: { error: unknown; wasTried: boolean },
   now: Date,
-): Outcome {
+): DeliveryOutcome {
   const failure = toFailure(error);
   if (!failure) throw error;
   const nextAttemptAt = failure.mayPass ? computeNextAttempt(attempts + 1, error, now) : null;

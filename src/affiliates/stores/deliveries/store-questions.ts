@@ -10,13 +10,13 @@ import { continuesAnother } from '../../terms/customers.ts';
 import type { Receiver } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import type { ItemFacts, ProductFacts } from '../formats/facts.ts';
-import { needsReconnect, type OrderReading, type ProductLine, type Store } from '../formats/provider.ts';
+import { needsReconnect, type OrderReading, type ProductLine, type StoreAccess } from '../formats/provider.ts';
 
 /** An order of a delivery, with the store that may be asked about it. */
 export interface AskableOrder {
   reading: OrderReading;
   receiver: Receiver;
-  open(): Promise<Store>;
+  open(): Promise<StoreAccess>;
 }
 
 /** Lists those of the subscriptions that neither an order, nor a customer, nor a store has named yet. */

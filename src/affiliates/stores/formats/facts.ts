@@ -83,7 +83,7 @@ export interface OrderFacts extends ReceivedRefunds, SubscriptionFacts {
   /** A test order, which nobody paid for. */
   isTest: boolean;
   /** Set if the store reports disputes with the order. */
-  dispute: DisputeFacts | null;
+  dispute: BankDispute | null;
   /** The orders that started the subscriptions that this one continues, as the store says that was asked. */
   startedBy?: readonly StartedSubscription[];
   /** Undefined if the store does not report lines. */
@@ -93,7 +93,7 @@ export interface OrderFacts extends ReceivedRefunds, SubscriptionFacts {
 export const DISPUTE_STATUSES = ['open', 'won', 'lost'] as const;
 
 /** State of a dispute by the customer's bank. */
-export interface DisputeFacts {
+export interface BankDispute {
   disputeId: string;
   status: (typeof DISPUTE_STATUSES)[number];
   /** Time of the report. */
@@ -101,7 +101,7 @@ export interface DisputeFacts {
 }
 
 /** A dispute that the store reports without its order. */
-export interface ReportedDispute extends DisputeFacts {
+export interface ReportedDispute extends BankDispute {
   orderId: string;
 }
 

@@ -3,7 +3,7 @@ import {
   askStore,
   type ChangedOrdersQuery,
   type OrderPage,
-  type Store,
+  type StoreAccess,
   type StoreRequest,
   StoreTime,
 } from './provider.ts';
@@ -12,7 +12,7 @@ const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.str
 
 /** Requests changed orders; undefined if the store does not list them. */
 export async function listGenericOrders(
-  store: Store,
+  store: StoreAccess,
   { since, before, cursor }: ChangedOrdersQuery,
   credentials: StoreRequest<unknown>['credentials'],
 ): Promise<OrderPage | undefined> {

@@ -198,12 +198,12 @@ export function checkAmounts(
   }
 }
 
-const Order = z.object(orderFields).superRefine(checkAmounts, besideOthers).meta({ id: 'GenericStoreOrder' });
-export type Order = z.output<typeof Order>;
+const GenericOrder = z.object(orderFields).superRefine(checkAmounts, besideOthers).meta({ id: 'GenericStoreOrder' });
+export type GenericOrder = z.output<typeof GenericOrder>;
 
 export const Envelope = z.object({ event: z.string(), createdAt: StoreTime });
 
-export const Message = Envelope.extend({ data: Order }).superRefine(({ event, data }, context) => {
+export const Message = Envelope.extend({ data: GenericOrder }).superRefine(({ event, data }, context) => {
   const field = NEEDED[event];
   if (field === undefined || (data[field] ?? null) !== null) return;
   context.addIssue({ code: 'custom', path: ['data', field], message: `is required for ${event}`, input: data[field] });
@@ -217,7 +217,7 @@ const GenericStoreDelivery = z
   .object({
     event: z.enum(EVENTS).describe('What happened to the order.'),
     createdAt: StoreTime.describe('When it was sent.'),
-    data: Order,
+    data: GenericOrder,
   })
   .meta({
     id: 'GenericStoreDelivery',
@@ -227,7 +227,7 @@ const GenericStoreDelivery = z
 const GenericStoreOrders = z
   .object({
     orders: z
-      .array(Order)
+      .array(GenericOrder)
       .describe('Orders that changed since `updated_since`, oldest change first. Each has `updated_at`.'),
     next_cursor: z.string().nullish().describe('Sent back as `cursor` for the next page; null or absent on the last.'),
   })

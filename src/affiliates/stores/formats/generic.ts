@@ -4,10 +4,10 @@ import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.t
 import {
   Envelope,
   EVENTS,
+  type GenericOrder,
   GenericStoreCoupon,
   GenericStoreInfo,
   Message,
-  type Order,
   Placed,
 } from './generic.shapes.ts';
 import { listGenericOrders } from './generic-list.ts';
@@ -20,7 +20,7 @@ import {
   getHeader,
   parseBody,
   type Reading,
-  type Store,
+  type StoreAccess,
   type StoreClient,
 } from './provider.ts';
 import { isSignedBy } from './signature.ts';
@@ -30,7 +30,7 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 /** Id of an order's only dispute, because this protocol has no ids for disputes. */
 const DISPUTE = 'dispute';
 
-const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
+const credentials = ({ token }: StoreAccess) => ({ headers: { authorization: `Bearer ${token}` } });
 
 /** Converts refunded lines, which name their line by its id, its SKU, or else its title. */
 export const toRefundedItems = (
@@ -42,7 +42,7 @@ export const toRefundedItems = (
     return lineId === null || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
   });
 
-function toRefunds({ refunds = [], currency }: Order): RefundFacts[] {
+function toRefunds({ refunds = [], currency }: GenericOrder): RefundFacts[] {
   return refunds.map(({ refund_id, amount, at, items }) => ({
     refundId: refund_id,
     amountMinor: toMinorUnits(amount, currency),
@@ -51,7 +51,7 @@ function toRefunds({ refunds = [], currency }: Order): RefundFacts[] {
   }));
 }
 
-function toItems({ items, currency }: Order): ItemFacts[] | undefined {
+function toItems({ items, currency }: GenericOrder): ItemFacts[] | undefined {
   const lines = items?.map((item, place) => {
     const [sku, title] = [toLine(item.sku), toLine(item.title)];
     const amountMinor = toMinorUnits(item.amount, currency);
@@ -70,7 +70,7 @@ function toItems({ items, currency }: Order): ItemFacts[] | undefined {
 }
 
 /** Converts a report to the facts of its order. */
-export function toOrderFacts(order: Order, sentAt: Date): OrderFacts {
+export function toOrderFacts(order: GenericOrder, sentAt: Date): OrderFacts {
   const { amount, placed_at } = parseBody(Placed, order);
   const kind = readGenericKind({
     kind: order.kind ?? null,

@@ -12,7 +12,7 @@ export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
 export type Provider = (typeof PROVIDERS)[number];
 
 /** Access data for calls to a store. */
-export interface Store {
+export interface StoreAccess {
   baseUrl: string;
   /** The access token; `renew` replaces it. */
   token: string;
@@ -119,12 +119,12 @@ export interface StoreWebhooks {
   alsoTopics: readonly string[];
   /** True if the store signs them with a secret that we know. */
   mayBeMade(secrets: { app?: StoreApp | undefined }): boolean;
-  list(store: Store): Promise<ListedWebhook[]>;
+  list(store: StoreAccess): Promise<ListedWebhook[]>;
   /** Throws `WebhookRefused` if this caller may not create it. */
-  make(store: Store, webhook: { topic: string; url: string; secret: string }): Promise<void>;
-  remove(store: Store, id: string): Promise<void>;
+  make(store: StoreAccess, webhook: { topic: string; url: string; secret: string }): Promise<void>;
+  remove(store: StoreAccess, id: string): Promise<void>;
   /** Makes the store sign a webhook with another secret. */
-  sign?(store: Store, id: string, secret: string): Promise<void>;
+  sign?(store: StoreAccess, id: string, secret: string): Promise<void>;
 }
 
 export class WebhookRefused extends Error {}
@@ -155,21 +155,21 @@ export interface StoreClient {
   /** Version of the API that we call, if the store has versions. */
   version?: string;
   /** Reads the store's facts; fails if the token lacks permissions for later calls. */
-  connect(store: Store): Promise<StoreFacts>;
+  connect(store: StoreAccess): Promise<StoreFacts>;
   /** Exchanges an app's id and secret for a token. Throws `AppRefused` if the store rejects them. */
-  newToken?(place: Pick<Store, 'baseUrl' | 'allow'>, app: StoreApp): Promise<NewToken>;
-  findCoupon(store: Store, code: string, now: Date): Promise<Coupon>;
+  newToken?(place: Pick<StoreAccess, 'baseUrl' | 'allow'>, app: StoreApp): Promise<NewToken>;
+  findCoupon(store: StoreAccess, code: string, now: Date): Promise<Coupon>;
   verify(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean;
   /** True for an unsigned test call of a new webhook, which only needs a 200. */
   isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
   /** Reads a delivery, with calls to the store if the body is incomplete. Throws a ZodError if the body is invalid. */
-  read(delivery: Delivery, store: Store & StoreSettings): Promise<Reading | undefined>;
+  read(delivery: Delivery, store: StoreAccess & StoreSettings): Promise<Reading | undefined>;
   /** Asks which order started a subscription; undefined if the store does not say. */
-  findFirstOrder?(store: Store, subscriptionId: string): Promise<string | undefined>;
+  findFirstOrder?(store: StoreAccess, subscriptionId: string): Promise<string | undefined>;
   /** Reads products by their ids. Those that are gone are left out. */
-  listProducts?(store: Store, lines: readonly ProductLine[]): Promise<Map<string, ProductFacts>>;
+  listProducts?(store: StoreAccess, lines: readonly ProductLine[]): Promise<Map<string, ProductFacts>>;
   /** Lists changed orders, oldest change first; undefined if the store does not list its orders. */
-  listOrders(store: Store, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
+  listOrders(store: StoreAccess, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
 }
 
 /** Query for a page of changed orders; the cursor comes from the page before. */
@@ -265,9 +265,9 @@ export interface StoreRequest<T> {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   /** Returns the headers or query that carry the token. Called again after a renewal. */
-  credentials(store: Store): { headers?: Record<string, string>; query?: Record<string, string> };
+  credentials(store: StoreAccess): { headers?: Record<string, string>; query?: Record<string, string> };
   /** Switches the store to another way of sending the token if the 401 asks for it, and returns true. */
-  showsAgain?(store: Store, text: string): boolean;
+  showsAgain?(store: StoreAccess, text: string): boolean;
   /** Reads the version of the API that answered. */
   versionOf?(headers: IncomingHttpHeaders): string;
   body?: object;
@@ -369,7 +369,7 @@ function describeFailure({ reason, cause }: Extract<OutsideAnswer, { outcome: 'f
 
 /** Calls a store once, with limits on time and bytes. */
 export async function requestStore(
-  { baseUrl, allow, signal }: Pick<Store, 'baseUrl' | 'allow' | 'signal'>,
+  { baseUrl, allow, signal }: Pick<StoreAccess, 'baseUrl' | 'allow' | 'signal'>,
   call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body' | 'isList'> &
     ReturnType<StoreRequest<unknown>['credentials']>,
 ) {
@@ -394,7 +394,7 @@ export async function requestStore(
 /**
  * Sends the request, and repeats it if the store wants the token sent in another way, or if the token can be renewed.
  */
-async function showToken<T>(store: Store, request: StoreRequest<T>) {
+async function showToken<T>(store: StoreAccess, request: StoreRequest<T>) {
   const { method, path, body, isList = false } = request;
   const once = () =>
     requestStore(store, { method, path, isList, ...(body ? { body } : {}), ...request.credentials(store) });
@@ -414,7 +414,7 @@ export interface StoreAnswer<T> {
 }
 
 /** Calls a store; undefined if it has no such object (404). */
-export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
+export async function callStore<T>(store: StoreAccess, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
   const answer = await showToken(store, request);
   const cause = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
@@ -431,11 +431,11 @@ export async function callStore<T>(store: Store, request: StoreRequest<T>): Prom
 }
 
 /** Calls a store and returns the body alone. */
-export const askStore = async <T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> =>
+export const askStore = async <T>(store: StoreAccess, request: StoreRequest<T>): Promise<T | undefined> =>
   (await callStore(store, request))?.body;
 
 /** Calls a store for an object that must exist. */
-export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
+export async function getFromStore<T>(store: StoreAccess, request: StoreRequest<T>): Promise<T> {
   const body = await askStore(store, request);
   if (body === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
   return body;

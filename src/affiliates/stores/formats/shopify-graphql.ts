@@ -3,7 +3,7 @@ import {
   getFromStore,
   getHeader,
   readAnswer,
-  type Store,
+  type StoreAccess,
   storeBusy,
   storeUnavailable,
   unauthorized,
@@ -78,7 +78,7 @@ export interface ShopifyAnswer<T> {
  * `isPartial`, fields that the token may not read are null and the rest of the answer counts.
  */
 export async function callShopify<T>(
-  store: Store,
+  store: StoreAccess,
   {
     query,
     variables,
@@ -103,5 +103,9 @@ export async function callShopify<T>(
 }
 
 /** Calls Shopify and returns the data alone. */
-export const askShopify = async <T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> =>
-  (await callShopify(store, { query, variables, data })).data;
+export const askShopify = async <T>(
+  store: StoreAccess,
+  query: string,
+  variables: object,
+  data: z.ZodType<T>,
+): Promise<T> => (await callShopify(store, { query, variables, data })).data;

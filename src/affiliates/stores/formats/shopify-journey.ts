@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readClickIdFromUrl, uniqueClicks } from './click.ts';
-import type { Store } from './provider.ts';
+import type { StoreAccess } from './provider.ts';
 import { callShopify } from './shopify-graphql.ts';
 
 /** This many journeys cost a third of the limit of a query. */
@@ -48,7 +48,7 @@ export interface Journey {
 
 /** Fetches the visits that led to orders. Orders that Shopify does not have are left out. */
 export async function findJourneys(
-  store: Store,
+  store: StoreAccess,
   orderIds: readonly string[],
 ): Promise<{ journeys: Journey[]; waitMs: number }> {
   const ids = orderIds.map((orderId) => `gid://shopify/Order/${orderId}`);

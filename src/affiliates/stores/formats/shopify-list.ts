@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import type { ChangedOrdersQuery, OrderPage, Store } from './provider.ts';
+import type { ChangedOrdersQuery, OrderPage, StoreAccess } from './provider.ts';
 import { callShopify, getAffordableShare, type ShopifyAnswer } from './shopify-graphql.ts';
 
 /** First page size. A page above the cost limit is requested again with fewer orders. */
@@ -56,7 +56,7 @@ type Bag = z.output<typeof Bag>;
 const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() });
 const createConnectionShape = <T>(node: z.ZodType<T>) => z.object({ pageInfo: PageInfo, nodes: z.array(node) });
 
-const Line = z.object({
+const ShopifyListLine = z.object({
   id: z.string(),
   title: z.string(),
   sku: z.string().nullish(),
@@ -69,8 +69,8 @@ const Line = z.object({
   discountAllocations: z.array(z.object({ allocatedAmountSet: Bag })),
   taxLines: z.array(z.object({ priceSet: Bag })),
 });
-type Line = z.output<typeof Line>;
-const Lines = createConnectionShape(Line);
+type ShopifyListLine = z.output<typeof ShopifyListLine>;
+const Lines = createConnectionShape(ShopifyListLine);
 
 const RefundedLine = z.object({
   quantity: z.number().int(),
@@ -88,7 +88,7 @@ const Refund = z.object({
   orderAdjustments: z.object({ nodes: z.array(z.object({ reason: z.string().nullable(), amountSet: Bag })) }),
 });
 
-const Order = z.object({
+const ShopifyListOrder = z.object({
   legacyResourceId: z.string(),
   name: z.string().nullish(),
   currencyCode: z.string(),
@@ -110,9 +110,9 @@ const Order = z.object({
   lineItems: Lines,
   refunds: z.array(Refund),
 });
-type Order = z.output<typeof Order>;
+type ShopifyListOrder = z.output<typeof ShopifyListOrder>;
 
-const Orders = z.object({ orders: createConnectionShape(Order) });
+const Orders = z.object({ orders: createConnectionShape(ShopifyListOrder) });
 const MoreLines = z.object({ order: z.object({ lineItems: Lines }).nullable() });
 const MoreRefundedLines = z.object({ refund: z.object({ refundLineItems: RefundedLines }).nullable() });
 
@@ -148,14 +148,14 @@ const toWebhookReason = (reason: string): string =>
 
 /** A tip is a line of no product; only webhooks mark it. */
 function isTip(
-  { product, requiresShipping, originalUnitPriceSet }: Line,
-  { totalTipReceivedSet: tips }: Order,
+  { product, requiresShipping, originalUnitPriceSet }: ShopifyListLine,
+  { totalTipReceivedSet: tips }: ShopifyListOrder,
 ): boolean {
   if (product !== null || requiresShipping || tips === null) return false;
   return Number(getAmount(tips)) > 0 && Number(getAmount(originalUnitPriceSet)) <= Number(getAmount(tips));
 }
 
-const toWebhookLine = (line: Line, order: Order) => ({
+const toWebhookLine = (line: ShopifyListLine, order: ShopifyListOrder) => ({
   id: toNumericId(line.id),
   title: line.title,
   product_id: line.product?.id === undefined ? null : toNumericId(line.product.id),
@@ -169,7 +169,7 @@ const toWebhookLine = (line: Line, order: Order) => ({
   tax_lines: line.taxLines.map(({ priceSet }) => ({ price: getAmount(priceSet) })),
 });
 
-async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, order: Order) {
+async function toWebhookRefund(store: StoreAccess, refund: z.output<typeof Refund>, order: ShopifyListOrder) {
   const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
   const lines = await listAllNodes(refundLineItems, async (after) => {
     const request = { query: MORE_REFUNDED_LINES, variables: { id, after }, data: MoreRefundedLines };
@@ -196,7 +196,7 @@ async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, or
 }
 
 /** Converts an order to the body of `orders/updated`, so that the same code reads both. */
-async function toWebhookBody(store: Store, order: Order): Promise<object> {
+async function toWebhookBody(store: StoreAccess, order: ShopifyListOrder): Promise<object> {
   const id = `gid://shopify/Order/${order.legacyResourceId}`;
   const lines = await listAllNodes(order.lineItems, async (after) => {
     const request = { query: MORE_LINES, variables: { id, after }, data: MoreLines };
@@ -233,7 +233,7 @@ interface PageRequest {
 
 /** Requests fewer orders until a page is below the cost limit; the next page keeps the size. */
 async function requestPage(
-  store: Store,
+  store: StoreAccess,
   request: PageRequest,
 ): Promise<ShopifyAnswer<z.output<typeof Orders>> & { first: number }> {
   try {
@@ -251,7 +251,7 @@ async function requestPage(
 }
 
 export async function listShopifyOrders(
-  store: Store,
+  store: StoreAccess,
   { since, before, cursor }: ChangedOrdersQuery,
 ): Promise<OrderPage> {
   const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
 import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
 import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
-import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
+import type { BankDispute, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
 import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
@@ -27,14 +27,14 @@ const AmountText = z.union([z.string().max(40), z.number()]);
 const MoneySet = z.object({ shop_money: z.object({ amount: AmountText, currency_code: Currency }) }).nullish();
 
 /** Lines that earn no commission: gift cards, and tips. Only a tip's line has these fields, even if they are null. */
-const Kind = z.object({
+const ShopifyLineKind = z.object({
   gift_card: z.boolean().nullish(),
   tip: z.unknown().optional(),
   tip_payment_gateway: z.unknown().optional(),
 });
-type Kind = z.output<typeof Kind>;
+type ShopifyLineKind = z.output<typeof ShopifyLineKind>;
 
-const isGoods = ({ gift_card, tip, tip_payment_gateway }: Kind): boolean =>
+const isGoods = ({ gift_card, tip, tip_payment_gateway }: ShopifyLineKind): boolean =>
   gift_card !== true && tip_payment_gateway === undefined && (tip ?? null) === null;
 
 /** `subtotal` is a JSON float, which may have digits that nobody was charged; the text beside it is exact. */
@@ -45,7 +45,7 @@ const RefundLine = z
     subtotal_set: MoneySet,
     total_tax_set: MoneySet,
     line_item_id: StoreId.nullish(),
-    line_item: Kind.nullish(),
+    line_item: ShopifyLineKind.nullish(),
   })
   .transform(({ subtotal, total_tax, subtotal_set, total_tax_set, line_item_id, line_item }) => ({
     subtotal: subtotal_set?.shop_money.amount ?? subtotal,
@@ -60,7 +60,7 @@ const RefundLine = z
       total_tax: Decimal,
       currency: z.union([z.string(), z.undefined()]),
       lineId: z.union([z.string(), z.undefined()]),
-      line: z.union([Kind, z.undefined()]),
+      line: z.union([ShopifyLineKind, z.undefined()]),
     }),
   );
 
@@ -71,18 +71,18 @@ const Adjustment = z.object({
   reason: z.string().nullish(),
 });
 
-const Refund = z.object({
+const ShopifyRefund = z.object({
   id: StoreId,
   created_at: StoreTime,
   processed_at: StoreTime.nullish(),
   refund_line_items: z.array(RefundLine).default([]),
   order_adjustments: z.array(Adjustment).default([]),
 });
-type Refund = z.output<typeof Refund>;
+type ShopifyRefund = z.output<typeof ShopifyRefund>;
 
-const OnlyRefund = Refund.extend({ order_id: StoreId });
+const OnlyRefund = ShopifyRefund.extend({ order_id: StoreId });
 
-const LineItem = Kind.extend({
+const LineItem = ShopifyLineKind.extend({
   id: StoreId.nullish(),
   price: Decimal,
   quantity: z.number().int().min(0),
@@ -97,7 +97,7 @@ const LineItem = Kind.extend({
 });
 type LineItem = z.output<typeof LineItem>;
 
-const Order = z.object({
+const ShopifyOrder = z.object({
   id: StoreId,
   currency: Currency,
   created_at: StoreTime,
@@ -107,7 +107,7 @@ const Order = z.object({
   taxes_included: z.boolean().default(false),
   line_items: z.array(LineItem),
   // A webhook may be set up with some of the fields only.
-  refunds: z.array(Refund).nullish(),
+  refunds: z.array(ShopifyRefund).nullish(),
   // The rest is read leniently.
   name: z.unknown().optional(),
   order_number: z.unknown().optional(),
@@ -123,7 +123,7 @@ const Order = z.object({
   shipping_address: z.unknown().optional(),
   billing_address: z.unknown().optional(),
 });
-type Order = z.output<typeof Order>;
+type ShopifyOrder = z.output<typeof ShopifyOrder>;
 
 const Attribute = z.object({ name: z.string(), value: z.unknown() });
 const Customer = z.object({ id: z.unknown(), email: z.unknown() });
@@ -142,7 +142,7 @@ const computeGoods = (line: LineItem, taxesIncluded: boolean): bigint =>
 /** Caps what an order keeps of lines that only explain it. */
 const MOST_UNPAID_LINES = 50;
 
-const toUnpaidLines = ({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): UnpaidLine[] =>
+const toUnpaidLines = ({ line_items: lines, currency, taxes_included: taxesIncluded }: ShopifyOrder): UnpaidLine[] =>
   lines
     .filter((line) => !isGoods(line))
     .slice(0, MOST_UNPAID_LINES)
@@ -151,7 +151,7 @@ const toUnpaidLines = ({ line_items: lines, currency, taxes_included: taxesInclu
       amountMinor: toMinorUnits(computeAmount(line, taxesIncluded), currency),
     }));
 
-function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
+function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }: ShopifyOrder): ItemFacts[] {
   const items = lines.map((line, place) => ({
     // Lines without an id are named by their place.
     lineId: line.id ?? `#${place}`,
@@ -171,7 +171,7 @@ const isGoodsAdjustment = ({ kind, reason }: z.output<typeof Adjustment>) =>
 
 /** Converts a refund of goods. An amount beside or without lines is a negative adjustment. */
 function toRefund(
-  refund: Refund,
+  refund: ShopifyRefund,
   { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
 ): RefundFacts {
   const goods = refund.refund_line_items.filter(({ line, lineId }) =>
@@ -192,14 +192,14 @@ function toRefund(
 
 const dropEmptyRefunds = (refunds: RefundFacts[]) => refunds.filter(({ amountMinor }) => amountMinor > 0);
 
-function readEmail({ email, contact_email, customer }: Order, { one }: LenientReader): string | null {
+function readEmail({ email, contact_email, customer }: ShopifyOrder, { one }: LenientReader): string | null {
   const own = one('email', Email, email) || one('contact_email', Email, contact_email);
   return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
 }
 
 /** Reads how the order belongs to a subscription, which Shopify itself does not say. */
 function readKind(
-  { source_name, tags, line_items: lines }: Order,
+  { source_name, tags, line_items: lines }: ShopifyOrder,
   attributes: readonly { name: string; value: unknown }[],
   { renewalTags, firstTags }: StoreSettings,
   { one }: LenientReader,
@@ -214,7 +214,7 @@ function readKind(
   });
 }
 
-function toOrderFacts(order: Order, store: StoreSettings, lenient: LenientReader): OrderFacts {
+function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: LenientReader): OrderFacts {
   const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
   const attributes = lenient.list('note_attributes', Attribute, order.note_attributes);
   const codes = lenient.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
@@ -282,7 +282,7 @@ function readDispute({ headers, body }: Delivery): Reading | undefined {
   if (dispute.order_id === null) return undefined;
   const { data: triggeredAt } = StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at'));
   const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;
-  const status: DisputeFacts['status'] = LOST.includes(dispute.status)
+  const status: BankDispute['status'] = LOST.includes(dispute.status)
     ? 'lost'
     : WON.includes(dispute.status)
       ? 'won'
@@ -300,7 +300,7 @@ export async function readShopify(
   const topic = getHeader(headers, 'x-shopify-topic');
   if (ORDER_TOPICS.includes(topic)) {
     const lenient = createLenientReader();
-    return { kind: 'order', facts: toOrderFacts(parseBody(Order, body), store, lenient), notes: lenient.notes };
+    return { kind: 'order', facts: toOrderFacts(parseBody(ShopifyOrder, body), store, lenient), notes: lenient.notes };
   }
   if (topic === 'refunds/create') return await readRefund(body, store.currency, areTaxesIncluded);
   if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);

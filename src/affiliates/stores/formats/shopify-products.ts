@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ProductFacts } from './facts.ts';
-import type { ProductLine, Store } from './provider.ts';
+import type { ProductLine, StoreAccess } from './provider.ts';
 import { callShopify } from './shopify-graphql.ts';
 
 /** Products a query, so that it stays below the cost that one may have. */
@@ -39,7 +39,7 @@ const Products = z.object({
 
 /** Reads the collections and the type of products, and which of their variants cost less than before. Needs `read_products`. */
 export async function listShopifyProducts(
-  store: Store,
+  store: StoreAccess,
   lines: readonly ProductLine[],
 ): Promise<Map<string, ProductFacts>> {
   const ids = [...new Set(lines.map(({ productId }) => productId))];

@@ -5,7 +5,7 @@ import {
   parseJson,
   readAnswer,
   requestStore,
-  type Store,
+  type StoreAccess,
   type StoreApp,
   storeUnavailable,
 } from './provider.ts';
@@ -44,7 +44,7 @@ const OTHERWISE = [
 
 /** Requests a token by the client credentials grant, which Shopify supports for apps of the shop's own organization. */
 export async function newShopifyToken(
-  place: Pick<Store, 'baseUrl' | 'allow'>,
+  place: Pick<StoreAccess, 'baseUrl' | 'allow'>,
   { id, secret }: StoreApp,
 ): Promise<NewToken> {
   const request = { method: 'POST', path: PATH } as const;

@@ -4,7 +4,7 @@ import {
   getHeader,
   type ListedWebhook,
   needsReconnect,
-  type Store,
+  type StoreAccess,
   StoreTime,
   type StoreWebhooks,
   WebhookRefused,
@@ -49,7 +49,7 @@ const toEnum = (topic: string) => topic.replace('/', '_').toUpperCase();
 const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [toEnum(topic), topic]));
 
 /** Lists the webhooks that this app created; Shopify hides those that an admin created under Notifications. */
-async function list(store: Store): Promise<ListedWebhook[]> {
+async function list(store: StoreAccess): Promise<ListedWebhook[]> {
   const webhooks: ListedWebhook[] = [];
   for (let after: string | null = null; ; ) {
     const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(
@@ -69,7 +69,7 @@ async function list(store: Store): Promise<ListedWebhook[]> {
 const MISSING_SCOPE =
   'The app may not read orders. In the Dev Dashboard, release a version of the app with the scopes read_orders and read_discounts, and accept it in the shop.';
 
-async function make(store: Store, { topic, url }: { topic: string; url: string }): Promise<void> {
+async function make(store: StoreAccess, { topic, url }: { topic: string; url: string }): Promise<void> {
   const variables = { topic: toEnum(topic), webhook: { uri: url, format: 'JSON' } };
   const { webhookSubscriptionCreate: result } = await askShopify(store, MAKE, variables, CreatedWebhook).catch(
     (error: unknown) => {

@@ -13,13 +13,17 @@ const STATUSES = ['any', 'trash'] as const;
 export const WooOrders = z.array(z.looseObject({}));
 type WooOrders = z.output<typeof WooOrders>;
 
-const Cursor = z.tuple([z.enum(STATUSES), z.coerce.date(), z.coerce.number().int()]);
-type Cursor = z.output<typeof Cursor>;
+const WooListCursor = z.tuple([z.enum(STATUSES), z.coerce.date(), z.coerce.number().int()]);
+type WooListCursor = z.output<typeof WooListCursor>;
 
 const toGmt = (at: Date) => at.toISOString().slice(0, 19);
 
 /** Pages shift while orders change, so the next one begins by time, and by number only within a second. */
-function getNextCursor([status, after, page]: Cursor, orders: WooOrders, pages: number): Cursor | undefined {
+function getNextCursor(
+  [status, after, page]: WooListCursor,
+  orders: WooOrders,
+  pages: number,
+): WooListCursor | undefined {
   if (page >= pages) return undefined;
   const last = WooTime.safeParse(orders.at(-1)?.date_modified_gmt);
   const from = last.success ? last.data.getTime() - SECOND_MS : 0;
@@ -39,7 +43,7 @@ export async function listWooOrders(
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
   const start = new Date(since.getTime() - SECOND_MS);
-  const requested: Cursor = cursor === null ? ['any', start, 1] : Cursor.parse(cursor.split(' '));
+  const requested: WooListCursor = cursor === null ? ['any', start, 1] : WooListCursor.parse(cursor.split(' '));
   const [status, after, page] = requested;
   const until = before === undefined ? '' : `&modified_before=${toGmt(before)}`;
   const answer = await ask(
@@ -47,7 +51,7 @@ export async function listWooOrders(
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
   const next = getNextCursor(requested, answer.body, countPages(answer, page));
-  const trash: Cursor | undefined = status === 'any' ? ['trash', start, 1] : undefined;
+  const trash: WooListCursor | undefined = status === 'any' ? ['trash', start, 1] : undefined;
   const following = next ?? trash;
   return {
     orders: answer.body.map((body) => ({ headers: { 'x-wc-webhook-topic': 'order.updated' }, body })),

@@ -56,7 +56,7 @@ export const WooOrder = z.object({
   coupon_lines: z.unknown().optional(),
   meta_data: z.unknown().optional(),
 });
-type Order = z.output<typeof WooOrder>;
+type WooOrderFields = z.output<typeof WooOrder>;
 
 export const WooRefunds = z.array(
   z.object({
@@ -72,7 +72,7 @@ export type WooRefund = z.output<typeof WooRefunds>[number];
 
 /** Reads what the webhooks of the store leave out. */
 interface OrderReader {
-  findOrder(orderId: string): Promise<Order | undefined>;
+  findOrder(orderId: string): Promise<WooOrderFields | undefined>;
   listRefunds(orderId: string): Promise<WooRefund[]>;
 }
 
@@ -91,19 +91,19 @@ const TESTED: ReadonlyMap<string, unknown> = new Map([
 const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumDecimals(lines.map(({ total }) => total));
 
 /** Goods as their lines say, and after fees below zero, which plug-ins write discounts as. */
-function sumGoods({ line_items, fee_lines }: Order) {
+function sumGoods({ line_items, fee_lines }: WooOrderFields) {
   const listed = lineTotals(line_items);
   const charged = listed + lineTotals(fee_lines.filter(({ total }) => total < 0n));
   return { listed, charged: charged > 0n ? charged : 0n };
 }
 
 /** Converts a total to minor units after discounts that the order has as fees. */
-function toChargedMinor(total: bigint, order: Order): number {
+function toChargedMinor(total: bigint, order: WooOrderFields): number {
   const { listed, charged } = sumGoods(order);
   return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
 }
 
-const toItems = (order: Order): ItemFacts[] =>
+const toItems = (order: WooOrderFields): ItemFacts[] =>
   limitItems(
     order.line_items.map((line, place) => ({
       lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
@@ -129,7 +129,7 @@ function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | 
  * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for
  * what, the goods' share of the order.
  */
-function toRefund(refund: WooRefund, order: Order): RefundFacts {
+function toRefund(refund: WooRefund, order: WooOrderFields): RefundFacts {
   const { charged } = sumGoods(order);
   const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
   const share = order.total > 0n ? divideHalfEven(refund.amount * charged, order.total) : 0n;
@@ -151,7 +151,7 @@ function readCustomer(email: string | null | undefined): Pick<OrderFacts, 'custo
   return email?.toLowerCase() === ERASED ? { customerEmail: null, isErased: true } : { customerEmail: email || null };
 }
 
-function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
+function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
   const attributes = list('meta_data', Meta, order.meta_data).map(({ key, value }) => ({ name: key, value }));
   const landingPage = attributes.find(({ name }) => name === LANDING_PAGE)?.value;
   const codes = list('coupon_lines', z.object({ code: z.string() }), order.coupon_lines);
@@ -184,7 +184,7 @@ function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }
 }
 
 /** An order names its refunds' sums with tax and shipping and without their times: the rest is read from the store. */
-async function readOrder(order: Order, { listRefunds }: OrderReader): Promise<Reading | undefined> {
+async function readOrder(order: WooOrderFields, { listRefunds }: OrderReader): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
   const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
   const lenient = createLenientReader();

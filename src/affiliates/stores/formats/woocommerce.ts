@@ -8,7 +8,7 @@ import {
   getHeader,
   type ListedWebhook,
   needsReconnect,
-  type Store,
+  type StoreAccess,
   type StoreAnswer,
   type StoreClient,
   StorefrontUrl,
@@ -46,7 +46,7 @@ const Coupons = z.array(
 type WooCoupon = z.output<typeof Coupons>[number];
 
 /** The token is `consumer key:consumer secret`, as basic authentication writes it. */
-function credentials({ token, keysInQuery }: Store) {
+function credentials({ token, keysInQuery }: StoreAccess) {
   if (!keysInQuery) return { headers: { authorization: `Basic ${Buffer.from(token).toString('base64')}` } };
   const [key = '', secret = ''] = token.split(':');
   return { query: { consumer_key: key, consumer_secret: secret } };
@@ -56,7 +56,7 @@ function credentials({ token, keysInQuery }: Store) {
 const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
 
 /** Moves the keys to the query if the host drops the `Authorization` header, over TLS only: they would be readable. */
-function showsAgain(store: Store, text: string): boolean {
+function showsAgain(store: StoreAccess, text: string): boolean {
   if (store.keysInQuery || !NO_KEY_SEEN.test(text) || !store.baseUrl.startsWith('https:')) return false;
   store.keysInQuery = true;
   return true;
@@ -70,15 +70,15 @@ const toRequest = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
   showsAgain,
 });
 
-const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, toRequest(path, shape));
+const get = <T>(store: StoreAccess, path: string, shape: z.ZodType<T>) => getFromStore(store, toRequest(path, shape));
 
-async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
+async function list<T>(store: StoreAccess, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
   const answer = await callStore(store, { ...toRequest(`${API}${path}`, shape), isList: true });
   if (!answer) throw storeUnavailable(new Error(`It has no ${API}${path}.`));
   return answer;
 }
 
-const listCoupons = (store: Store, code: string) =>
+const listCoupons = (store: StoreAccess, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
 
 function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCoupon, now: Date): boolean {
@@ -87,7 +87,7 @@ function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCou
   return isPublished && !isUsedUp && (!date_expires_gmt || date_expires_gmt > now);
 }
 
-async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon> {
+async function findCoupon(store: StoreAccess, code: string, now: Date): Promise<Coupon> {
   const coupons = await listCoupons(store, code);
   const coupon = coupons.find((one) => one.code.toLowerCase() === code.toLowerCase());
   if (!coupon) return { state: 'not_found' };
@@ -101,7 +101,7 @@ const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
 
 const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
 
-async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
+async function listRefunds(store: StoreAccess, orderId: string): Promise<WooRefund[]> {
   const listed: WooRefund[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
@@ -124,7 +124,7 @@ const Webhook = z.object({
   status: z.enum(['active', 'paused', 'disabled']),
 });
 
-async function listWebhooks(store: Store): Promise<ListedWebhook[]> {
+async function listWebhooks(store: StoreAccess): Promise<ListedWebhook[]> {
   const listed: ListedWebhook[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const webhooks = await get(store, `${API}/webhooks?per_page=${PER_PAGE}&page=${page}`, z.array(Webhook));

@@ -11,7 +11,7 @@ import {
   isStoreUnavailable,
   needsReconnect,
   type OrderPage,
-  type Store,
+  type StoreAccess,
   type StoreSettings,
 } from '../formats/provider.ts';
 import {
@@ -31,7 +31,7 @@ const NOT_LISTED = 'The store does not list its orders.';
 async function recordHistoryPage(
   context: Context,
   claimed: DueBackfill,
-  store: Store & StoreSettings,
+  store: StoreAccess & StoreSettings,
   { orders, cursor }: OrderPage,
 ) {
   const { postgres, failures } = context;

@@ -5,14 +5,14 @@ import type { Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { getIntegration } from '../connections/connections.ts';
 import { FIRST_BACK_MS } from './schedule.ts';
-import type { StoreKey } from './sweeps.ts';
+import type { SweepKey } from './sweeps.ts';
 
 export type BackfillRow = Selectable<StoreBackfillsTable>;
 
 /** Begins to read a store's history, from its first order on; a running one continues. */
 async function beginBackfill(
   db: Db,
-  { id, brandId }: StoreKey,
+  { id, brandId }: SweepKey,
   { before, since, now }: { before: Date; since: Date; now: Date },
 ): Promise<BackfillRow> {
   const { rows } = await sql<BackfillRow>`
@@ -65,11 +65,11 @@ interface HistoryPageResult {
   reachedAt: Date | null;
 }
 
-const updateBackfill = (db: Db, { id, brandId }: StoreKey) =>
+const updateBackfill = (db: Db, { id, brandId }: SweepKey) =>
   db.updateTable('storeBackfills').where('brandId', '=', brandId).where('integrationId', '=', id);
 
 /** Stores a page's result. */
-export async function updateAfterHistory(db: Db, store: StoreKey, page: HistoryPageResult): Promise<void> {
+export async function updateAfterHistory(db: Db, store: SweepKey, page: HistoryPageResult): Promise<void> {
   await updateBackfill(db, store)
     .set({
       cursor: page.cursor,
@@ -84,14 +84,14 @@ export async function updateAfterHistory(db: Db, store: StoreKey, page: HistoryP
 }
 
 /** The next page is read at `dueAt`. */
-export async function postponeBackfill(db: Db, store: StoreKey, dueAt: Date): Promise<void> {
+export async function postponeBackfill(db: Db, store: SweepKey, dueAt: Date): Promise<void> {
   await updateBackfill(db, store).set({ dueAt }).execute();
 }
 
 /** Counts a failure. A cursor that fails twice is dropped; the next page begins at the latest change that was read. */
 export async function updateBackfillToFailed(
   db: Db,
-  store: StoreKey,
+  store: SweepKey,
   { problem, dueAt }: { problem: string; dueAt: Date },
 ): Promise<void> {
   await updateBackfill(db, store)
@@ -107,7 +107,7 @@ export async function updateBackfillToFailed(
 
 export async function finishBackfill(
   db: Db,
-  store: StoreKey,
+  store: SweepKey,
   { problem, now }: { problem: string | null; now: Date },
 ): Promise<void> {
   await updateBackfill(db, store).set({ dueAt: null, cursor: null, finishedAt: now, problem }).execute();
@@ -117,7 +117,7 @@ export async function finishBackfill(
 const EVER = new Date(0);
 
 /** Schedules reading a store's history, up to the start of its sweeps. */
-export async function backfillBefore(db: Db, store: StoreKey & { connectedAt: Date }, now: Date): Promise<BackfillRow> {
+export async function backfillBefore(db: Db, store: SweepKey & { connectedAt: Date }, now: Date): Promise<BackfillRow> {
   const before = new Date(store.connectedAt.getTime() - FIRST_BACK_MS);
   return await beginBackfill(db, store, { before, since: EVER, now });
 }

@@ -14,14 +14,14 @@ import { recordReadings } from '../../orders/record.ts';
 import { getIntegration } from '../connections/connections.ts';
 import { beginWebhookTrouble, endWebhookTrouble } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
-import type { Delivery, OrderPage, OrderReading, Store, StoreSettings } from '../formats/provider.ts';
+import type { Delivery, OrderPage, OrderReading, StoreAccess, StoreSettings } from '../formats/provider.ts';
 import { backfillBefore } from './backfills.ts';
 import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS, SWEEPS } from './schedule.ts';
 
 type SweepRow = Selectable<StoreSweepsTable>;
 
 /** Key of a store in sweeps. */
-export interface StoreKey {
+export interface SweepKey {
   id: string;
   brandId: string;
 }
@@ -29,7 +29,7 @@ export interface StoreKey {
 /** Continues the running sweep, or begins one; it reads back to `earliest` at most. */
 export async function beginSweep(
   db: Db,
-  { id, brandId }: StoreKey,
+  { id, brandId }: SweepKey,
   { now, earliest }: { now: Date; earliest: Date },
 ): Promise<SweepRow> {
   return await db
@@ -55,7 +55,7 @@ interface PageResult {
   unread: number;
 }
 
-async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Promise<SweepRow> {
+async function updateAfterPage(db: Db, { id }: SweepKey, page: PageResult): Promise<SweepRow> {
   return await db
     .updateTable('storeSweeps')
     .set({
@@ -74,7 +74,7 @@ async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Prom
 }
 
 /** Ends a sweep. The next one reads from `since`. */
-async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise<void> {
+async function updateSweepToDone(db: Db, { id }: SweepKey, since: Date): Promise<void> {
   await db
     .updateTable('storeSweeps')
     .set({
@@ -94,7 +94,7 @@ async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise
 /**
  * Counts a failure and returns the number of consecutive ones. A cursor that fails twice is dropped, its sweep is not.
  */
-export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<number> {
+export async function updateSweepToFailed(db: Db, { id }: SweepKey): Promise<number> {
   const { failures } = await db
     .updateTable('storeSweeps')
     .set({
@@ -111,7 +111,7 @@ export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<num
 /** Lists the store's own time of each order's recorded state. */
 export async function listRecordedTimes(
   db: Db,
-  { id, brandId }: StoreKey,
+  { id, brandId }: SweepKey,
   orderIds: readonly string[],
 ): Promise<Map<string, Date>> {
   if (orderIds.length === 0) return new Map();
@@ -128,7 +128,7 @@ export async function listRecordedTimes(
 /** Finds orders that deliveries have reported since a time. A waiting delivery may report any order. */
 async function findReported(
   db: Db,
-  { id, brandId }: StoreKey,
+  { id, brandId }: SweepKey,
   since: Date,
 ): Promise<{ orderIds: Set<string>; isAnyWaiting: boolean }> {
   const rows = await db
@@ -179,7 +179,7 @@ export type SweptStore = Awaited<ReturnType<ReturnType<typeof selectDueSweeps>['
 /** Sets when a connected store is swept next. */
 export async function scheduleSweep(
   db: Db,
-  { brandId, id }: StoreKey,
+  { brandId, id }: SweepKey,
   change: { sweepAt: Date; sweptAt?: Date },
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
@@ -193,7 +193,7 @@ export async function scheduleSweep(
 }
 
 /** Restarts the sweep of a store at `since`, also while it runs. Returns false if the store is not connected. */
-async function rewindSweep(db: Db, store: StoreKey, since: Date, now: Date): Promise<boolean> {
+async function rewindSweep(db: Db, store: SweepKey, since: Date, now: Date): Promise<boolean> {
   const { id, brandId } = store;
   await endClaim(db, SWEEPS, id);
   if (!(await scheduleSweep(db, store, { sweepAt: now }))) return false;
@@ -214,7 +214,7 @@ async function rewindSweep(db: Db, store: StoreKey, since: Date, now: Date): Pro
 }
 
 /** Records that a sweep found orders that no webhook reported. */
-async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<void> {
+async function markSilent(db: Db, { brandId, id }: SweepKey, at: Date): Promise<void> {
   await db
     .updateTable('integrations')
     .set({ silentSince: at })
@@ -234,7 +234,7 @@ const toActor = ({ brandId }: Pick<SweptStore, 'brandId'>) => ({
 /** Reads listed orders one by one, so that an unreadable one does not hold up the others. */
 export async function readEach(
   { provider }: Pick<SweptStore, 'provider'>,
-  store: Store & StoreSettings,
+  store: StoreAccess & StoreSettings,
   orders: readonly Delivery[],
   onUnread: (error: unknown) => void,
 ): Promise<OrderReading[]> {
@@ -284,7 +284,7 @@ async function countMissed({ postgres }: Context, claimed: SweptStore, missed: r
 export async function recordPage(
   context: Context,
   claimed: SweptStore,
-  store: Store & StoreSettings,
+  store: StoreAccess & StoreSettings,
   { page, turn }: { page: OrderPage; turn: Turn },
 ): Promise<SweepRow> {
   const { postgres, clock, failures } = context;

@@ -53,7 +53,7 @@ const NOT_NAMES = /^(?:company|user|shop|store|business|brand|product|firma|firs
 /** Fields that decide who, how much and when, whose words are not enough if several columns have them. */
 const STRICT_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
 
-interface Wish {
+interface ColumnRequest {
   of: Kind;
   headers: readonly string[];
   format: Format | undefined;
@@ -62,7 +62,13 @@ interface Wish {
   glance: (position: number) => Glance;
 }
 
-function assignSaid(assignment: Assignment, taken: Set<number>, { of, headers }: Wish, said: Mapping, by: By): void {
+function assignSaid(
+  assignment: Assignment,
+  taken: Set<number>,
+  { of, headers }: ColumnRequest,
+  said: Mapping,
+  by: By,
+): void {
   for (const [field, header] of Object.entries(said.columns ?? {})) {
     const type = FIELDS[of][field];
     if (type === undefined) {
@@ -86,7 +92,7 @@ function assignSaid(assignment: Assignment, taken: Set<number>, { of, headers }:
   }
 }
 
-function assignByFormat(assignment: Assignment, taken: Set<number>, { of, headers, format }: Wish): void {
+function assignByFormat(assignment: Assignment, taken: Set<number>, { of, headers, format }: ColumnRequest): void {
   for (const [field, names] of Object.entries(format?.columns ?? {})) {
     const type = FIELDS[of][field];
     if (type === undefined || assignment.has(field)) continue;
@@ -103,7 +109,7 @@ function assignByFormat(assignment: Assignment, taken: Set<number>, { of, header
 /** Rates are percentages or shares; hundredths of a percent are not read as either. */
 const BASIS_POINTS = /\b(?:bps|bp|basis points?|basispunkte?)\b/i;
 
-function collectWords({ of, headers, glance }: Wish, taken: ReadonlySet<number>): Map<string, number[]> {
+function collectWords({ of, headers, glance }: ColumnRequest, taken: ReadonlySet<number>): Map<string, number[]> {
   const candidates = new Map<string, number[]>();
   headers.forEach((header, position) => {
     if (taken.has(position)) return;
@@ -136,7 +142,11 @@ function preferOwn(
 const AMBIGUOUS = new Set(['amount', 'betrag', 'montant', 'importe', 'monto', 'importo', 'bedrag', 'valor', 'kwota']);
 
 /** Beside percentages an amount may be what they are of: then it is looked for even if it is the only one. */
-function mayBeSale({ of, headers, glance }: Wish, field: string, [position, ...others]: readonly number[]): boolean {
+function mayBeSale(
+  { of, headers, glance }: ColumnRequest,
+  field: string,
+  [position, ...others]: readonly number[],
+): boolean {
   if (!isPaid(of) || field !== 'amount' || position === undefined || others.length > 0) return false;
   return AMBIGUOUS.has(fold(headers[position] ?? '')) && headers.some((_, at) => isPercent(glance(at)));
 }
@@ -146,7 +156,7 @@ function mayBeSale({ of, headers, glance }: Wish, field: string, [position, ...o
  * have identities that tell their amounts apart, unless there is nothing to add up to.
  */
 function findRivals(
-  { of, headers, glance }: Wish,
+  { of, headers, glance }: ColumnRequest,
   field: string,
   candidates: ReadonlyMap<string, readonly number[]>,
   taken: ReadonlySet<number>,
@@ -160,7 +170,7 @@ function findRivals(
   return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamed] : unnamed;
 }
 
-function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): void {
+function assignByWords(assignment: Assignment, taken: Set<number>, wish: ColumnRequest): void {
   const candidates = collectWords(wish, taken);
   for (const [field, type] of Object.entries(FIELDS[wish.of])) {
     if (assignment.has(field)) continue;
@@ -184,7 +194,7 @@ function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): 
 }
 
 /** Fields that no header names exactly are looked for by a word within headers. */
-function assignLoosely(assignment: Assignment, taken: Set<number>, { of, headers }: Wish): void {
+function assignLoosely(assignment: Assignment, taken: Set<number>, { of, headers }: ColumnRequest): void {
   for (const [wanted, pattern] of LOOSE) {
     const field = FIELDS[of][wanted] ? wanted : wanted === 'instagram' && FIELDS[of].handle ? 'handle' : undefined;
     const type = field === undefined ? undefined : FIELDS[of][field];
@@ -219,7 +229,11 @@ const NOT_PARTS =
   /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone)$/;
 
 /** Columns that no word names and that may matter to what is recorded: each becomes a question, unless nothing differs. */
-function assignByChance(assignment: Assignment, taken: Set<number>, { of, headers, format, glance }: Wish): void {
+function assignByChance(
+  assignment: Assignment,
+  taken: Set<number>,
+  { of, headers, format, glance }: ColumnRequest,
+): void {
   // A form's own columns say nothing of its questions.
   if (format && Object.keys(format.columns).length > 0) return;
   const ask = (field: string, positions: readonly number[]) => {
@@ -259,7 +273,7 @@ function assignByChance(assignment: Assignment, taken: Set<number>, { of, header
 }
 
 /** The columns by their headers alone. What cells say is added when they are known. */
-export function assignColumns(wish: Wish): Assignment {
+export function assignColumns(wish: ColumnRequest): Assignment {
   const assignment: Assignment = new Map();
   const taken = new Set<number>();
   assignSaid(assignment, taken, wish, wish.mapping, 'mapping');

@@ -88,7 +88,7 @@ const isWorkbook = (entries: readonly ZipEntry[]) =>
 const listTables = (entries: readonly ZipEntry[]) =>
   entries.filter(({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)|\/$/.test(name) && /\.(?:csv|tsv|txt|tab)$/i.test(name));
 
-interface Wish {
+interface ContainerRequest {
   of: Kind;
   sheet: string | undefined;
 }
@@ -108,7 +108,7 @@ async function listHidden(source: ByteSource, entries: readonly ZipEntry[]): Pro
 async function openWorkbook(
   source: ByteSource,
   entries: readonly ZipEntry[],
-  wish: Wish,
+  wish: ContainerRequest,
 ): Promise<Omit<Opened, 'sha256'>> {
   const unpacked = entries.reduce((sum, { bytes }) => sum + bytes, 0);
   if (source.sizeBytes > MOST_WORKBOOK_BYTES || unpacked > MOST_WORKBOOK_UNPACKED)
@@ -125,7 +125,7 @@ async function openWorkbook(
   return { open, sheet, sheets, otherSheets: others, halfDates };
 }
 
-async function openArchive(source: ByteSource, wish: Wish): Promise<Omit<Opened, 'sha256'>> {
+async function openArchive(source: ByteSource, wish: ContainerRequest): Promise<Omit<Opened, 'sha256'>> {
   const entries = await readDirectory(source);
   if (isWorkbook(entries)) return openWorkbook(source, entries, wish);
   const isOpenDocument =
@@ -145,7 +145,7 @@ async function openArchive(source: ByteSource, wish: Wish): Promise<Omit<Opened,
 }
 
 /** Opens what a file contains, by its bytes, never by its name. */
-export async function openContainer(source: ByteSource, wish: Wish): Promise<Opened> {
+export async function openContainer(source: ByteSource, wish: ContainerRequest): Promise<Opened> {
   const head = await readHead(readAll(source));
   if (source.sizeBytes > MOST_BYTES)
     throw new BrokenFile('too_large', `The file has more than ${MOST_BYTES / MEGABYTE} MB. Split it into several.`);

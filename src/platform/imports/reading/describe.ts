@@ -8,9 +8,9 @@ import type {
   ByteSource,
   ColumnReading,
   Mapping,
-  Outcome,
   Question,
   Reading,
+  RecordOutcome,
   Request,
   StatusReading,
 } from './shapes.ts';
@@ -20,7 +20,7 @@ import type { Survey } from './survey.ts';
 import type { Table } from './table.ts';
 import { findFields } from './words.ts';
 
-interface Parts {
+interface ReadingParts {
   table: Table;
   known: Known;
   assignment: Assignment;
@@ -32,7 +32,7 @@ interface Parts {
   reading_id: string;
 }
 
-function describeColumns({ table, assignment, survey, resolved, questions }: Parts): ColumnReading[] {
+function describeColumns({ table, assignment, survey, resolved, questions }: ReadingParts): ColumnReading[] {
   const { headers, sample } = table.shape;
   return headers.map((header, position) => {
     const fits = [...assignment.values()].filter(({ positions }) => positions.includes(position));
@@ -61,7 +61,7 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Par
   });
 }
 
-function describeStatuses({ study, resolved, known }: Parts): StatusReading[] {
+function describeStatuses({ study, resolved, known }: ReadingParts): StatusReading[] {
   const [fallback] = listMeanings(known.request.of);
   return [...study.tally.statuses()].map(([value, { isUndecided, rows, sums }]) => ({
     value,
@@ -71,12 +71,12 @@ function describeStatuses({ study, resolved, known }: Parts): StatusReading[] {
   }));
 }
 
-function listSums({ study }: Parts): Reading['sums'] {
-  const outcomes: readonly Outcome[] = ['read', 'repeated', 'left_out'];
+function listSums({ study }: ReadingParts): Reading['sums'] {
+  const outcomes: readonly RecordOutcome[] = ['read', 'repeated', 'left_out'];
   return outcomes.flatMap((outcome) => study.tally.sums(outcome).map((sum) => ({ outcome, ...sum })));
 }
 
-function listWarnings({ known, resolved, study, table }: Parts): Reading['warnings'] {
+function listWarnings({ known, resolved, study, table }: ReadingParts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
   if (resolved.plan.columns.status === undefined && known.flags.length === 0 && known.request.of !== 'directory')
@@ -126,7 +126,7 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
 
 const takeFirst = <Value>(values: readonly Value[]): Value | null => values[0] ?? null;
 
-function describeReadings({ resolved, known, mapping, survey, table }: Parts): Reading['readings'] {
+function describeReadings({ resolved, known, mapping, survey, table }: ReadingParts): Reading['readings'] {
   const { plan } = resolved;
   const times = Object.entries(plan.times).filter(
     ([position]) => (survey.profiles.get(Number(position))?.time.ordered ?? 0) > 0,
@@ -145,7 +145,7 @@ function describeReadings({ resolved, known, mapping, survey, table }: Parts): R
   };
 }
 
-export function describeReading(parts: Parts): Reading {
+export function describeReading(parts: ReadingParts): Reading {
   const { table, known, survey, study, questions, reading_id, resolved } = parts;
   const { tally } = study;
   return {

@@ -16,7 +16,7 @@ import {
   refuseLine,
   type StatusSaid,
 } from './judge.ts';
-import { findHolding, type Parts, settleMoney } from './money.ts';
+import { findHolding, type OrderAmounts, settleMoney } from './money.ts';
 import { readEmail, readList } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
@@ -48,8 +48,8 @@ const BASIS: Readonly<Record<Goods, string>> = {
   total: 'total',
 };
 
-function readParts(entry: Entry, plan: Plan, currency: string): Parts | Failure {
-  const parts: Parts = {};
+function readParts(entry: Entry, plan: Plan, currency: string): OrderAmounts | Failure {
+  const parts: OrderAmounts = {};
   for (const [field, part] of PART_FIELDS) {
     if (plan.columns[field] === undefined && plan.constants[field] === undefined) continue;
     const amount = findAmount(entry, plan, field, currency);

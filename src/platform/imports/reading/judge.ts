@@ -9,7 +9,7 @@ import { findFormatByKey } from './formats.ts';
 import { type MoneyRules, USES } from './money.ts';
 import { settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
-import type { Goods, Line, Outcome, ReadRecord, StatusMeaning } from './shapes.ts';
+import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
 import { foldStatus, readStatus } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
@@ -130,7 +130,7 @@ export function explain(kind: string, lines: readonly number[]): string {
   return `${subject} ${MESSAGES[kind] ?? 'cannot be read.'}`;
 }
 
-export function makeLine(entry: Entry, outcome: Outcome, kind: string | null, made: Partial<Line> = {}): Line {
+export function makeLine(entry: Entry, outcome: RecordOutcome, kind: string | null, made: Partial<Line> = {}): Line {
   const [line = 0] = entry.lines;
   const message = kind === null ? null : explain(kind, entry.lines);
   const record: ReadRecord | null = made.record ?? null;
@@ -252,13 +252,13 @@ function sumRefunds(entry: Entry, text: string, currency: string, plan: Plan): n
   return sum;
 }
 
-interface Beside {
+interface TimeColumns {
   clock: Clock | null;
   zone: Zone | null;
 }
 
 /** The time of day and the zone that stand in columns of their own. */
-function findBeside(entry: Entry, plan: Plan, isMain: boolean): Beside | Failure {
+function findBeside(entry: Entry, plan: Plan, isMain: boolean): TimeColumns | Failure {
   const clockText = isMain ? entry.text(plan, 'time') : '';
   const zoneText = entry.text(plan, 'time_zone');
   const clock = clockText === '' ? null : readClock(clockText);

@@ -1,7 +1,7 @@
 import type { Goods, TaxPlace } from './shapes.ts';
 
 /** The amounts of one order in minor units; undefined where there is no column. */
-export interface Parts {
+export interface OrderAmounts {
   amount?: number | undefined;
   subtotal?: number | undefined;
   discount?: number | undefined;
@@ -34,7 +34,7 @@ function shareMinor(a: number, b: number, c: number): number {
 const reduction = (discount: number | undefined) => Math.abs(discount ?? 0);
 
 /** The goods under a meaning, before tax in prices is taken out; undefined if their column says nothing. */
-function findGoods(goods: Goods, parts: Parts): number | undefined {
+function findGoods(goods: Goods, parts: OrderAmounts): number | undefined {
   const { amount, subtotal, discount, total, shipping = 0, taxes = 0, fees = 0 } = parts;
   if (goods === 'amount') return amount;
   if (goods === 'subtotal') return subtotal;
@@ -43,14 +43,14 @@ function findGoods(goods: Goods, parts: Parts): number | undefined {
   return total === undefined ? undefined : total - shipping - taxes - fees;
 }
 
-const countParts = (parts: Parts) =>
+const countParts = (parts: OrderAmounts) =>
   [parts.subtotal ?? parts.amount, parts.discount, parts.shipping, parts.taxes, parts.fees].filter(Boolean).length;
 
 /**
  * The identity of an order's parts tells the place of its tax; a minor unit a part is rounding. Undefined if neither
  * place makes the total.
  */
-function placeTax(net: number, parts: Parts): TaxPlace | undefined {
+function placeTax(net: number, parts: OrderAmounts): TaxPlace | undefined {
   const { total, shipping = 0, taxes = 0, fees = 0 } = parts;
   if (total === undefined) return undefined;
   const tolerance = countParts(parts);
@@ -61,7 +61,7 @@ function placeTax(net: number, parts: Parts): TaxPlace | undefined {
 }
 
 /** The meanings whose identity holds for an order, as bits in the order of `GOODS`. */
-export function findHolding(candidates: readonly Goods[], parts: Parts): number {
+export function findHolding(candidates: readonly Goods[], parts: OrderAmounts): number {
   let mask = 0;
   GOODS.forEach((goods, bit) => {
     if (!candidates.includes(goods)) return;
@@ -96,7 +96,7 @@ interface Net {
 }
 
 /** Takes the tax out of goods whose prices include it. */
-function takeTax(gross: number, parts: Parts, rules: MoneyRules): Net {
+function takeTax(gross: number, parts: OrderAmounts, rules: MoneyRules): Net {
   const { shipping = 0, taxes = 0, fees = 0 } = parts;
   const others = shipping + fees;
   if (others === 0 || taxes === 0) return { net: gross - taxes, uses: 0 };
@@ -104,7 +104,7 @@ function takeTax(gross: number, parts: Parts, rules: MoneyRules): Net {
   return { net: gross - tax, uses: USES.taxInPrices };
 }
 
-function findNet(parts: Parts, rules: MoneyRules): Net | { problem: string } {
+function findNet(parts: OrderAmounts, rules: MoneyRules): Net | { problem: string } {
   const goods = findGoods(rules.goods, parts);
   if (goods === undefined) return { problem: 'amount_missing' };
   const { taxes = 0, total } = parts;
@@ -126,7 +126,7 @@ function findNet(parts: Parts, rules: MoneyRules): Net | { problem: string } {
 }
 
 /** The part of a refund that is goods. */
-function findRefund(net: number, parts: Parts, rules: MoneyRules): { refunded: number; uses: number } {
+function findRefund(net: number, parts: OrderAmounts, rules: MoneyRules): { refunded: number; uses: number } {
   const { shipping = 0, taxes = 0, fees = 0, refundedTax, adjustedTotal } = parts;
   const whole = parts.total ?? net + shipping + taxes + fees;
   let refunded = Math.abs(parts.refunded ?? 0);
@@ -150,7 +150,7 @@ function findRefund(net: number, parts: Parts, rules: MoneyRules): { refunded: n
 }
 
 /** Goods and what was given back of them, without tax and shipping. */
-export function settleMoney(parts: Parts, rules: MoneyRules): GoodsResult {
+export function settleMoney(parts: OrderAmounts, rules: MoneyRules): GoodsResult {
   const found = findNet(parts, rules);
   if ('problem' in found) return found;
   if (found.net < 0) return { problem: 'negative_amount' };

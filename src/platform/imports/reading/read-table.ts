@@ -17,7 +17,7 @@ import { askQuestions } from './questions.ts';
 import { type Resolved, resolvePlan } from './resolve.ts';
 import { chooseGoods, listAllGoods } from './settle-money.ts';
 import type { Shape } from './shape.ts';
-import type { ByteSource, Goods, Line, Mapping, Outcome, Reading, Request } from './shapes.ts';
+import type { ByteSource, Goods, Line, Mapping, Reading, RecordOutcome, Request } from './shapes.ts';
 import {
   type ColumnSum,
   judge,
@@ -230,7 +230,7 @@ async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
 
 /** Each amount of a totals row must be what the file adds up to. Amounts of several currencies are not added. */
 function checkTotals(rows: Survey['totals'], { tally, sums }: Study, plan: Plan): boolean {
-  const outcomes: readonly Outcome[] = ['read', 'left_out', 'repeated'];
+  const outcomes: readonly RecordOutcome[] = ['read', 'left_out', 'repeated'];
   const [currency, ...others] = new Set(outcomes.flatMap((outcome) => tally.sums(outcome).map((sum) => sum.currency)));
   if (currency === undefined || others.length > 0) return rows.length === 0;
   return rows.every((row) => {

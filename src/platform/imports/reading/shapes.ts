@@ -32,7 +32,7 @@ export interface Mapping {
   totals?: 'ignore';
 }
 
-export interface Brand {
+export interface ImportingBrand {
   currency: string;
   timeZone: string;
   stores: readonly { platform: string; currency: string }[];
@@ -43,7 +43,7 @@ export interface Request {
   mapping?: Mapping;
   /** The mapping stored for this source and header: weaker than `mapping`, stronger than what the file says. */
   stored?: Mapping;
-  brand: Brand;
+  brand: ImportingBrand;
   now: Date;
 }
 
@@ -54,7 +54,7 @@ export interface ByteSource {
   read(range?: { start: number; end: number }): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 }
 
-export type Outcome = 'read' | 'repeated' | 'left_out' | 'refused';
+export type RecordOutcome = 'read' | 'repeated' | 'left_out' | 'refused';
 
 export interface OrderRecord {
   order_id: string | null;
@@ -150,7 +150,7 @@ export interface Line {
   lines: number[];
   /** The original cells of its rows. */
   cells: string[][];
-  outcome: Outcome;
+  outcome: RecordOutcome;
   kind: string | null;
   message: string | null;
   record: ReadRecord | null;
@@ -240,7 +240,7 @@ export interface Reading {
   statuses: StatusReading[];
   questions: Question[];
   counts: { lines: number; records: number; read: number; repeated: number; left_out: number; refused: number };
-  sums: (Sum & { outcome: Outcome })[];
+  sums: (Sum & { outcome: RecordOutcome })[];
   refusals: Refusal[];
   warnings: { code: string; message: string }[];
   sample: Line[];

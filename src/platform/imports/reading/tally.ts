@@ -1,6 +1,6 @@
 import type { Judged } from './judge.ts';
 import { addLine, type LineList } from './profile.ts';
-import type { Line, Outcome, Reading, Sum } from './shapes.ts';
+import type { Line, Reading, RecordOutcome, Sum } from './shapes.ts';
 
 const SAMPLE = 20;
 const MOST_PEOPLE = 200;
@@ -50,7 +50,7 @@ const startStatus = (isUndecided: boolean): StatusAmounts => ({
 /** The records of one reading add up to this. */
 export class Tally {
   readonly counts: Reading['counts'] = { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 };
-  readonly #sums = new Map<Outcome, Map<string, Amounts>>();
+  readonly #sums = new Map<RecordOutcome, Map<string, Amounts>>();
   readonly refusals = new Map<string, LineList>();
   readonly #statuses = new Map<string, StatusAmounts>();
   readonly sample: Line[] = [];
@@ -123,7 +123,7 @@ export class Tally {
     if (money) addTo(person.sums, money.currency, money.amount, money.refunded);
   }
 
-  sums(outcome: Outcome): Sum[] {
+  sums(outcome: RecordOutcome): Sum[] {
     return toSums(this.#sums.get(outcome) ?? new Map());
   }
 

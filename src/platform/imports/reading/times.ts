@@ -250,13 +250,13 @@ function bound(atMs: number, now: Date): Instant {
   return isWithin ? { atMs: Math.floor(atMs) } : { problem: 'time_out_of_range' };
 }
 
-interface Beside {
+interface ClockAndZone {
   clock: Clock | null;
   zone: Zone | null;
 }
 
 /** The moment that a cell says, with the time of day and the zone that stand in columns beside it. */
-export function settleTime(cell: TimeCell, reading: TimeReading, beside: Beside, now: Date): Instant {
+export function settleTime(cell: TimeCell, reading: TimeReading, beside: ClockAndZone, now: Date): Instant {
   const { timeZone } = reading;
   let wallMs: number;
   let clockMs = cell.clockMs ?? beside.clock?.clockMs ?? null;
