@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await putManyLinks(app, brand.id, [await putCreator(app, brand.id)], MANY);
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
     await go('/links');
-    await page.getByText('10,000 links and codes').waitFor();
+    await page.getByRole('status').filter({ hasText: '10,000 links and codes' }).waitFor();
     expect(await page.locator('tbody tr').count()).toBeLessThan(80);
     await go('/analytics?from=2026-02-01&to=2026-02-01&of=link');
     await page.getByText('The first 50 of 10,000. The file has all.').waitFor();

@@ -204,7 +204,7 @@ export function Content() {
         columns={columns}
         empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
         foot={
-          summary && (
+          summary ? (
             <Foot
               label="Totals of these posts"
               lines={[
@@ -218,7 +218,7 @@ export function Content() {
                 },
               ]}
             />
-          )
+          ) : null
         }
       />
       <OperationDialog

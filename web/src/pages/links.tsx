@@ -176,7 +176,7 @@ export function Links() {
         list={list}
         columns={columns}
         empty={<Empty title="No links yet">Create one for a creator on your roster.</Empty>}
-        foot={totals && <LinkTotals of={totals} />}
+        foot={totals ? <LinkTotals of={totals} /> : null}
       />
       <LeakedCodes />
       <CreateLink
