@@ -305,7 +305,8 @@ test('Only a signed-in owner consents, on the page itself', async () => {
     redirect: 'manual',
   });
   expect([foreign.status, foreign.body.code]).toEqual([403, 'CROSS_SITE']);
-  await owner.send('POST', '/v1/people', { email: 'manager@brand.example', role: 'manager' });
+  const signedIn = await signIn(app, brand.id);
+  await signedIn.send('POST', '/v1/people', { email: 'manager@brand.example', role: 'manager' });
   const manager = await signIn(app, brand.id, 'manager@brand.example');
   const refused = await answer(url, ALL, manager);
   expect([refused.status, refused.body.code]).toEqual([403, 'ROLE_REQUIRED']);
