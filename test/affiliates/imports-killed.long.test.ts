@@ -5,13 +5,14 @@ import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { keysInTurn, send, startWorkerProcess, unique, until } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';
-import { testSeed } from '../harness/kit/random-runs.ts';
+import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { confirmRead, getImport, makeImporter, readImport, startImporting } from '../harness/platform/importing.ts';
 import { makeRandom } from '../platform/imports-draw.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 const ORDERS = 20_000;
-const KILLS = 20;
+/** Few enough that the file lasts for all of them on a fast machine. */
+const KILLS = randomRuns(10);
 const UNDO_KILLS = 3;
 /** A worker writes a few batches more in this time after its first one. */
 const LONGEST_LIFE_MS = 100;
