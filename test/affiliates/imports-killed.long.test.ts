@@ -10,9 +10,9 @@ import { confirmRead, getImport, makeImporter, readImport, startImporting } from
 import { makeRandom } from '../platform/imports-draw.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
-const ORDERS = 20_000;
-/** Few enough that the file lasts for all of them on a fast machine. */
-const KILLS = randomRuns(10);
+const KILLS = randomRuns(6);
+/** So many that the file lasts for all kills on a fast machine. */
+const ORDERS = 2_000 * KILLS;
 const UNDO_KILLS = 3;
 /** A worker writes a few batches more in this time after its first one. */
 const LONGEST_LIFE_MS = 100;

@@ -15,8 +15,10 @@ import { startHeldElastic } from '../harness/kit/held-elastic.ts';
 
 const alias = unique('overload');
 const CREDITS = 100_000;
-/** More than one brand may have under way and waiting. */
-const FLOOD = 220;
+/** More than one brand may have under way, three quarters of 128, and waiting, 256. */
+const FLOOD = 400;
+/** So many that their rate refuses none of it. */
+const KEYS = 12;
 
 let app: TestApp;
 let elastic: Awaited<ReturnType<typeof startHeldElastic>>;
@@ -27,7 +29,7 @@ beforeAll(async () => {
   app = await startApp({ alias, urls: { elasticsearch: elastic.url } });
   await putDirectory(app.context.elastic, alias, [creator(1), creator(2, { category: 'Food' })]);
   crowd = await makeBrand(app.context, { plan: 'enterprise', credits: CREDITS });
-  nextKey = await keysInTurn(crowd, 5, 'data');
+  nextKey = await keysInTurn(crowd, KEYS, 'data');
   for (let i = 0; i < 5; i += 1) expect((await search(nextKey())).status).toBe(200);
 });
 afterAll(async () => {

@@ -22,7 +22,7 @@ const STATUSES = [
 ] as const;
 export type ImportStatus = (typeof STATUSES)[number];
 
-const OUTCOMES = ['new', 'known', 'differs', 'repeated', 'left_out', 'refused'] as const;
+export const OUTCOMES = ['new', 'known', 'differs', 'repeated', 'left_out', 'refused'] as const;
 export type LineOutcome = (typeof OUTCOMES)[number];
 
 const importId = idField('imp', 'Import id.');

@@ -409,8 +409,13 @@ export async function clearImport(context: Pick<Context, 'files' | 'postgres' | 
   const isEnded = !UNCONFIRMED.includes(row.status);
   await postgres.db
     .updateTable('imports')
-    .set({ reading: row.reading && JSON.stringify(withoutCells(row.reading)), plan: null })
-    .set({ dueAt: null, storageKey: null, ...(isEnded ? {} : { status: 'expired' as const, endedAt: clock.now() }) })
+    .set({
+      reading: row.reading && JSON.stringify(withoutCells(row.reading)),
+      plan: null,
+      dueAt: null,
+      storageKey: null,
+      ...(isEnded ? {} : { status: 'expired' as const, endedAt: clock.now() }),
+    })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('dueAt', 'is not', null)

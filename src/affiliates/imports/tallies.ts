@@ -10,7 +10,7 @@ import type {
   Refusal,
 } from '../../platform/imports/reading/shapes.ts';
 import { maskEmail } from '../orders/customers.ts';
-import type { ImportLine, LineOutcome } from './imports.shapes.ts';
+import { type ImportLine, type LineOutcome, OUTCOMES } from './imports.shapes.ts';
 
 /** A line of the file with what the brand's own records make of it. */
 export interface Judged {
@@ -150,15 +150,6 @@ export class Tallies {
     }));
   }
 }
-
-const OUTCOMES = [
-  'new',
-  'known',
-  'differs',
-  'repeated',
-  'left_out',
-  'refused',
-] as const satisfies readonly LineOutcome[];
 
 interface ImportFigures {
   of: string;

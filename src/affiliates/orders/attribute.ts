@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { LinkType } from '../links/links.ts';
 import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
-import type { Attribution } from './attribution.shapes.ts';
+import type { Attribution, ClickCandidate, CodeCandidate } from './attribution.shapes.ts';
 
 /** The facts of a code or link that the decision needs. */
 export interface Assignment {
@@ -44,10 +44,8 @@ interface OrderToAttribute<A extends Assignment> {
   clicks: readonly CarriedClick<A>[];
 }
 
-/** What an order carries. */
-type OrderCandidate = Exclude<Attribution['candidates'][number], { type: 'customer' }>;
-type CodeCandidate = Extract<OrderCandidate, { type: 'code' }>;
-type ClickCandidate = Extract<OrderCandidate, { type: 'click' }>;
+/** A code or click that an order carries. */
+type OrderCandidate = CodeCandidate | ClickCandidate;
 
 export interface Decision<A> {
   rule: Attribution['rule'];

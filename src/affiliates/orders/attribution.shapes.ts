@@ -227,3 +227,6 @@ export const Attribution = z.object({
   earlier: z.array(EarlierDecision).default([]),
 });
 export type Attribution = z.infer<typeof Attribution>;
+export type AttributionCandidate = Attribution['candidates'][number];
+export type CodeCandidate = Extract<AttributionCandidate, { type: 'code' }>;
+export type ClickCandidate = Extract<AttributionCandidate, { type: 'click' }>;

@@ -21,7 +21,7 @@ import {
 } from '../terms/customers.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import type { Decision } from './attribute.ts';
-import type { Attribution } from './attribution.shapes.ts';
+import type { AttributionCandidate } from './attribution.shapes.ts';
 import { listDecidedOrders } from './order-history.ts';
 
 /** What is known of the customers of orders that are about to be decided. It grows with each decision. */
@@ -94,8 +94,6 @@ export interface CustomerOutcome {
   /** A customer's row decides, not what the order carries. */
   isByCustomer: boolean;
 }
-
-type AttributionCandidate = Attribution['candidates'][number];
 
 function toCandidate(claim: CustomerCandidate): AttributionCandidate {
   const { rowId, by, linkId, firstOrderId, since, until, payment, outcome, reason, terms } = claim;

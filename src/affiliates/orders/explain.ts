@@ -18,7 +18,12 @@ import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.t
 import { explainCustomer } from '../terms/customer-sentences.ts';
 import { makePlainTerms } from '../terms/plain.ts';
 import type { DecisionFacts } from '../terms/rules.ts';
-import { Attribution } from './attribution.shapes.ts';
+import {
+  Attribution,
+  type AttributionCandidate,
+  type ClickCandidate,
+  type CodeCandidate,
+} from './attribution.shapes.ts';
 import { loadCommissionPricing, toPricing } from './decision-facts.ts';
 import { listDisputes } from './disputes.ts';
 import { findItems } from './items.ts';
@@ -30,11 +35,10 @@ import { countRefunds, type OrderRefund, sumLineRefunds, toSnapshot } from './re
 import { listRefunds } from './refunds.ts';
 import { explainUnpaidLines } from './unpaid-lines.ts';
 
-type ShownCandidate = Attribution['candidates'][number];
-type CodeReason = Extract<ShownCandidate, { type: 'code' }>['reason'];
-type ClickReason = Extract<ShownCandidate, { type: 'click' }>['reason'];
-type CarriedCandidate = Exclude<ShownCandidate, { type: 'customer' }>;
-type ClaimingCustomer = Extract<ShownCandidate, { type: 'customer' }>;
+type CodeReason = CodeCandidate['reason'];
+type ClickReason = ClickCandidate['reason'];
+type CarriedCandidate = Exclude<AttributionCandidate, { type: 'customer' }>;
+type ClaimingCustomer = Extract<AttributionCandidate, { type: 'customer' }>;
 
 const REASONS: Record<NonNullable<CodeReason | ClickReason>, string> = {
   unknown_code: 'No assignment of the brand has this code.',

@@ -8,7 +8,7 @@ import {
   pickWinner,
   testWindow,
 } from './attribute.ts';
-import type { Attribution } from './attribution.shapes.ts';
+import type { Attribution, AttributionCandidate, ClickCandidate, CodeCandidate } from './attribution.shapes.ts';
 import { toRatePpm } from './pricing.ts';
 import { type CommissionState, type KnownRefund, NEW_COMMISSION, type OrderSnapshot, recompute } from './recompute.ts';
 
@@ -23,10 +23,7 @@ export interface SimulatedRules {
   minOrder: Rules['minOrder'] | undefined;
 }
 
-type RecordedCandidate = Attribution['candidates'][number];
-type RecordedCode = Extract<RecordedCandidate, { type: 'code' }>;
-type RecordedClick = Extract<RecordedCandidate, { type: 'click' }>;
-type RecordedCustomer = Extract<RecordedCandidate, { type: 'customer' }>;
+type RecordedCustomer = Extract<AttributionCandidate, { type: 'customer' }>;
 
 /** An order with its recorded decision. */
 interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
@@ -50,18 +47,18 @@ function applyMinimum<R extends string>(reason: R | null, order: OrderAmount, mi
 const getOwnProblem = <R extends string>(reason: R | null): R | null =>
   LOST_TO_ANOTHER.includes(reason) ? null : reason;
 
-const rejudgeCode = (candidate: RecordedCode, order: OrderAmount, { minOrder }: SimulatedRules): RecordedCode => ({
+const rejudgeCode = (candidate: CodeCandidate, order: OrderAmount, { minOrder }: SimulatedRules): CodeCandidate => ({
   ...candidate,
   outcome: 'lost',
   reason: applyMinimum(getOwnProblem(candidate.reason), order, minOrder),
 });
 
 function rejudgeClick(
-  candidate: RecordedClick,
+  candidate: ClickCandidate,
   order: RecordedOrder & OrderTerms,
   { attributionDays, minOrder }: SimulatedRules,
   paysRenewals: boolean | null,
-): RecordedClick {
+): ClickCandidate {
   const own = getOwnProblem(candidate.reason);
   const judged = { ...candidate, outcome: 'lost' as const, reason: applyMinimum(own, order, minOrder) };
   if (attributionDays === undefined || !candidate.window || !AFTER_WINDOW.includes(own)) return judged;

@@ -90,6 +90,11 @@ async function readUndone(db: Db, { brandId, id, nettedMinor }: PayoutRow): Prom
 export const countPaidCommissions = async (db: Db, brandId: string, payoutId: string): Promise<number> =>
   await countRows(selectOwn(db, brandId, payoutId).clearOrderBy().select(COUNT));
 
+async function hasPaidMore(db: Db, brandId: string, payoutId: string, than: number): Promise<boolean> {
+  const next = selectOwn(db, brandId, payoutId).select('own.commissionId').offset(than).limit(1);
+  return (await next.executeTakeFirst()) !== undefined;
+}
+
 async function deleteAllocations(db: Db, brandId: string, rows: Awaited<ReturnType<typeof listUndone>>): Promise<void> {
   await db
     .deleteFrom('payoutAllocations')
@@ -185,7 +190,7 @@ export async function returnNextPart(work: Work, id: string, patch: PayoutReturn
   const { db, now, brandId } = work;
   const { old, at } = await lockReturned(work, id, patch);
   if (old.status === 'returned') return true;
-  const isLast = (await countPaidCommissions(db, brandId, id)) <= limit;
+  const isLast = !(await hasPaidMore(db, brandId, id, limit));
   const undone = old.undone === null ? { undone: await readUndone(db, old) } : {};
   const parts = await listUndone(db, brandId, id, limit);
   const ownIds = parts.flatMap(({ payoutId, commissionId }) => (payoutId === id ? [commissionId] : []));

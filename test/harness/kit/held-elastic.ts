@@ -1,7 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { engineUrls } from '../app.ts';
+import { forwardToElastic, openEngineDoor } from './engine-door.ts';
 
 /** The real Elasticsearch behind a door that holds searches back while it is told to. */
 export async function startHeldElastic(): Promise<{
@@ -16,7 +15,6 @@ export async function startHeldElastic(): Promise<{
   seen(): string[];
   close(): Promise<void>;
 }> {
-  const target = engineUrls().elasticsearch;
   const held = new Map<ServerResponse, string>();
   const cancelled: string[] = [];
   const seen: string[] = [];
@@ -36,25 +34,11 @@ export async function startHeldElastic(): Promise<{
       held.delete(response);
       if (response.destroyed) return;
     }
-    const { method = 'GET', headers } = request;
-    const sent = new Headers();
-    for (const name of ['accept', 'content-type'] as const) if (headers[name]) sent.set(name, headers[name]);
-    const answer = await fetch(`${target}${request.url}`, {
-      method,
-      headers: sent,
-      ...(body.length > 0 ? { body } : {}),
-    });
-    response.setHeader('x-elastic-product', 'Elasticsearch').setHeader('content-type', 'application/json');
-    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+    await forwardToElastic(request, body, response);
   };
-  const server = createServer(
-    (request, response) => void serve(request, response).catch(() => response.destroy()),
-  ).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || !address) throw new Error('The door has no port.');
+  const door = await openEngineDoor(serve);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: door.url,
     hold: () => {
       gate = Promise.withResolvers<void>();
     },
@@ -64,9 +48,7 @@ export async function startHeldElastic(): Promise<{
     seen: () => seen,
     close: async () => {
       gate.resolve();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await door.close();
     },
   };
 }

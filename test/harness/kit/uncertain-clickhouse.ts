@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { openEngineDoor } from './engine-door.ts';
 
 const REASONS = {
   '286': 'Quorum for previous write has not been satisfied yet. (UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE)',
@@ -53,21 +53,11 @@ export async function startUncertainClickHouse(target: string): Promise<{
     response.writeHead(500, { 'x-clickhouse-exception-code': code });
     response.end(`Code: ${code}. DB::Exception: ${REASONS[code]}`);
   };
-  // A caller that gives up halfway must not fail the test run.
-  const server = createServer(
-    (request, response) => void serve(request, response).catch(() => response.destroy()),
-  ).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (typeof address !== 'object' || !address) throw new Error('The door has no port.');
+  const door = await openEngineDoor(serve);
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: door.url,
     failNext: (table, code) => void failing.set(table, code),
     hidden: () => hidden,
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    close: door.close,
   };
 }

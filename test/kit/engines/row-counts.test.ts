@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRowCount, sumUpRowCounts } from '../../../src/kit/engines/postgres/row-counts.ts';
-import { openSlowCounts } from '../../../src/kit/engines/postgres/slow-counts.ts';
+import { openSlowCounts, SLOW_MS } from '../../../src/kit/engines/postgres/slow-counts.ts';
 import { makeSeller } from '../../harness/affiliates/ordering.ts';
 import { daysAgo, makeSale } from '../../harness/affiliates/sales.ts';
-import { meanwhile, send, startApp, type TestApp } from '../../harness/app.ts';
+import { meanwhile, send, startApp, type TestApp, until } from '../../harness/app.ts';
 
 const WRITERS = [0, 1, 2, 3];
 
@@ -102,14 +102,17 @@ describe('a count that is slow', () => {
     let scans = 0;
     const fast = async () => (scans += 1);
     expect([await read('fast', fast), await read('fast', fast)]).toEqual([1, 2]);
+    const scan = Promise.withResolvers<number>();
     const slow = async () => {
       scans += 1;
-      await new Promise((resolve) => setTimeout(resolve, 400));
-      return scans;
+      return await scan.promise;
     };
+    const from = performance.now();
     const first = read('slow', slow);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await Promise.all([first, read('slow', slow), read('slow', slow)])).toEqual([3, 3, 3]);
+    await until('the count to be slow', () => performance.now() - from > SLOW_MS);
+    const shared = [first, read('slow', slow), read('slow', slow)];
+    scan.resolve(scans);
+    expect(await Promise.all(shared)).toEqual([3, 3, 3]);
     expect(await read('slow', slow)).toBe(3);
     expect(await read('other', fast)).toBe(4);
   });

@@ -1,5 +1,5 @@
 /** A count that takes longer is remembered. */
-const SLOW_MS = 250;
+export const SLOW_MS = 250;
 /** A count is used for this many times as long as it took, so that counting takes at most a tenth of one connection. */
 const TIMES_AS_LONG = 10;
 const LONGEST_MS = 60_000;
