@@ -20,5 +20,7 @@ process.env.TEST_DEADLINE_MS ??= String(
 
 /** How long a test of this run waits for a condition: measured once, at the start of the run, for all its processes. */
 export const deadlineMs = Number(process.env.TEST_DEADLINE_MS);
+/** The same for one thing on a page, so that a test that waits for what never comes costs the run a minute or two. */
+export const pageDeadlineMs = deadlineMs / 3;
 /** The same for what takes minutes on any machine: a build, a first start, hundreds of rounds. */
 export const longDeadlineMs = 5 * deadlineMs;

@@ -20,6 +20,9 @@ const ENGINE_SETTINGS = [
   `--mark_cache_size=${64 * MEGABYTE}`,
   '--uncompressed_cache_size=0',
   `--max_server_memory_usage=${2048 * MEGABYTE}`,
+  // After each four parts that a mutation has done it sleeps for up to a second, by itself: 60 parts took 9 s, now 0.2 s.
+  '--background_processing_pool_thread_sleep_seconds_if_nothing_to_do=0.01',
+  '--background_processing_pool_task_sleep_seconds_when_no_work_random_part=0',
 ];
 
 /**

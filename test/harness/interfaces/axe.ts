@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser } from 'playwright-core';
 import { z } from 'zod';
-import { deadlineMs } from '../../run/deadline.ts';
+import { pageDeadlineMs } from '../../run/deadline.ts';
 
 const Violations = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
 
@@ -10,7 +10,7 @@ export async function violationsOf(browser: Browser, url: string, html?: string)
   const context = await browser.newContext({ bypassCSP: true, viewport: { width: 360, height: 740 } });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(deadlineMs);
+    page.setDefaultTimeout(pageDeadlineMs);
     if (html === undefined) await page.goto(url);
     else await page.setContent(html);
     await page.evaluate(axe.source);

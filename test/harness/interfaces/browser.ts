@@ -1,5 +1,5 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { deadlineMs } from '../../run/deadline.ts';
+import { pageDeadlineMs } from '../../run/deadline.ts';
 import { offered } from '../kit/offered.ts';
 import { executablePath, USUAL_PLACES } from '../kit/offers.ts';
 import { someAddress } from '../workflow/applying.ts';
@@ -26,7 +26,7 @@ export async function openPhone(
     extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
     ...options,
   });
-  page.setDefaultTimeout(deadlineMs);
+  page.setDefaultTimeout(pageDeadlineMs);
   page.on('console', (message) => {
     // A form that is refused is answered with a 4xx, which Chromium reports as a failed load.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {

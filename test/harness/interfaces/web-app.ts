@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
-import { deadlineMs } from '../../run/deadline.ts';
+import { pageDeadlineMs } from '../../run/deadline.ts';
 import { type TestApp, until } from '../app.ts';
 import { signInToken } from '../platform/session.ts';
 
@@ -97,7 +97,7 @@ export async function openWebApp(
   email?: string,
 ): Promise<OpenPage & { context: BrowserContext }> {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-  context.setDefaultTimeout(deadlineMs);
+  context.setDefaultTimeout(pageDeadlineMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -160,7 +160,7 @@ export async function axe(page: Page, part: 'all' | 'colours' = 'all', within = 
 /** A chart follows a new size of the window a moment later. */
 export async function expectToFit(page: Page): Promise<void> {
   const beyond = () => page.locator('html').evaluate((root): number => root.scrollWidth - root.clientWidth);
-  await expect.poll(beyond, { message: 'the page scrolls sideways', timeout: deadlineMs }).toBeLessThanOrEqual(0);
+  await expect.poll(beyond, { message: 'the page scrolls sideways', timeout: pageDeadlineMs }).toBeLessThanOrEqual(0);
 }
 
 /** A picture of the page into the folder `SHOTS`, where somebody set one. */

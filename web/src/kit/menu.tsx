@@ -32,15 +32,23 @@ function Actions({ label, children, text = '⋯' }: Omit<MenuProps, 'needs'>) {
   // Rendered when it first opens. It stays, because an action may have a dialog that outlives the menu.
   const [isUsed, setUsed] = useState(false);
   const close = () => list.current?.hidePopover();
+  const watch = useRef<AbortController>(null);
+  /** A menu does not follow its button. What scrolled before it opened is reported after that, and has moved nothing. */
+  function closeWhenMoved(top: number) {
+    watch.current = new AbortController();
+    const check = () => opener.current?.getBoundingClientRect().top !== top && close();
+    window.addEventListener('scroll', check, { capture: true, signal: watch.current.signal });
+  }
   function place({ newState }: ToggleEvent) {
     setUsed(true);
+    watch.current?.abort();
     const [button, { current: menu }] = [opener.current?.getBoundingClientRect(), list];
-    if (!button || !menu || newState !== 'open') return window.removeEventListener('scroll', close, true);
+    if (!button || !menu || newState !== 'open') return;
     const isUp = window.innerHeight - button.bottom < ROOM && button.top > ROOM;
     menu.style.right = `${document.documentElement.clientWidth - button.right}px`;
     menu.style.top = isUp ? 'auto' : `${button.bottom + GAP}px`;
     menu.style.bottom = isUp ? `${window.innerHeight - button.top + GAP}px` : 'auto';
-    window.addEventListener('scroll', close, { capture: true, once: true });
+    closeWhenMoved(button.top);
   }
   function move(key: string): boolean {
     if (key !== 'ArrowDown' && key !== 'ArrowUp') return false;
