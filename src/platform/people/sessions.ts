@@ -152,18 +152,23 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
 /** So long after signing in may a session make what outlives it. */
 const FRESH_MS = 15 * MINUTE_MS;
 
-/**
- * Refuses a session that began a while ago: whoever took it must not make a passkey, a key or a webhook of it, nor invite
- * or remove people, which would stay when its person signs out everywhere. Keys and agents may go on.
- */
-export async function assertFresh(
-  { db, brandId, now }: Work,
+/** True for a session that began a moment ago, and for callers that are none. */
+export async function isFresh(
+  { db, brandId, now }: Pick<Work, 'db' | 'brandId' | 'now'>,
   { kind, keyId }: Pick<Caller, 'kind' | 'keyId'>,
-): Promise<void> {
-  if (kind !== 'session') return;
+): Promise<boolean> {
+  if (kind !== 'session') return true;
   const since = new Date(now.getTime() - FRESH_MS);
   const own = db.selectFrom('apiKeys').select('id').where('brandId', '=', brandId).where('id', '=', keyId);
-  if (await isFound(own.where('createdAt', '>', since))) return;
+  return await isFound(own.where('createdAt', '>', since));
+}
+
+/**
+ * Refuses a session that began a while ago: whoever took it must not make a passkey, a key or a webhook of it, let an agent
+ * in, nor invite or remove people, which would stay when its person signs out everywhere. Keys and agents may go on.
+ */
+export async function assertFresh(work: Work, caller: Pick<Caller, 'kind' | 'keyId'>): Promise<void> {
+  if (await isFresh(work, caller)) return;
   const message = `You signed in more than ${FRESH_MS / MINUTE_MS} minutes ago. Sign out and in again, then repeat this.`;
   throw new ApiError('SIGN_IN_AGAIN', message);
 }

@@ -65,6 +65,7 @@ const toKept = ({ access_token, refresh_token, expires_in }: Record<string, stri
 });
 
 async function consent() {
+  const owner = await signIn(app, brand.id);
   const register = { client_name: 'A host', redirect_uris: [RETURN] };
   const { body } = await send(`${app.url}/oauth/register`, '', 'POST', register, fromElsewhere());
   const verifier = randomBytes(32).toString('base64url');

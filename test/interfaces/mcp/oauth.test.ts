@@ -11,7 +11,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/kit/values/duration.ts';
 import { type Answer, call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { errorOf } from '../../harness/interfaces/agent.ts';
@@ -30,6 +30,8 @@ const advance = (ms: number) => {
 beforeAll(async () => {
   app = await startApp({ clock });
   brand = await makeBrand(app.context);
+});
+beforeEach(async () => {
   owner = await signIn(app, brand.id);
 });
 afterAll(() => app?.close());
@@ -309,9 +311,24 @@ test('Only a signed-in owner consents, on the page itself', async () => {
   await signedIn.send('POST', '/v1/people', { email: 'manager@brand.example', role: 'manager' });
   const manager = await signIn(app, brand.id, 'manager@brand.example');
   const refused = await answer(url, ALL, manager);
-  expect([refused.status, refused.body.code]).toEqual([403, 'ROLE_REQUIRED']);
+  expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('Ask an owner')]);
   const denied = leadsTo(await answer(url, { decision: 'refuse' }));
   expect(Object.fromEntries(denied)).toEqual({ error: 'access_denied', state: 's1', iss: app.url });
+});
+
+test('A session lets an agent in only within 15 minutes of signing in; the page says to sign in again and leads back', async () => {
+  const { url } = await ask();
+  const open = async ({ secret }: SignedIn) => await call(url, undefined, { headers: { cookie: `rollcall=${secret}` } });
+  const taken = owner;
+  expect((await open(taken)).status).toBe(200);
+  advance(15 * MINUTE_MS);
+  for (const refused of [await open(taken), await answer(url, ALL, taken)]) {
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('Sign in again first')]);
+    const [, back = ''] = /<a href="(\/oauth\/authorize[^"]*)">continue here<\/a>/.exec(refused.body) ?? [];
+    expect(`${app.url}${back.replaceAll('&amp;', '&')}`).toBe(url);
+  }
+  expect(leadsTo(await answer(url, { decision: 'refuse' }, taken)).get('error')).toBe('access_denied');
+  expect(leadsTo(await answer(url, ALL, await signIn(app, brand.id))).get('code')).toMatch(/^svc_/);
 });
 
 test('A request that no registered client makes leads nowhere, and a wrong one back only by a link that a person follows', async () => {

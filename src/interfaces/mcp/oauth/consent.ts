@@ -10,13 +10,14 @@ import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { newId } from '../../../kit/values/ids.ts';
 import { getBrand } from '../../../platform/brands/brands.ts';
 import { insertGrant, newSecret } from '../../../platform/keys/agent-grants.ts';
+import { assertFresh, isFresh } from '../../../platform/people/sessions.ts';
 import { READONLY } from '../catalog.ts';
 import type { ConsentRequest } from './request.ts';
 
 const CODE_LIFE_MS = MINUTE_MS;
 const tag = 'Agents';
 
-const Owner = z.object({ brand: z.string(), email: z.string() });
+const Owner = z.object({ brand: z.string(), email: z.string(), is_fresh: z.boolean() });
 
 /** The person who is signed in to the web app and sees the consent page. */
 export const askOwner = read({
@@ -28,9 +29,10 @@ export const askOwner = read({
   callers: ['session'],
   ownersOnly: true,
   response: Owner,
-  handler: async ({ postgres }, { caller }) => ({
-    brand: (await getBrand(postgres.db, caller.brandId)).name,
+  handler: async ({ postgres: { db }, clock }, { caller }) => ({
+    brand: (await getBrand(db, caller.brandId)).name,
     email: requirePerson(caller).email,
+    is_fresh: await isFresh({ db, brandId: caller.brandId, now: clock.now() }, caller),
   }),
 });
 
@@ -52,6 +54,7 @@ export const grantAgent = change({
   description: 'Within the scopes and the policy for agents.',
   callers: ['session'],
   ownersOnly: true,
+  errors: ['SIGN_IN_AGAIN'],
   params: nothing,
   query: nothing,
   body: Consent,
@@ -60,6 +63,7 @@ export const grantAgent = change({
   hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: noLookUp,
   apply: async (work, { caller, body }) => {
+    await assertFresh(work, caller);
     const { db, brandId, now } = work;
     const code = newSecret('svc_');
     const grant = {

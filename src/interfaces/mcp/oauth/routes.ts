@@ -193,6 +193,15 @@ export function oauthRoutes(
     return show(reply, 400, messagePage('This link does not work', html`<p>${refused.problem}</p>`));
   }
 
+  /** Who must sign in, or is no owner, sees a page that says so. */
+  function showRefusal(request: FastifyRequest, reply: FastifyReply, error: unknown) {
+    const { status, code, message } = toApiError(error);
+    if (status === 401) return show(reply, 401, signInPage(request.url));
+    if (code === 'SIGN_IN_AGAIN') return show(reply, 403, signInAgainPage(request.url));
+    if (code === 'ROLE_REQUIRED') return show(reply, 403, messagePage('Ask an owner', html`<p>${message}</p>`));
+    throw error;
+  }
+
   /** A document makes a call to its host, so its requests are counted as registrations are. */
   async function readConsent(request: FastifyRequest, reply: FastifyReply) {
     if (isDocumentId(request, context)) await assertRate(request, reply);
@@ -204,14 +213,12 @@ export function oauthRoutes(
     if ('refused' in read) return refuse(request, reply, read.refused);
     try {
       const owner = await asOwner(request, reply, askOwner);
+      if (!owner.is_fresh) return show(reply, 403, signInAgainPage(request.url));
       const url = new URL(read.requested.redirectUri);
       const leadsTo = /^https?:$/.test(url.protocol) ? url.origin : url.protocol;
       return show(reply, 200, consentPage(read.requested, owner, request.url), leadsTo);
     } catch (error) {
-      const refusal = toApiError(error);
-      if (refusal.status === 401) return show(reply, 401, signInPage(request.url));
-      if (refusal.status === 403) return show(reply, 403, messagePage('Ask an owner', html`<p>${refusal.message}</p>`));
-      throw error;
+      return showRefusal(request, reply, error);
     }
   });
 
@@ -229,8 +236,12 @@ export function oauthRoutes(
     if ('refused' in read) return refuse(request, reply, read.refused);
     const form = readForm(request);
     const isChosen = read.requested.scopes.some((one) => form.get(one) === 'yes');
-    if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
-    await asOwner(request, reply, askOwner);
+    try {
+      if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
+      await asOwner(request, reply, askOwner);
+    } catch (error) {
+      return showRefusal(request, reply, error);
+    }
     return reply.redirect(toAddress(read.requested, { error: 'access_denied' }, getIssuer(request, context)), 303);
   });
 
@@ -271,6 +282,15 @@ export function oauthRoutes(
     return answerTokens(reply, await redeemCode(engines, secrets, code));
   });
 }
+
+/** A session may have been taken; what it lets in would outlive it. */
+const signInAgainPage = (here: string): string =>
+  messagePage(
+    'Sign in again first',
+    html`<p>An agent asks to act for your brand. Its access outlasts your session, so only somebody who signed in within the last 15
+minutes may allow it. <a href="/app/" target="_blank" rel="noopener">Sign out and in again in the web app</a>, then
+<a href="${here}">continue here</a>.</p>`,
+  );
 
 /** Signing in leads to the web app, so the page is opened once more afterwards. */
 const signInPage = (here: string): string =>
