@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSignInPath } from '../../src/platform/people/sessions.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { ownRedis } from '../harness/database.ts';
 import { newPasskey } from '../harness/platform/authenticator.ts';
 import { openSession, type SignedIn, signIn } from '../harness/platform/session.ts';
 
@@ -15,7 +16,9 @@ let other: TestApp;
 let brand: TestBrand;
 let boss: SignedIn;
 beforeAll(async () => {
-  [app, other] = [await startApp(), await startApp()];
+  // The limit of an address on `/oauth` would count what other files send.
+  const urls = { redis: ownRedis() };
+  [app, other] = [await startApp({ urls }), await startApp({ urls })];
   brand = await makeBrand(app.context);
   boss = await signIn(app, brand.id);
 });

@@ -318,7 +318,8 @@ test('Only a signed-in owner consents, on the page itself', async () => {
 
 test('A session lets an agent in only within 15 minutes of signing in; the page says to sign in again and leads back', async () => {
   const { url } = await ask();
-  const open = async ({ secret }: SignedIn) => await call(url, undefined, { headers: { cookie: `rollcall=${secret}` } });
+  const open = async ({ secret }: SignedIn) =>
+    await call(url, undefined, { headers: { cookie: `rollcall=${secret}` } });
   const taken = owner;
   expect((await open(taken)).status).toBe(200);
   advance(15 * MINUTE_MS);
