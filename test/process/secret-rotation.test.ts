@@ -14,7 +14,7 @@ import {
   readSecrets,
   replaceSecretFile,
 } from '../../src/kit/values/secrets.ts';
-import { SEALED } from '../../src/process/sealed/reseal.ts';
+import { SEALED } from '../../src/process/reseal.ts';
 import { openShop, type Shop } from '../harness/affiliates/shop.ts';
 import { deliver, signedDelivery, WEBHOOK_SECRET } from '../harness/affiliates/store.ts';
 import { SECRET, send, startApp, type TestApp } from '../harness/app.ts';

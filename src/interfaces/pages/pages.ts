@@ -1,13 +1,13 @@
-import { briefPage } from './brief/page.ts';
-import { confirmPage } from './confirm/page.ts';
+import { briefPage } from './brief.ts';
+import { confirmPage } from './confirm.ts';
 import type { CreatorPage } from './declare.ts';
 import { mePage } from './me/page.ts';
-import { parcelPage } from './parcel/page.ts';
-import { paymentPage } from './payment/page.ts';
-import { signPage } from './sign/page.ts';
+import { parcelPage } from './parcel.ts';
+import { paymentPage } from './payment.ts';
+import { signPage } from './sign.ts';
 import { statementPage } from './statement/page.ts';
-import { talkPage } from './talk/page.ts';
-import { unsubscribePage } from './unsubscribe/page.ts';
+import { talkPage } from './talk.ts';
+import { unsubscribePage } from './unsubscribe.ts';
 import { workPage } from './work/page.ts';
 
 /** Every page that opens with a link alone, one per line. */

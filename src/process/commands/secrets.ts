@@ -9,7 +9,7 @@ import {
   replaceSecretFile,
 } from '../../kit/values/secrets.ts';
 import { findRunning } from '../../local/engines/running.ts';
-import { type Resealed, resealAll } from '../sealed/reseal.ts';
+import { type Resealed, resealAll } from '../reseal.ts';
 import { around } from './around.ts';
 import { withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';

@@ -8,7 +8,7 @@ import { copyButton } from '../../../kit/html/page.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
-import { STATUS as PARCEL_STATUS } from '../parcel/page.ts';
+import { STATUS as PARCEL_STATUS } from '../parcel.ts';
 import { describeDeliverable, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
 import type { Leads } from './page.ts';

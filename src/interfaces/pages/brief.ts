@@ -1,9 +1,9 @@
-import { postForm, submitButton } from '../../../kit/html/controls.ts';
-import { type Html, html } from '../../../kit/html/html.ts';
-import { dayTag, timeTag } from '../../../kit/html/times.ts';
-import { platformName } from '../../../kit/values/platforms.ts';
-import { findLinkedBrief, type LinkedBrief, viewBrief } from '../../../workflow/briefs/briefs.ts';
-import { creatorPage, type PageAnswer } from '../declare.ts';
+import { postForm, submitButton } from '../../kit/html/controls.ts';
+import { type Html, html } from '../../kit/html/html.ts';
+import { dayTag, timeTag } from '../../kit/html/times.ts';
+import { platformName } from '../../kit/values/platforms.ts';
+import { findLinkedBrief, type LinkedBrief, viewBrief } from '../../workflow/briefs/briefs.ts';
+import { creatorPage, type PageAnswer } from './declare.ts';
 
 const NOTHING = html``;
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type Html, html } from '../../../kit/html/html.ts';
-import { page, pageHeaders } from '../../../kit/html/page.ts';
-import type { Context } from '../../../kit/operation/context.ts';
-import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../../workflow/shipments/share.api.ts';
-import { sentence } from '../parcel/page.ts';
+import { type Html, html } from '../../kit/html/html.ts';
+import { page, pageHeaders } from '../../kit/html/page.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../workflow/shipments/share.api.ts';
+import { sentence } from './parcel.ts';
 
 const Params = z.object({ shareId: z.string() });
 

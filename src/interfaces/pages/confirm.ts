@@ -1,7 +1,7 @@
-import { postForm, submitButton } from '../../../kit/html/controls.ts';
-import { html } from '../../../kit/html/html.ts';
-import { type ConfirmationResult, confirmChange, findChange } from '../../../workflow/applications/applications.ts';
-import { creatorPage } from '../declare.ts';
+import { postForm, submitButton } from '../../kit/html/controls.ts';
+import { html } from '../../kit/html/html.ts';
+import { type ConfirmationResult, confirmChange, findChange } from '../../workflow/applications/applications.ts';
+import { creatorPage } from './declare.ts';
 
 function answered(confirmation: ConfirmationResult, title: string) {
   if (confirmation === 'changed') {

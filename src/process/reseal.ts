@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { ensureSalt, SALT_CONTEXT } from '../../affiliates/orders/customers.ts';
-import { KEY_CONTEXT } from '../../directory/opt-out/forgotten.ts';
-import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { Secrets } from '../../kit/values/secrets.ts';
+import { ensureSalt, SALT_CONTEXT } from '../affiliates/orders/customers.ts';
+import { KEY_CONTEXT } from '../directory/opt-out/forgotten.ts';
+import type { Db } from '../kit/engines/postgres/open.ts';
+import type { Secrets } from '../kit/values/secrets.ts';
 
 /** A column with sealed values: `key` names its rows, and each value opens only with its own context. */
 interface SealedColumn {

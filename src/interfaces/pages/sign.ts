@@ -1,13 +1,13 @@
-import { checkbox, errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
-import type { Form } from '../../../kit/html/form.ts';
-import { type Html, html } from '../../../kit/html/html.ts';
-import { timeTag } from '../../../kit/html/times.ts';
-import { withoutUnseen } from '../../../kit/values/text.ts';
-import { type ContractFacts, findLinkedContract, signContract } from '../../../workflow/contracts/contracts.ts';
-import { documentHtml, readDocument } from '../../../workflow/contracts/document.ts';
-import { listContractDeliverables } from '../../../workflow/deliverables/deliverables.ts';
-import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
-import { workLink } from '../work/link.ts';
+import { checkbox, errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
+import type { Form } from '../../kit/html/form.ts';
+import { type Html, html } from '../../kit/html/html.ts';
+import { timeTag } from '../../kit/html/times.ts';
+import { withoutUnseen } from '../../kit/values/text.ts';
+import { type ContractFacts, findLinkedContract, signContract } from '../../workflow/contracts/contracts.ts';
+import { documentHtml, readDocument } from '../../workflow/contracts/document.ts';
+import { listContractDeliverables } from '../../workflow/deliverables/deliverables.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from './declare.ts';
+import { workLink } from './work/link.ts';
 
 const MIN_LETTERS = 2;
 /** Hangul fillers are letters in Unicode but invisible. */

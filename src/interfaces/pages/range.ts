@@ -1,4 +1,4 @@
-import type { ByteRange } from '../../../kit/engines/files/store.ts';
+import type { ByteRange } from '../../kit/engines/files/store.ts';
 
 /** The part that a Range header requests. An unknown form, or several ranges, means the whole file (RFC 9110, 14.2). */
 export type Part = ByteRange | 'whole' | 'unsatisfiable';

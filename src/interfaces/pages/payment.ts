@@ -1,11 +1,11 @@
-import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
-import { type Html, html } from '../../../kit/html/html.ts';
-import { timeTag } from '../../../kit/html/times.ts';
-import { queueMail } from '../../../kit/mail/queue.ts';
-import { Email, showAddress } from '../../../kit/values/email.ts';
-import { findContactEmail } from '../../../platform/brands/brands.ts';
-import { confirmRequest, decideChange, findPaymentPage, requestAddress } from '../../../workflow/payments/payments.ts';
-import { creatorPage, type PageVisit } from '../declare.ts';
+import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
+import { type Html, html } from '../../kit/html/html.ts';
+import { timeTag } from '../../kit/html/times.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
+import { Email, showAddress } from '../../kit/values/email.ts';
+import { findContactEmail } from '../../platform/brands/brands.ts';
+import { confirmRequest, decideChange, findPaymentPage, requestAddress } from '../../workflow/payments/payments.ts';
+import { creatorPage, type PageVisit } from './declare.ts';
 
 type Row = NonNullable<Awaited<ReturnType<typeof findPaymentPage>>>;
 type PaymentVisit = PageVisit<Row>;

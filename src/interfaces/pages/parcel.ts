@@ -1,7 +1,7 @@
-import { postForm, submitButton } from '../../../kit/html/controls.ts';
-import { type Html, html } from '../../../kit/html/html.ts';
-import { confirmReceipt, findShipmentPage, reportMissing } from '../../../workflow/shipments/shipments.ts';
-import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
+import { postForm, submitButton } from '../../kit/html/controls.ts';
+import { type Html, html } from '../../kit/html/html.ts';
+import { confirmReceipt, findShipmentPage, reportMissing } from '../../workflow/shipments/shipments.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from './declare.ts';
 
 type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;
 

@@ -1,16 +1,16 @@
-import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
-import { type Html, html } from '../../../kit/html/html.ts';
-import { timeTag } from '../../../kit/html/times.ts';
-import { describeContacts, findMessageContacts, REPLIES_PER_HOUR } from '../../../workflow/messages/contact-guard.ts';
-import { MAX_BODY } from '../../../workflow/messages/messages.shapes.ts';
+import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
+import { type Html, html } from '../../kit/html/html.ts';
+import { timeTag } from '../../kit/html/times.ts';
+import { describeContacts, findMessageContacts, REPLIES_PER_HOUR } from '../../workflow/messages/contact-guard.ts';
+import { MAX_BODY } from '../../workflow/messages/messages.shapes.ts';
 import {
   findConversationPage,
   listMessages,
   type MessageRow,
   receiveReply,
   seeConversation,
-} from '../../../workflow/messages/messages.ts';
-import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
+} from '../../workflow/messages/messages.ts';
+import { creatorPage, type PageAnswer, type PageVisit } from './declare.ts';
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { confirmForgetting, isRequested, requestForgetting } from '../../../directory/opt-out/requests.ts';
-import type { Context } from '../../../kit/operation/context.ts';
-import type { Metrics } from '../../../kit/values/metrics.ts';
-import { addressForm, send } from '../address-form.ts';
-import { askPage, confirmPage, donePage, missingPage, sentPage } from './page.ts';
+import { confirmForgetting, isRequested, requestForgetting } from '../../directory/opt-out/requests.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import { addressForm, send } from './address-form.ts';
+import { askPage, confirmPage, donePage, missingPage, sentPage } from './forget.ts';
 
 const Params = z.object({ token: z.string() });
 

@@ -1,6 +1,6 @@
-import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
-import { html } from '../../../kit/html/html.ts';
-import { page } from '../../../kit/html/page.ts';
+import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
+import { html } from '../../kit/html/html.ts';
+import { page } from '../../kit/html/page.ts';
 
 /** The form that asks for an address. */
 export function askPage(email: string, problem: string | undefined): string {

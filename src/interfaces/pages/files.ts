@@ -1,15 +1,15 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { FileHeaders } from '../../../kit/engines/files/store.ts';
-import type { Context } from '../../../kit/operation/context.ts';
-import { errorBody, notFound, toApiError } from '../../../kit/values/errors.ts';
-import { logFailure } from '../../../kit/values/log.ts';
-import type { Metrics } from '../../../kit/values/metrics.ts';
-import { toPlainText } from '../../../kit/values/text.ts';
-import { readFileToken as readJobFileToken } from '../../../platform/jobs/job-files.ts';
-import { findFile as findJobFileOf } from '../../../platform/jobs/jobs.ts';
-import { findAssetFile } from '../../../workflow/assets/assets.ts';
-import { isShown, readFileToken } from '../../../workflow/assets/files.ts';
+import type { FileHeaders } from '../../kit/engines/files/store.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { errorBody, notFound, toApiError } from '../../kit/values/errors.ts';
+import { logFailure } from '../../kit/values/log.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import { toPlainText } from '../../kit/values/text.ts';
+import { readFileToken as readJobFileToken } from '../../platform/jobs/job-files.ts';
+import { findFile as findJobFileOf } from '../../platform/jobs/jobs.ts';
+import { findAssetFile } from '../../workflow/assets/assets.ts';
+import { isShown, readFileToken } from '../../workflow/assets/files.ts';
 import { type Part, parseRange } from './range.ts';
 
 const Params = z.object({ token: z.string() });

@@ -1,7 +1,7 @@
-import { postForm, submitButton } from '../../../kit/html/controls.ts';
-import { html } from '../../../kit/html/html.ts';
-import { findMail, insertSuppression, isSuppressed } from '../../../kit/mail/mails.ts';
-import { creatorPage } from '../declare.ts';
+import { postForm, submitButton } from '../../kit/html/controls.ts';
+import { html } from '../../kit/html/html.ts';
+import { findMail, insertSuppression, isSuppressed } from '../../kit/mail/mails.ts';
+import { creatorPage } from './declare.ts';
 
 const done = (brandName: string) => ({
   title: 'No more mail',
