@@ -107,6 +107,16 @@ it('a search is one trace of the caller’s: request, key, rate and credits, Ela
   expect(services).toEqual(new Set(['rollcall-test']));
 });
 
+it('what a brand asks of its figures has the requests to ClickHouse in its trace', async () => {
+  const key = await (await makeBrand(app.context)).key('brand');
+  const traceId = '7bf92f3577b34da6a3ce929d0e0e4736';
+  const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+  expect((await call(`${app.url}/v1/analytics`, key, { headers })).status).toBe(200);
+  await until('the request', () => spans.some((one) => one.traceId === traceId && one.kind === 2));
+  const asked = spans.find((one) => one.traceId === traceId && one.name === 'clickhouse');
+  expect(asked && attribute(asked, 'db.system.name')?.stringValue).toBe('clickhouse');
+});
+
 it('a call to another service carries the traceparent of its own span, and a trace that is not sampled is passed on unrecorded', async () => {
   await callOutside({
     ...{ url: new URL(`${url}/hook`), method: 'POST', headers: {}, body: '{}' },

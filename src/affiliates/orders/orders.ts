@@ -267,6 +267,14 @@ export const orders = listing({
     commission: {
       at: sql`coalesce(${shownCommission}, -1)`,
       of: ({ status, commissionMinor }) => (status === 'rejected' ? 0 : (commissionMinor ?? -1)),
+      parts: [
+        {
+          isIn: sql`commissions.brand_id = orders.brand_id`,
+          at: shownCommission,
+          id: 'commissions.orderId',
+        },
+        { isIn: paidNobody, at: sql`-1::bigint`, id: 'orders.id' },
+      ],
     },
   },
 });

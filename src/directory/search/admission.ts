@@ -3,8 +3,13 @@ import { ApiError } from '../../kit/values/errors.ts';
 import type { Log } from '../../kit/values/log.ts';
 import { limit } from '../../kit/values/within.ts';
 
-/** Calls that may wait for a place. They are answered within a fraction of a second while their engine works at all. */
+/** What would wait longer for its place is refused at once, because its client would have given up by the time of the answer. */
+const USUAL_WAIT_MS = 500;
+/** So many may wait however slow the engine is, because pages and scripts send as many at once, and so many however fast. */
+const LEAST_WAITING = 64;
 const MOST_WAITING = 256;
+/** The time over which calls are counted. A burst after so long a calm may wait longer than usual, for as long. */
+const LATELY_MS = 1_000;
 /** As long as an engine has for an answer. */
 const WAITS_MS = 5_000;
 /** Of the places, one brand has at most so many: others find some free at once, even while its searches wait for each other. */
@@ -78,8 +83,47 @@ function openOverloadLog(log: Log): (limitNow: number) => void {
   };
 }
 
+/** Decides how many calls may wait, from how many got a place lately. */
+function openRoom() {
+  /** Of the last `LATELY_MS`, or rather each by how long ago it was. */
+  let begun = 0;
+  let atMs = 0;
+  let emptySinceMs = Number.NEGATIVE_INFINITY;
+  let burstEndsAtMs = 0;
+
+  function forget(nowMs: number): void {
+    begun *= Math.exp((atMs - nowMs) / LATELY_MS);
+    atMs = nowMs;
+  }
+
+  return {
+    /** How many may wait now. */
+    most: (): number => {
+      const nowMs = performance.now();
+      forget(nowMs);
+      if (nowMs < burstEndsAtMs) return MOST_WAITING;
+      return Math.max(LEAST_WAITING, Math.min(MOST_WAITING, (begun * USUAL_WAIT_MS) / LATELY_MS));
+    },
+    /** A call got a place. */
+    note: (): void => {
+      forget(performance.now());
+      begun += 1;
+    },
+    /** The first call waits. */
+    fill: (): void => {
+      const nowMs = performance.now();
+      if (nowMs - emptySinceMs >= LATELY_MS) burstEndsAtMs = nowMs + LATELY_MS;
+    },
+    /** No call waits any more. */
+    empty: (): void => {
+      emptySinceMs = performance.now();
+    },
+  };
+}
+
 export function openAdmission(log: Log): Admission {
   const adaptive = openAdaptiveLimit();
+  const room = openRoom();
   const noteRefusal = openOverloadLog(log);
   /** The places that each brand has. */
   const taken = new Map<string, number>();
@@ -99,6 +143,7 @@ export function openAdmission(log: Log): Admission {
 
   function take(brandId: string): void {
     underWay += 1;
+    room.note();
     taken.set(brandId, (taken.get(brandId) ?? 0) + 1);
   }
 
@@ -118,6 +163,7 @@ export function openAdmission(log: Log): Admission {
     if (at < 0) return false;
     calls.splice(at, 1);
     queued -= 1;
+    if (queued === 0) room.empty();
     if (calls.length === 0) waiting.delete(brandId);
     return true;
   }
@@ -158,7 +204,8 @@ export function openAdmission(log: Log): Admission {
 
   async function takeTurn(brandId: string, gone: AbortSignal | undefined): Promise<void> {
     adaptive.noteWaiting();
-    if (queued >= MOST_WAITING && !makeRoom(brandId)) throw refusal();
+    if (queued === 0) room.fill();
+    else if (queued >= room.most() && !makeRoom(brandId)) throw refusal();
     const turn = Promise.withResolvers<void>();
     const call: WaitingCall = { brandId, begin: turn.resolve, refuse: turn.reject };
     const calls = waiting.get(brandId);

@@ -144,6 +144,8 @@ export const elasticsearch: Engine = {
       deathSignal: 'TERM',
     };
   },
+  // Its threads take all cores while many searches wait, and the API would neither refuse the rest nor take orders in time.
+  givesWay: true,
   url: ({ port }) => `http://127.0.0.1:${port}`,
   isReady,
   // A busy machine takes minutes, and ending it would only begin the work again.

@@ -29,6 +29,8 @@ export interface Engine {
   /** Creates what must exist before the program starts; cheap if it exists. */
   prepare(seat: Seat): Promise<void>;
   program(seat: Seat): Program;
+  /** Once it is ready, what shares the processor with it goes first. */
+  givesWay?: boolean;
   url(seat: Seat): string;
   isReady(port: number): Promise<boolean>;
   readyWithinMs: number;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine, EngineName, Seat } from './engine.ts';
 import { makeEngineFolder } from './folder.ts';
-import { lastLines, launch, type RunningProcess, stopProcess, waitUntilReady } from './process.ts';
+import { giveWay, lastLines, launch, type RunningProcess, stopProcess, waitUntilReady } from './process.ts';
 import type { LockedStack } from './stack.ts';
 
 const STOP_WITHIN_MS = 10_000;
@@ -97,6 +97,7 @@ export async function startEngine(
   makeEngineFolder(seat.data, 0o700);
   await engine.prepare(seat);
   const process = await launchUntilReady(name, engine, seat, pad, engine.readyWithinMs * pad.patience * patience);
+  if (engine.givesWay) giveWay(process.pid);
   const running: Running = { engine, seat, process, startMs: performance.now() - start, isExpectedToEnd: false };
   pad.report(`${engine.title} started (${secondsSince(start)})`);
   void process.whenEnded.then((how) => {

@@ -36,6 +36,7 @@ const COLUMNS = [
 export const deliveries = listing({
   noun: 'delivery',
   table: 'webhook_deliveries',
+  isCounted: true,
   time: 'createdAt',
   changed: ['createdAt', 'finishedAt'],
   matching: (db, _brandId, { subscriptionId, state, event }: DeliverySelection) =>

@@ -27,6 +27,7 @@ type StoreDeliveryQuery = ListWindow & Pick<StoreDeliveryFilter, 'state'> & { in
 export const storeDeliveries = listing({
   noun: 'delivery',
   table: 'store_deliveries',
+  isCounted: true,
   time: 'receivedAt',
   changed: ['receivedAt', 'triedAt', 'finishedAt'],
   matching: (db, _brandId, { integrationId, state }: StoreDeliveryQuery) =>

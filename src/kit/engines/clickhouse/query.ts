@@ -1,6 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { span } from '../../values/tracing.ts';
 import { within } from '../../values/within.ts';
 import type { ClickHouse } from './open.ts';
 
@@ -36,10 +37,14 @@ const NOT_NOW = new Set([
   '999',
 ]);
 
-/** Throws SERVICE_UNAVAILABLE when ClickHouse cannot answer. A statement that it rejects is a bug of ours. */
+const ATTRIBUTES = { 'db.system.name': 'clickhouse' };
+
+/**
+ * Asks ClickHouse, as a span. Throws SERVICE_UNAVAILABLE when it cannot answer. A statement that it rejects is a bug of ours.
+ */
 export async function reaching<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await span('clickhouse', { kind: 'client', attributes: ATTRIBUTES }, work);
   } catch (error) {
     if (error instanceof z.ZodError) throw error;
     if (error instanceof ClickHouseError && !NOT_NOW.has(error.code)) throw error;

@@ -2,6 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, type Simplify, sql } from 'ky
 import { notFound } from '../../values/errors.ts';
 import { isTimeSort, type ListWindow, type Page } from '../../values/page.ts';
 import { inBatches } from './batches.ts';
+import { COUNT, countRows } from './count.ts';
 import type { Db, Exports } from './open.ts';
 import { lockOwn } from './own.ts';
 import { readRowCount } from './row-counts.ts';
@@ -13,6 +14,15 @@ interface RowRank<Row> extends Rank {
   of: (row: Row) => Place;
   /** The same of a complete row, if `at` refers to what only `matching` joins. */
   ofRow?: RawBuilder<unknown>;
+  /** If no index has all rows in order: parts of them, of which all rows of one come before those of the next. */
+  parts?: readonly Part[];
+}
+
+/** Rows that an index has in order by `at` and `id`, which equal the rank and the id of the row. */
+interface Part {
+  isIn: RawBuilder<boolean>;
+  at: RawBuilder<unknown>;
+  id: string;
 }
 
 /** The sums of a list's rows in one currency, in minor units. */
@@ -103,13 +113,41 @@ export function listing<
     return rank;
   }
 
+  const countFound = (db: Db, found: ReturnType<typeof selectMatching>): Promise<number> =>
+    countRows(db.selectFrom(found.select(column('id').as('id')).as('found')).select(COUNT));
+
+  /** The ids of a page. A part is only read if those before it do not fill the page. */
+  async function listIdsByPart(
+    db: Db,
+    brandId: string,
+    where: Where,
+    { offset = 0, limit, after }: Cut,
+    { order, parts }: { order: Order; parts: readonly Part[] },
+  ): Promise<string[]> {
+    const ids: string[] = [];
+    let skipped = offset;
+    for (const { isIn, at, id } of parts) {
+      const part = selectMatching(db, brandId, where).where(isIn);
+      const cut = { offset: skipped, limit: limit - ids.length, after };
+      const page = cutTo(part.select(column('id').as('id')), { ...order, rank: { at }, id }, cut);
+      const { rows: found } = await sql<{ id: string }>`${page}`.execute(db);
+      ids.push(...found.map((row) => row.id));
+      if (ids.length === limit) break;
+      if (found.length > 0) skipped = 0;
+      else if (skipped > 0) skipped -= await countFound(db, part);
+    }
+    return ids;
+  }
+
   async function select(db: Db, brandId: string, where: Where, cut: Cut): Promise<Simplify<Row>[]> {
     const rank = rankBy(where);
     const order: Order = { time: `${table}.${time}`, rank, id: `${table}.id`, sort: where.sort };
-    const ids = cutTo(selectMatching(db, brandId, where).select(column('id').as('id')), order, cut);
+    const ids = rank?.parts
+      ? sql`${await listIdsByPart(db, brandId, where, cut, { order, parts: rank.parts })}::text[]`
+      : sql`array${cutTo(selectMatching(db, brandId, where).select(column('id').as('id')), order, cut)}`;
     const whole = rows(db, brandId)
       .where(ofBrand(brandId))
-      .where(sql<boolean>`${column('id')} = any(array${ids})`);
+      .where(sql<boolean>`${column('id')} = any(${ids})`);
     return await inOrder(whole, rank?.ofRow ? { ...order, rank: { ...rank, at: rank.ofRow } } : order).execute();
   }
 
@@ -125,13 +163,7 @@ export function listing<
   const totals = openSlowCounts<number>();
   const allSums = openSlowCounts<CurrencySums<Sum>[]>();
 
-  async function scan(db: Db, brandId: string, where: Where): Promise<number> {
-    const { total } = await db
-      .selectFrom(selectMatching(db, brandId, where).select(column('id').as('id')).as('found'))
-      .select(({ fn }) => fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow();
-    return total;
-  }
+  const scan = (db: Db, brandId: string, where: Where) => countFound(db, selectMatching(db, brandId, where));
 
   async function count(db: Db, brandId: string, where: Where): Promise<number> {
     if (!isCounted) return await scan(db, brandId, where);
