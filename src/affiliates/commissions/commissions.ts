@@ -422,8 +422,8 @@ export type NewCommission = Omit<Insertable<CommissionsTable>, JsonColumn> &
 
 /** Inserts and reads with the facts in one statement, in which `commissions` means the inserted rows. */
 function insertWithFacts(db: Db, rows: readonly NewCommission[]) {
-  const inserted = sql<CommissionRow>`(${toInsert('commissions', rows)} returning *)`;
-  return withFacts(db.with('commissions', () => inserted));
+  const insert = sql<CommissionRow>`(${toInsert('commissions', rows)} returning *)`;
+  return withFacts(db.with('commissions', () => insert));
 }
 
 export const insertCommission = async (db: Db, row: NewCommission): Promise<CommissionFacts> =>

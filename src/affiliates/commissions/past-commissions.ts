@@ -36,11 +36,11 @@ export async function recordPast(work: Work, { source, past_commissions: reports
     if (problem !== undefined) refuse('amount', 'invalid', `${problem}; got ${amount}.`);
     if (creatorId === undefined || amountMinor === undefined) continue;
     const id = newId('pcm', now.getTime());
-    const paid = { amountMinor, currency, paidAt, createdAt: now };
-    rows.push({ id, brandId, creatorId, source, reference, knownBy: null, ...paid });
+    const payment = { amountMinor, currency, paidAt, createdAt: now };
+    rows.push({ id, brandId, creatorId, source, reference, knownBy: null, ...payment });
   }
   if (problems.length > 0) throw validationError(problems);
-  const known = await listKnownReferences(
+  const knownReferences = await listKnownReferences(
     db,
     brandId,
     source,
@@ -48,7 +48,7 @@ export async function recordPast(work: Work, { source, past_commissions: reports
   );
   const recordedIds = await insertPast(
     work,
-    rows.filter(({ reference }) => !known.has(reference)),
+    rows.filter(({ reference }) => !knownReferences.has(reference)),
   );
   for (const row of rows) if (recordedIds.has(row.id)) audit({ resourceId: row.id, old: null, new: row });
   return { recorded: recordedIds.size, known: reports.length - recordedIds.size };

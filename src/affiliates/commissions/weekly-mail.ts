@@ -43,8 +43,8 @@ export async function mailAtEndOfWeek({ db, brandId, now }: Work, ids: readonly 
     on conflict do nothing`.execute(db);
 }
 
-async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable): Promise<void> {
-  const { brandId, creatorId, dueAt: until } = due;
+async function mailOne({ postgres, clock }: Context, dueMail: ApprovalsToMailTable): Promise<void> {
+  const { brandId, creatorId, dueAt: until } = dueMail;
   const actor = { brandId, keyId: null, operation: 'mail_approved', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const { numDeletedRows } = await work.db
@@ -58,7 +58,7 @@ async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable):
     const timeZone = await getTimeZone(work.db, brandId);
     const last = dayIn(timeZone, new Date(until.getTime() - 1));
     const from = timeIn(timeZone, daysAfter(dayIn(timeZone, until), -WEEK_DAYS));
-    const sums = await sumApproved(work.db, due, { from, until });
+    const sums = await sumApproved(work.db, dueMail, { from, until });
     const { email: to } = await getCreator(work.db, brandId, creatorId);
     if (to === null || sums.length === 0) return;
     await queueMail(work, {
@@ -79,7 +79,7 @@ async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable):
 export async function mailApproved(context: Context): Promise<void> {
   const { postgres, clock, failures } = context;
   for (;;) {
-    const due = await postgres.db
+    const dueMails = await postgres.db
       .selectFrom('approvalsToMail')
       .selectAll()
       .where('dueAt', '<=', clock.now())
@@ -88,7 +88,7 @@ export async function mailApproved(context: Context): Promise<void> {
       .limit(BATCH)
       .execute();
     let mailed = 0;
-    for (const one of due) {
+    for (const one of dueMails) {
       try {
         await mailOne(context, one);
         mailed += 1;
@@ -96,7 +96,7 @@ export async function mailApproved(context: Context): Promise<void> {
         failures.failed('mailing approved commissions', error, { brandId: one.brandId });
       }
     }
-    if (due.length < BATCH || mailed === 0) return;
+    if (dueMails.length < BATCH || mailed === 0) return;
   }
 }
 

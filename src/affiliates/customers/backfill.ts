@@ -156,13 +156,13 @@ async function runBackfill(
   const storageKey = toStorageKey(job.id, 1, job.claim);
   const file = { number: 1, name: 'orders.csv', mimeType: 'text/csv', storageKey };
   const csv = toCsv(BackfilledOrder, Readable.from(listed));
-  const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, csv);
+  const storedFile = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, csv);
   const creators = sums.toSorted((a, b) => b.commission_minor - a.commission_minor).slice(0, SHOWN_CREATORS);
   return {
     cursor: null,
     rows: cursor.customers,
     isDone: true,
-    file: { ...file, ...written, rows: listed.length },
+    file: { ...file, ...storedFile, rows: listed.length },
     result: { orders: sums.reduce((sum, { orders }) => sum + orders, 0), creators },
   };
 }

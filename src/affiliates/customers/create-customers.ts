@@ -94,10 +94,10 @@ async function findLinkOfLead(
 ): Promise<ListedLink> {
   const click = token === undefined ? undefined : readOwnClick(secrets, token);
   const codes = code === undefined ? [] : [code];
-  const named = await listNamedLinks(db, brandId, [
+  const namedLinks = await listNamedLinks(db, brandId, [
     { codes, linkIds: click ? [click.linkId] : [], first: at, last: at },
   ]);
-  const [assignment] = named;
+  const [assignment] = namedLinks;
   const { winner, candidates } = attributeOrder({
     occurredAt: at,
     baseMinor: Number.MAX_SAFE_INTEGER,
@@ -142,8 +142,8 @@ export async function createCustomer(
   const store = await findStore(work, input);
   const keys = await toKeys(work, secrets, input, store);
   await lockCustomers(db, brandId, true);
-  const known = await findRunningRow(work, keys);
-  if (known) return { id: known.id, isNew: false };
+  const runningRow = await findRunningRow(work, keys);
+  if (runningRow) return { id: runningRow.id, isNew: false };
   const { link_id: linkId, customer_email: email, reason } = input;
   const isByHand = linkId !== undefined;
   const link = isByHand

@@ -43,8 +43,8 @@ export function toKeyRows({ subscriptions, customerIds, emails }: CustomerKeys):
 
 const StoredKeys = z.array(z.object({ kind: z.string(), key: z.string() }));
 
-function toKeys(stored: unknown): CustomerKeys {
-  const keys = StoredKeys.parse(stored ?? []);
+function toKeys(storedKeys: unknown): CustomerKeys {
+  const keys = StoredKeys.parse(storedKeys ?? []);
   const listShopKeys = (kind: string) =>
     keys.flatMap((one) => {
       const space = one.key.indexOf(' ');

@@ -35,11 +35,11 @@ const isWanted = ({ after, last, until }: Span) => sql<boolean>`(
   and (orders.customer_hash is not null or orders.customer_id_hash is not null or orders.subscription_id is not null)
   and links.pays_renewals)`;
 
-const joined = sql`orders join commissions on commissions.order_id = orders.id join links on links.id = commissions.link_id`;
+const ordersWithLinks = sql`orders join commissions on commissions.order_id = orders.id join links on links.id = commissions.link_id`;
 
 async function listBrands(db: Db, span: Span): Promise<string[]> {
   const { rows } = await sql<{ brandId: string }>`
-    select distinct orders.brand_id from ${joined} where ${isWanted(span)} order by 1`.execute(db);
+    select distinct orders.brand_id from ${ordersWithLinks} where ${isWanted(span)} order by 1`.execute(db);
   return rows.map(({ brandId }) => brandId);
 }
 
@@ -49,7 +49,7 @@ async function makeRows(work: Work, span: Span): Promise<void> {
   await lockCustomers(db, brandId, true);
   const { rows } = await sql<PastOrder>`
     select orders.*, links.id as link_id, links.creator_id, links.integration_id as bound_to, commissions.commission_rate_ppm
-    from ${joined} where orders.brand_id = ${brandId} and ${isWanted(span)} order by orders.occurred_at, orders.id`.execute(
+    from ${ordersWithLinks} where orders.brand_id = ${brandId} and ${isWanted(span)} order by orders.occurred_at, orders.id`.execute(
     db,
   );
   for (const order of rows) {

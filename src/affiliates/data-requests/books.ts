@@ -15,10 +15,10 @@ export interface KeptBooks {
 const sealingContext = (requestId: string): string => `books ${requestId}`;
 
 /** Seals what bookkeeping keeps of a creator, as the columns of their request. */
-export const toBookColumns = (secrets: Secrets, requestId: string, kept: KeptBooks | undefined) =>
-  kept === undefined
+export const toBookColumns = (secrets: Secrets, requestId: string, keptBooks: KeptBooks | undefined) =>
+  keptBooks === undefined
     ? {}
-    : { books: secrets.seal(JSON.stringify(kept.books), sealingContext(requestId)), booksUntil: kept.until };
+    : { books: secrets.seal(JSON.stringify(keptBooks.books), sealingContext(requestId)), booksUntil: keptBooks.until };
 
 /** The end of the year of the last payment and the brand's years after it; undefined if it is over or was never paid. */
 async function findEnd({ db, brandId, now }: Work, creatorId: string): Promise<Date | undefined> {
@@ -45,7 +45,7 @@ export async function takeBooks(work: Work, { id, email, name }: CreatorRow): Pr
     .where('brandId', '=', brandId)
     .where('creatorId', '=', id)
     .executeTakeFirst();
-  const paid = await db
+  const payoutAddresses = await db
     .selectFrom('payouts')
     .select('walletEmail')
     .distinct()
@@ -61,7 +61,7 @@ export async function takeBooks(work: Work, { id, email, name }: CreatorRow): Pr
     .where('signedAt', 'is not', null)
     .orderBy('signedAt')
     .execute();
-  const addresses = [profile?.walletEmail, ...paid.map(({ walletEmail }) => walletEmail)];
+  const addresses = [profile?.walletEmail, ...payoutAddresses.map(({ walletEmail }) => walletEmail)];
   return {
     until,
     books: {

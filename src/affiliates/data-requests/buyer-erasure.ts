@@ -62,8 +62,8 @@ function matchesBuyer(
 }
 
 async function hashBuyer(db: Db, secrets: Secrets, { email, hashes }: BuyerSelector): Promise<Buffer[]> {
-  const known = hashes.map((hash) => Buffer.from(hash, 'hex'));
-  return email === null ? known : [hashEmail(await getSalt(db, secrets), email), ...known];
+  const knownHashes = hashes.map((hash) => Buffer.from(hash, 'hex'));
+  return email === null ? knownHashes : [hashEmail(await getSalt(db, secrets), email), ...knownHashes];
 }
 
 /** The addresses that these are hashes of, as far as imports, events, mails and the audit log have them in clear. */
@@ -185,14 +185,14 @@ export async function eraseBuyer(
     customers: customers.length,
     store_deliveries: Number(deliveries.numAffectedRows ?? 0),
   };
-  const removed: Removed = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-  if (ids.length > 0 || names.length > 0) Object.assign(removed, await redactMentions(work, traces));
-  if (ids.length > 0) Object.assign(removed, await endCopies(work, traces));
+  const removedCounts: Removed = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  if (ids.length > 0 || names.length > 0) Object.assign(removedCounts, await redactMentions(work, traces));
+  if (ids.length > 0) Object.assign(removedCounts, await endCopies(work, traces));
   const files = names.length === 0 ? [] : await takeImportFiles(work, names);
   const mails = names.length === 0 ? [] : await deleteMails(work, null, names);
   await eraseTexts(work, names);
   await endErasing(db);
   const same = selector.customerOf === null ? [] : orders.flatMap(({ oldHash }) => oldHash ?? []);
-  const told = [...hashes, ...same].map((hash) => hash.toString('hex'));
-  return { removed, leftovers: { files, mails }, hashes: [...new Set(told)] };
+  const hexHashes = [...hashes, ...same].map((hash) => hash.toString('hex'));
+  return { removed: removedCounts, leftovers: { files, mails }, hashes: [...new Set(hexHashes)] };
 }

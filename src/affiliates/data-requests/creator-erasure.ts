@@ -40,11 +40,11 @@ export interface Erased {
 
 /** All rows of a creator, by table. */
 export async function takeCreatorRows(db: Db, creator: Person): Promise<Map<string, TakenRow[]>> {
-  const taken = new Map<string, TakenRow[]>();
+  const rowsByTable = new Map<string, TakenRow[]>();
   for (const [name, table] of Object.entries(OF_CREATORS)) {
-    taken.set(name, await listRows(db, name, matchesOwner(table, creator)));
+    rowsByTable.set(name, await listRows(db, name, matchesOwner(table, creator)));
   }
-  return taken;
+  return rowsByTable;
 }
 
 const isDue = (balance: PayeeBalance): boolean =>
@@ -60,15 +60,15 @@ const isDue = (balance: PayeeBalance): boolean =>
 export async function assertNothingDue(work: Work, { id }: Person, isForfeit: boolean): Promise<void> {
   const { db, brandId, now } = work;
   await lockPayees(db, brandId, [id]);
-  const due = (await listBalances(db, brandId, { creatorIds: [id] }, now)).filter(isDue);
-  if (due.length === 0) return;
-  const isUnderWay = due.some(({ recordedMinor }) => recordedMinor !== 0);
+  const dueBalances = (await listBalances(db, brandId, { creatorIds: [id] }, now)).filter(isDue);
+  if (dueBalances.length === 0) return;
+  const isUnderWay = dueBalances.some(({ recordedMinor }) => recordedMinor !== 0);
   if (isForfeit && !isUnderWay) return;
   const how = isUnderWay
     ? 'settle or void the payouts that are under way'
     : 'pay it, or send `forfeit: true` to reject it';
   throw new ApiError('MONEY_DUE', `Money is due to this creator; ${how}.`, {
-    facts: { balances: due.map((balance) => toBalance(balance)) },
+    facts: { balances: dueBalances.map((balance) => toBalance(balance)) },
   });
 }
 
@@ -116,10 +116,10 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Lists what names the person and nobody else. A handle is looked for with its `@`, because alone it may be any word. */
-function listTheirNames(taken: ReadonlyMap<string, TakenRow[]>): string[] {
-  const handles = (taken.get('creators') ?? []).flatMap((row) => [row.ig_handle, row.tt_handle]).filter(isText);
+function listTheirNames(rowsByTable: ReadonlyMap<string, TakenRow[]>): string[] {
+  const handles = (rowsByTable.get('creators') ?? []).flatMap((row) => [row.ig_handle, row.tt_handle]).filter(isText);
   const words = Object.entries(WORDS).flatMap(([table, columns]) =>
-    (taken.get(table) ?? []).flatMap((row) => columns.map((column) => row[column])),
+    (rowsByTable.get(table) ?? []).flatMap((row) => columns.map((column) => row[column])),
   );
   return [...new Set(listNames([...words, ...handles.map((handle) => `@${handle}`)]))];
 }
@@ -138,48 +138,48 @@ export async function eraseCreator(
   const { db, brandId, now } = work;
   await lockBrandRoster(db, brandId);
   if (!isAgain) await assertNothingDue(work, creator, isForfeit);
-  const kept = await takeBooks(work, creator);
-  const taken = await takeCreatorRows(db, creator);
-  const merged = await db
+  const keptBooks = await takeBooks(work, creator);
+  const rowsByTable = await takeCreatorRows(db, creator);
+  const merges = await db
     .selectFrom('creatorMerges')
     .select('goneId')
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creator.id)
     .execute();
-  const names = listTheirNames(taken);
+  const names = listTheirNames(rowsByTable);
   const ids = [
     creator.id,
-    ...merged.map(({ goneId }) => goneId),
-    ...[...taken.values()].flat().flatMap(({ id }) => (isText(id) ? [id] : [])),
+    ...merges.map(({ goneId }) => goneId),
+    ...[...rowsByTable.values()].flat().flatMap(({ id }) => (isText(id) ? [id] : [])),
   ];
-  const removed: Removed = {};
+  const removedCounts: Removed = {};
   await beginErasing(db);
   for (const [name, table] of Object.entries(OF_CREATORS)) {
     if (name === 'creators') continue;
     const count = await eraseTable(work, name, table, creator);
-    if (count > 0) removed[name] = count;
+    if (count > 0) removedCounts[name] = count;
   }
   await sql`update creators set email = null, name = null, ig_handle = null, tt_handle = null, pfp_url = null, tags = '{}',
       ig_followers = null, tt_followers = null, engagement_rate = null, profile_retry_at = null, profiled_at = ${now},
       link_version = link_version + 1, updated_at = ${now}, erased_by = ${requestId}
     where brand_id = ${brandId} and id = ${creator.id}`.execute(db);
-  removed.creators = 1;
+  removedCounts.creators = 1;
   // The row is written once more: the trigger kept its last address.
   await db.deleteFrom('creatorAddresses').where('brandId', '=', brandId).where('creatorId', '=', creator.id).execute();
   // Only now, so that their audit entries and events name nobody.
   if (!isAgain) await rejectOpen(work, creator);
   await endParts(work, creator);
   for (const table of SEALED) {
-    const keys = (taken.get(table) ?? []).map((row) => row[KEY_OF[table] ?? 'id']).filter(isText);
+    const keys = (rowsByTable.get(table) ?? []).map((row) => row[KEY_OF[table] ?? 'id']).filter(isText);
     await forgetSeals(work, table, keys);
   }
   const files = await takeImportFiles(work, names);
   const mails = await deleteMails(work, creator.id, names);
-  if (mails.length > 0) removed.mails = mails.length;
+  if (mails.length > 0) removedCounts.mails = mails.length;
   if (creator.email !== null) await hashSuppression(work, creator.email);
   const traces = { ids, names, fields: CREATOR_FIELDS };
-  Object.assign(removed, await redactMentions(work, traces), await endCopies(work, traces));
+  Object.assign(removedCounts, await redactMentions(work, traces), await endCopies(work, traces));
   await eraseTexts(work, names);
   await endErasing(db);
-  return { removed, leftovers: { files, mails }, kept };
+  return { removed: removedCounts, leftovers: { files, mails }, kept: keptBooks };
 }

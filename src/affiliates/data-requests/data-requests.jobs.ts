@@ -56,13 +56,13 @@ export const endDataRequests: Job = {
       .where('leftovers', 'is not', null)
       .limit(AT_ONCE)
       .execute();
-    const left = rows.map(({ id, leftovers }) => ({ id, ...Leftovers.parse(leftovers) }));
+    const erasures = rows.map(({ id, leftovers }) => ({ id, ...Leftovers.parse(leftovers) }));
     await appendErasures(
       db,
       files,
-      left.flatMap(({ line }) => line ?? []),
+      erasures.flatMap(({ line }) => line ?? []),
     );
-    for (const { id, files: keys, mails } of left) {
+    for (const { id, files: keys, mails } of erasures) {
       for (const key of keys) await files.remove(key);
       await mailer.remove(mails);
       await sql`update data_requests set leftovers = null where id = ${id}`.execute(db);

@@ -218,10 +218,10 @@ export async function carryOut(work: Work, secrets: Secrets, id: string, isForfe
   if (row.state !== 'open') return row;
   const selector = { ...NOBODY, creatorId: row.creatorId, isForfeit };
   if (row.creatorId === null) throw wrongState('request', row.state, 'running', []);
-  const sealed = secrets.seal(JSON.stringify(selector), sealingContext(id));
+  const sealedSelector = secrets.seal(JSON.stringify(selector), sealingContext(id));
   const running = await work.db
     .updateTable('dataRequests')
-    .set({ state: 'running', selector: sealed })
+    .set({ state: 'running', selector: sealedSelector })
     .where('brandId', '=', work.brandId)
     .where('id', '=', id)
     .returning(SHOWN)
@@ -252,8 +252,8 @@ export async function letWait({ db, brandId, audit }: Work, id: string): Promise
   if (row) audit({ resourceId: id, old, new: row });
 }
 
-const countRows = (taken: ReadonlyMap<string, TakenRow[]>): Removed =>
-  Object.fromEntries([...taken].flatMap(([table, rows]) => (rows.length > 0 ? [[table, rows.length]] : [])));
+const countRows = (rowsByTable: ReadonlyMap<string, TakenRow[]>): Removed =>
+  Object.fromEntries([...rowsByTable].flatMap(([table, rows]) => (rows.length > 0 ? [[table, rows.length]] : [])));
 
 async function takeRows(
   db: Db,
@@ -304,7 +304,7 @@ async function finishRequest(
 ): Promise<DataRequestRow> {
   const { db, brandId, now } = work;
   const { id } = request;
-  const done = { state: 'done' as const, finishedAt: now };
+  const completion = { state: 'done' as const, finishedAt: now };
   async function carryOut() {
     if (request.kind === 'access') {
       await tellOwners(work, request, selector);
@@ -321,7 +321,7 @@ async function finishRequest(
   }
   return await db
     .updateTable('dataRequests')
-    .set({ ...done, ...(await carryOut()) })
+    .set({ ...completion, ...(await carryOut()) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .returning(SHOWN)
@@ -366,19 +366,19 @@ export async function noteAgain(db: Db, secrets: Secrets, line: ErasureLine): Pr
 /** The file of an access; undefined once it has ended. */
 export async function readFile(db: Db, secrets: Secrets, brandId: string, id: string, now: Date) {
   const row = await dataRequests.get(db, brandId, id);
-  const stored = await db
+  const request = await db
     .selectFrom('dataRequests')
     .select(['id', 'selector'])
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  const selector = readSelector(secrets, stored);
+  const selector = readSelector(secrets, request);
   const isOver = row.createdAt.getTime() + FILE_KEPT_MS <= now.getTime();
   if (row.kind !== 'access' || row.state !== 'done' || selector === undefined || isOver) return undefined;
-  const taken = await takeRows(db, secrets, brandId, selector);
+  const rowsByTable = await takeRows(db, secrets, brandId, selector);
   return {
     request: { id, created_at: row.createdAt.toISOString() },
-    tables: Object.fromEntries([...taken].filter(([, rows]) => rows.length > 0)),
+    tables: Object.fromEntries([...rowsByTable].filter(([, rows]) => rows.length > 0)),
     received_by: await listReceivers(db, brandId),
     kept: toDataRequest(row).kept,
   };

@@ -12,13 +12,13 @@ async function listLacking({ postgres: { db }, files }: Engines): Promise<Erasur
   const ids = [...lines.keys()];
   if (ids.length === 0) return [];
   const brands = new Set((await db.selectFrom('brands').select('id').execute()).map(({ id }) => id));
-  const known = await db
+  const knownRequests = await db
     .selectFrom('dataRequests')
     .select('id')
     .where('id', 'in', ids)
     .where('state', 'in', ['done', 'running'])
     .execute();
-  for (const { id } of known) lines.delete(id);
+  for (const { id } of knownRequests) lines.delete(id);
   return [...lines.values()].filter(({ brand }) => brands.has(brand));
 }
 

@@ -62,8 +62,8 @@ export interface Person {
 }
 
 /** The value that an erasure leaves: of a key, the text with the row's id, because keys are unique. */
-const toLeft = (column: string, left: string) =>
-  column === 'canonical_key' || column === 'url' ? sql`${left} || ':' || own.id` : sql.lit(left);
+const toLeft = (column: string, replacement: string) =>
+  column === 'canonical_key' || column === 'url' ? sql`${replacement} || ':' || own.id` : sql.lit(replacement);
 
 /** Erases a creator's rows of one table. Returns how many. */
 export async function eraseTable({ db }: Work, name: string, table: PersonalTable, creator: Person): Promise<number> {
@@ -73,13 +73,13 @@ export async function eraseTable({ db }: Work, name: string, table: PersonalTabl
     return Number(numAffectedRows ?? 0);
   }
   const columns = Object.entries(table.columns);
-  const changes = columns.map(([column, left]) =>
-    left === null ? sql`${sql.ref(column)} = null` : sql`${sql.ref(column)} = ${toLeft(column, left)}`,
+  const changes = columns.map(([column, replacement]) =>
+    replacement === null ? sql`${sql.ref(column)} = null` : sql`${sql.ref(column)} = ${toLeft(column, replacement)}`,
   );
-  const isWritten = columns.map(([column, left]) =>
-    left === null
+  const isWritten = columns.map(([column, replacement]) =>
+    replacement === null
       ? sql`own.${sql.ref(column)} is not null`
-      : sql`own.${sql.ref(column)}::text is distinct from ${sql.lit(left)}`,
+      : sql`own.${sql.ref(column)}::text is distinct from ${sql.lit(replacement)}`,
   );
   const { numAffectedRows } = await sql`
     update ${sql.table(name)} as own set ${sql.join(changes)}
@@ -174,7 +174,7 @@ const mentionsInJson = (value: RawBuilder<unknown>, names: readonly string[]) =>
 /** Takes a person out of what is told of others and of what happened. Returns how many rows changed of each table. */
 export async function redactMentions(work: Work, { ids, names, fields }: Traces): Promise<Removed> {
   const { db, brandId } = work;
-  const removed: Removed = {};
+  const removedCounts: Removed = {};
   for (const { table, columns, about } of TOLD) {
     const list = Object.entries(columns);
     const text = sql.join(
@@ -198,14 +198,14 @@ export async function redactMentions(work: Work, { ids, names, fields }: Traces)
       const isOther = redacted.map(({ value, left }) => sql`${left} is distinct from ${value}`);
       const places = found.filter((row) => row.isOwn === isOwn).map(({ place }) => place);
       for (const part of toChunks(places, ROWS_AT_ONCE)) {
-        const changed = await sql<{ id: string | null }>`
+        const update = await sql<{ id: string | null }>`
           update ${sql.table(table)} as own set ${sql.join(changes)}
           where own.ctid = any(${part}::tid[]) and (${sql.join(isOther, sql` or `)})
           returning to_jsonb(own) ->> 'id' as id`.execute(db);
-        rows.push(...changed.rows);
+        rows.push(...update.rows);
       }
     }
-    if (rows.length > 0) removed[table] = rows.length;
+    if (rows.length > 0) removedCounts[table] = rows.length;
     if (table === 'audit_log')
       await forgetSeals(
         work,
@@ -213,7 +213,7 @@ export async function redactMentions(work: Work, { ids, names, fields }: Traces)
         rows.flatMap(({ id }) => id ?? []),
       );
   }
-  return removed;
+  return removedCounts;
 }
 
 /** Every address that the brand's imports, events, audit log and mails have. */
@@ -232,22 +232,22 @@ export async function listAddresses(db: Db, brandId: string): Promise<string[]> 
 
 /** Ends files that were made of the brand's rows and plans that name a person, and takes them out of stored answers. */
 export async function endCopies({ db, brandId, now }: Work, { ids, names, fields }: Traces): Promise<Removed> {
-  const removed: Removed = {};
+  const removedCounts: Removed = {};
   const count = (table: string, affected: bigint | undefined) => {
-    if (affected) removed[table] = Number(affected);
+    if (affected) removedCounts[table] = Number(affected);
   };
-  const ended =
+  const fileUpdate =
     await sql`update jobs set files_end_at = ${now} where brand_id = ${brandId} and files_end_at > ${now}`.execute(db);
-  count('job_files', ended.numAffectedRows);
-  if (names.length === 0) return removed;
+  count('job_files', fileUpdate.numAffectedRows);
+  if (names.length === 0) return removedCounts;
   const planned =
     await sql`delete from plans where brand_id = ${brandId} and ${mentionsInJson(sql`changes`, names)}`.execute(db);
   count('plans', planned.numAffectedRows);
   // A stored answer stays, because its key makes a repeated call safe.
-  const stored = sql`convert_from(own.answer, 'UTF8')::jsonb`;
-  const fieldsOfOwn = sql`case when ${stored} #>> '{data,id}' = any(${[...ids]}::text[]) then ${[...fields]}::text[] else '{}' end`;
+  const storedAnswer = sql`convert_from(own.answer, 'UTF8')::jsonb`;
+  const fieldsOfOwn = sql`case when ${storedAnswer} #>> '{data,id}' = any(${[...ids]}::text[]) then ${[...fields]}::text[] else '{}' end`;
   const answers = await sql`
-    update idempotency_keys as own set answer = convert_to((${redact(stored, fieldsOfOwn, names)})::text, 'UTF8')
+    update idempotency_keys as own set answer = convert_to((${redact(storedAnswer, fieldsOfOwn, names)})::text, 'UTF8')
     where own.brand_id = ${brandId} and not own.is_sealed and own.answer is not null
       and convert_from(own.answer, 'UTF8') ilike ${patterns(names)}`.execute(db);
   count('idempotency_keys', answers.numAffectedRows);
@@ -256,7 +256,7 @@ export async function endCopies({ db, brandId, now }: Work, { ids, names, fields
     where delivery.id = own.delivery_id and delivery.brand_id = ${brandId}
       and (${mentions(sql`own.response_excerpt`, names)} or ${mentions(sql`own.error`, names)})`.execute(db);
   count('webhook_attempts', attempts.numAffectedRows);
-  return removed;
+  return removedCounts;
 }
 
 /** Columns of plain text in which somebody may have written a name. */

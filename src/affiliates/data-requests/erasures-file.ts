@@ -77,9 +77,9 @@ export async function appendErasures(db: Db, files: FileStore, lines: readonly E
   await transact(db, async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtext('erasures'))`.execute(trx);
     const before = await readText(files);
-    const added = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const addedLines = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
     const bytes = async function* () {
-      yield Buffer.from(before + added);
+      yield Buffer.from(before + addedLines);
     };
     await files.write(FILE, bytes(), 'application/x-ndjson');
   });

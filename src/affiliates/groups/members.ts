@@ -75,16 +75,16 @@ export async function addMembers(work: Work, groupId: string, { creator_emails: 
   const { db, brandId } = work;
   await lockBrandRoster(db, brandId);
   await lockGroup(work, groupId);
-  const given = new Map(emails.map((email) => [email.toLowerCase(), email]));
-  const people = await listPeople(db, brandId, [...given.keys()]);
-  const named = [...given].map(([folded, email]) => ({ email, person: people.get(folded) }));
-  const present = named.flatMap(({ person }) => person ?? []);
+  const emailsByFolded = new Map(emails.map((email) => [email.toLowerCase(), email]));
+  const people = await listPeople(db, brandId, [...emailsByFolded.keys()]);
+  const memberships = [...emailsByFolded].map(([foldedEmail, email]) => ({ email, person: people.get(foldedEmail) }));
+  const present = memberships.flatMap(({ person }) => person ?? []);
   const moving = present.filter((person) => person.groupId !== groupId).map(({ creatorId }) => creatorId);
   await endMemberships(work, moving);
   await insertMemberships(work, groupId, moving);
   const creatorIds = present.map(({ creatorId }) => creatorId);
   const select = (isMatch: (person: RosterMember | undefined) => boolean) =>
-    named.filter(({ person }) => isMatch(person)).map(({ email }) => email);
+    memberships.filter(({ person }) => isMatch(person)).map(({ email }) => email);
   return {
     moved: select((person) => person !== undefined && person.groupId !== groupId),
     unchanged: select((person) => person?.groupId === groupId),

@@ -17,18 +17,18 @@ interface Asked {
 }
 
 /** The sums of new records, and those without the ones that are asked about. */
-function subtract(all: Tallies, asked: Tallies) {
-  const taken = new Map(asked.sums.map((sum) => [sum.currency, sum]));
+function subtract(all: Tallies, part: Tallies) {
+  const partSums = new Map(part.sums.map((sum) => [sum.currency, sum]));
   return all.sums.flatMap(({ outcome, ...sum }) => {
-    const { records = 0, amount = 0, refunded = 0, net = 0 } = taken.get(sum.currency) ?? {};
-    const [left, round] = [sum.records - records, (value: number) => Number(value.toFixed(4))];
-    if (outcome !== 'new' || left === 0) return [];
+    const { records = 0, amount = 0, refunded = 0, net = 0 } = partSums.get(sum.currency) ?? {};
+    const [remaining, round] = [sum.records - records, (value: number) => Number(value.toFixed(4))];
+    if (outcome !== 'new' || remaining === 0) return [];
     const parts = {
       amount: round(sum.amount - amount),
       refunded: round(sum.refunded - refunded),
       net: round(sum.net - net),
     };
-    return [{ currency: sum.currency, records: left, ...parts }];
+    return [{ currency: sum.currency, records: remaining, ...parts }];
   });
 }
 
@@ -38,24 +38,24 @@ const NOTHING = new Tallies();
 export class KnownDoubts {
   readonly #asked = new Map<Code, Asked>();
 
-  add(judged: Judged, of: Of, mapping: Mapping): void {
-    const { outcome, kind, line, message } = judged;
+  add(judgedLine: Judged, of: Of, mapping: Mapping): void {
+    const { outcome, kind, line, message } = judgedLine;
     const isUpdatable = of === 'orders' || of === 'roster';
     if (outcome === 'differs' && isUpdatable && mapping.known === undefined)
-      this.#note('known_differ', judged, `Line ${line.line}: ${message} Shall the file change what is known?`);
-    if (kind === 'leading_zeros') this.#note('leading_zeros', judged, message ?? '');
+      this.#note('known_differ', judgedLine, `Line ${line.line}: ${message} Shall the file change what is known?`);
+    if (kind === 'leading_zeros') this.#note('leading_zeros', judgedLine, message ?? '');
   }
 
-  #note(code: Code, judged: Judged, message: string): void {
-    const asked = this.#asked.get(code) ?? { lines: 0, firstLines: [], message, tallies: new Tallies() };
-    asked.lines += 1;
-    if (asked.firstLines.length < FIRST_LINES) asked.firstLines.push(judged.line.line);
-    asked.tallies.add(judged);
-    this.#asked.set(code, asked);
+  #note(code: Code, judgedLine: Judged, message: string): void {
+    const question = this.#asked.get(code) ?? { lines: 0, firstLines: [], message, tallies: new Tallies() };
+    question.lines += 1;
+    if (question.firstLines.length < FIRST_LINES) question.firstLines.push(judgedLine.line.line);
+    question.tallies.add(judgedLine);
+    this.#asked.set(code, question);
   }
 
   questions(all: Tallies): AskedQuestion[] {
-    const [added, refused] = [all.count('new'), all.count('refused')];
+    const [newLines, refused] = [all.count('new'), all.count('refused')];
     const option = (mapping: Record<string, unknown>, label: string, records: number, without = NOTHING) => ({
       mapping,
       label,
@@ -67,12 +67,12 @@ export class KnownDoubts {
       const isZeros = code === 'leading_zeros';
       const options = isZeros
         ? [
-            option({ zeros: 'same' }, 'They are the same orders', added - lines, tallies),
-            option({ zeros: 'other' }, 'They are other orders', added),
+            option({ zeros: 'same' }, 'They are the same orders', newLines - lines, tallies),
+            option({ zeros: 'other' }, 'They are other orders', newLines),
           ]
         : [
-            option({ known: 'keep' }, 'Keep what is known', added),
-            option({ known: 'update' }, 'Take larger refunds, cancellations and missing fields', added + lines),
+            option({ known: 'keep' }, 'Keep what is known', newLines),
+            option({ known: 'update' }, 'Take larger refunds, cancellations and missing fields', newLines + lines),
           ];
       const field = isZeros ? 'order_id' : null;
       return { id: code, code, message, field, lines, first_lines: firstLines, options };

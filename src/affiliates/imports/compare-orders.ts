@@ -28,9 +28,9 @@ export const judgeCompared: Writer['judge'] = async (db, row, lines) => {
   const byId = new Map(own.map((order) => [order.orderId, order.id]));
   const byNumber = new Map(own.map(({ id, orderNumber }) => [foldNumber(orderNumber ?? ''), id]));
   return records.map(({ line, record: { order_id: id, order_number: number } }) => {
-    const known =
+    const knownOrder =
       byId.get(id ?? number?.replace(/^#/, '') ?? '') ?? (id === null && byNumber.get(foldNumber(number ?? '')));
-    return known ? isKnown(line, known) : isNew(line);
+    return knownOrder ? isKnown(line, knownOrder) : isNew(line);
   });
 };
 

@@ -18,12 +18,12 @@ async function readHead({ files }: Context, { storageKey, sizeBytes }: StoredFil
 
 /** Stores a person's file, whatever its name says; one of a kind that is never read is refused at once. */
 export async function receiveImport(context: Context, brandId: string, part: FilePart): Promise<StoredFile> {
-  const stored = await receiveFile(context, brandId, part, { isNameChecked: false });
+  const storedFile = await receiveFile(context, brandId, part, { isNameChecked: false });
   try {
-    assertReadable(await readHead(context, stored));
-    return stored;
+    assertReadable(await readHead(context, storedFile));
+    return storedFile;
   } catch (error) {
-    await releaseFile(context, stored);
+    await releaseFile(context, storedFile);
     if (error instanceof UnsupportedFile) throw new ApiError('UNSUPPORTED_MEDIA_TYPE', error.message);
     throw error;
   }

@@ -68,12 +68,12 @@ const NOTHING_READ: Pick<
 /** The import as the API shows it. While it is read again, nothing of the earlier reading is shown. */
 function toImport(row: ListedImport, { clock }: Pick<Context, 'clock'>, stays: number | null = null): Import {
   const { reading, sha256, fileName, sizeBytes, mapping, options, keyId, sameAs } = row;
-  const shown = row.status === 'reading' || reading === null ? NOTHING_READ : reading;
+  const shownReading = row.status === 'reading' || reading === null ? NOTHING_READ : reading;
   return {
     ...toWire(row),
-    ...shown,
-    refusals: shown.refusals.map(({ fault, ...refusal }) => ({ ...refusal, ...toShownFault(fault) })),
-    sample: shown.sample.map((line) => ({ cells: [], ...line, record: maskRecord(line.record) })),
+    ...shownReading,
+    refusals: shownReading.refusals.map(({ fault, ...refusal }) => ({ ...refusal, ...toShownFault(fault) })),
+    sample: shownReading.sample.map((line) => ({ cells: [], ...line, record: maskRecord(line.record) })),
     status: row.status,
     file: { name: fileName, size_bytes: sizeBytes, sha256: sha256.toString('hex'), same_as: sameAs },
     mapping: { ...mapping },

@@ -79,11 +79,11 @@ function toByteSource({ files }: Context, { storageKey, fileName, sizeBytes }: I
 }
 
 async function toRequest(db: Db, row: ImportRow, now: Date): Promise<Request> {
-  const stored = row.stored === null ? {} : { stored: row.stored };
+  const storedMapping = row.stored === null ? {} : { stored: row.stored };
   if (row.of === 'reconciliation') {
     const store = row.integrationId === null ? undefined : await findStore(db, row.brandId, row.integrationId);
     if (!store) throw new JobFailure('The store no longer exists.');
-    return { ...toReadingRequest(store, row.mapping, now), ...stored };
+    return { ...toReadingRequest(store, row.mapping, now), ...storedMapping };
   }
   const brand = await getBrand(db, row.brandId);
   const stores = await db
@@ -95,7 +95,7 @@ async function toRequest(db: Db, row: ImportRow, now: Date): Promise<Request> {
   return {
     of: row.of,
     mapping: row.mapping,
-    ...stored,
+    ...storedMapping,
     brand: { currency: brand.currency, timeZone: brand.timeZone, stores },
     now,
   };
@@ -121,30 +121,34 @@ const keepOutcome = (line: Line): Judged[] =>
     : [{ line, outcome: line.outcome, kind: line.kind, message: line.message, knownId: null }];
 
 /** The cell that a refusal by the brand's own records is about. */
-function addFault(judged: Judged, { plan }: ImportRow): Judged {
-  const { outcome, kind, line } = judged;
-  if (outcome !== 'refused' || kind === null || plan === null) return judged;
-  return { ...judged, line: { ...line, fault: findFault(plan, line.cells, kind) } };
+function addFault(judgedLine: Judged, { plan }: ImportRow): Judged {
+  const { outcome, kind, line } = judgedLine;
+  if (outcome !== 'refused' || kind === null || plan === null) return judgedLine;
+  return { ...judgedLine, line: { ...line, fault: findFault(plan, line.cells, kind) } };
 }
 
 /** Compares a batch; lines that were not read keep their outcome, and all keep their order. */
 async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]> {
-  const judged = await getJudge(row.of)(
+  const judgedLines = await getJudge(row.of)(
     db,
     row,
     lines.filter(({ outcome }) => outcome === 'read'),
     now,
   );
-  const byLine = new Map(judged.map((one) => [one.line, one]));
+  const byLine = new Map(judgedLines.map((one) => [one.line, one]));
   return lines.flatMap((line) => {
     const one = byLine.get(line);
     return one ? addFault(one, row) : keepOutcome(line);
   });
 }
 
-async function insertLines(db: Db, row: ImportRow, judged: readonly (Judged & { number: number })[]): Promise<void> {
-  if (judged.length === 0) return;
-  const rows = judged.map((one) => ({
+async function insertLines(
+  db: Db,
+  row: ImportRow,
+  judgedLines: readonly (Judged & { number: number })[],
+): Promise<void> {
+  if (judgedLines.length === 0) return;
+  const rows = judgedLines.map((one) => ({
     importId: row.id,
     brandId: row.brandId,
     revision: row.revision,
@@ -174,21 +178,21 @@ async function compare(
   const tallies = new Tallies();
   const doubts = new KnownDoubts();
   const sample: Judged[] = [];
-  let [number, added] = [0, 0];
+  let [number, addedCount] = [0, 0];
   for await (const batch of inBatches(lines)) {
     signal.throwIfAborted();
-    const judged = await judgeBatch(db, row, batch, context.clock.now());
-    const kept = judged.flatMap((one) => {
+    const judgedLines = await judgeBatch(db, row, batch, context.clock.now());
+    const keptLines = judgedLines.flatMap((one) => {
       number += 1;
       tallies.add(one);
       doubts.add(one, row.of, row.mapping);
-      if (one.outcome === 'new' && one.knownId === null) added += 1;
+      if (one.outcome === 'new' && one.knownId === null) addedCount += 1;
       return tallies.count(one.outcome) > MOST_LINES ? [] : [{ ...one, number }];
     });
-    if (sample.length < 20) sample.push(...judged.slice(0, 20 - sample.length));
-    await insertLines(db, row, kept);
+    if (sample.length < 20) sample.push(...judgedLines.slice(0, 20 - sample.length));
+    await insertLines(db, row, keptLines);
   }
-  return { tallies, doubts, sample, added: row.of === 'roster' ? added : 0 };
+  return { tallies, doubts, sample, added: row.of === 'roster' ? addedCount : 0 };
 }
 
 /** Names that stand alone may be chosen among the creators who have them. */
@@ -221,10 +225,10 @@ async function readFile(context: Context, row: ImportRow, source: ByteSource, no
   try {
     const first = await readTable(source, request);
     const headers = first.reading.columns.map(({ header }) => header);
-    const stored = await findMapping(db, row, headers);
-    if (stored === undefined) return { ...first, request, stored: null };
-    const again = { ...request, stored };
-    return { ...(await readTable(source, again)), request: again, stored };
+    const storedMapping = await findMapping(db, row, headers);
+    if (storedMapping === undefined) return { ...first, request, stored: null };
+    const again = { ...request, stored: storedMapping };
+    return { ...(await readTable(source, again)), request: again, stored: storedMapping };
   } catch (error) {
     const isRefusal = error instanceof UnsupportedFile || error instanceof MappingProblem;
     if (!isRefusal) throw error;
@@ -262,7 +266,7 @@ async function storeReading(work: Work, row: ImportRow, change: Pick<ImportRow, 
 
 const toActor = ({ brandId }: ImportRow) => ({ brandId, keyId: null, operation: 'run_import', requestId: null });
 
-const done = (rows: number, result: object = {}): TurnOutcome => ({ cursor: null, rows, result, isDone: true });
+const endTurn = (rows: number, result: object = {}): TurnOutcome => ({ cursor: null, rows, result, isDone: true });
 
 const toMajorQuestion = (question: Question) => ({
   ...question,
@@ -271,7 +275,7 @@ const toMajorQuestion = (question: Question) => ({
 
 async function read(context: Context, row: ImportRow, signal: AbortSignal): Promise<TurnOutcome> {
   const { postgres, clock } = context;
-  if (row.status !== 'reading') return done(0);
+  if (row.status !== 'reading') return endTurn(0);
   const now = clock.now();
   const source = toByteSource(context, row);
   const { reading, plan, request, stored } = await readFile(context, row, source, now);
@@ -304,7 +308,7 @@ async function read(context: Context, row: ImportRow, signal: AbortSignal): Prom
   };
   const change = { reading: complete, plan, stored };
   await inWork(postgres.db, clock, toActor(row), (work) => storeReading(work, row, change));
-  return done(complete.counts.records, { counts: complete.counts });
+  return endTurn(complete.counts.records, { counts: complete.counts });
 }
 
 /** True if an import of the same kind that was confirmed earlier is still being written. */
@@ -338,14 +342,14 @@ async function writeBatch(context: Context, row: ImportRow, lines: readonly Line
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw new Stopped();
     await writer.lock(work, row);
-    const judged = await judgeBatch(work.db, row, lines, work.now);
-    const { written, updated } = await writer.write(work, context, row, judged);
-    const tally = (outcome: Judged['outcome']) => judged.filter((one) => one.outcome === outcome).length;
-    const known = tally('known') + tally('differs') - updated;
+    const judgedLines = await judgeBatch(work.db, row, lines, work.now);
+    const { written, updated } = await writer.write(work, context, row, judgedLines);
+    const tally = (outcome: Judged['outcome']) => judgedLines.filter((one) => one.outcome === outcome).length;
+    const knownCount = tally('known') + tally('differs') - updated;
     await sql`update imports set result = jsonb_build_object(
         'written', coalesce((result ->> 'written')::bigint, 0) + ${written}::bigint,
         'updated', coalesce((result ->> 'updated')::bigint, 0) + ${updated}::bigint,
-        'known', coalesce((result ->> 'known')::bigint, 0) + ${known}::bigint,
+        'known', coalesce((result ->> 'known')::bigint, 0) + ${knownCount}::bigint,
         'refused', coalesce((result ->> 'refused')::bigint, 0) + ${tally('refused')}::bigint)
       where brand_id = ${row.brandId} and id = ${row.id}`.execute(work.db);
   });
@@ -373,7 +377,7 @@ async function run(
   note: (rows: number) => void,
 ): Promise<TurnOutcome> {
   const { postgres, clock } = context;
-  if (row.status !== 'running' || row.plan === null) return done(row.handled);
+  if (row.status !== 'running' || row.plan === null) return endTurn(row.handled);
   if (await mustWait(postgres.db, row)) return { waitMs: WAIT_MS };
   const source = toByteSource(context, row);
   const confirmedAt = row.confirmedAt ?? clock.now();
@@ -393,11 +397,11 @@ async function run(
       if (performance.now() > until) return { cursor: null, rows: handled, isDone: false };
     }
   } catch (error) {
-    if (error instanceof Stopped) return done(handled);
+    if (error instanceof Stopped) return endTurn(handled);
     throw error;
   }
   await finishRun(context, row);
-  return done(handled);
+  return endTurn(handled);
 }
 
 /** Takes back what the import wrote, some rows a transaction; a row that something touched since stays. */
@@ -405,7 +409,7 @@ async function undo(context: Context, row: ImportRow, signal: AbortSignal): Prom
   const { postgres, clock } = context;
   for (let rows = 0; ; ) {
     signal.throwIfAborted();
-    const taken = await inWork(postgres.db, clock, toActor(row), async (work) => {
+    const batch = await inWork(postgres.db, clock, toActor(row), async (work) => {
       const writes = await work.db
         .deleteFrom('importWrites')
         .where('brandId', '=', row.brandId)
@@ -422,11 +426,11 @@ async function undo(context: Context, row: ImportRow, signal: AbortSignal): Prom
         )
         .returning(['noun', 'rowId', 'before'])
         .execute();
-      const gone = writes.length === 0 ? 0 : ((await getWriter(row.of).undo?.(work, row, writes)) ?? 0);
-      return { writes: writes.length, gone };
+      const undoneCount = writes.length === 0 ? 0 : ((await getWriter(row.of).undo?.(work, row, writes)) ?? 0);
+      return { writes: writes.length, gone: undoneCount };
     });
-    rows += taken.gone;
-    if (taken.writes > 0) continue;
+    rows += batch.gone;
+    if (batch.writes > 0) continue;
     await inWork(postgres.db, clock, toActor(row), async ({ db, now, brandId }) => {
       await db
         .updateTable('imports')
@@ -436,7 +440,7 @@ async function undo(context: Context, row: ImportRow, signal: AbortSignal): Prom
         .where('status', '=', 'undoing')
         .execute();
     });
-    return done(rows, { removed: rows });
+    return endTurn(rows, { removed: rows });
   }
 }
 
@@ -444,10 +448,10 @@ export const importKind: JobKind = {
   run: async (context, job, { signal, note }) => {
     const { step } = JobRequest.parse(job.request);
     const row = await findImport(context.postgres.db, job);
-    if (!row) return done(0);
+    if (!row) return endTurn(0);
     if (step === 'read') return await read(context, row, signal);
     if (step === 'run') return await run(context, row, signal, note);
-    return row.status === 'undoing' ? await undo(context, row, signal) : done(0);
+    return row.status === 'undoing' ? await undo(context, row, signal) : endTurn(0);
   },
   failed: failImport,
   cancelled: stopImport,

@@ -168,22 +168,22 @@ export async function createImport(
     createdAt: now,
     dueAt: new Date(now.getTime() + KEPT_MS),
   };
-  const inserted = await db.insertInto('imports').values(row).returningAll().executeTakeFirstOrThrow();
-  const job = await startStep(work, inserted, 'read');
-  await updateImport(db, brandId, inserted.id, { jobId: job.id });
-  work.audit({ resourceId: inserted.id, old: null, new: toAudit(inserted) });
-  return await imports.get(db, brandId, inserted.id);
+  const insertedRow = await db.insertInto('imports').values(row).returningAll().executeTakeFirstOrThrow();
+  const job = await startStep(work, insertedRow, 'read');
+  await updateImport(db, brandId, insertedRow.id, { jobId: job.id });
+  work.audit({ resourceId: insertedRow.id, old: null, new: toAudit(insertedRow) });
+  return await imports.get(db, brandId, insertedRow.id);
 }
 
 /** RFC 7396: null takes a field back. */
 function merge(old: Record<string, unknown>, change: Record<string, unknown>): Record<string, unknown> {
-  const merged = { ...old };
+  const mergedRecord = { ...old };
   for (const [name, value] of Object.entries(change)) {
-    const before = merged[name];
-    if (value === null) delete merged[name];
-    else merged[name] = isRecord(value) ? merge(isRecord(before) ? before : {}, value) : value;
+    const before = mergedRecord[name];
+    if (value === null) delete mergedRecord[name];
+    else mergedRecord[name] = isRecord(value) ? merge(isRecord(before) ? before : {}, value) : value;
   }
-  return merged;
+  return mergedRecord;
 }
 
 function parseMerged<S extends z.ZodType>(field: string, shape: S, value: unknown): z.output<S> {
@@ -194,9 +194,9 @@ function parseMerged<S extends z.ZodType>(field: string, shape: S, value: unknow
 
 /** Columns may be taken from a field by null, which a merge would only forget. */
 function mergeMapping(old: Mapping, change: Record<string, unknown>): Record<string, unknown> {
-  const merged = merge({ ...old }, change);
-  if (!isRecord(change.columns)) return merged;
-  return { ...merged, columns: { ...old.columns, ...change.columns } };
+  const mergedMapping = merge({ ...old }, change);
+  if (!isRecord(change.columns)) return mergedMapping;
+  return { ...mergedMapping, columns: { ...old.columns, ...change.columns } };
 }
 
 const UNCONFIRMED: readonly ImportStatus[] = ['reading', 'needs_answers', 'ready', 'refused'];
@@ -224,9 +224,9 @@ export async function patchImport(work: Work, id: string, patch: ImportPatch): P
   return await imports.get(db, brandId, id);
 }
 
-function refuseConfirmation({ status, readingId, reading }: ListedImport, wanted: string): ApiError {
+function refuseConfirmation({ status, readingId, reading }: ListedImport, wantedReadingId: string): ApiError {
   const isOpen = status === 'reading' || status === 'needs_answers' || status === 'ready';
-  if (isOpen && readingId !== wanted)
+  if (isOpen && readingId !== wantedReadingId)
     return new ApiError('READING_OUTDATED', 'The file is read otherwise now; look at the reading again.', {
       facts: { reading_id: readingId },
     });
@@ -252,8 +252,8 @@ async function countKnown(db: Db, { brandId, of }: Pick<ImportRow, 'brandId' | '
   const { rows } = await sql<{ records: number; changedAt: Date | null }>`
     select count(*)::int as records, max(${sql.raw(changedAt)}) as changed_at from ${sql.table(table)}
     where brand_id = ${brandId}`.execute(db);
-  const [known] = rows;
-  return { records: known?.records ?? 0, changed_at: known?.changedAt?.toISOString() ?? null };
+  const [summary] = rows;
+  return { records: summary?.records ?? 0, changed_at: summary?.changedAt?.toISOString() ?? null };
 }
 
 /** Lets a worker write what exactly this reading says. */
@@ -301,7 +301,7 @@ export async function removeImport(work: Work, id: string): Promise<ListedImport
     work.audit({ resourceId: id, old: toAudit(old), new: toAudit(stopped) });
     return await imports.get(db, brandId, id);
   }
-  const gone = await db
+  const expiredRow = await db
     .updateTable('imports')
     .set({ status: 'expired', updatedAt: now, endedAt: now, dueAt: now })
     .where('brandId', '=', brandId)
@@ -309,8 +309,8 @@ export async function removeImport(work: Work, id: string): Promise<ListedImport
     .where('status', 'in', [...UNCONFIRMED])
     .returningAll()
     .executeTakeFirst();
-  if (!gone) throw wrongState('import', old.status, 'stopped', []);
-  work.audit({ resourceId: id, old: toAudit(old), new: toAudit(gone) });
+  if (!expiredRow) throw wrongState('import', old.status, 'stopped', []);
+  work.audit({ resourceId: id, old: toAudit(old), new: toAudit(expiredRow) });
   return await imports.get(db, brandId, id);
 }
 

@@ -53,10 +53,14 @@ async function listKnown(
     .execute();
 }
 
-const judgeKnown = (line: Line, record: PaidRecord, known: Known): Judged =>
-  known.amountMinor === record.amount && known.currency === record.currency
-    ? isKnown(line, known.id)
-    : differs(line, known.id, `it is known with ${formatMoney(known.amountMinor, known.currency)}.`);
+const judgeKnown = (line: Line, record: PaidRecord, knownCommission: Known): Judged =>
+  knownCommission.amountMinor === record.amount && knownCommission.currency === record.currency
+    ? isKnown(line, knownCommission.id)
+    : differs(
+        line,
+        knownCommission.id,
+        `it is known with ${formatMoney(knownCommission.amountMinor, knownCommission.currency)}.`,
+      );
 
 const nameWho = ({ email, handle, code, name }: PaidRecord) => email ?? handle ?? code ?? name ?? 'Nobody';
 
@@ -83,21 +87,21 @@ async function judge(db: Db, row: ImportRow, lines: readonly Line[]): Promise<Ju
     records.map(({ record }) => record),
     { ...row.stored, ...row.mapping },
   );
-  const merged = await listFormerIds(db, row.brandId);
-  const named = records.map(({ line, record }) => {
+  const formerIds = await listFormerIds(db, row.brandId);
+  const namedRecords = records.map(({ line, record }) => {
     const creatorId = find(record);
-    const ids = [creatorId ?? '', ...(merged.get(creatorId ?? '') ?? [])];
+    const ids = [creatorId ?? '', ...(formerIds.get(creatorId ?? '') ?? [])];
     return { line, record, creatorId, keys: ids.map((id) => nameKnown(line, record, id)) };
   });
   const references = records.flatMap(({ record }) => record.reference ?? []);
-  const known = await listKnown(
+  const knownCommissions = await listKnown(
     db,
     row,
-    named.flatMap(({ keys }) => keys),
+    namedRecords.flatMap(({ keys }) => keys),
     references,
   );
-  return named.map(({ line, record, creatorId, keys }) => {
-    const same = known.find(({ knownBy, reference }) =>
+  return namedRecords.map(({ line, record, creatorId, keys }) => {
+    const same = knownCommissions.find(({ knownBy, reference }) =>
       knownBy === null ? reference === record.reference : keys.includes(knownBy),
     );
     if (same) return judgeKnown(line, record, same);
@@ -112,25 +116,25 @@ async function addCreators(work: Work, row: ImportRow, find: FindPerson, records
   const unknown = new Map(
     records.flatMap((record) => (record.email !== null && !find(record) ? [[record.email, record] as const] : [])),
   );
-  const added = new Map<string, string>();
+  const idsByEmail = new Map<string, string>();
   const writes: Write[] = [];
-  if (unknown.size === 0) return { added, writes };
+  if (unknown.size === 0) return { added: idsByEmail, writes };
   const limit = await getRosterLimit(work.db, row.brandId);
   for (const [email, { name }] of unknown) {
     const creatorId = await ensureCreator(work, { email, name, igHandle: null, ttHandle: null });
     const entry = await putOnRoster(work, limit, creatorId);
-    added.set(email, creatorId);
+    idsByEmail.set(email, creatorId);
     if (entry.added) writes.push({ noun: 'roster_entry', rowId: entry.entryId });
   }
-  return { added, writes };
+  return { added: idsByEmail, writes };
 }
 
 export const commissionsWriter: Writer = {
   judge,
   lock: async ({ db, brandId }) => await lockBrandRoster(db, brandId),
-  write: async (work, _context, row, judged) => {
+  write: async (work, _context, row, judgedLines) => {
     const { db, now, brandId } = work;
-    const lines = judged.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
+    const lines = judgedLines.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
     const records = selectRecords(lines, 'paid');
     const all = records.map(({ record }) => record);
     const find = await findPeople(db, brandId, all, { ...row.stored, ...row.mapping });

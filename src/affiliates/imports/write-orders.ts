@@ -62,28 +62,34 @@ async function listKnown(db: Db, brandId: string, shopId: string, names: readonl
 const getId = ({ order_id, order_number }: OrderRecord): string => order_id ?? order_number ?? '';
 
 /** Known orders that a record may be: by its id, else by its number in that shop. */
-function findMatches({ order_id: id, order_number: number }: OrderRecord, known: readonly KnownOrder[]): KnownOrder[] {
-  const same = known.filter(({ orderId }) => orderId === (id ?? number));
+function findMatches(
+  { order_id: id, order_number: number }: OrderRecord,
+  knownOrders: readonly KnownOrder[],
+): KnownOrder[] {
+  const same = knownOrders.filter(({ orderId }) => orderId === (id ?? number));
   if (same.length > 0 || number === null) return same;
-  const folded = foldNumber(number);
+  const foldedNumber = foldNumber(number);
   const isNumbered = ({ orderId, orderNumber }: KnownOrder) =>
-    id === null ? orderNumber !== null && foldNumber(orderNumber) === folded : foldNumber(orderId) === folded;
-  return known.filter(isNumbered);
+    id === null
+      ? orderNumber !== null && foldNumber(orderNumber) === foldedNumber
+      : foldNumber(orderId) === foldedNumber;
+  return knownOrders.filter(isNumbered);
 }
 
 /** Known orders whose ids are the record's without the zeros before them, which spreadsheets drop. */
-function findStripped(record: OrderRecord, known: readonly KnownOrder[]): KnownOrder[] {
+function findStripped(record: OrderRecord, knownOrders: readonly KnownOrder[]): KnownOrder[] {
   const id = stripZeros(getId(record));
-  return known.filter(({ orderId }) => stripZeros(orderId) === id);
+  return knownOrders.filter(({ orderId }) => stripZeros(orderId) === id);
 }
 
-function describeDifference(known: KnownOrder, record: OrderRecord): string | undefined {
-  const { currency } = known;
-  const refunded = known.cancelledAt === null ? known.refundedMinor : Math.max(known.refundedMinor, record.refunded);
+function describeDifference(knownOrder: KnownOrder, record: OrderRecord): string | undefined {
+  const { currency } = knownOrder;
+  const refunded =
+    knownOrder.cancelledAt === null ? knownOrder.refundedMinor : Math.max(knownOrder.refundedMinor, record.refunded);
   if (currency !== record.currency) return `it is known in ${currency}.`;
-  if (known.baseMinor !== record.amount) return `it is known with ${formatMoney(known.baseMinor, currency)}.`;
+  if (knownOrder.baseMinor !== record.amount) return `it is known with ${formatMoney(knownOrder.baseMinor, currency)}.`;
   if (refunded !== record.refunded) return `${formatMoney(refunded, currency)} of it is known as refunded.`;
-  const isCancelled = known.cancelledAt !== null;
+  const isCancelled = knownOrder.cancelledAt !== null;
   if (isCancelled !== (record.cancelled_at !== null)) return `it is known as ${isCancelled ? '' : 'not '}cancelled.`;
   return undefined;
 }
@@ -96,10 +102,10 @@ async function judge(
   const records = selectRecords(lines, 'order');
   const shop = await findShop(db, brandId, source);
   const names = records.flatMap(({ record }) => [record.order_id ?? [], record.order_number ?? []].flat());
-  const known = shop ? await listKnown(db, brandId, shop.id, names) : [];
+  const knownOrders = shop ? await listKnown(db, brandId, shop.id, names) : [];
   return records.map(({ line, record }) => {
-    const matches = findMatches(record, known);
-    const stripped = matches.length === 0 && mapping.zeros !== 'other' ? findStripped(record, known) : [];
+    const matches = findMatches(record, knownOrders);
+    const stripped = matches.length === 0 && mapping.zeros !== 'other' ? findStripped(record, knownOrders) : [];
     if (stripped[0] && mapping.zeros === undefined) return askZeros(line, record, stripped[0]);
     const [match, another] = [...matches, ...stripped];
     if (!match) return isNew(line);
@@ -148,19 +154,19 @@ function toFacts(record: OrderRecord, now: Date, pays: boolean): OrderFacts {
 }
 
 /** Of a known order, a larger refund or a cancellation counts; everything else stays. */
-function toUpdate(record: OrderRecord, known: KnownOrder, now: Date): OrderFacts | undefined {
-  const isLarger = record.currency === known.currency && record.refunded > known.refundedMinor;
-  const isCancelled = record.cancelled_at !== null && known.cancelledAt === null;
+function toUpdate(record: OrderRecord, knownOrder: KnownOrder, now: Date): OrderFacts | undefined {
+  const isLarger = record.currency === knownOrder.currency && record.refunded > knownOrder.refundedMinor;
+  const isCancelled = record.cancelled_at !== null && knownOrder.cancelledAt === null;
   if (!isLarger && !isCancelled) return undefined;
-  const facts = toFacts({ ...record, currency: known.currency }, now, false);
+  const facts = toFacts({ ...record, currency: knownOrder.currency }, now, false);
   return {
     ...facts,
-    orderId: known.orderId,
-    orderNumber: record.order_number ?? known.orderNumber,
-    baseMinor: known.baseMinor,
-    occurredAt: known.occurredAt,
-    paidAt: known.paidAt,
-    cancelledAt: toDate(record.cancelled_at) ?? known.cancelledAt,
+    orderId: knownOrder.orderId,
+    orderNumber: record.order_number ?? knownOrder.orderNumber,
+    baseMinor: knownOrder.baseMinor,
+    occurredAt: knownOrder.occurredAt,
+    paidAt: knownOrder.paidAt,
+    cancelledAt: toDate(record.cancelled_at) ?? knownOrder.cancelledAt,
     customerEmail: null,
     refunds: isLarger ? facts.refunds : [],
   };
@@ -193,40 +199,40 @@ export const ordersWriter: Writer = {
     const [sum] = row.reading?.sums ?? [];
     await openShop(work, row, sum?.currency ?? 'USD');
   },
-  write: async (work, { secrets }, row, judged) => {
+  write: async (work, { secrets }, row, judgedLines) => {
     const { db, now, brandId } = work;
     const isUpdating = { ...row.stored, ...row.mapping }.known === 'update';
-    const chosen = judged.filter(({ outcome }) => outcome === 'new' || (isUpdating && outcome === 'differs'));
-    const records = chosen.flatMap(({ line, outcome }) =>
+    const chosenLines = judgedLines.filter(({ outcome }) => outcome === 'new' || (isUpdating && outcome === 'differs'));
+    const records = chosenLines.flatMap(({ line, outcome }) =>
       line.record?.kind === 'order' ? [{ record: line.record, isNew: outcome === 'new' }] : [],
     );
     const [first] = records;
     if (!first) return { written: 0, updated: 0 };
     const shop = await openShop(work, row, first.record.currency);
     const names = records.map(({ record }) => getId(record));
-    const known = isUpdating ? await listKnown(db, brandId, shop.id, names) : [];
+    const knownOrders = isUpdating ? await listKnown(db, brandId, shop.id, names) : [];
     const pays = row.options.pays === true;
     const facts = records.flatMap(({ record, isNew: isAdded }) => {
-      const [match] = isAdded ? [] : [...findMatches(record, known), ...findStripped(record, known)];
+      const [match] = isAdded ? [] : [...findMatches(record, knownOrders), ...findStripped(record, knownOrders)];
       const one = isAdded ? toFacts(record, now, pays) : match && toUpdate(record, match, now);
       return one ? [{ one, isAdded }] : [];
     });
     const readings = facts.map(({ one }): OrderReading => ({ kind: 'order', facts: one, notes: [] }));
     await recordReadings(work, secrets, { ...shop, isHistory: !pays }, readings);
-    const added = facts.filter(({ isAdded }) => isAdded).map(({ one }) => one.orderId);
+    const addedIds = facts.filter(({ isAdded }) => isAdded).map(({ one }) => one.orderId);
     const rows = await db
       .selectFrom('orders')
       .select('id')
       .where('brandId', '=', brandId)
       .where('integrationId', '=', shop.id)
-      .where(sql<boolean>`order_id = any(${added}::text[])`)
+      .where(sql<boolean>`order_id = any(${addedIds}::text[])`)
       .execute();
     await insertWrites(
       work,
       row,
       rows.map(({ id }) => ({ noun: 'order', rowId: id })),
     );
-    return { written: added.length, updated: facts.length - added.length };
+    return { written: addedIds.length, updated: facts.length - addedIds.length };
   },
   undo,
 };

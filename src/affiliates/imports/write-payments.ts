@@ -66,10 +66,10 @@ async function listPayments(db: Db, row: ImportRow, lines: readonly Line[]): Pro
 const isPayment = (one: Payment | Judged): one is Payment => 'creatorId' in one;
 
 async function judge(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]> {
-  const listed = await listPayments(db, row, lines);
-  const payments = listed.filter(isPayment);
+  const linePayments = await listPayments(db, row, lines);
+  const payments = linePayments.filter(isPayment);
   const fits = await fitPayments(db, row.brandId, payments, now);
-  const judged = new Map(
+  const judgments = new Map(
     payments.map((payment, i): [Payment, Judged] => {
       const { line, creatorId } = payment;
       const fit = fits[i] ?? 'other_address';
@@ -77,7 +77,7 @@ async function judge(db: Db, row: ImportRow, lines: readonly Line[], now: Date):
       return [payment, fit === 'same' ? isKnown(line, creatorId) : differs(line, creatorId, DIFFERENCES[fit])];
     }),
   );
-  return listed.flatMap((one) => (isPayment(one) ? (judged.get(one) ?? []) : one));
+  return linePayments.flatMap((one) => (isPayment(one) ? (judgments.get(one) ?? []) : one));
 }
 
 const byCreator = (a: Payment, b: Payment) => (a.creatorId < b.creatorId ? -1 : 1);
@@ -86,23 +86,23 @@ const byCreator = (a: Payment, b: Payment) => (a.creatorId < b.creatorId ? -1 : 
 export const paymentsWriter: Writer = {
   judge,
   lock: async () => undefined,
-  write: async (work, _context, row, judged) => {
-    const lines = judged.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
+  write: async (work, _context, row, judgedLines) => {
+    const lines = judgedLines.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
     // In one order, so that two runs never wait for each other's creators.
     const payments = (await listPayments(work.db, row, lines)).filter(isPayment).toSorted(byCreator);
-    let written = 0;
+    let writtenCount = 0;
     for (const { creatorId, ...listed } of payments) {
       const before = await fillPayment(work, creatorId, listed);
       if (before === undefined) continue;
-      written += 1;
+      writtenCount += 1;
       await insertWrites(work, row, [{ noun: 'payment_profile', rowId: creatorId, before }]);
     }
-    return { written, updated: 0 };
+    return { written: writtenCount, updated: 0 };
   },
   undo: async (work, _row, writes) => {
-    let gone = 0;
+    let undoneCount = 0;
     for (const { rowId, before } of writes.toSorted((a, b) => (a.rowId < b.rowId ? -1 : 1)))
-      if (before !== null && (await undoFilling(work, rowId, before))) gone += 1;
-    return gone;
+      if (before !== null && (await undoFilling(work, rowId, before))) undoneCount += 1;
+    return undoneCount;
   },
 };

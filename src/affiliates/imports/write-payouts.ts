@@ -49,37 +49,41 @@ async function judgePayouts(db: Db, row: ImportRow, lines: readonly Line[]) {
   const payouts = await listPayouts(db, brandId, ids);
   const firstSale = await findFirstSale(db, brandId);
   const timeZone = row.plan?.timeZone ?? (await getTimeZone(db, brandId));
-  const used = new Set<string>();
+  const usedIds = new Set<string>();
   return records.map(({ line, record }) => {
     const creatorId = find(record);
-    const judged = (one: Judged) => ({ judged: one, record, creatorId: creatorId ?? '' });
+    const toJudgedPayout = (one: Judged) => ({ judged: one, record, creatorId: creatorId ?? '' });
     if (typeof creatorId !== 'string')
-      return judged(refuse(line, 'unknown_creator', `${record.email ?? record.name ?? ''} is not on the roster.`));
+      return toJudgedPayout(
+        refuse(line, 'unknown_creator', `${record.email ?? record.name ?? ''} is not on the roster.`),
+      );
     if (firstSale !== undefined && Date.parse(record.paid_at) + DAY_MS < firstSale.getTime())
-      return judged(refuse(line, 'before_first_sale', "it was paid before the brand's first sale."));
+      return toJudgedPayout(refuse(line, 'before_first_sale', "it was paid before the brand's first sale."));
     const same = payouts.filter(
       (payout) =>
         payout.creatorId === creatorId && payout.amountMinor === record.amount && payout.currency === record.currency,
     );
     const day = dayIn(timeZone, new Date(record.paid_at));
-    const paid = same.find(({ id, isOpen, reference, paidAt }) => {
-      if (isOpen || used.has(id)) return false;
+    const knownPayout = same.find(({ id, isOpen, reference, paidAt }) => {
+      if (isOpen || usedIds.has(id)) return false;
       if (record.reference !== null) return reference === record.reference;
       return paidAt !== null && dayIn(timeZone, paidAt) === day;
     });
-    if (paid) {
-      used.add(paid.id);
-      return judged(isKnown(line, paid.id));
+    if (knownPayout) {
+      usedIds.add(knownPayout.id);
+      return toJudgedPayout(isKnown(line, knownPayout.id));
     }
-    const [open, another] = same.filter(({ id, isOpen }) => isOpen && !used.has(id));
+    const [open, another] = same.filter(({ id, isOpen }) => isOpen && !usedIds.has(id));
     if (another)
-      return judged(refuse(line, 'several_payouts', 'several open payouts have this creator, amount and currency.'));
+      return toJudgedPayout(
+        refuse(line, 'several_payouts', 'several open payouts have this creator, amount and currency.'),
+      );
     if (open) {
-      used.add(open.id);
-      return judged({ ...isNew(line), knownId: open.id });
+      usedIds.add(open.id);
+      return toJudgedPayout({ ...isNew(line), knownId: open.id });
     }
-    if (row.options.create === true) return judged(isNew(line));
-    return judged(refuse(line, 'matches_no_payout', 'no open payout has this creator, amount and currency.'));
+    if (row.options.create === true) return toJudgedPayout(isNew(line));
+    return toJudgedPayout(refuse(line, 'matches_no_payout', 'no open payout has this creator, amount and currency.'));
   });
 }
 
@@ -89,10 +93,10 @@ type JudgedPayout = Awaited<ReturnType<typeof judgePayouts>>[number];
 async function writePayout(work: Work, { judged, record, creatorId }: JudgedPayout): Promise<string> {
   const { db, now, brandId } = work;
   const { currency, amount: amountMinor } = record;
-  const made = { brandId, creatorId, currency, amountMinor, method: 'manual' as const, status: 'completed' as const };
+  const payout = { brandId, creatorId, currency, amountMinor, method: 'manual' as const, status: 'completed' as const };
   const id =
     judged.knownId ??
-    (await insertPayout(db, { ...made, id: newId('pay', now.getTime()), note: null, createdAt: now })).id;
+    (await insertPayout(db, { ...payout, id: newId('pay', now.getTime()), note: null, createdAt: now })).id;
   const reference = record.reference === null ? {} : { reference: record.reference.slice(0, 200) };
   await settlePayout(work, id, { status: 'paid', paid_at: new Date(record.paid_at), ...reference });
   return id;
@@ -101,15 +105,15 @@ async function writePayout(work: Work, { judged, record, creatorId }: JudgedPayo
 export const payoutsWriter: Writer = {
   judge: async (db, row, lines) => (await judgePayouts(db, row, lines)).map(({ judged }) => judged),
   lock: async () => undefined,
-  write: async (work, _context, row, judged) => {
-    const lines = judged.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
+  write: async (work, _context, row, judgedLines) => {
+    const lines = judgedLines.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
     const candidates = await judgePayouts(work.db, row, lines);
     await lockPayees(work.db, work.brandId, [...new Set(candidates.map(({ creatorId }) => creatorId))]);
     // What is open is decided once the creators are locked.
-    const chosen = (await judgePayouts(work.db, row, lines)).filter(({ judged: one }) => one.outcome === 'new');
+    const newPayouts = (await judgePayouts(work.db, row, lines)).filter(({ judged: one }) => one.outcome === 'new');
     const writes: Write[] = [];
-    for (const one of chosen) writes.push({ noun: 'payout', rowId: await writePayout(work, one) });
+    for (const one of newPayouts) writes.push({ noun: 'payout', rowId: await writePayout(work, one) });
     await insertWrites(work, row, writes);
-    return { written: chosen.length, updated: 0 };
+    return { written: newPayouts.length, updated: 0 };
   },
 };

@@ -155,8 +155,8 @@ async function saveCreator(
   record: PersonRecord,
 ): Promise<{ creator: CreatorRow; isAdded: boolean; isChanged: boolean }> {
   const identity = toIdentity(record);
-  const added = await createCreator(work, { ...identity, name: record.name, tags: record.tags });
-  if (added) return { creator: added, isAdded: true, isChanged: false };
+  const addedCreator = await createCreator(work, { ...identity, name: record.name, tags: record.tags });
+  if (addedCreator) return { creator: addedCreator, isAdded: true, isChanged: false };
   const [match] = await listMatching(work.db, work.brandId, identity);
   if (!match) throw new Error('The creator that blocked the insert was not found.');
   const change = {
@@ -166,19 +166,19 @@ async function saveCreator(
     ...(match.ttHandle === null && identity.ttHandle !== null ? { ttHandle: identity.ttHandle } : {}),
   };
   const isChanged = Object.keys(change).length > 0;
-  const changed = isChanged ? await changeCreator(work, match, change) : match;
-  return { creator: changed ?? match, isAdded: false, isChanged };
+  const changedCreator = isChanged ? await changeCreator(work, match, change) : match;
+  return { creator: changedCreator ?? match, isAdded: false, isChanged };
 }
 
 async function writePerson(work: Work, record: PersonRecord, limit: number, terms: Terms): Promise<Write[]> {
   const { creator, isAdded } = await saveCreator(work, record);
-  const known = await findEntry(work.db, work.brandId, creator.id);
+  const knownEntry = await findEntry(work.db, work.brandId, creator.id);
   const status = record.status === 'paused' ? ('paused' as const) : ('active' as const);
   const { entry, added } = await addEntry(work, limit, { creatorId: creator.id, status, note: record.note });
   const codes = await addCodes(work, creator.id, record, terms);
   return [
     ...codes,
-    ...(added && !known ? [{ noun: 'roster_entry' as const, rowId: entry.id }] : []),
+    ...(added && !knownEntry ? [{ noun: 'roster_entry' as const, rowId: entry.id }] : []),
     ...(isAdded ? [{ noun: 'creator' as const, rowId: creator.id }] : []),
   ];
 }
@@ -208,22 +208,23 @@ async function undoEntries({ db, brandId, now }: Work, ids: readonly string[]): 
 export const rosterWriter: Writer = {
   judge,
   lock: async ({ db, brandId }) => await lockBrandRoster(db, brandId),
-  write: async (work, _context, row, judged) => {
+  write: async (work, _context, row, judgedLines) => {
     const { db, brandId } = work;
-    const lines = judged.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
+    const lines = judgedLines.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
     const limit = await getRosterLimit(db, brandId);
     const terms = { ratePpm: await getDefaultRatePpm(db, brandId), currency: await getBrandCurrency(db, brandId) };
     const records = selectRecords(lines, 'person');
     for (const { record } of records) await insertWrites(work, row, await writePerson(work, record, limit, terms));
     if (row.mapping.known !== 'update') return { written: records.length, updated: 0 };
-    const differing = judged.flatMap(({ line, outcome }) => (outcome === 'differs' ? [line] : []));
-    let updated = 0;
+    const differing = judgedLines.flatMap(({ line, outcome }) => (outcome === 'differs' ? [line] : []));
+    let updatedCount = 0;
     for (const { record } of selectRecords(differing, 'person'))
-      if ((await saveCreator(work, record)).isChanged) updated += 1;
-    return { written: records.length, updated };
+      if ((await saveCreator(work, record)).isChanged) updatedCount += 1;
+    return { written: records.length, updated: updatedCount };
   },
   undo: async (work, _row, writes) => {
-    const select = (wanted: Write['noun']) => writes.flatMap(({ noun, rowId }) => (noun === wanted ? [rowId] : []));
+    const select = (wantedNoun: Write['noun']) =>
+      writes.flatMap(({ noun, rowId }) => (noun === wantedNoun ? [rowId] : []));
     return (await undoLinks(work, select('link'))) + (await undoEntries(work, select('roster_entry')));
   },
 };

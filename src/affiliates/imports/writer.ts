@@ -32,7 +32,7 @@ export interface Writer {
   /** Locks what decides which records are new, until the transaction ends. */
   lock(work: Work, row: ImportRow): Promise<void>;
   /** Writes what `judge` says is new, and with `known: "update"` what differs. */
-  write(work: Work, context: Context, row: ImportRow, judged: readonly Judged[]): Promise<Written>;
+  write(work: Work, context: Context, row: ImportRow, judgedLines: readonly Judged[]): Promise<Written>;
   /** Deletes what it wrote, by noun, where nothing else refers to it. Returns how many rows went. */
   undo?(work: Work, row: ImportRow, writes: readonly (Write & { before: FilledProfile | null })[]): Promise<number>;
 }

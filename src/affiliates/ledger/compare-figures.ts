@@ -29,10 +29,10 @@ function describeDifference(ours: AccountSum | undefined, theirs: AccountSum | u
   return `both have ${print(ours)}, but not of the same links, creators, times and entries`;
 }
 
-function describeDifferences(truth: readonly AccountSum[], folded: readonly AccountSum[]): string[] {
+function describeDifferences(truth: readonly AccountSum[], figureSums: readonly AccountSum[]): string[] {
   const toKey = ({ account, currency }: AccountSum) => `${account} ${currency}`;
-  const [ours, theirs] = [truth, folded].map((sums) => new Map(sums.map((sum) => [toKey(sum), sum])));
-  const keys = new Set([...truth, ...folded].map(toKey));
+  const [ours, theirs] = [truth, figureSums].map((sums) => new Map(sums.map((sum) => [toKey(sum), sum])));
+  const keys = new Set([...truth, ...figureSums].map(toKey));
   return [...keys].sort().flatMap((key) => {
     const difference = describeDifference(ours?.get(key), theirs?.get(key));
     return difference === undefined ? [] : [`${key}: ${difference}`];
@@ -52,14 +52,14 @@ async function compareOrders({ db, clickhouse }: Databases, brandId: string): Pr
     ];
     return { position, skipped, truth: await findSaleFacts(trx, brandId, position, skipped) };
   });
-  const folded = await foldedSaleFacts(clickhouse, brandId, position, skipped);
-  const isSame = truth.sales === folded.sales && truth.fingerprint === folded.fingerprint;
+  const figures = await foldedSaleFacts(clickhouse, brandId, position, skipped);
+  const isSame = truth.sales === figures.sales && truth.fingerprint === figures.fingerprint;
   const unlikePostings = await countUnlikePostings(clickhouse, brandId, position, skipped);
   const unlikeClicks = await countUnlikeClicks(clickhouse, brandId, position, skipped);
   return [
     ...(isSame
       ? []
-      : [`orders: PostgreSQL has ${truth.sales} sales, ClickHouse ${folded.sales}, or of other stores and clicks`]),
+      : [`orders: PostgreSQL has ${truth.sales} sales, ClickHouse ${figures.sales}, or of other stores and clicks`]),
     ...(unlikePostings === 0
       ? []
       : [`order_figures_v1: ${unlikePostings} days of a link are not the sum of their postings`]),
@@ -75,7 +75,7 @@ async function compareCustomers({ db, clickhouse }: Databases, brandId: string):
       ...(await listChangedCustomers(trx, unsent)),
       ...(await listNewerCustomers(clickhouse, brandId, unsent.from - 1)),
     ];
-    const folded = await sumCustomerOrders(clickhouse, brandId, excludedCustomers);
+    const figures = await sumCustomerOrders(clickhouse, brandId, excludedCustomers);
     const brokenDays = await countBrokenDays(clickhouse, brandId);
     let [count, fingerprint] = [0, 0n];
     for await (const page of listLinePages(trx, brandId)) {
@@ -83,11 +83,11 @@ async function compareCustomers({ db, clickhouse }: Databases, brandId: string):
       count += sum.count;
       fingerprint += BigInt(sum.fingerprint);
     }
-    const isSame = count === folded.count && String(fingerprint) === folded.fingerprint;
+    const isSame = count === figures.count && String(fingerprint) === figures.fingerprint;
     return [
       ...(isSame
         ? []
-        : [`customer_orders_v1: PostgreSQL has ${count} orders, ClickHouse ${folded.count}, or other ones`]),
+        : [`customer_orders_v1: PostgreSQL has ${count} orders, ClickHouse ${figures.count}, or other ones`]),
       ...(brokenDays === 0 ? [] : [`customer_days_v1: ${brokenDays} days are not the sum of their orders`]),
     ];
   });
@@ -99,10 +99,10 @@ async function compareOnce({ db, clickhouse }: Databases, brandId: string): Prom
     const skipped = await listUnsentRanges(trx, brandId, 'sentAt');
     return { position, skipped, sums: await listAccountSums(trx, brandId, position, skipped) };
   });
-  const folded = await foldedSums(clickhouse, brandId, truth.position, truth.skipped);
+  const figureSums = await foldedSums(clickhouse, brandId, truth.position, truth.skipped);
   const brokenRollups = await listBrokenRollups(clickhouse, brandId);
   return [
-    ...describeDifferences(truth.sums, folded),
+    ...describeDifferences(truth.sums, figureSums),
     ...(await compareOrders({ db, clickhouse }, brandId)),
     ...(await compareCustomers({ db, clickhouse }, brandId)),
     ...brokenRollups.map(({ table, rows }) => `${table}: ${rows} rows are not the sum of their events`),

@@ -83,10 +83,10 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
 
 /** Counts by brand the ledger entries, or seals of orders, that ClickHouse has beyond what was sent to it. */
 async function listAhead({ postgres: { db }, clickhouse }: Engines): Promise<Map<string, number>> {
-  const beyond = (sent: { brandId: string; seq: number }[], positions: ReadonlyMap<string, number>) =>
-    sent.flatMap(({ brandId, seq }): [string, number][] => {
-      const lost = seq - (positions.get(brandId) ?? seq);
-      return lost > 0 ? [[brandId, lost]] : [];
+  const beyond = (sentPositions: { brandId: string; seq: number }[], positions: ReadonlyMap<string, number>) =>
+    sentPositions.flatMap(({ brandId, seq }): [string, number][] => {
+      const lostEntries = seq - (positions.get(brandId) ?? seq);
+      return lostEntries > 0 ? [[brandId, lostEntries]] : [];
     });
   return new Map([
     ...beyond(await listCustomerVersions(clickhouse), await listCustomerPositions(db)),
@@ -111,8 +111,8 @@ export async function repairAfterFailover(engines: Engines): Promise<void> {
     { from: recorded, to: current, brands: ahead.size },
     'PostgreSQL was replaced by a standby or a copy: rebuilding the figures of brands that lost ledger entries',
   );
-  for (const [brandId, lost] of ahead) {
-    log.warn({ brandId, lost }, 'rebuilding figures of lost entries');
+  for (const [brandId, lostEntries] of ahead) {
+    log.warn({ brandId, lost: lostEntries }, 'rebuilding figures of lost entries');
     await rebuildFigures(engines, brandId);
   }
 }

@@ -52,11 +52,11 @@ async function findPriceProblem(db: Db, row: PricedCommission): Promise<string |
       .map(({ rule, commissionMinor }) => `${rule} ${commissionMinor}`)
       .toSorted()
       .join(', ');
-  const [stored, computed] = [
+  const [storedParts, computedParts] = [
     print(await listParts(db, row)),
     print(price.parts.map((part) => ({ ...part, rule: part.rule === null ? 'base' : String(part.rule) }))),
   ];
-  if (stored !== computed) return `its parts are ${stored}, by its terms ${computed}`;
+  if (storedParts !== computedParts) return `its parts are ${storedParts}, by its terms ${computedParts}`;
   const ratePpm = toRatePpm(price);
   return ratePpm === row.commissionRatePpm
     ? undefined

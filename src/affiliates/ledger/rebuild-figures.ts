@@ -51,7 +51,7 @@ export async function rebuildTogether(
   { postgres, clicksRedis, clickhouse }: Engines,
   brandIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const run = randomUUID();
+  const runId = randomUUID();
   return await postgres.db.transaction().execute(async (trx) => {
     const positions = await lockPositions(trx, brandIds);
     const seals = await moveCustomerPositions(trx, brandIds);
@@ -64,9 +64,9 @@ export async function rebuildTogether(
       let n = 0;
       for (const ranges of splitInserts(positions)) {
         const entries = await listEntries(trx, ranges);
-        await insertPostings(clickhouse, entries, `rebuild:${run}:${n}`);
+        await insertPostings(clickhouse, entries, `rebuild:${runId}:${n}`);
         const orders = await loadOrderEntries({ clickhouse, clicksRedis }, trx, entries);
-        await insertOrderFigures(clickhouse, orders, `rebuild:orders:${run}:${n}`);
+        await insertOrderFigures(clickhouse, orders, `rebuild:orders:${runId}:${n}`);
         isClickAwaited ||= orders.isClickAwaited;
         n += 1;
       }

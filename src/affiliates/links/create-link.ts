@@ -166,7 +166,7 @@ export async function createLink(
 ): Promise<LinkRow> {
   const { db, now, brandId } = work;
   const { type, value, creator_name: creatorName = null } = input;
-  const chosen = leadsToValue(input) ? undefined : value;
+  const chosenValue = leadsToValue(input) ? undefined : value;
   const destinationUrl = getDestination(input);
   const creator = await checkReferences(work, input, findDestinationProblems(linksUrl, destinationUrl, store));
   const id = newId('lnk', now.getTime());
@@ -190,8 +190,13 @@ export async function createLink(
     updatedAt: null,
   };
   const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
-  const row = await insertLink(work, facts, { value: chosen, names });
-  work.audit({ resourceId: row.id, old: null, new: row, generated: listGeneratedFields(row, chosen !== undefined) });
+  const row = await insertLink(work, facts, { value: chosenValue, names });
+  work.audit({
+    resourceId: row.id,
+    old: null,
+    new: row,
+    generated: listGeneratedFields(row, chosenValue !== undefined),
+  });
   const isAtOnce = input.notify || type === 'link' || store?.coupon !== undefined;
   await tellCreators(work, linksUrl, [{ row, email: creator.email }], isAtOnce);
   return row;

@@ -46,9 +46,9 @@ interface Given {
 async function mailLinks(work: Work, linksUrl: string | null, links: readonly Given[]): Promise<void> {
   const recipients = links.flatMap(({ row, email: to }) => (to === null || !row.active ? [] : [{ row, to }]));
   const ids = recipients.map(({ row }) => row.id);
-  const listed = new Map((await listLinksByIds(work.db, work.brandId, ids)).map((link) => [link.id, link]));
+  const linksById = new Map((await listLinksByIds(work.db, work.brandId, ids)).map((link) => [link.id, link]));
   const getRate = (id: string) => {
-    const link = listed.get(id);
+    const link = linksById.get(id);
     return link ? toPlainFields(getLinkTerms(link).terms).percent : 0;
   };
   await queueMails(

@@ -286,12 +286,12 @@ function checkValue(value: string, type: unknown, context: z.RefinementCtx): voi
 
 /** Terms say the whole deal, so that a rate beside them would contradict them. */
 export function checkDeal(
-  given: Unchecked<'terms' | 'commission_rate' | 'pays_renewals'>,
+  deal: Unchecked<'terms' | 'commission_rate' | 'pays_renewals'>,
   context: z.RefinementCtx,
 ): void {
-  if (given.terms === undefined) return;
+  if (deal.terms === undefined) return;
   for (const field of ['commission_rate', 'pays_renewals'] as const) {
-    const input = given[field];
+    const input = deal[field];
     if (input === undefined) continue;
     const message = 'cannot stand beside `terms`, which say it';
     context.addIssue({ code: 'custom', path: [field], input, params: { code: 'conflict' }, message });

@@ -68,13 +68,13 @@ export async function listIdsByFigure(
   figures: readonly LinkFigure[],
   part: { offset: number; limit: number },
 ): Promise<string[]> {
-  const given = sql<{ linkId: string; inCurrency: string; figure: number }>`(
+  const figureTable = sql<{ linkId: string; inCurrency: string; figure: number }>`(
     select * from unnest(${figures.map(({ link_id }) => link_id)}::text[],
       ${figures.map(({ in_currency }) => in_currency)}::text[], ${figures.map(({ figure }) => figure)}::bigint[])
       as one (link_id, in_currency, figure))`;
   const rows = await links
     .found(db, brandId, where)
-    .leftJoin(given.as('given'), (join) =>
+    .leftJoin(figureTable.as('given'), (join) =>
       join.onRef('given.linkId', '=', 'links.id').on(sql<boolean>`given.in_currency in ('', links.currency)`),
     )
     .select('links.id')
@@ -110,11 +110,11 @@ export async function findSpan(db: Db, brandId: string, where: LinkSelection) {
 /** In the order of the ids, and without ids of other brands. */
 export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
   if (ids.length === 0) return [];
-  const wanted = sql`${[...ids]}::text[]`;
+  const wantedIds = sql`${[...ids]}::text[]`;
   return await withCreator(db)
     .where('links.brandId', '=', brandId)
-    .where(sql<boolean>`links.id = any(${wanted})`)
-    .orderBy(sql`array_position(${wanted}, links.id)`)
+    .where(sql<boolean>`links.id = any(${wantedIds})`)
+    .orderBy(sql`array_position(${wantedIds}, links.id)`)
     .execute();
 }
 

@@ -51,12 +51,12 @@ const READ_AS: Readonly<Record<string, string>> = {
 
 /** Checks a code as written, with its digits read as letters, and without its digits. */
 export function isOffensive(code: string): boolean {
-  const folded = foldName(code);
+  const foldedCode = foldName(code);
   const readings = [
-    folded.replace(/[^A-Z]/g, ''),
-    folded.replace(/\d/g, (digit) => READ_AS[digit] ?? '').replace(/[^A-Z]/g, ''),
+    foldedCode.replace(/[^A-Z]/g, ''),
+    foldedCode.replace(/\d/g, (digit) => READ_AS[digit] ?? '').replace(/[^A-Z]/g, ''),
   ];
-  const words = folded.split(/[^A-Z]+/);
+  const words = foldedCode.split(/[^A-Z]+/);
   return (
     readings.some((text) => offensive.anywhere.some((word) => text.includes(word))) ||
     [...readings, ...words].some((word) => offensive.whole.includes(word))
@@ -176,15 +176,15 @@ interface SlugClaim {
  * inserts in the order of the slugs, so that two transactions with the same slugs cannot deadlock.
  */
 async function claimSlugs(db: Db, brandId: string, now: Date, claims: SlugClaim[]): Promise<Set<string>> {
-  const sorted = claims.toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
-  const claimed = await db
+  const sortedClaims = claims.toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
+  const claimedSlugs = await db
     .insertInto('linkSlugs')
-    .values(sorted.map((one) => ({ ...one, brandId, createdAt: now })))
+    .values(sortedClaims.map((one) => ({ ...one, brandId, createdAt: now })))
     .onConflict((conflict) => conflict.column('slug').doNothing())
     .returning('linkId')
     .execute();
-  const owners = new Set(claimed.map(({ linkId }) => linkId));
-  const rest = sorted.filter(({ linkId }) => !owners.has(linkId));
+  const owners = new Set(claimedSlugs.map(({ linkId }) => linkId));
+  const rest = sortedClaims.filter(({ linkId }) => !owners.has(linkId));
   if (rest.length === 0) return owners;
   const existing = await db
     .selectFrom('linkSlugs')

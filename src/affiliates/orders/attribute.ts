@@ -193,18 +193,18 @@ function recordOutcome(
  * prefers; clicks come first if the rules say so. Every other candidate keeps the reason why it lost.
  */
 export function pickWinner<A>(
-  judged: readonly JudgedCandidate<A>[],
+  judgedCandidates: readonly JudgedCandidate<A>[],
   rules: Rules,
   order: { isTest: boolean },
 ): Decision<A> {
-  const qualified = judged.filter(({ candidate }) => candidate.reason === null);
+  const qualified = judgedCandidates.filter(({ candidate }) => candidate.reason === null);
   const code = qualified.find(({ candidate }) => candidate.type === 'code');
   const click = pickClick(
     qualified.filter(({ candidate }) => candidate.type === 'click'),
     rules,
   );
   const winner = rules.couponPolicy === 'click_wins' ? (click ?? code) : (code ?? click);
-  const candidates = judged.map(({ candidate }) => recordOutcome(candidate, winner?.candidate, rules));
+  const candidates = judgedCandidates.map(({ candidate }) => recordOutcome(candidate, winner?.candidate, rules));
   const won = winner?.candidate;
   const missing = candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
   return {
@@ -221,6 +221,9 @@ export function pickWinner<A>(
 export function attributeOrder<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
   const codes = uniqueBy(order.codes, ({ code }) => code.toLowerCase());
   const clicks = uniqueBy(order.clicks, ({ token }) => token);
-  const judged = [...codes.map((one) => judgeCode(one, order)), ...clicks.map((one) => judgeClick(one, order))];
-  return pickWinner(judged, order.rules, order);
+  const judgedCandidates = [
+    ...codes.map((one) => judgeCode(one, order)),
+    ...clicks.map((one) => judgeClick(one, order)),
+  ];
+  return pickWinner(judgedCandidates, order.rules, order);
 }

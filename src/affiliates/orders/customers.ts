@@ -34,9 +34,9 @@ export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
 export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   const cached = committed.get(secrets);
   if (cached) return cached;
-  const sealed = await findSalt(db);
-  const salt = secrets.openBytes(sealed ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
-  if (sealed) committed.set(secrets, salt);
+  const sealedSalt = await findSalt(db);
+  const salt = secrets.openBytes(sealedSalt ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
+  if (sealedSalt) committed.set(secrets, salt);
   return salt;
 }
 

@@ -140,11 +140,12 @@ function findRow(
   order: OrderOfCustomer,
   { winner, draft, candidate }: CustomerDecision,
   link: NamedLink | undefined,
-  known: KnownCustomers,
+  knownCustomers: KnownCustomers,
 ): { existing: CustomerRow } | { draft: RowDraft } | null {
-  if (winner === 'carried') return link ? findOrDraftRow(order, toWinningLink(link), known.rows, known.orders) : null;
+  if (winner === 'carried')
+    return link ? findOrDraftRow(order, toWinningLink(link), knownCustomers.rows, knownCustomers.orders) : null;
   if (draft) return { draft };
-  const existing = known.rows.find(({ id }) => id === candidate?.rowId);
+  const existing = knownCustomers.rows.find(({ id }) => id === candidate?.rowId);
   return existing ? { existing } : null;
 }
 
@@ -155,7 +156,7 @@ function findRow(
 export function decideForCustomer(
   order: OrderOfCustomer,
   carried: Decision<NamedLink>,
-  known: KnownCustomers,
+  knownCustomers: KnownCustomers,
   { rules, links, now }: { rules: Rules; links: ReadonlyMap<string, NamedLink>; now: Date },
 ): CustomerOutcome {
   const { winner: link } = carried;
@@ -163,25 +164,25 @@ export function decideForCustomer(
   if (order.isTest) return { ...none, decision: carried, terms: null, termsId: null };
   const decided = decideByCustomer({
     order,
-    rows: known.rows,
-    orders: known.orders,
+    rows: knownCustomers.rows,
+    orders: knownCustomers.orders,
     carried: link ? { type: carried.rule === 'code' ? 'code' : 'click', creatorId: link.creatorId } : null,
     policy: rules.customerPolicy,
     isBelowMinimum: isBelowMinimum(rules, { baseMinor: order.amountMinor, currency: order.currency }),
   });
   const decision = mergeDecisions(carried, decided, links);
-  const found = findRow(order, decided, link, known);
+  const match = findRow(order, decided, link, knownCustomers);
   const newCustomer =
-    found && 'draft' in found
-      ? { id: makeCustomerId(now), draft: found.draft, customerEmail: order.customerEmail }
+    match && 'draft' in match
+      ? { id: makeCustomerId(now), draft: match.draft, customerEmail: order.customerEmail }
       : null;
   const row =
-    found && 'existing' in found ? found.existing : newCustomer && { ...newCustomer.draft, id: newCustomer.id };
-  if (newCustomer && row) known.rows.push(row);
+    match && 'existing' in match ? match.existing : newCustomer && { ...newCustomer.draft, id: newCustomer.id };
+  if (newCustomer && row) knownCustomers.rows.push(row);
   const isByCustomer = decided.winner === 'customer';
   const deal = isByCustomer ? row : decision.winner ? toWinningLink(decision.winner) : null;
   const { terms = null, termsId = null } = deal ?? {};
-  known.orders.push(toDecided(order, decision, row, terms));
+  knownCustomers.orders.push(toDecided(order, decision, row, terms));
   const payment = (isByCustomer && decided.candidate?.payment) || 1;
   return { decision, customerId: row?.id ?? null, newCustomer, terms, termsId, payment, isByCustomer };
 }

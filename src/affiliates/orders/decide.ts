@@ -154,21 +154,21 @@ async function decideOrders(
 ): Promise<OrderOutcome[]> {
   const { db, now, brandId } = work;
   const ofCustomers = undecided.map(toOrderOfCustomer);
-  const known = await loadKnownCustomers(work, ofCustomers);
+  const knownCustomers = await loadKnownCustomers(work, ofCustomers);
   const references = undecided.map(({ candidates: { codes, clicks }, order: { occurredAt } }) => ({
     codes,
     linkIds: [...new Set(clicks.flatMap(({ click }) => (click ? [click.linkId] : [])))],
     first: occurredAt,
     last: new Date(getLatestClickMs(occurredAt)),
   }));
-  const owning = { codes: [], linkIds: listOwningLinks(known), first: now, last: now };
-  const named = await listNamedLinks(db, brandId, [...references, owning]);
+  const owning = { codes: [], linkIds: listOwningLinks(knownCustomers), first: now, last: now };
+  const namedLinks = await listNamedLinks(db, brandId, [...references, owning]);
   const owningLinks = new Map(
-    named.flatMap((link) => (link.place === undecided.length ? [[link.id, link] as const] : [])),
+    namedLinks.flatMap((link) => (link.place === undecided.length ? [[link.id, link] as const] : [])),
   );
-  const byOrder = Map.groupBy(named, ({ place }) => place);
+  const byOrder = Map.groupBy(namedLinks, ({ place }) => place);
   // Every row has the brand's rules; without any, nobody can win.
-  const rules = named[0] ? toRules(named[0]) : DEFAULT_RULES;
+  const rules = namedLinks[0] ? toRules(namedLinks[0]) : DEFAULT_RULES;
   const outcomes = new Map<string, OrderOutcome>();
   // The first order of a subscription is decided before its renewals, in whatever order a store tells of both.
   const inTime = undecided
@@ -196,7 +196,7 @@ async function decideOrders(
         (one): CarriedClick<NamedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
       ),
     });
-    const outcome = decideForCustomer(ofCustomer, carried, known, { rules, links: owningLinks, now });
+    const outcome = decideForCustomer(ofCustomer, carried, knownCustomers, { rules, links: owningLinks, now });
     const { winner } = outcome.decision;
     // The customer whom this order begins may decide the next one.
     if (winner && !owningLinks.has(winner.id)) owningLinks.set(winner.id, winner);
@@ -311,12 +311,12 @@ async function fixPricings(work: Work, earned: readonly EarnedOrder[]) {
   const ruled = earned.filter(({ terms }) => !isPlain(terms));
   const orders = ruled.map(({ order }) => order);
   const items = await listItemsById(db, brandId, orders);
-  const asked = ruled.map(({ order, terms, payment, isByCustomer, code, link: { creatorId, timeZone } }) => {
+  const askedOrders = ruled.map(({ order, terms, payment, isByCustomer, code, link: { creatorId, timeZone } }) => {
     const by = isByCustomer ? ('customer' as const) : code === null ? ('click' as const) : ('code' as const);
-    const known = { country: order.country, kind: getOrderKind(order), by, payment };
-    return { order, terms, creatorId, timeZone, known };
+    const orderFacts = { country: order.country, kind: getOrderKind(order), by, payment };
+    return { order, terms, creatorId, timeZone, known: orderFacts };
   });
-  const facts = await readFacts(db, brandId, asked);
+  const facts = await readFacts(db, brandId, askedOrders);
   const pricings = new Map<string, Pricing>();
   for (const [place, { order, link, terms, termsId, refunds }] of ruled.entries()) {
     const lines = items.get(order.id) ?? { items: [], refunded: new Map() };
@@ -376,13 +376,13 @@ async function createTogether(work: Work, secrets: Secrets, source: OrderSource,
     return { row, entries, price };
   });
   const rows = commissions.map(({ row }) => row);
-  const inserted = new Map((await insertCommissions(db, rows)).map((row) => [row.id, row]));
+  const insertedById = new Map((await insertCommissions(db, rows)).map((row) => [row.id, row]));
   await insertParts(
     db,
     commissions.map(({ row, price }) => ({ brandId, id: row.id, parts: price?.parts ?? [] })),
   );
   for (const { row, entries } of commissions) {
-    const commission = inserted.get(row.id);
+    const commission = insertedById.get(row.id);
     if (!commission) throw new Error(`The commission ${row.id} was not inserted.`);
     for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));
     announceCommission(work, 'commission.created', commission);

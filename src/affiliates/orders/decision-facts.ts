@@ -32,10 +32,10 @@ const StoredFacts = z.object({
 });
 const StoredRoom = z.object({ minor: z.number(), by: z.enum(['customer', 'month', 'budget']), limitMinor: z.number() });
 
-const parseFacts = (stored: unknown): DecisionFacts | null =>
-  stored === null || stored === undefined ? null : StoredFacts.parse(stored);
-const parseRoom = (stored: unknown): Room | null =>
-  stored === null || stored === undefined ? null : StoredRoom.parse(stored);
+const parseFacts = (storedFacts: unknown): DecisionFacts | null =>
+  storedFacts === null || storedFacts === undefined ? null : StoredFacts.parse(storedFacts);
+const parseRoom = (storedRoom: unknown): Room | null =>
+  storedRoom === null || storedRoom === undefined ? null : StoredRoom.parse(storedRoom);
 
 /** The order whose facts are read. */
 export type FactsOrder = Pick<
@@ -69,13 +69,13 @@ async function findReturning(db: Db, brandId: string, orders: readonly FactsOrde
 type Volumes = NonNullable<DecisionFacts['volume']>;
 
 /** Sums the creator's paid orders before each order that are not rejected, net of refunds. */
-async function readVolumes(db: Db, brandId: string, asked: readonly AskedOrder[]): Promise<Map<string, Volumes>> {
-  if (asked.length === 0) return new Map();
-  const months = asked.map(({ timeZone, order }) => monthIn(timeZone, order.occurredAt).start);
+async function readVolumes(db: Db, brandId: string, askedOrders: readonly AskedOrder[]): Promise<Map<string, Volumes>> {
+  if (askedOrders.length === 0) return new Map();
+  const months = askedOrders.map(({ timeZone, order }) => monthIn(timeZone, order.occurredAt).start);
   const { rows } = await sql<{ id: string; month: number; monthMinor: number; ever: number; everMinor: number }>`
-    select asked.id, sums.* from unnest(${asked.map(({ order }) => order.id)}::text[],
-      ${asked.map(({ creatorId }) => creatorId)}::text[], ${asked.map(({ order }) => order.currency)}::text[],
-      ${asked.map(({ order }) => order.occurredAt)}::timestamptz[], ${months}::timestamptz[])
+    select asked.id, sums.* from unnest(${askedOrders.map(({ order }) => order.id)}::text[],
+      ${askedOrders.map(({ creatorId }) => creatorId)}::text[], ${askedOrders.map(({ order }) => order.currency)}::text[],
+      ${askedOrders.map(({ order }) => order.occurredAt)}::timestamptz[], ${months}::timestamptz[])
       as asked (id, creator_id, currency, occurred_at, month), lateral (
         select count(*) filter (where is_in_month) as month, count(*) as ever,
           coalesce(sum(minor) filter (where is_in_month), 0)::bigint as month_minor,
@@ -101,22 +101,22 @@ const asks = ({ terms }: AskedOrder, condition: 'customer' | 'volume'): boolean 
   terms.rules.some(({ when }) => when[condition] !== undefined);
 
 /** Reads what conditions of the terms are compared with, of all orders together. What no condition uses is not read. */
-export async function readFacts(db: Db, brandId: string, asked: readonly AskedOrder[]): Promise<DecisionFacts[]> {
-  const known = asked.filter(
+export async function readFacts(db: Db, brandId: string, askedOrders: readonly AskedOrder[]): Promise<DecisionFacts[]> {
+  const customerOrders = askedOrders.filter(
     (one) => asks(one, 'customer') && (one.order.customerHash !== null || one.order.customerIdHash !== null),
   );
-  const recognized = new Set(known.map(({ order }) => order.id));
+  const recognized = new Set(customerOrders.map(({ order }) => order.id));
   const returning = await findReturning(
     db,
     brandId,
-    known.map(({ order }) => order),
+    customerOrders.map(({ order }) => order),
   );
   const volumes = await readVolumes(
     db,
     brandId,
-    asked.filter((one) => asks(one, 'volume')),
+    askedOrders.filter((one) => asks(one, 'volume')),
   );
-  return asked.map(({ order: { id }, terms, timeZone, known: given }) => ({
+  return askedOrders.map(({ order: { id }, terms, timeZone, known: given }) => ({
     ...given,
     customer: recognized.has(id) ? (returning.has(id) ? 'returning' : 'new') : null,
     volume: volumes.get(id) ?? null,
@@ -194,9 +194,9 @@ export async function fixRoom(
   const { currency, occurredAt } = order;
   if (termsId === null || !hasSharedLimit(terms, currency)) return null;
   const timeZone = await lockLimits(work.db, order.brandId);
-  const used = await readUsed(work.db, order, { creatorId, termsId, terms }, timeZone);
-  const room = measureRoom(terms, currency, used, payableMinor);
-  const usage = { usedMinor: used.budgetMinor, takenMinor: room?.minor ?? 0 };
+  const usedLimits = await readUsed(work.db, order, { creatorId, termsId, terms }, timeZone);
+  const room = measureRoom(terms, currency, usedLimits, payableMinor);
+  const usage = { usedMinor: usedLimits.budgetMinor, takenMinor: room?.minor ?? 0 };
   const month = dayIn(timeZone, occurredAt).slice(0, 7);
   await mailBudgetUse(work, { termsId, terms, currency, month, ...usage });
   return room;

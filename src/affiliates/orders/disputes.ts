@@ -41,6 +41,9 @@ export async function listDisputes(db: Db, key: OrderKey) {
 
 /** Finds the time of the first lost dispute; null if none is lost. */
 export async function findDisputeLostAt(db: Db, key: OrderKey): Promise<Date | null> {
-  const lost = (await listDisputes(db, key)).filter(({ status }) => status === 'lost');
-  return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
+  const lostDisputes = (await listDisputes(db, key)).filter(({ status }) => status === 'lost');
+  return lostDisputes.reduce<Date | null>(
+    (first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt),
+    null,
+  );
 }

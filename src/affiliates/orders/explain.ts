@@ -185,12 +185,12 @@ const toVolume = ({ month, ever }: NonNullable<DecisionFacts['volume']>) => ({
 
 async function explainCommission(db: Db, { order, storefrontUrl, row, link, refunds }: CommissionContext, now: Date) {
   const { orderId: storeOrderId, orderNumber, customerEmail, kind, isRenewal, subscriptionId, customerId } = order;
-  const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
+  const creatorNames = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
   const adjustments = await listAdjustments(db, row);
   return {
     ...toCommission({
       ...row,
-      ...named,
+      ...creatorNames,
       storeOrderId,
       orderNumber,
       customerEmail,

@@ -111,9 +111,9 @@ export async function addCustomerFlags(
   const suspect = { ...order, linkId, isByCustomer, creatorId, reportedEmail, leakScore: null };
   const [detected = []] = await detectFlags(work, secrets, rules, [suspect]);
   const existing = FraudFlags.parse(fraudFlags);
-  const added = detected.filter(({ code }) => existing.every((flag) => flag.code !== code));
-  if (added.length === 0) return;
-  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...existing, ...added]) });
+  const addedFlags = detected.filter(({ code }) => existing.every((flag) => flag.code !== code));
+  if (addedFlags.length === 0) return;
+  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...existing, ...addedFlags]) });
 }
 
 export interface FraudCase {

@@ -79,9 +79,9 @@ async function listItems(
     .where(sql<boolean>`order_id = any(${[...orderIds]}::text[])`)
     .execute();
   for (const { orderId, refundId, items } of rows) {
-    const stored = byOrder.get(orderId);
-    if (refundId !== '') stored?.refunded.set(refundId, z.array(RefundedLine).parse(items));
-    else if (stored) stored.items = z.array(Item).parse(items);
+    const orderItems = byOrder.get(orderId);
+    if (refundId !== '') orderItems?.refunded.set(refundId, z.array(RefundedLine).parse(items));
+    else if (orderItems) orderItems.items = z.array(Item).parse(items);
   }
   return byOrder;
 }

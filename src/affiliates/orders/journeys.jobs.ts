@@ -56,9 +56,9 @@ async function requestJourneys(context: Context, row: JourneyStore, turn: Turn):
     const store = await openStore(context, row);
     const storeOrderIds = all.map(({ storeOrderId }) => storeOrderId);
     const { journeys } = await findJourneys(store, storeOrderIds);
-    for (const due of all) {
-      const journey = journeys.find(({ orderId }) => orderId === due.storeOrderId);
-      await applyJourney(context, { store: row, due, turn }, journey);
+    for (const dueOrder of all) {
+      const journey = journeys.find(({ orderId }) => orderId === dueOrder.storeOrderId);
+      await applyJourney(context, { store: row, due: dueOrder, turn }, journey);
     }
   } catch (error) {
     if (needsReconnect(error)) await updateAccessStatus(db, row, 'reauth_required', clock.now());

@@ -26,14 +26,14 @@ export const NO_CANDIDATES = { codes: [], clickIds: [] };
 /** Selects the candidates that no earlier decision has seen. */
 export function selectUnseen({ candidates }: Attribution, { codes, clicks }: OrderCandidates): OrderCandidates {
   const toCodeKey = (code: string) => `code ${truncate(code).toLowerCase()}`;
-  const seen = new Set(
+  const seenKeys = new Set(
     candidates.flatMap((one) => {
       if (one.type === 'customer') return [];
       return [one.type === 'code' ? toCodeKey(one.code) : `click ${one.click_id}`];
     }),
   );
   return {
-    codes: codes.filter((code) => !seen.has(toCodeKey(code))),
-    clicks: clicks.filter((one) => !seen.has(`click ${toClickId(one)}`)),
+    codes: codes.filter((code) => !seenKeys.has(toCodeKey(code))),
+    clicks: clicks.filter((one) => !seenKeys.has(`click ${toClickId(one)}`)),
   };
 }

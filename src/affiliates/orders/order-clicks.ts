@@ -150,14 +150,14 @@ const AT_ONCE = 200;
  * Reconsiders orders that paid nobody by the clicks that the shop's pixel reported. A failure delays no other order.
  */
 export async function applyReportedClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
-  for (const due of await listDueOrders(postgres.db, clock.now(), AT_ONCE)) {
-    const { brandId, integrationId, provider, orderId, clicks } = due;
+  for (const dueOrder of await listDueOrders(postgres.db, clock.now(), AT_ONCE)) {
+    const { brandId, integrationId, provider, orderId, clicks } = dueOrder;
     const actor = { brandId, keyId: null, operation: 'use_order_clicks', requestId: null };
     try {
       await inWork(postgres.db, clock, actor, async (work) => {
         const source = { id: integrationId, brandId, provider };
         await reconsiderOrderById(work, secrets, source, orderId, { clickIds: clicks, codes: [] });
-        await markClicksUsed(work.db, due, work.now);
+        await markClicksUsed(work.db, dueOrder, work.now);
       });
     } catch (error) {
       failures.failed('deciding an order by a reported click', error, { brandId, order: orderId });

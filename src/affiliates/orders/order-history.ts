@@ -48,8 +48,8 @@ function toRule(rule: string | null): DecidedOrder['rule'] {
 }
 
 /** The deal of an order: that of its customer's row, else that of the code or click that won it. */
-function toOwner(stored: StoredOrder, rows: ReadonlyMap<string, CustomerRow>): DecidedOrder['owner'] {
-  const { rowId, linkId, creatorId, boundTo, timeZone, isRejected, termsId } = stored;
+function toOwner(storedOrder: StoredOrder, rows: ReadonlyMap<string, CustomerRow>): DecidedOrder['owner'] {
+  const { rowId, linkId, creatorId, boundTo, timeZone, isRejected, termsId } = storedOrder;
   const row = rowId === null ? undefined : rows.get(rowId);
   if (row) {
     const { terms, termsId = null, ...deal } = row;
@@ -64,10 +64,10 @@ function toOwner(stored: StoredOrder, rows: ReadonlyMap<string, CustomerRow>): D
       isRejected,
     };
   }
-  const { data: terms } = RecordedTerms.safeParse(stored.terms);
+  const { data: terms } = RecordedTerms.safeParse(storedOrder.terms);
   if (linkId === null || !terms) return null;
-  if (stored.storedTerms !== null) {
-    const own = parseTerms(stored.storedTerms);
+  if (storedOrder.storedTerms !== null) {
+    const own = parseTerms(storedOrder.storedTerms);
     return { rowId: null, linkId, creatorId, boundTo, terms: own, termsId, timeZone, isRejected };
   }
   return {
@@ -97,18 +97,18 @@ export async function listDecidedOrders(
   orders: readonly CustomerOrder[],
   rows: readonly CustomerRow[],
 ): Promise<DecidedOrder[]> {
-  const named = orders.flatMap(({ integrationId, subscriptionId, previousSubscriptionId }) =>
+  const namedSubscriptions = orders.flatMap(({ integrationId, subscriptionId, previousSubscriptionId }) =>
     [subscriptionId, previousSubscriptionId].flatMap((id) => (id === null ? [] : [{ integrationId, id }])),
   );
   const continued = orders.filter(continuesAnother);
-  if (named.length === 0 && continued.length === 0 && rows.length === 0) return [];
+  if (namedSubscriptions.length === 0 && continued.length === 0 && rows.length === 0) return [];
   const emails = continued.flatMap(({ email }) => email ?? []);
   const customerIds = continued.flatMap(({ customerId }) => customerId ?? []);
   const isCounted = sql`one.is_test is not true and one.attribution ->> 'reason' is distinct from 'history'`;
   // Each is looked up by itself, and lines only where they can be asked for: those of a row's later orders are most of all.
   const { rows: stored } = await sql<StoredOrder>`
-    with named as (select * from unnest(${named.map(({ integrationId }) => integrationId)}::text[],
-      ${named.map(({ id }) => id)}::text[]) as given (integration_id, subscription_id)
+    with named as (select * from unnest(${namedSubscriptions.map(({ integrationId }) => integrationId)}::text[],
+      ${namedSubscriptions.map(({ id }) => id)}::text[]) as given (integration_id, subscription_id)
     ), wanted as (
       select found.id from unnest(${rows.map(({ id }) => id)}::text[]) as given (id) cross join lateral (
         select id from orders where brand_id = ${brandId} and customer_id = given.id offset 0) as found

@@ -123,7 +123,7 @@ export const ExplainQuery = z.object({
     .describe('`id`: `order_id` is the id alone. `number`: it is the number alone. Omitted: either.'),
 });
 
-const named = {
+const linkFields = {
   link_value: z
     .string()
     .nullable()
@@ -297,9 +297,9 @@ export const Explanation = z
     candidates: z
       .array(
         z.discriminatedUnion('type', [
-          CodeCandidate.extend(named),
-          ClickCandidate.extend(named),
-          ShownCustomerCandidate.extend(named),
+          CodeCandidate.extend(linkFields),
+          ClickCandidate.extend(linkFields),
+          ShownCustomerCandidate.extend(linkFields),
         ]),
       )
       .describe(
@@ -387,31 +387,31 @@ export const Explanation = z
   .meta({ id: 'Explanation' });
 export type Explanation = z.infer<typeof Explanation>;
 
-const shown = Explanation.shape;
+const explanationShape = Explanation.shape;
 
 export const Order = z
   .object({
     id: orderId,
-    order_id: shown.order_id,
-    integration_id: shown.integration_id,
-    source: shown.source,
-    occurred_at: shown.occurred_at,
-    paid_at: shown.paid_at,
-    cancelled_at: shown.cancelled_at,
-    currency: shown.currency,
-    amount: shown.amount,
-    customer_email: shown.customer_email,
+    order_id: explanationShape.order_id,
+    integration_id: explanationShape.integration_id,
+    source: explanationShape.source,
+    occurred_at: explanationShape.occurred_at,
+    paid_at: explanationShape.paid_at,
+    cancelled_at: explanationShape.cancelled_at,
+    currency: explanationShape.currency,
+    amount: explanationShape.amount,
+    customer_email: explanationShape.customer_email,
     customer: z
       .enum(['new', 'returning'])
       .nullable()
       .describe(
         '`new`: the first paid order of its customer that is known, tests aside. `returning`: a later one. Null without payment or e-mail address.',
       ),
-    is_test: shown.is_test,
-    is_renewal: shown.is_renewal,
-    attributed: shown.attributed,
-    rule: shown.rule,
-    reason: shown.reason,
+    is_test: explanationShape.is_test,
+    is_renewal: explanationShape.is_renewal,
+    attributed: explanationShape.attributed,
+    rule: explanationShape.rule,
+    reason: explanationShape.reason,
     link_id: z
       .string()
       .nullable()
@@ -439,10 +439,10 @@ export const Order = z
     creator_name: assignedCreatorName.describe(
       "Name of the order's creator; null when it paid nobody, or the name is unknown.",
     ),
-    kind: shown.kind,
-    subscription_id: shown.subscription_id,
-    country: shown.country,
-    customer_id: shown.customer_id,
+    kind: explanationShape.kind,
+    subscription_id: explanationShape.subscription_id,
+    country: explanationShape.country,
+    customer_id: explanationShape.customer_id,
     order_number: orderNumber,
     terms_id: CommissionEvent.shape.terms_id,
   })

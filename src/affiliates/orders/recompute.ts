@@ -31,16 +31,18 @@ function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId:
  */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): OrderRefund[] {
   let remainingMinor = order.baseMinor;
-  const sorted = refunds.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1));
-  const counted = sorted.map((refund) => {
+  const sortedRefunds = refunds.toSorted(
+    (a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1),
+  );
+  const countedRefunds = sortedRefunds.map((refund) => {
     const countedMinor = Math.min(remainingMinor, refund.amountMinor);
     remainingMinor -= countedMinor;
     return { ...refund, countedMinor };
   });
   const end = findSaleEnd(order);
-  if (!end || !order.paidAt || remainingMinor === 0) return counted;
+  if (!end || !order.paidAt || remainingMinor === 0) return countedRefunds;
   // An end before the payment rejects the commission, so a paid commission was paid before it.
-  return [...counted, { ...end, amountMinor: remainingMinor, countedMinor: remainingMinor, proratedMinor: 0 }];
+  return [...countedRefunds, { ...end, amountMinor: remainingMinor, countedMinor: remainingMinor, proratedMinor: 0 }];
 }
 
 /** Sums the refunds of a line. A cancellation or lost dispute refunds all of it. */
@@ -302,9 +304,9 @@ function toSalePostings(
 ): Posting[] {
   const sale = toPostings('sales', 'customers', order.baseMinor, order.occurredAt);
   const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
-  const due = pricing ? priceOrder(order, [], pricing).commissionMinor : multiplyPpm(order.baseMinor, ratePpm);
-  if (open === null || due === 0) return sale;
-  return [...sale, ...toPostings(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
+  const dueMinor = pricing ? priceOrder(order, [], pricing).commissionMinor : multiplyPpm(order.baseMinor, ratePpm);
+  if (open === null || dueMinor === 0) return sale;
+  return [...sale, ...toPostings(ACCOUNT_OF[open], 'commission_expense', dueMinor, order.occurredAt)];
 }
 
 function toEntries(
@@ -340,26 +342,26 @@ export function recompute(
 ): RecomputedCommission {
   // An order that turns out to be a test sold nothing.
   const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
-  const counted = countRefunds(order, refunds);
-  const refundedMinor = counted.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
+  const countedRefunds = countRefunds(order, refunds);
+  const refundedMinor = countedRefunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
   const isPaid = state.status === 'paid';
   const { paidAt } = order;
-  const price = state.pricing ? priceOrder(order, counted, state.pricing) : null;
-  const due = price?.commissionMinor ?? multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm);
+  const price = state.pricing ? priceOrder(order, countedRefunds, state.pricing) : null;
+  const dueMinor = price?.commissionMinor ?? multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm);
   const recomputed: RecomputedCommission = {
     price,
     columns: {
       ...applyRefusal(state, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
-      commissionMinor: isPaid ? state.commissionMinor : due,
+      commissionMinor: isPaid ? state.commissionMinor : dueMinor,
       refundedMinor,
       paidAt,
       holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
     },
-    adjustments: isPaid ? computeAdjustments(order, counted, state) : [],
+    adjustments: isPaid ? computeAdjustments(order, countedRefunds, state) : [],
     entries: [],
   };
   if (!paidAt) return recomputed;
-  const target = computeTarget(order, counted, recomputed);
+  const target = computeTarget(order, countedRefunds, recomputed);
   return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state), posted) };
 }

@@ -127,22 +127,23 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
   const { customerEmail } = withoutErased(order, facts);
   const email = order.customerHash === null ? customerEmail : null;
   const customer = await toCustomerColumns(work, secrets, order, withoutErased(order, facts));
-  const named = {
+  const changes = {
     ...customer,
     ...changeNumber(order, facts),
     ...changeUnpaidLines(order, facts),
     traits: facts,
   };
-  const snapshot = await mergeOrder(work, { order, head }, facts, named);
-  const merged = facts.dispute ? await updateDisputeLost(work, key, snapshot) : snapshot;
+  const snapshot = await mergeOrder(work, { order, head }, facts, changes);
+  const mergedOrder = facts.dispute ? await updateDisputeLost(work, key, snapshot) : snapshot;
 
   if (commission) {
-    await recomputeCommission(work, merged, commission);
-    if (email !== null) await addCustomerFlags(work, secrets, merged, commission, email);
-  } else if (mayReconsider(merged, facts.updatedAt)) {
+    await recomputeCommission(work, mergedOrder, commission);
+    if (email !== null) await addCustomerFlags(work, secrets, mergedOrder, commission, email);
+  } else if (mayReconsider(mergedOrder, facts.updatedAt)) {
     const { codes, clickIds } = facts;
-    const isCustomerChanged = Object.keys(customer).length > 0 || !areSameTraits(toTraits(order), toTraits(merged));
-    await reconsiderOrder(work, secrets, source, merged, {
+    const isCustomerChanged =
+      Object.keys(customer).length > 0 || !areSameTraits(toTraits(order), toTraits(mergedOrder));
+    await reconsiderOrder(work, secrets, source, mergedOrder, {
       codes,
       clickIds,
       customerEmail,
@@ -187,8 +188,8 @@ export async function recordDispute(work: Work, source: OrderSource, dispute: Re
   const { order, commission } = await lockOrderAndCommission(work.db, key, { deletedAt: null, refundsListedAt: null });
   await insertDispute(work.db, key, dispute, work.now);
   if (!order) return;
-  const merged = await updateDisputeLost(work, key, order);
-  if (commission && merged !== order) await recomputeCommission(work, merged, commission);
+  const mergedOrder = await updateDisputeLost(work, key, order);
+  if (commission && mergedOrder !== order) await recomputeCommission(work, mergedOrder, commission);
 }
 
 /** Records that a store deleted an order, whether or not the order was reported before. */
@@ -197,8 +198,8 @@ export async function recordDeletion(work: Work, source: OrderSource, orderId: s
   const received = { deletedAt: work.now, refundsListedAt: null };
   const { head, order, commission } = await lockOrderAndCommission(work.db, key, received);
   if (!order) return;
-  const merged = await mergeOrder(work, { order, head }, toSnapshot(order));
-  if (commission) await recomputeCommission(work, merged, commission);
+  const mergedOrder = await mergeOrder(work, { order, head }, toSnapshot(order));
+  if (commission) await recomputeCommission(work, mergedOrder, commission);
 }
 
 /** `stands`: the order already pays a creator. `too_late`: it was placed more than 24 hours ago. */
@@ -260,11 +261,11 @@ async function lockAndAddRefunds(
   received: ReceivedRefunds & Pick<OrderFacts, 'items'>,
   isWhole: boolean,
 ): Promise<LockedOrder> {
-  const locked = await lockOrderAndCommission(db, key, {
+  const lockedOrder = await lockOrderAndCommission(db, key, {
     deletedAt: null,
     refundsListedAt: received.hasAllRefunds ? received.updatedAt : null,
   });
-  const { order, commission } = locked;
+  const { order, commission } = lockedOrder;
   if (order && order.currency !== received.currency) {
     const message = `is ${received.currency}; the order ${key.orderId} is in ${order.currency}, and keeps its currency.`;
     throw validationError([{ field: 'currency', code: 'currency_mismatch', message }]);
@@ -272,7 +273,7 @@ async function lockAndAddRefunds(
   const isOfOrder = isWhole || order !== undefined;
   await insertRefunds(db, key, received, { now, isPaid: commission?.status === 'paid', isOfOrder });
   await insertItems(db, [{ ...received, ...key }]);
-  return locked;
+  return lockedOrder;
 }
 
 /** A deleted order stays cancelled, whatever arrives before or after the deletion. */
@@ -303,20 +304,20 @@ async function mergeOrder(
   const old = toSnapshot(order);
   const { disputeLostAt } = old;
   const all = mergeSnapshots(old, { ...received, firstCancelledAt: received.cancelledAt, disputeLostAt });
-  const merged = { ...all, ...applyDeletion(all, head) };
-  const known = toTraits(order);
-  const mergedTraits = traits ? mergeTraits(known, traits) : known;
-  const isSame = isSameSnapshot(old, merged) && areSameTraits(known, mergedTraits);
+  const mergedSnapshot = { ...all, ...applyDeletion(all, head) };
+  const knownTraits = toTraits(order);
+  const mergedTraits = traits ? mergeTraits(knownTraits, traits) : knownTraits;
+  const isSame = isSameSnapshot(old, mergedSnapshot) && areSameTraits(knownTraits, mergedTraits);
   if (isSame && Object.keys(named).length === 0) return order;
   return await updateOrder(work.db, order, {
     ...named,
-    ...(areSameTraits(known, mergedTraits) ? {} : toTraitColumns(mergedTraits)),
-    isTest: merged.isTest || null,
-    baseMinor: merged.baseMinor,
-    paidAt: merged.paidAt,
-    cancelledAt: merged.cancelledAt,
-    firstCancelledAt: merged.firstCancelledAt,
-    storeUpdatedAt: merged.updatedAt,
+    ...(areSameTraits(knownTraits, mergedTraits) ? {} : toTraitColumns(mergedTraits)),
+    isTest: mergedSnapshot.isTest || null,
+    baseMinor: mergedSnapshot.baseMinor,
+    paidAt: mergedSnapshot.paidAt,
+    cancelledAt: mergedSnapshot.cancelledAt,
+    firstCancelledAt: mergedSnapshot.firstCancelledAt,
+    storeUpdatedAt: mergedSnapshot.updatedAt,
     updatedAt: work.now,
   });
 }

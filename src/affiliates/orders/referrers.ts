@@ -63,14 +63,14 @@ const PAUSE_MS = 15_000;
 /** A click that is not stored by then never will be. */
 const GIVE_UP_MS = 30 * MINUTE_MS;
 
-async function checkBrand(context: Context, brandId: string, due: readonly DueCheck[]): Promise<void> {
+async function checkBrand(context: Context, brandId: string, dueChecks: readonly DueCheck[]): Promise<void> {
   const { postgres, clickhouse, clock } = context;
   const now = clock.now();
-  const clickIds = due.map(({ clickId }) => clickId);
+  const clickIds = dueChecks.map(({ clickId }) => clickId);
   const referrers = new Map(
     (await listReferrers(clickhouse, brandId, clickIds)).map((one) => [one.click_id, one.referrer_host]),
   );
-  const over = due.filter(
+  const over = dueChecks.filter(
     ({ clickId, createdAt }) => referrers.has(clickId) || now.getTime() - createdAt.getTime() > GIVE_UP_MS,
   );
   if (over.length === 0) return;
@@ -96,8 +96,8 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
 export async function runReferrerChecks(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();
-  const due = await claimReferrerChecks(postgres.db, now, new Date(now.getTime() + PAUSE_MS), AT_ONCE);
-  for (const [brandId, all] of Map.groupBy(due, (one) => one.brandId)) {
+  const dueChecks = await claimReferrerChecks(postgres.db, now, new Date(now.getTime() + PAUSE_MS), AT_ONCE);
+  for (const [brandId, all] of Map.groupBy(dueChecks, (one) => one.brandId)) {
     await checkBrand(context, brandId, all).catch((error: unknown) =>
       context.failures.failed('checking the referrers of a brand', error, { brandId }),
     );

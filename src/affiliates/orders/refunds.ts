@@ -11,8 +11,8 @@ const isSameCurrency = sql<boolean>`order_refunds.currency = excluded.currency`;
 const isStoreCurrency = sql<boolean>`excluded.currency =
   (select store.currency from integrations as store where store.id = excluded.integration_id)`;
 
-const mergeSameCurrency = <T>(merged: RawBuilder<T>, column: string) =>
-  sql<T>`case when ${isSameCurrency} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
+const mergeSameCurrency = <T>(mergedValue: RawBuilder<T>, column: string) =>
+  sql<T>`case when ${isSameCurrency} then ${mergedValue} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
  * Records refunds by their ids. Of two reports of one refund, the larger amount and the earlier time count, whichever

@@ -60,14 +60,14 @@ function rejudgeClick(
   paysRenewals: boolean | null,
 ): ClickCandidate {
   const own = getOwnProblem(candidate.reason);
-  const judged = { ...candidate, outcome: 'lost' as const, reason: applyMinimum(own, order, minOrder) };
-  if (attributionDays === undefined || !candidate.window || !AFTER_WINDOW.includes(own)) return judged;
+  const lostCandidate = { ...candidate, outcome: 'lost' as const, reason: applyMinimum(own, order, minOrder) };
+  if (attributionDays === undefined || !candidate.window || !AFTER_WINDOW.includes(own)) return lostCandidate;
   const at = new Date(candidate.window.clicked_at);
   const window = testWindow({ at }, { attributionDays }, order.occurredAt);
-  if (!window.inside) return { ...judged, window, reason: 'click_outside_window' };
+  if (!window.inside) return { ...lostCandidate, window, reason: 'click_outside_window' };
   return own === 'click_outside_window'
-    ? { ...judged, window, reason: findTermsProblem({ paysRenewals }, order) }
-    : { ...judged, window };
+    ? { ...lostCandidate, window, reason: findTermsProblem({ paysRenewals }, order) }
+    : { ...lostCandidate, window };
 }
 
 /** Lets the customer decide as recorded, unless something that the order carries wins now. */
@@ -80,8 +80,8 @@ function addCustomer(
   const own = applyMinimum(claim.reason === 'own_code_or_click' ? null : claim.reason, order, minOrder);
   const isWinner = carried.winner === undefined && own === null && claim.link_id !== null;
   if (!isWinner) {
-    const lost = { ...claim, outcome: 'lost' as const, reason: own ?? ('own_code_or_click' as const) };
-    return { ...carried, candidates: [...carried.candidates, lost] };
+    const lostClaim = { ...claim, outcome: 'lost' as const, reason: own ?? ('own_code_or_click' as const) };
+    return { ...carried, candidates: [...carried.candidates, lostClaim] };
   }
   const won = { ...claim, outcome: 'won' as const, reason: null };
   return {
@@ -115,7 +115,7 @@ export function simulateDecision(
     minOrder: simulated.minOrder === undefined ? (recorded?.min_order ?? null) : simulated.minOrder,
     customerPolicy: recorded?.customer_policy ?? DEFAULT_RULES.customerPolicy,
   };
-  const judged = attribution.candidates.flatMap((one): JudgedCandidate<string>[] => {
+  const judgedCandidates = attribution.candidates.flatMap((one): JudgedCandidate<string>[] => {
     const { link_id: linkId } = one;
     if (one.type === 'customer') return [];
     const candidate =
@@ -124,7 +124,7 @@ export function simulateDecision(
         : rejudgeClick(one, { ...order, rules }, simulated, linkId === null ? null : paysRenewals(linkId));
     return [{ candidate, assignment: linkId ?? undefined, code: one.type === 'code' ? one.code : null }];
   });
-  const carried = pickWinner(judged, rules, { isTest: attribution.reason === 'test_order' });
+  const carried = pickWinner(judgedCandidates, rules, { isTest: attribution.reason === 'test_order' });
   const claim = attribution.candidates.find((one) => one.type === 'customer');
   return { ...(claim ? addCustomer(carried, claim, order, simulated) : carried), rules };
 }
@@ -168,11 +168,11 @@ interface CurrentTerms {
 function applyTerms(
   row: RecordedCommission,
   { ratePpm, holdDays }: SimulatedRules,
-  tried: CommissionState['pricing'],
+  triedPricing: CommissionState['pricing'],
 ): CommissionState {
-  const pricing = tried ?? (ratePpm === undefined ? row.pricing : undefined);
+  const pricing = triedPricing ?? (ratePpm === undefined ? row.pricing : undefined);
   const terms = { ratePpm: ratePpm ?? row.ratePpm, holdDays: holdDays ?? row.holdDays, pricing };
-  const isRepriced = row.status === 'paid' && (tried !== undefined || terms.ratePpm !== row.ratePpm);
+  const isRepriced = row.status === 'paid' && (triedPricing !== undefined || terms.ratePpm !== row.ratePpm);
   return { ...row, ...terms, ...(isRepriced ? { status: 'approved' as const } : {}) };
 }
 
@@ -185,17 +185,17 @@ export function simulateEarning(
   winner: CurrentTerms,
   recorded: RecordedCommission | undefined,
   simulated: SimulatedRules,
-  tried?: CommissionState['pricing'],
+  triedPricing?: CommissionState['pricing'],
 ): Earning {
   const isSame = recorded?.linkId === winner.id;
   const state =
     recorded && isSame
-      ? applyTerms(recorded, simulated, tried)
+      ? applyTerms(recorded, simulated, triedPricing)
       : {
           ...NEW_COMMISSION,
           ratePpm: simulated.ratePpm ?? winner.commissionRatePpm,
           holdDays: simulated.holdDays ?? winner.holdDays,
-          pricing: tried,
+          pricing: triedPricing,
         };
   const { columns, adjustments, price } = recompute(order.snapshot, order.refunds, state, []);
   const takenBackMinor = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
@@ -203,7 +203,7 @@ export function simulateEarning(
   return {
     linkId: winner.id,
     creatorId: recorded && isSame ? recorded.creatorId : winner.creatorId,
-    ratePpm: tried && price ? toRatePpm(price) : state.ratePpm,
+    ratePpm: triedPricing && price ? toRatePpm(price) : state.ratePpm,
     minor: columns.status === 'rejected' ? 0 : columns.commissionMinor - takenBackMinor,
     holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
   };

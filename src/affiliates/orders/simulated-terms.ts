@@ -77,39 +77,39 @@ export async function loadTriedPricings(
   db: Db,
   brandId: string,
   { terms, timeZone }: { terms: Terms; timeZone: string },
-  tried: readonly TriedOrder[],
+  triedOrders: readonly TriedOrder[],
   items: ReadonlyMap<string, StoredItems>,
 ): Promise<Map<string, TriedPricing>> {
   const ratePpm = isPlain(terms) ? (toPpm(terms.rate.percent ?? 0) ?? 0) : null;
   const asText = canonicalTerms(terms);
   const isSame = ({ recorded }: TriedOrder) => recorded !== undefined && canonicalTerms(recorded.terms) === asText;
-  const asked = (ratePpm === null ? tried.filter((one) => !isSame(one)) : []).map((one) => {
+  const askedOrders = (ratePpm === null ? triedOrders.filter((one) => !isSame(one)) : []).map((one) => {
     const { rule, candidates } = one.attribution;
     const claim = candidates.find(({ type, outcome }) => type === 'customer' && outcome === 'won');
-    const known = {
+    const orderFacts = {
       country: one.row.country,
       kind: getOrderKind(one.row),
       by: rule === 'code' ? ('code' as const) : claim ? ('customer' as const) : ('click' as const),
       payment: (claim?.type === 'customer' && claim.payment) || 1,
     };
-    return { order: one.row, terms, creatorId: one.creatorId, timeZone, known };
+    return { order: one.row, terms, creatorId: one.creatorId, timeZone, known: orderFacts };
   });
-  const facts = await readFacts(db, brandId, asked);
-  const byOrder = new Map(asked.map(({ order }, place) => [order.id, facts[place]]));
+  const facts = await readFacts(db, brandId, askedOrders);
+  const byOrder = new Map(askedOrders.map(({ order }, place) => [order.id, facts[place]]));
   return new Map(
-    tried.map((one): [string, TriedPricing] => {
+    triedOrders.map((one): [string, TriedPricing] => {
       const { row, recorded } = one;
       if (isSame(one)) return [row.id, { isRecorded: true }];
-      const read = byOrder.get(row.id);
-      if (!read) return [row.id, { ratePpm: ratePpm ?? 0 }];
-      const merged = {
-        ...read,
-        customer: read.customer === null ? null : (recorded?.facts?.customer ?? read.customer),
-        volume: read.volume === null ? null : (recorded?.facts?.volume ?? read.volume),
-        timeZone: recorded?.facts?.timeZone ?? read.timeZone,
+      const freshFacts = byOrder.get(row.id);
+      if (!freshFacts) return [row.id, { ratePpm: ratePpm ?? 0 }];
+      const mergedFacts = {
+        ...freshFacts,
+        customer: freshFacts.customer === null ? null : (recorded?.facts?.customer ?? freshFacts.customer),
+        volume: freshFacts.volume === null ? null : (recorded?.facts?.volume ?? freshFacts.volume),
+        timeZone: recorded?.facts?.timeZone ?? freshFacts.timeZone,
       };
       const lines = items.get(row.id) ?? { items: [], refunded: new Map() };
-      return [row.id, { pricing: toPricing(row, { terms, facts: merged, room: null }, lines) }];
+      return [row.id, { pricing: toPricing(row, { terms, facts: mergedFacts, room: null }, lines) }];
     }),
   );
 }
@@ -156,11 +156,11 @@ export function withRoom(
   order: FactsOrder,
   { snapshot, refunds }: { snapshot: OrderSnapshot; refunds: readonly KnownRefund[] },
   { creatorId, pricing, timeZone }: { creatorId: string; pricing: Pricing; timeZone: string },
-  used: UsedOfLimits,
+  usedLimits: UsedOfLimits,
 ): Pricing {
   if (!hasSharedLimit(pricing.terms, order.currency)) return pricing;
   const keys = listLimitKeys(order, creatorId, { terms: pricing.terms, timeZone });
-  const sumUsed = (key: string | null) => (key !== null && used.get(key)) || 0;
+  const sumUsed = (key: string | null) => (key !== null && usedLimits.get(key)) || 0;
   const sums = {
     customerMinor: sumUsed(keys.customer),
     monthMinor: sumUsed(keys.month),
@@ -174,11 +174,11 @@ export function withRoom(
 export function noteUsed(
   order: FactsOrder,
   creatorId: string,
-  tried: LimitedTerms,
+  triedTerms: LimitedTerms,
   minor: number,
-  used: UsedOfLimits,
+  usedLimits: UsedOfLimits,
 ): void {
-  for (const key of Object.values(listLimitKeys(order, creatorId, tried))) {
-    if (key !== null) used.set(key, (used.get(key) ?? 0) + minor);
+  for (const key of Object.values(listLimitKeys(order, creatorId, triedTerms))) {
+    if (key !== null) usedLimits.set(key, (usedLimits.get(key) ?? 0) + minor);
   }
 }

@@ -32,13 +32,17 @@ async function runSimulation(
   const storageKey = toStorageKey(job.id, 1, job.claim);
   const file = { number: 1, name: 'simulation.json', mimeType: 'application/json', storageKey };
   const bytes = serialize(Simulation, answer);
-  const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, Readable.from([bytes]));
+  const storedFile = await storeFile(
+    files,
+    { key: storageKey, mimeType: file.mimeType, signal },
+    Readable.from([bytes]),
+  );
   return {
     cursor: null,
     rows,
     totalRows,
     isDone: true,
-    file: { ...file, ...written, rows: answer.data.creators.length },
+    file: { ...file, ...storedFile, rows: answer.data.creators.length },
     result: { ...answer, data: { ...answer.data, creators: answer.data.creators.slice(0, SHOWN_CREATORS) } },
   };
 }

@@ -238,7 +238,7 @@ interface SimulatedWinner extends SimulatedDecisionRow {
 /** A comparison without its other side, as limits make that depend on the orders before. */
 interface OpenComparison extends Omit<OrderComparison, 'after'> {
   gap: ReturnType<typeof findGap>;
-  earn: (used: UsedOfLimits) => Earning | undefined;
+  earn: (usedLimits: UsedOfLimits) => Earning | undefined;
 }
 
 /** Tried terms, with their codes and links. */
@@ -269,10 +269,10 @@ function compareOrder(
   return {
     ...compared,
     gap: findGap(tried.terms, pricing),
-    earn: (used) => {
-      const fixed = withRoom(row, order, { creatorId, pricing, timeZone: tried.timeZone }, used);
+    earn: (usedLimits) => {
+      const fixed = withRoom(row, order, { creatorId, pricing, timeZone: tried.timeZone }, usedLimits);
       const earning = simulateEarning(order, winner, commission, simulated, fixed);
-      noteUsed(row, creatorId, tried, earning.minor, used);
+      noteUsed(row, creatorId, tried, earning.minor, usedLimits);
       return earning;
     },
   };
@@ -282,9 +282,9 @@ async function compareOrders(
   db: Db,
   brandId: string,
   rows: readonly SimulatedOrder[],
-  given: { simulated: SimulatedRules; tried: TriedTerms | null; links: Map<string, LinkTerms> },
+  trial: { simulated: SimulatedRules; tried: TriedTerms | null; links: Map<string, LinkTerms> },
 ): Promise<OpenComparison[]> {
-  const { simulated, tried, links } = given;
+  const { simulated, tried, links } = trial;
   const refunds = await listRefundsByOrder(db, brandId, rows);
   const toOrderKey = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
@@ -319,7 +319,7 @@ async function compareOrders(
   );
   const priced = tried ? await loadTriedPricings(db, brandId, tried, triedOrders, items) : undefined;
   return simulatedWinners.map((one) =>
-    compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], priced?.get(one.row.id), given),
+    compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], priced?.get(one.row.id), trial),
   );
 }
 
@@ -336,9 +336,9 @@ function explainChange({ now, after, attribution, decision }: OrderComparison, n
   }
   const rules = toRecordedRules(decision.rules);
   const wonBefore = attribution.candidates.findIndex(({ outcome }) => outcome === 'won');
-  const lost = decision.candidates[wonBefore];
+  const lostCandidate = decision.candidates[wonBefore];
   const won = decision.candidates.find(({ outcome }) => outcome === 'won');
-  return [lost, won]
+  return [lostCandidate, won]
     .flatMap((candidate) => {
       if (!candidate) return [];
       const name = candidate.link_id === null ? undefined : names.get(candidate.link_id)?.value;
@@ -364,13 +364,13 @@ function toSide(owed: Earning | undefined, rule: Shown, emails: ReadonlyMap<stri
 }
 
 /** Converts changed orders to the response. */
-async function toChangedOrders(db: Db, brandId: string, changed: readonly OrderComparison[]): Promise<Changed[]> {
-  const linkIds = changed.flatMap(({ decision }) => decision.candidates.flatMap(({ link_id }) => link_id ?? []));
+async function toChangedOrders(db: Db, brandId: string, comparisons: readonly OrderComparison[]): Promise<Changed[]> {
+  const linkIds = comparisons.flatMap(({ decision }) => decision.candidates.flatMap(({ link_id }) => link_id ?? []));
   const names = new Map((await listLinksByIds(db, brandId, [...new Set(linkIds)])).map((link) => [link.id, link]));
-  const creatorIds = changed.flatMap(({ now, after }) => [now, after].flatMap((owed) => owed?.creatorId ?? []));
+  const creatorIds = comparisons.flatMap(({ now, after }) => [now, after].flatMap((owed) => owed?.creatorId ?? []));
   const people = await listPeople(db, brandId, [...new Set(creatorIds)]);
   const emails = new Map(people.map(({ id, email }) => [id, email]));
-  return changed.map((one) => {
+  return comparisons.map((one) => {
     const { row, now, after, attribution, decision } = one;
     return {
       id: row.id,
@@ -409,25 +409,25 @@ export async function simulateNextOrders(
   { most, seen }: { most: number; seen?: (orders: number) => void },
 ): Promise<{ progress: SimulationProgress; isLast: boolean }> {
   const tally = new Tally(asOf, before.sums);
-  const changed: OrderComparison[] = [];
+  const comparisons: OrderComparison[] = [];
   const counts = { ...before.counts };
   const begin = before.after ?? undefined;
   let { after } = before;
   let orders = 0;
-  const used: UsedOfLimits = new Map(before.used);
-  const tried = given && {
+  const usedLimits: UsedOfLimits = new Map(before.used);
+  const triedTerms = given && {
     terms: given.terms,
     timeZone: await getTimeZone(postgres.db, brandId),
     linkIds: await listTriedLinks(postgres.db, brandId, given.of),
   };
   const links = new Map<string, LinkTerms>();
-  const span = { period, isOldestFirst: tried !== null };
+  const span = { period, isOldestFirst: triedTerms !== null };
   const batches = inBatches<OpenComparison>(postgres.exports, brandId, async (db, last, limit) => {
     const rows = await listPaidOrders(db, brandId, span, last?.row ?? begin, limit);
-    return await compareOrders(db, brandId, rows, { simulated, tried, links });
+    return await compareOrders(db, brandId, rows, { simulated, tried: triedTerms, links });
   });
   for await (const { earn, gap, ...open } of batches) {
-    const one = { ...open, after: earn(used) };
+    const one = { ...open, after: earn(usedLimits) };
     tally.add(one);
     if (gap !== null) counts[gap] += 1;
     after = { occurredAt: one.row.occurredAt, id: one.row.id };
@@ -436,14 +436,14 @@ export async function simulateNextOrders(
     if (one.attribution.candidates.length === 0) counts.without_candidates += 1;
     if (one.now?.linkId !== one.after?.linkId || one.now?.minor !== one.after?.minor) {
       counts.changed += 1;
-      if (counts.changed <= MOST_CHANGED) changed.push(one);
+      if (counts.changed <= MOST_CHANGED) comparisons.push(one);
     }
     if (orders % ORDERS_A_NOTE === 0) seen?.(counts.orders);
     if (orders === most) break;
   }
-  const changedOrders = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
+  const changedOrders = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, comparisons))];
   return {
-    progress: { after, sums: tally.rows, changed: changedOrders, counts, used: [...used] },
+    progress: { after, sums: tally.rows, changed: changedOrders, counts, used: [...usedLimits] },
     isLast: orders < most,
   };
 }

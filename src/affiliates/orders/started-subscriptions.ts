@@ -10,8 +10,10 @@ export async function insertStartedSubscriptions(
   { id: integrationId, brandId }: OrderSource,
   readings: readonly Reading[],
 ): Promise<void> {
-  const started = readings.flatMap((reading) => (reading.kind === 'order' ? (reading.facts.startedBy ?? []) : []));
-  const rows = [...new Map(started.map((one) => [one.subscriptionId, one])).values()];
+  const startedSubscriptions = readings.flatMap((reading) =>
+    reading.kind === 'order' ? (reading.facts.startedBy ?? []) : [],
+  );
+  const rows = [...new Map(startedSubscriptions.map((one) => [one.subscriptionId, one])).values()];
   if (rows.length === 0) return;
   const values = rows.map((row) => ({ brandId, integrationId, ...row, createdAt: now }));
   await sql`${toInsert('store_subscriptions', values)} on conflict do nothing`.execute(db);

@@ -16,12 +16,12 @@ export function changeUnpaidLines(
 ): { unpaidLines?: string | null } {
   if (facts.unpaidLines === undefined || facts.updatedAt < storeUpdatedAt) return {};
   const print = (lines: readonly UnpaidLine[] | null) => (lines === null ? '' : JSON.stringify(lines));
-  const [known, told] = [print(readUnpaidLines(stored)), print(toUnpaidLines(facts))];
-  const isNewer = facts.updatedAt > storeUpdatedAt || told > known;
-  return told === known || !isNewer ? {} : { unpaidLines: told || null };
+  const [storedLines, receivedLines] = [print(readUnpaidLines(stored)), print(toUnpaidLines(facts))];
+  const isNewer = facts.updatedAt > storeUpdatedAt || receivedLines > storedLines;
+  return receivedLines === storedLines || !isNewer ? {} : { unpaidLines: receivedLines || null };
 }
 
-const readUnpaidLines = (stored: unknown) => (stored === null ? null : UnpaidLines.parse(stored));
+const readUnpaidLines = (storedLines: unknown) => (storedLines === null ? null : UnpaidLines.parse(storedLines));
 
 const NAMES = { gift_card: 'gift card', tip: 'tip' } as const;
 

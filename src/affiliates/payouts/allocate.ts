@@ -65,19 +65,19 @@ const sumBudget = (funds: readonly Fund[], outstandingMinor: number): number =>
 
 /** Takes an amount from the sources, in order. */
 function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number[] {
-  let due = amountMinor;
+  let dueMinor = amountMinor;
   return sources.map((source) => {
-    const partMinor = Math.min(source.leftMinor, due);
+    const partMinor = Math.min(source.leftMinor, dueMinor);
     source.leftMinor -= partMinor;
-    due -= partMinor;
+    dueMinor -= partMinor;
     return partMinor;
   });
 }
 
 /** Pays each commission from the payouts' shares in order. */
-function toFundings(chosen: readonly AllocatedCommission[], shares: readonly PayoutShare[]): Funding[] {
+function toFundings(commissions: readonly AllocatedCommission[], shares: readonly PayoutShare[]): Funding[] {
   const sources = shares.map(({ id, allocatedMinor }) => ({ id, leftMinor: allocatedMinor }));
-  return chosen.flatMap(({ id: commissionId, commissionMinor }) => {
+  return commissions.flatMap(({ id: commissionId, commissionMinor }) => {
     const lastId = sources.at(-1)?.id;
     const amounts = takeFrom(sources, commissionMinor);
     const parts = sources.map(({ id: payoutId }, i) => ({ payoutId, commissionId, amountMinor: amounts[i] ?? 0 }));

@@ -194,12 +194,12 @@ export const payoutBatchKind = workOnLines({
     },
   ],
   sum: (lines, { not_found }) => {
-    const paid = lines.filter(({ outcome }) => outcome.payout_id !== null);
+    const paidLines = lines.filter(({ outcome }) => outcome.payout_id !== null);
     const skipped = Map.groupBy(lines, ({ outcome }) => outcome.reason);
     return {
-      payouts: paid.length,
+      payouts: paidLines.length,
       by_currency: sumByCurrency(
-        paid.map(({ currency, outcome }) => ({ currency, amountMinor: outcome.amount_minor })),
+        paidLines.map(({ currency, outcome }) => ({ currency, amountMinor: outcome.amount_minor })),
       ),
       skipped: [...skipped].flatMap(([why, own]) => (why === null ? [] : [{ reason: why, creators: own.length }])),
       not_found,

@@ -73,8 +73,8 @@ export function assertExpected(
   balances: readonly PayeeBalance[],
   batch: PayoutBatch,
 ): void {
-  const due = balances.filter((one) => fromMinor(computeTotalDue(one), one.currency) >= (batch.minimum ?? 0));
-  const payable = due.filter((one) => computeTotalDue(one) > 0);
+  const dueBalances = balances.filter((one) => fromMinor(computeTotalDue(one), one.currency) >= (batch.minimum ?? 0));
+  const payable = dueBalances.filter((one) => computeTotalDue(one) > 0);
   const actual = [...Map.groupBy(payable, (one) => one.currency)].map(([currency, rows]) => ({
     currency,
     total: fromMinor(
@@ -112,18 +112,18 @@ export async function weighPayee(
   payTo: PayTo | undefined,
   limit = Number.POSITIVE_INFINITY,
 ): Promise<{ due: DuePayout; skipped: Skipped | undefined }> {
-  const locked = await lockDue(work, balance, batch.cutoff, limit);
-  const { currency } = locked.payee;
-  const due = { ...locked, sentMinor: toRailMinor(batch.rail, locked.amountMinor, currency) };
-  const facts = { creator_email: balance.creatorEmail, currency, total: fromMinor(due.sentMinor, currency) };
-  if (due.isBeingPaid) return { due, skipped: { ...facts, reason: 'being_paid' } };
-  if (due.sentMinor === 0) {
-    await allocateUnallocatedFunds(work, [due.payee]);
-    return { due, skipped: { ...facts, reason: 'nothing_due' } };
+  const lockedPayout = await lockDue(work, balance, batch.cutoff, limit);
+  const { currency } = lockedPayout.payee;
+  const duePayout = { ...lockedPayout, sentMinor: toRailMinor(batch.rail, lockedPayout.amountMinor, currency) };
+  const facts = { creator_email: balance.creatorEmail, currency, total: fromMinor(duePayout.sentMinor, currency) };
+  if (duePayout.isBeingPaid) return { due: duePayout, skipped: { ...facts, reason: 'being_paid' } };
+  if (duePayout.sentMinor === 0) {
+    await allocateUnallocatedFunds(work, [duePayout.payee]);
+    return { due: duePayout, skipped: { ...facts, reason: 'nothing_due' } };
   }
-  const isSmall = fromMinor(due.amountMinor, currency) < (batch.minimum ?? 0);
+  const isSmall = fromMinor(duePayout.amountMinor, currency) < (batch.minimum ?? 0);
   const reason = isSmall ? 'below_minimum' : findObstacle(batch, currency, payTo);
-  return { due, skipped: reason && { ...facts, reason } };
+  return { due: duePayout, skipped: reason && { ...facts, reason } };
 }
 
 /** The rail cannot pay this part, so it is due again. */
@@ -133,11 +133,11 @@ export const computeWithheld = ({ amountMinor, sentMinor }: DuePayout): number =
 export async function payPayee(
   work: Work,
   batch: PayoutBatch,
-  due: DuePayout,
+  duePayout: DuePayout,
   payTo: PayTo | undefined,
   paidAt: Date,
 ): Promise<PayoutFacts> {
-  const { payee, rows, isPart, sentMinor } = due;
+  const { payee, rows, isPart, sentMinor } = duePayout;
   const row = {
     ...payee,
     id: newId('pay', work.now.getTime()),
@@ -148,7 +148,7 @@ export async function payPayee(
     reference: batch.reference ?? null,
     createdAt: work.now,
   };
-  const withheldMinor = isPart ? 0 : computeWithheld(due);
+  const withheldMinor = isPart ? 0 : computeWithheld(duePayout);
   return await insertPaidPayout(work, row, { rows, withheldMinor }, paidAt);
 }
 

@@ -85,9 +85,9 @@ export async function previewPayouts(context: Context, brandId: string, query: P
   const { db } = context.postgres;
   const now = context.clock.now();
   const all = await listBalances(db, brandId, query, now);
-  const due = all.filter(isDue);
-  assertAmount(query, due);
-  const balances = due.filter((balance) => fromMinor(computeTotalDue(balance), balance.currency) >= minimum);
+  const dueBalances = all.filter(isDue);
+  assertAmount(query, dueBalances);
+  const balances = dueBalances.filter((balance) => fromMinor(computeTotalDue(balance), balance.currency) >= minimum);
   const ids = [...new Set(balances.map(({ creatorId }) => creatorId))];
   const payees = await listPayTo(db, brandId, ids, now);
   const addPayTo = <Row extends { creator_id: string }>(row: Row) => ({

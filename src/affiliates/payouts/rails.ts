@@ -57,18 +57,18 @@ const printAmount = (rail: Rail, { total, currency }: RailPayment): string => {
 };
 
 /** Checks what the file of a rail cannot say: other currencies, too many rows, payees without an address. */
-function assertFile(rail: Rail, due: readonly RailPayment[]): void {
+function assertFile(rail: Rail, payments: readonly RailPayment[]): void {
   const name = NAMES[rail];
-  const currencies = [...new Set(due.map(({ currency }) => currency))];
+  const currencies = [...new Set(payments.map(({ currency }) => currency))];
   if (rail === 'paypal' && currencies.length > 1) {
     const message = `is required: something is due in ${currencies.join(', ')}, and ${name} accepts one currency per file.`;
     throw createError('currency', 'ambiguous', message);
   }
-  if (due.length > MOST_ROWS[rail]) {
-    const message = `has ${due.length} creators to pay, but ${name} accepts ${MOST_ROWS[rail]} per file: set \`minimum\` or \`cutoff\`, pay these, and try again.`;
+  if (payments.length > MOST_ROWS[rail]) {
+    const message = `has ${payments.length} creators to pay, but ${name} accepts ${MOST_ROWS[rail]} per file: set \`minimum\` or \`cutoff\`, pay these, and try again.`;
     throw createError('currency', 'too_many', message);
   }
-  for (const { creator_id, currency, country, pay_to } of due) {
+  for (const { creator_id, currency, country, pay_to } of payments) {
     if (!isPayable(rail, currency, country)) {
       const only = DOMESTIC[currency];
       const where = only === undefined ? '' : ` to ${country}`;
@@ -85,9 +85,16 @@ function assertFile(rail: Rail, due: readonly RailPayment[]): void {
 }
 
 /** Rows of PayPal's mass payment file: recipient, amount, currency, the recipient's id, note, wallet. */
-export function toPaypalRows(due: readonly RailPayment[]): Cells[] {
-  assertFile('paypal', due);
-  return due.map((one) => [one.pay_to ?? '', printAmount('paypal', one), one.currency, one.creator_id, '', 'PAYPAL']);
+export function toPaypalRows(payments: readonly RailPayment[]): Cells[] {
+  assertFile('paypal', payments);
+  return payments.map((one) => [
+    one.pay_to ?? '',
+    printAmount('paypal', one),
+    one.currency,
+    one.creator_id,
+    '',
+    'PAYPAL',
+  ]);
 }
 
 /** The header of Wise's batch file; it must stay as it is in the template of the account. */
@@ -117,12 +124,12 @@ function readHeader(line: string): string[] {
 
 /** Rows of Wise's batch file, which pays by e-mail and so needs no bank details. A column of another name stays empty. */
 export function toWiseRows(
-  due: readonly RailPayment[],
+  payments: readonly RailPayment[],
   { source_currency, header }: { source_currency?: string | undefined; header?: string | undefined },
 ): Cells[] {
   const names = header === undefined ? [...WISE_HEADER] : readHeader(header);
-  assertFile('wise', due);
-  const rows = due.map((one): Cells => {
+  assertFile('wise', payments);
+  const rows = payments.map((one): Cells => {
     const cells: Readonly<Record<string, string>> = {
       name: one.legal_name ?? one.creator_name ?? one.pay_to ?? '',
       recipientEmail: one.pay_to ?? '',

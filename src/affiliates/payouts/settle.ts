@@ -82,7 +82,7 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
  * Returns the address of a wallet payout. One that is given becomes the creator's payment address if there is none;
  * afterwards only the profile changes it, so that the old address hears of it.
  */
-async function takeWallet(work: Work, creatorId: string, given: string | null): Promise<string | null> {
+async function takeWallet(work: Work, creatorId: string, givenAddress: string | null): Promise<string | null> {
   const { db, brandId, now } = work;
   const payee = (await listPayTo(db, brandId, [creatorId], now)).get(creatorId);
   const refuse = (code: string, message: string) => validationError([{ field: 'wallet_email', code, message }]);
@@ -90,8 +90,8 @@ async function takeWallet(work: Work, creatorId: string, given: string | null): 
     const until = payee.blocked.until?.toISOString();
     throw refuse('payment_change_pending', `is being changed: nothing is paid to this creator until ${until}.`);
   }
-  if (given !== null) {
-    if (await setFirstAddress(work, creatorId, given)) return given;
+  if (givenAddress !== null) {
+    if (await setFirstAddress(work, creatorId, givenAddress)) return givenAddress;
     const message = `is not the address that this creator is paid at, ${payee?.payTo}; change it with PUT /v1/roster/{id}/payment first.`;
     throw refuse('not_the_payment_address', message);
   }
@@ -251,10 +251,10 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   const paidAt = await checkPaidAt(work, patch);
   const { reference, note } = patch;
   const change = { ...omitUndefined({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
-  const paid = await updatePayout(db, brandId, id, change);
-  const row = await payOut(work, paid, toSelection(patch), paidAt);
-  const settled = { ...row, commissionIds: await listAllocated(db, brandId, id) };
-  work.audit({ resourceId: id, old, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
+  const paidPayout = await updatePayout(db, brandId, id, change);
+  const row = await payOut(work, paidPayout, toSelection(patch), paidAt);
+  const settledPayout = { ...row, commissionIds: await listAllocated(db, brandId, id) };
+  work.audit({ resourceId: id, old, new: settledPayout, context: ['creatorId', 'amountMinor', 'currency'] });
   await mailPaid(work, await getPayout(db, brandId, id));
 }
 

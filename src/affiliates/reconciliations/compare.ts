@@ -23,18 +23,18 @@ export type Columns = Partial<Record<Role, string>>;
 
 /** The headers of a file by what they were read as. Goods are `amount`, whatever column they stand in. */
 export function listColumns({ headers, columns }: Plan): Columns {
-  const listed = ROLES.flatMap((role) => {
+  const roleHeaders = ROLES.flatMap((role) => {
     const position = columns[role] ?? (role === 'amount' ? columns.subtotal : undefined);
     const header = position === undefined ? undefined : headers[position];
     return header === undefined ? [] : [[role, header] as const];
   });
-  return Object.fromEntries(listed);
+  return Object.fromEntries(roleHeaders);
 }
 
 /** The headers that were not read, so that nobody believes that they agree. */
 export function listUnread({ headers, columns, flags }: Plan): string[] {
-  const read = new Set([...Object.values(columns), ...flags.map(({ position }) => position)]);
-  return headers.filter((header, position) => header !== '' && !read.has(position));
+  const readPositions = new Set([...Object.values(columns), ...flags.map(({ position }) => position)]);
+  return headers.filter((header, position) => header !== '' && !readPositions.has(position));
 }
 
 /** An order as the store has it. */

@@ -86,9 +86,9 @@ export interface SettledFile {
 export async function settleFile(source: ByteSource, request: Request): Promise<SettledFile> {
   const isWhole = source.sizeBytes <= READ_AT_ONCE;
   try {
-    const read = isWhole ? await readTable(source, request) : await readBeginning(source, request);
-    if (!read) return { plan: null, isWhole };
-    const { reading, plan } = read;
+    const fileReading = isWhole ? await readTable(source, request) : await readBeginning(source, request);
+    if (!fileReading) return { plan: null, isWhole };
+    const { reading, plan } = fileReading;
     const isRefused = reading.status === 'refused' && (isWhole || reading.refusals[0]?.kind === 'no_column');
     if (isRefused) throw refuseReading(reading);
     if (isWhole && reading.questions.length > 0) throw askQuestions(reading.questions);

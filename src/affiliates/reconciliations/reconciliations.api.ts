@@ -40,7 +40,7 @@ const reconciliationOperations = [
     receive: receiveOrders,
     release: releaseOrders,
     withoutFile: toEmptyUpload,
-    apply: (work, { body }, sent) => createReconciliation(work, body, sent),
+    apply: (work, { body }, upload) => createReconciliation(work, body, upload),
     answer: (context, row) => ({ data: toJob(row, context) }),
   }),
 ] as const;

@@ -126,8 +126,8 @@ const toFileRequest = ({ request, store }: ComparisonTurn, now: Date) =>
 async function findFilePlan(context: Context, comparison: ComparisonTurn, source: ByteSource): Promise<Plan> {
   const { job } = comparison;
   const { db } = context.postgres;
-  const known = await findPlan(db, job);
-  if (known) return known;
+  const knownPlan = await findPlan(db, job);
+  if (knownPlan) return knownPlan;
   const { reading, plan } = await readTable(source, toFileRequest(comparison, context.clock.now()));
   if (!plan || reading.questions.length > 0) throw new JobFailure(explainFailure(reading));
   await storePlan(db, job, plan);
@@ -159,10 +159,15 @@ async function readFile(context: Context, comparison: ComparisonTurn): Promise<R
 /** Converts a listed order; undefined if it is outside the period or has no id. */
 async function toListedOrder(
   { store, request }: Pick<ComparisonTurn, 'store' | 'request'>,
-  opened: StoreAccess & StoreSettings,
+  storeAccess: StoreAccess & StoreSettings,
   delivery: Delivery,
 ): Promise<TheirOrder | undefined> {
-  const [reading] = await readEach(store, opened, [delivery], ignoreFailure('its row says that it cannot be read'));
+  const [reading] = await readEach(
+    store,
+    storeAccess,
+    [delivery],
+    ignoreFailure('its row says that it cannot be read'),
+  );
   if (!reading) {
     const id = StoreId.safeParse(isRecord(delivery.body) ? (delivery.body.id ?? delivery.body.order_id) : undefined);
     return id.success ? toUnreadableOrder({ orderId: id.data, orderNumber: null }, store.currency) : undefined;
@@ -196,15 +201,15 @@ async function readStore(
   let { cursor } = comparison;
   if (!store.isConnected) throw new JobFailure('The store is not connected; connect it again.');
   try {
-    const opened = Object.assign(await openStore(context, store), getSettings(store));
+    const storeAccess = Object.assign(await openStore(context, store), getSettings(store));
     for (let pages = 0; pages < PAGES_A_TURN; pages += 1) {
       signal.throwIfAborted();
       const since = { since: new Date(request.from ?? 0), cursor: cursor.page };
-      const page = await getClient(store.provider).listOrders(opened, since);
+      const page = await getClient(store.provider).listOrders(storeAccess, since);
       if (!page) throw new JobFailure('The store does not list its orders; send its CSV as `file`.');
       const orders: TheirOrder[] = [];
       for (const delivery of page.orders) {
-        const order = await toListedOrder(comparison, opened, delivery);
+        const order = await toListedOrder(comparison, storeAccess, delivery);
         if (order) orders.push(order);
       }
       await insertTheirs(context.postgres.db, job, orders, 'last');
@@ -395,7 +400,7 @@ async function compareNextOrders(
   const storageKey = toStorageKey(job.id, number, job.claim);
   const mimeType = 'text/csv';
   const lines = toCsv(FindingRow, findingRows(context, comparison, progress));
-  const written = await storeFile(files, { key: storageKey, mimeType, signal }, lines);
+  const storedFile = await storeFile(files, { key: storageKey, mimeType, signal }, lines);
   const { cursor, rows, found, isDone } = progress;
   const period = isDone ? getListedPeriod({ ...comparison, cursor }) : undefined;
   const plan = await findPlan(postgres.db, job);
@@ -416,7 +421,7 @@ async function compareNextOrders(
     rows,
     totalRows,
     isDone,
-    file: { number, name, mimeType, storageKey, rows: found, ...written },
+    file: { number, name, mimeType, storageKey, rows: found, ...storedFile },
     ...(isDone ? { result } : {}),
   };
 }
@@ -449,8 +454,8 @@ export const removeReconciled: Job = {
   everyMs: 60_000,
   asksFor: 'comparisons with a store that have ended',
   run: async ({ postgres }) => {
-    for (const ended of await listEnded(postgres.db, 50)) {
-      while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
+    for (const endedJob of await listEnded(postgres.db, 50)) {
+      while (!(await deleteTheirs(postgres.db, endedJob, REMOVED_AT_ONCE)));
     }
   },
 };

@@ -59,11 +59,11 @@ declare module '../../kit/engines/postgres/columns.ts' {
 
 /** Stores how the file of a comparison is read; a later plan takes the place of none. */
 export async function storePlan(db: Db, { id, brandId }: ReconciliationKey, plan: Plan | null): Promise<void> {
-  const stored = plan && JSON.stringify(plan);
+  const planJson = plan && JSON.stringify(plan);
   await db
     .insertInto('reconciliations')
-    .values({ jobId: id, brandId, plan: stored })
-    .onConflict((conflict) => conflict.column('jobId').doUpdateSet({ plan: stored }))
+    .values({ jobId: id, brandId, plan: planJson })
+    .onConflict((conflict) => conflict.column('jobId').doUpdateSet({ plan: planJson }))
     .execute();
 }
 
@@ -208,8 +208,8 @@ interface UploadedOrders {
 }
 
 export async function receiveOrders(context: Context, brandId: string, part: FilePart): Promise<UploadedOrders> {
-  const stored = await receiveImport(context, brandId, part);
-  return { sha256: stored.sha256, file: { ...stored, source: toSource(context, stored) } };
+  const storedFile = await receiveImport(context, brandId, part);
+  return { sha256: storedFile.sha256, file: { ...storedFile, source: toSource(context, storedFile) } };
 }
 
 export async function releaseOrders(context: Context, { file }: UploadedOrders): Promise<void> {
@@ -263,9 +263,9 @@ export async function startReconciliation(
   await storePlan(db, job, plan);
   if (!file) return job;
   const { storageKey, name, mimeType, sizeBytes, sha256 } = file;
-  const sent = { number: 1, name, mimeType, storageKey, rows: 0, sizeBytes, sha256 };
-  await insertFile(db, { ...sent, jobId: job.id, brandId, createdAt: now });
-  return { ...job, files: [{ ...sent, sha256: sha256.toString('hex') }] };
+  const jobFile = { number: 1, name, mimeType, storageKey, rows: 0, sizeBytes, sha256 };
+  await insertFile(db, { ...jobFile, jobId: job.id, brandId, createdAt: now });
+  return { ...job, files: [{ ...jobFile, sha256: sha256.toString('hex') }] };
 }
 
 export async function createReconciliation(
@@ -277,7 +277,7 @@ export async function createReconciliation(
   const store = await resolveStore(work, body.integration_id, file !== null);
   const timeZone = body.time_zone ?? (await getTimeZone(db, brandId));
   const mapping = mergeMappings(body.mapping ?? {}, { columns: body.columns ?? {} });
-  const settled = file && (await settleFile(file.source, toReadingRequest(store, mapping, now)));
+  const settledFile = file && (await settleFile(file.source, toReadingRequest(store, mapping, now)));
   const { from, until } = file
     ? { from: body.from && toStart(body.from, timeZone), until: body.to && toEnd(body.to, timeZone) }
     : resolvePeriod(work, body, timeZone);
@@ -285,13 +285,13 @@ export async function createReconciliation(
   const request: ReconciliationRequest = {
     integration_id: store.id,
     file: file?.name ?? null,
-    columns: settled?.plan ? listColumns(settled.plan) : null,
+    columns: settledFile?.plan ? listColumns(settledFile.plan) : null,
     ...(file ? { mapping } : {}),
     from: from ? from.toISOString() : null,
     until: until ? until.toISOString() : null,
     time_zone: timeZone,
   };
-  const plan = settled?.isWhole ? settled.plan : null;
+  const plan = settledFile?.isWhole ? settledFile.plan : null;
   if (!file) return await startReconciliation(work, request, plan, null);
   if (!(await claimUpload(db, brandId, file))) throw new Error('The file was discarded before its job was created.');
   return await startReconciliation(work, request, plan, { ...file, sha256: Buffer.from(file.sha256, 'hex') });

@@ -152,14 +152,14 @@ export async function startApproval(
   if (countCommissions(payees) <= config.commissionsAtOnce) return undefined;
   return async (work: Work) => {
     await assertBelowLimit(work);
-    const due = await listPayees(work.db, brandId, { ...body, asOf: work.now });
+    const payees = await listPayees(work.db, brandId, { ...body, asOf: work.now });
     const { creator_email: _email, cutoff, ...terms } = body;
     const request = {
       ...terms,
       cutoff: cutoff.toISOString(),
       as_of: work.now.toISOString(),
     };
-    const lines = due.map(({ creatorId, currency, flagged, commissions }) => {
+    const lines = payees.map(({ creatorId, currency, flagged, commissions }) => {
       const planned = { flagged };
       const outcome = { commissions: 0, amount_minor: 0, flagged };
       return { creatorId, currency, planned, ...(commissions === 0 ? { outcome } : {}) };

@@ -115,8 +115,7 @@ const reviewOperations = [
     apply: async (work, { body: { status, note = null, event_id, event_ids = [] } }) => {
       const review = { status, note };
       const isOne = event_id !== undefined;
-      const updated = isOne ? await reviewOne(work, event_id, review) : await reviewAll(work, event_ids, review);
-      return { updated };
+      return { updated: isOne ? await reviewOne(work, event_id, review) : await reviewAll(work, event_ids, review) };
     },
   }),
   patch({

@@ -112,13 +112,13 @@ interface Stored {
 }
 
 /** Returns the very object `DEFAULT_RULES` unless the brand has other rules. */
-export function toRules(stored: Stored): Rules {
-  const { model, couponPolicy, minOrderMinor: minor, minOrderCurrency: currency } = stored;
+export function toRules(storedRules: Stored): Rules {
+  const { model, couponPolicy, minOrderMinor: minor, minOrderCurrency: currency } = storedRules;
   const rules: Rules = {
     model: model ?? DEFAULT_RULES.model,
     couponPolicy: couponPolicy ?? DEFAULT_RULES.couponPolicy,
     minOrder: minor === null || currency === null ? null : { minor, currency },
-    customerPolicy: stored.customerPolicy ?? DEFAULT_RULES.customerPolicy,
+    customerPolicy: storedRules.customerPolicy ?? DEFAULT_RULES.customerPolicy,
   };
   const isDefault =
     rules.model === DEFAULT_RULES.model &&

@@ -119,10 +119,10 @@ export const DEFAULT_FRAUD_RULES: FraudRules = {
 };
 
 /** Parses the stored rules; null or undefined if the brand never changed them. */
-export const parseFraudRules = (stored: unknown): FraudRules =>
-  stored === null || stored === undefined
+export const parseFraudRules = (storedRules: unknown): FraudRules =>
+  storedRules === null || storedRules === undefined
     ? DEFAULT_FRAUD_RULES
-    : StoredRules.parse({ ...DEFAULT_FRAUD_RULES, ...StoredRules.partial().parse(stored) });
+    : StoredRules.parse({ ...DEFAULT_FRAUD_RULES, ...StoredRules.partial().parse(storedRules) });
 
 export const patchedRules = (rules: FraudRules, patch: FraudRulesPatch): FraudRules => ({
   self_referral: applyPatch(rules.self_referral, patch.self_referral ?? {}),

@@ -107,8 +107,8 @@ async function* eachStatement({ postgres: { db } }: Context, job: ClaimedJob) {
     if (statement_id === null) continue;
     const row = await getStatement(db, job.brandId, statement_id);
     const { creatorId: creator_id, creatorEmail: creator_email, creatorName: creator_name } = row;
-    const shown = { statement_id, creator_id, creator_email, creator_name };
-    yield { row, shown, email_sent };
+    const columns = { statement_id, creator_id, creator_email, creator_name };
+    yield { row, shown: columns, email_sent };
   }
 }
 

@@ -39,12 +39,12 @@ async function findAuthorization(db: Db, brandId: string, id: string, now: Date)
 
 /** Deletes an authorization. Returns false if it did not exist. */
 async function deleteAuthorization(db: Db, brandId: string, id: string): Promise<boolean> {
-  const deleted = await db
+  const deletion = await db
     .deleteFrom('storeAuthorizations')
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .executeTakeFirst();
-  return deleted.numDeletedRows > 0n;
+  return deletion.numDeletedRows > 0n;
 }
 
 export async function deleteExpired(db: Db, now: Date): Promise<void> {

@@ -38,11 +38,11 @@ type DueWebhooks = Awaited<ReturnType<ReturnType<typeof selectDueWebhooks>['exec
 
 /** Claims a check of a store's webhooks if it is due by `dueBy`. Returns false if another call has it. */
 async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
-  const claimed = await updateIntegrationByKey(db, key)
+  const claim = await updateIntegrationByKey(db, key)
     .set({ webhooksDueAt: next })
     .where('webhooksDueAt', '<=', dueBy)
     .executeTakeFirst();
-  return claimed.numUpdatedRows > 0n;
+  return claim.numUpdatedRows > 0n;
 }
 
 /** State of a store's webhooks after a check. */
@@ -97,13 +97,13 @@ async function switchOnWebhooks(
   store: StoreAccess,
   { url, secret, topics, alsoTopics }: RequiredWebhooks,
 ): Promise<WebhookCheck> {
-  const listed = (await webhooks.list(store)).filter((webhook) => webhook.url === url);
-  const isOn = (topic: string) => listed.some((one) => one.topic === topic && one.state === 'active');
+  const ownWebhooks = (await webhooks.list(store)).filter((webhook) => webhook.url === url);
+  const isOn = (topic: string) => ownWebhooks.some((one) => one.topic === topic && one.state === 'active');
   const offTopics = topics.filter((topic) => !isOn(topic));
   const missing: string[] = [];
   let problem: string | null = null;
   for (const topic of [...offTopics, ...alsoTopics.filter((one) => !isOn(one))]) {
-    const refusal = await replaceWebhook(webhooks, store, { topic, url, secret }, listed);
+    const refusal = await replaceWebhook(webhooks, store, { topic, url, secret }, ownWebhooks);
     if (refusal === undefined || !topics.includes(topic)) continue;
     missing.push(topic);
     problem ??= refusal;
@@ -116,9 +116,9 @@ async function replaceWebhook(
   webhooks: StoreWebhooks,
   store: StoreAccess,
   webhook: { topic: string; url: string; secret: string },
-  listed: readonly ListedWebhook[],
+  ownWebhooks: readonly ListedWebhook[],
 ): Promise<string | undefined> {
-  const old = listed.filter(({ topic }) => topic === webhook.topic);
+  const old = ownWebhooks.filter(({ topic }) => topic === webhook.topic);
   if (old.some(({ state }) => state === 'paused')) return `${webhook.topic} ${PAUSED}`;
   try {
     await webhooks.make(store, webhook);

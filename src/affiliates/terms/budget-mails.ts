@@ -40,20 +40,20 @@ const afterwards = ({ per }: Params) => (per === 'month' ? 'until the next month
 const budgetUsed = template({
   audience: 'brand',
   params,
-  write: (given) => ({
-    subject: `80% of the budget of ${given.name ?? PLACE_WORDS[given.place]} is used`,
-    paragraphs: [`Once nothing is left, orders pay their creators nothing from it, ${afterwards(given)}.`],
-    facts: toFacts(given),
+  write: (budget) => ({
+    subject: `80% of the budget of ${budget.name ?? PLACE_WORDS[budget.place]} is used`,
+    paragraphs: [`Once nothing is left, orders pay their creators nothing from it, ${afterwards(budget)}.`],
+    facts: toFacts(budget),
   }),
 });
 
 const budgetSpent = template({
   audience: 'brand',
   params,
-  write: (given) => ({
-    subject: `The budget of ${given.name ?? PLACE_WORDS[given.place]} is spent`,
-    paragraphs: [`Further orders pay their creators nothing from it, ${afterwards(given)}.`],
-    facts: toFacts(given),
+  write: (budget) => ({
+    subject: `The budget of ${budget.name ?? PLACE_WORDS[budget.place]} is spent`,
+    paragraphs: [`Further orders pay their creators nothing from it, ${afterwards(budget)}.`],
+    facts: toFacts(budget),
   }),
 });
 

@@ -25,8 +25,8 @@ const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', ti
 /** "1 March", with the year if it is not that of the order. */
 function writeDay(at: Date, { orderPlacedAt, timeZone }: Pick<CandidateNames, 'orderPlacedAt' | 'timeZone'>): string {
   const day = dayIn(timeZone, at);
-  const written = DAY.format(new Date(day));
-  return day.slice(0, 4) === dayIn(timeZone, orderPlacedAt).slice(0, 4) ? written : `${written} ${day.slice(0, 4)}`;
+  const dayText = DAY.format(new Date(day));
+  return day.slice(0, 4) === dayIn(timeZone, orderPlacedAt).slice(0, 4) ? dayText : `${dayText} ${day.slice(0, 4)}`;
 }
 
 const CONTINUED = { product: 'Continues an order of the same product', lead: 'Is the first order of a lead' } as const;

@@ -128,12 +128,12 @@ function claimBySubscription(question: CustomerQuestion): CustomerClaim | undefi
     isRowEarlier,
   );
   if (row) return { rule: 'subscription', by: 'subscription', claimant: row };
-  const named = listEarlier(question).filter(
+  const earlierOrders = listEarlier(question).filter(
     (one) =>
       one.integrationId === integrationId &&
       [one.subscriptionId, ...(one.started ?? [])].some((id) => id !== null && ids.includes(id)),
   );
-  const first = findFirst(named, isBefore);
+  const first = findFirst(earlierOrders, isBefore);
   return first && { rule: 'subscription', by: 'subscription', claimant: findOwner(first, question) };
 }
 

@@ -35,8 +35,8 @@ interface EffectiveTerms {
   source: TermsPlace;
 }
 
-function readInherited(stored: unknown): EffectiveTerms {
-  const { place: source, id: termsId, terms, ppm = 0 } = Inherited.parse(stored);
+function readInherited(storedTerms: unknown): EffectiveTerms {
+  const { place: source, id: termsId, terms, ppm = 0 } = Inherited.parse(storedTerms);
   return { terms: termsId === null ? makePlainTerms(fromPpm(ppm), 'order') : parseTerms(terms), termsId, source };
 }
 
@@ -127,10 +127,10 @@ export async function changeLinkTerms(
   }
   if (terms) return toOwnColumns(terms, await setTerms(work, target, terms));
   const { terms: present, source, termsId } = getLinkTerms(link);
-  const changed = changePlainFields(present, {
+  const changedTerms = changePlainFields(present, {
     ...(percent === undefined ? {} : { percent }),
     ...(paysRenewals === undefined ? {} : { paysRenewals }),
   });
   const isSaidByColumns = source === 'link' && termsId === null;
-  return toOwnColumns(changed, isSaidByColumns ? null : await setTerms(work, target, changed));
+  return toOwnColumns(changedTerms, isSaidByColumns ? null : await setTerms(work, target, changedTerms));
 }

@@ -90,16 +90,16 @@ export interface ShopifySigns {
  */
 export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const { sourceName, attributes } = signs;
-  const folded = signs.tags.map(fold);
-  const hasOwn = (own: readonly string[]) => own.some((word) => fold(word) !== '' && folded.includes(fold(word)));
+  const foldedTags = signs.tags.map(fold);
+  const hasOwn = (own: readonly string[]) => own.some((word) => fold(word) !== '' && foldedTags.includes(fold(word)));
   const [isOwnRenewal, isOwnFirst] = [hasOwn(signs.renewalTags), hasOwn(signs.firstTags)];
-  const told = readTags(signs.tags.map(toWords));
+  const tagSigns = readTags(signs.tags.map(toWords));
   const isContract = sourceName?.startsWith('subscription_contract') ?? false;
-  const isRenewal = isOwnRenewal || (!isOwnFirst && (told.isRenewal || isContract));
-  const isFirst = isOwnFirst || told.isFirst;
+  const isRenewal = isOwnRenewal || (!isOwnFirst && (tagSigns.isRenewal || isContract));
+  const isFirst = isOwnFirst || tagSigns.isFirst;
   const id = attributes.find(({ name, value }) => SUBSCRIPTION_ID.test(toWords(name)) && readId(value) !== null)?.value;
   return {
-    kind: isRenewal || (isFirst && told.isPrepaid) ? 'renewal' : isFirst ? 'first' : 'once',
+    kind: isRenewal || (isFirst && tagSigns.isPrepaid) ? 'renewal' : isFirst ? 'first' : 'once',
     subscriptionId: readId(id),
     previousSubscriptionId: null,
   };

@@ -11,7 +11,7 @@ const params = z.object({
 /** The codes and links that a mail spells out. */
 const SHOWN = 20;
 
-const describe = (stored: unknown): string => summarizeTerms(parseTerms(stored));
+const describe = (storedTerms: unknown): string => summarizeTerms(parseTerms(storedTerms));
 
 /** Tells a creator what codes and links paid until now, and what later orders pay. */
 const termsChanged = template({

@@ -93,7 +93,7 @@ function divideOrder({ order, lines, terms, facts }: PricingInput): PricedShare[
   const findRule = createRuleFinder(compileTerms(terms), order, facts);
   const amounts = lines.map(({ amountMinor }) => amountMinor);
   const lacking = order.amountMinor - sum(amounts);
-  const counted = lacking < 0 ? allocateShares(order.amountMinor, amounts) : amounts;
+  const countedAmounts = lacking < 0 ? allocateShares(order.amountMinor, amounts) : amounts;
   const toShare = (line: OrderLine | null, quantity: number, amountMinor: number): PricedShare => ({
     line,
     rule: findRule(line),
@@ -102,7 +102,7 @@ function divideOrder({ order, lines, terms, facts }: PricingInput): PricedShare[
     leftMinor: amountMinor,
     commissionMinor: 0,
   });
-  const shares = lines.map((line, place) => toShare(line, line.quantity, counted[place] ?? 0));
+  const shares = lines.map((line, place) => toShare(line, line.quantity, countedAmounts[place] ?? 0));
   if (lines.length > 0 && lacking <= 0) return shares;
   return [...shares, toShare(null, lines.length === 0 ? 1 : 0, lacking)];
 }
@@ -114,13 +114,13 @@ const compareRefunds = (a: Refund, b: Refund): number =>
 function applyRefund(shares: readonly PricedShare[], { amountMinor, items = [] }: Refund): void {
   let open = Math.min(amountMinor, sumLeft(shares));
   for (const item of items) {
-    let named = Math.min(open, item.amountMinor);
+    let namedMinor = Math.min(open, item.amountMinor);
     for (const share of shares) {
       if (share.line?.lineId !== item.lineId) continue;
-      const taken = Math.min(named, share.leftMinor);
-      share.leftMinor -= taken;
-      named -= taken;
-      open -= taken;
+      const takenMinor = Math.min(namedMinor, share.leftMinor);
+      share.leftMinor -= takenMinor;
+      namedMinor -= takenMinor;
+      open -= takenMinor;
     }
   }
   const rests = allocateShares(
@@ -132,14 +132,14 @@ function applyRefund(shares: readonly PricedShare[], { amountMinor, items = [] }
 
 /** The commission of one part, rounded once. Nothing is paid for what was sold for 0.00. */
 function priceShares(shares: readonly PricedShare[], rate: CompiledRate, currency: string, leftMinor: number): number {
-  const left = BigInt(leftMinor);
-  if (rate.type === 'percent') return divideHalfToEven(left * BigInt(rate.ppm), 1_000_000n);
+  const amountLeft = BigInt(leftMinor);
+  if (rate.type === 'percent') return divideHalfToEven(amountLeft * BigInt(rate.ppm), 1_000_000n);
   const flat = BigInt(rate.amountMinor(currency) ?? 0);
   const amount = BigInt(sumAmounts(shares));
   if (amount === 0n) return 0;
   const items = shares.filter(({ amountMinor }) => amountMinor > 0).map(({ quantity }) => quantity);
   const count = rate.type === 'item' ? BigInt(sum(items)) : 1n;
-  return divideHalfToEven(flat * count * left, amount);
+  return divideHalfToEven(flat * count * amountLeft, amount);
 }
 
 /** The lines by the rule that decides them, in the order of their first lines. */
@@ -157,10 +157,12 @@ function groupByRule(shares: readonly PricedShare[], currency: string): Part[] {
  * change it.
  */
 function findEffectiveRate(parts: readonly Part[], { order, terms }: PricingInput): number {
-  const paid = parts.filter(({ shares }) => sumAmounts(shares) > 0);
-  const only = paid.length > 1 ? undefined : (paid[0]?.rule.rate ?? compileTerms(terms).base);
+  const paidParts = parts.filter(({ shares }) => sumAmounts(shares) > 0);
+  const only = paidParts.length > 1 ? undefined : (paidParts[0]?.rule.rate ?? compileTerms(terms).base);
   if (only?.type === 'percent') return only.ppm;
-  const full = sum(paid.map(({ shares, rule }) => priceShares(shares, rule.rate, order.currency, sumAmounts(shares))));
+  const full = sum(
+    paidParts.map(({ shares, rule }) => priceShares(shares, rule.rate, order.currency, sumAmounts(shares))),
+  );
   return order.amountMinor === 0 ? 0 : divideHalfToEven(BigInt(full) * 1_000_000n, BigInt(order.amountMinor));
 }
 

@@ -20,12 +20,12 @@ export function hasSharedLimit({ caps, budget }: Terms, currency: string): boole
  * Measures what is left to an order when it is first known as paid: at most what it pays then, so that a later edit takes
  * no more. Null if no shared limit names the currency.
  */
-export function measureRoom(terms: Terms, currency: string, used: UsedLimits, payableMinor: number): Room | null {
+export function measureRoom(terms: Terms, currency: string, usedLimits: UsedLimits, payableMinor: number): Room | null {
   const { caps, budget } = terms;
   const limits = [
-    { by: 'customer' as const, amounts: caps?.customer, usedMinor: used.customerMinor },
-    { by: 'month' as const, amounts: caps?.month, usedMinor: used.monthMinor },
-    { by: 'budget' as const, amounts: budget?.amount, usedMinor: used.budgetMinor },
+    { by: 'customer' as const, amounts: caps?.customer, usedMinor: usedLimits.customerMinor },
+    { by: 'month' as const, amounts: caps?.month, usedMinor: usedLimits.monthMinor },
+    { by: 'budget' as const, amounts: budget?.amount, usedMinor: usedLimits.budgetMinor },
   ];
   return limits.reduce<Room | null>((tightest, { by, amounts, usedMinor }) => {
     const limitMinor = getAmountMinor(amounts, currency);

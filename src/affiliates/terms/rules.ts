@@ -138,8 +138,8 @@ const compiled = new WeakMap<Terms, CompiledTerms>();
 
 /** Folds the lists of all rules once for each object of terms: a deal of 50 rules has up to 10,000 values. */
 export function compileTerms(terms: Terms): CompiledTerms {
-  const known = compiled.get(terms);
-  if (known) return known;
+  const cachedTerms = compiled.get(terms);
+  if (cachedTerms) return cachedTerms;
   const rules = terms.rules.map(({ name, when, rate }, number) => ({
     number,
     name,
@@ -172,13 +172,14 @@ export function createRuleFinder(
   const baseRule = { number: null, name: null, rate: base };
   return (line) => {
     if (applicable.length === 0) return baseRule;
-    const folded = line && {
+    const foldedLine = line && {
       ids: foldAll([line.sku, line.productId, line.variantId]),
       categories: foldAll(line.categories ?? []),
       onSale: line.onSale,
       quantity: line.quantity,
     };
-    const holds = ({ holdsForLine }: CompiledRule) => !holdsForLine || (folded !== null && holdsForLine(folded));
+    const holds = ({ holdsForLine }: CompiledRule) =>
+      !holdsForLine || (foldedLine !== null && holdsForLine(foldedLine));
     return applicable.find(holds) ?? baseRule;
   };
 }

@@ -20,8 +20,8 @@ const writeAmounts = (amounts: AmountsByCurrency): string =>
 
 function writeValues(values: readonly string[]): string {
   const more = values.length - SHOWN_VALUES;
-  const shown = more > 0 ? [...values.slice(0, SHOWN_VALUES), `${more} more`] : values;
-  return join(shown, 'or');
+  const shownValues = more > 0 ? [...values.slice(0, SHOWN_VALUES), `${more} more`] : values;
+  return join(shownValues, 'or');
 }
 
 const writeRate = ({ percent, flat = {}, per = 'order' }: RateTerms): string =>
@@ -74,14 +74,14 @@ function writeConditions(when: RuleCondition): string[] {
 }
 
 function writeRule({ name, when, rate }: Terms['rules'][number]): string {
-  const paid = rate.percent === 0 ? 'nothing' : writeRate(rate);
-  return [paid, ...writeConditions(when), `(${name})`].join(' ');
+  const rateText = rate.percent === 0 ? 'nothing' : writeRate(rate);
+  return [rateText, ...writeConditions(when), `(${name})`].join(' ');
 }
 
 function writeRules(rules: Terms['rules']): string[] {
   const more = rules.length - SHOWN_RULES;
-  const shown = rules.slice(0, SHOWN_RULES).map(writeRule);
-  return more > 0 ? [...shown, `${plural(more, 'more rule')}`] : shown;
+  const ruleTexts = rules.slice(0, SHOWN_RULES).map(writeRule);
+  return more > 0 ? [...ruleTexts, `${plural(more, 'more rule')}`] : ruleTexts;
 }
 
 function writeCover({ covers, months, payments }: Terms): string[] {

@@ -23,20 +23,20 @@ export function listTakeBacks(
   refunds: readonly CountedRefund[],
   paidMinor: number,
 ): TakeBack[] {
-  const known = refunds.map((refund) => ({
+  const knownRefunds = refunds.map((refund) => ({
     ...refund,
     amountMinor: Math.min(refund.countedMinor, refund.proratedMinor),
   }));
   const takeBacks: TakeBack[] = [];
   let owed = paidMinor;
   const takeBack = (cause: string, at: Date) => {
-    const due = Math.min(owed, price({ ...input, refunds: known, isEnded: false }).commissionMinor);
-    if (due < owed) takeBacks.push({ cause, amountMinor: owed - due, at });
-    owed = due;
+    const dueMinor = Math.min(owed, price({ ...input, refunds: knownRefunds, isEnded: false }).commissionMinor);
+    if (dueMinor < owed) takeBacks.push({ cause, amountMinor: owed - dueMinor, at });
+    owed = dueMinor;
   };
   takeBack('order_updated', input.order.placedAt);
   for (const [place, refund] of refunds.entries()) {
-    known[place] = { ...refund, amountMinor: refund.countedMinor };
+    knownRefunds[place] = { ...refund, amountMinor: refund.countedMinor };
     takeBack(refund.refundId, refund.at);
   }
   return takeBacks;

@@ -115,8 +115,8 @@ export async function openStore(context: StoreContext, row: ConnectedStore): Pro
       );
     },
     remember: async () => {
-      const sealed = sealStoreSecrets(secrets, { ...storeSecrets, keysInQuery: true }, row.id);
-      await replaceSecrets(postgres.db, row, seen, sealed);
+      const sealedSecrets = sealStoreSecrets(secrets, { ...storeSecrets, keysInQuery: true }, row.id);
+      await replaceSecrets(postgres.db, row, seen, sealedSecrets);
     },
   };
   if (!storeSecrets.app) return store;

@@ -195,11 +195,11 @@ export async function disconnectStore(work: Work, id: string, keeper: Secrets | 
   const { db, now, brandId } = work;
   const old = await lockIntegration(db, brandId, id);
   if (old.status === 'disconnected' && keeper !== null) return old;
-  const gone = { partingSecrets: null, partingUntil: null };
+  const partingColumns = { partingSecrets: null, partingUntil: null };
   const row = await updateIntegration(db, brandId, id, {
     status: 'disconnected',
     secrets: Buffer.alloc(0),
-    ...gone,
+    ...partingColumns,
     ...(keeper === null ? {} : await readPartingColumns(work, keeper, old)),
     disconnectedAt: old.disconnectedAt ?? now,
     updatedAt: now,

@@ -185,32 +185,40 @@ export async function claimRenewal(
   key: IntegrationKey,
   { seen, now, until }: { seen: Buffer; now: Date; until: Date },
 ): Promise<boolean> {
-  const claimed = await updateIntegrationByKey(db, key)
+  const claim = await updateIntegrationByKey(db, key)
     .set({ renewingUntil: until })
     .where('secrets', '=', seen)
     .where('status', '<>', 'disconnected')
     .where((eb) => eb.or([eb('renewingUntil', 'is', null), eb('renewingUntil', '<=', now)]))
     .executeTakeFirst();
-  return claimed.numUpdatedRows > 0n;
+  return claim.numUpdatedRows > 0n;
 }
 
 /** Ends a renewal. Secrets that were entered meanwhile stay. */
-export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
-  await updateIntegrationByKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+export async function endRenewal(
+  db: Db,
+  key: IntegrationKey,
+  seenSecrets: Buffer,
+  secrets = seenSecrets,
+): Promise<void> {
+  await updateIntegrationByKey(db, key)
+    .set({ secrets, renewingUntil: null })
+    .where('secrets', '=', seenSecrets)
+    .execute();
 }
 
 /** Records the version that answered. Returns false if it was known. */
 export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
-  const changed = await updateIntegrationByKey(db, key)
+  const update = await updateIntegrationByKey(db, key)
     .set({ apiVersion })
     .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
     .executeTakeFirst();
-  return changed.numUpdatedRows > 0n;
+  return update.numUpdatedRows > 0n;
 }
 
 /** Replaces secrets, unless others were entered meanwhile. */
-export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
-  updateIntegrationByKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
+export const replaceSecrets = (db: Db, key: IntegrationKey, seenSecrets: Buffer, secrets: Buffer) =>
+  updateIntegrationByKey(db, key).set({ secrets }).where('secrets', '=', seenSecrets).execute();
 
 const RECEIVER = [
   'id',

@@ -75,14 +75,14 @@ const TROUBLE_MS = DAY_MS;
 
 /** Records that webhooks do not arrive. Returns true for one caller an episode, who mails the brand. */
 export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<boolean> {
-  const noted = db
+  const update = db
     .updateTable('integrations')
     .set({ webhookTroubleAt: at })
     .where('brandId', '=', brandId)
     .where('id', '=', id);
-  const { numUpdatedRows } = await noted.where('webhookTroubleAt', 'is', null).executeTakeFirst();
+  const { numUpdatedRows } = await update.where('webhookTroubleAt', 'is', null).executeTakeFirst();
   if (numUpdatedRows > 0n) return true;
-  await noted.execute();
+  await update.execute();
   return false;
 }
 

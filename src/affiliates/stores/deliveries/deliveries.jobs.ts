@@ -44,9 +44,9 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
 
   /** Lists brands that may be folded, longest without a turn first. */
   async function listNext(): Promise<string[]> {
-    const due = await listDueBrands(postgres.db, owner, clock.now());
-    lastTurns = new Map(due.map(({ brandId }) => [brandId, lastTurns.get(brandId) ?? 0]));
-    return due
+    const dueBrands = await listDueBrands(postgres.db, owner, clock.now());
+    lastTurns = new Map(dueBrands.map(({ brandId }) => [brandId, lastTurns.get(brandId) ?? 0]));
+    return dueBrands
       .map(({ brandId }) => brandId)
       .filter((brandId) => !folding.has(brandId) && !failed.has(brandId))
       .sort((a, b) => (lastTurns.get(a) ?? 0) - (lastTurns.get(b) ?? 0));
@@ -83,11 +83,11 @@ export const foldStoreDeliveries: Follower = {
     let lastStored: string | null | undefined;
     let lookedAtMs = Number.NEGATIVE_INFINITY;
     return async () => {
-      const stored = await readStoredCount(context);
+      const storedCount = await readStoredCount(context);
       const nowMs = performance.now();
-      if (stored === lastStored && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
+      if (storedCount === lastStored && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
       await fold(stopping);
-      lastStored = stored;
+      lastStored = storedCount;
       lookedAtMs = nowMs;
     };
   },

@@ -243,44 +243,44 @@ const OF_STORE: ReadonlySet<string> = new Set(['store_unavailable', 'reauth_requ
 
 async function readDelivery(
   context: Context,
-  claimed: ClaimedDelivery,
+  delivery: ClaimedDelivery,
   sender: StoreBatch,
   needs: { products: boolean },
 ): Promise<ReadDelivery> {
   const { secrets, clock, failures } = context;
   let body: unknown;
   try {
-    body = parseDelivery(secrets.openBytes(claimed.body, claimed.id));
-    const headers = Headers.parse(claimed.headers);
+    body = parseDelivery(secrets.openBytes(delivery.body, delivery.id));
+    const headers = Headers.parse(delivery.headers);
     const uninstalledAt = getClient(sender.receiver.provider).uninstalledAt?.(headers);
     if (uninstalledAt) await markUninstalled(context.postgres.db, sender.receiver, uninstalledAt, clock.now());
     const wish = getClient(sender.receiver.provider).readWish?.({ headers, body });
     if (wish)
       return {
-        claimed,
+        claimed: delivery,
         sender,
         reading: undefined,
         wish,
-        outcome: { ...toOutcome(claimed, body, undefined), state: 'done' },
+        outcome: { ...toOutcome(delivery, body, undefined), state: 'done' },
       };
-    const read = await readUsingStore(context, sender, { headers, body });
+    const firstReading = await readUsingStore(context, sender, { headers, body });
     const { receiver } = sender;
     const reading =
-      read?.kind === 'order'
-        ? await askAboutOrder(context, { reading: read, receiver, open: () => open(context, sender) }, needs)
-        : read;
-    return { claimed, sender, reading, outcome: toOutcome(claimed, body, reading) };
+      firstReading?.kind === 'order'
+        ? await askAboutOrder(context, { reading: firstReading, receiver, open: () => open(context, sender) }, needs)
+        : firstReading;
+    return { claimed: delivery, sender, reading, outcome: toOutcome(delivery, body, reading) };
   } catch (thrown) {
     const wasTried = !(thrown instanceof StoreNotCalled);
     const error = wasTried ? thrown : thrown.cause;
-    const outcome = toFailedOutcome(claimed, body, { error, wasTried }, clock.now());
+    const outcome = toFailedOutcome(delivery, body, { error, wasTried }, clock.now());
     const { code = '' } = outcome.reason ?? {};
     if (code === 'internal_error') failures.failed('reading a delivery of a store', error);
     if (OF_STORE.has(code)) {
       sender.failure = error;
       sender.unanswered += getRetryAfterMs(error) === undefined ? 1 : UNANSWERED;
     }
-    return { claimed, sender, reading: undefined, outcome };
+    return { claimed: delivery, sender, reading: undefined, outcome };
   }
 }
 
@@ -290,9 +290,9 @@ const READ_AT_ONCE = 8;
 async function readAll(
   context: Context,
   brandId: string,
-  claimed: readonly ClaimedDelivery[],
+  claimedDeliveries: readonly ClaimedDelivery[],
 ): Promise<ReadDelivery[]> {
-  const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
+  const ids = [...new Set(claimedDeliveries.map(({ integrationId }) => integrationId))];
   const receivers = await listReceivers(context.postgres.db, brandId, ids);
   const stores = new Map(
     receivers.map((receiver): [string, StoreBatch] => [
@@ -303,7 +303,7 @@ async function readAll(
   const byId = new Map<string, ReadDelivery>();
   const needs = { products: await usesProducts(context.postgres.db, brandId) };
   // Deliveries that failed before come last, so that a store that does not answer them is still called for the others.
-  const queue = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
+  const queue = claimedDeliveries.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
     for (const one of queue) {
       const sender = stores.get(one.integrationId);
@@ -313,7 +313,7 @@ async function readAll(
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
   for (const sender of stores.values()) await updateStatusFromAnswers(context, sender);
-  return claimed.flatMap(({ id }) => byId.get(id) ?? []);
+  return claimedDeliveries.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** Updates the status of a store after calls: only they show whether it accepts its secrets. */
@@ -328,9 +328,9 @@ async function updateStatusFromAnswers(
 }
 
 /** Empties the bodies of what was just read of people who were erased, or who ask to be. */
-async function eraseBodies({ db, brandId }: Work, read: readonly ReadDelivery[]): Promise<void> {
-  const wished = read.flatMap(({ wish, outcome }) => (wish ? [outcome.id] : []));
-  const others = read.flatMap(({ reading, outcome }) => (reading ? [outcome.id] : []));
+async function eraseBodies({ db, brandId }: Work, deliveries: readonly ReadDelivery[]): Promise<void> {
+  const wished = deliveries.flatMap(({ wish, outcome }) => (wish ? [outcome.id] : []));
+  const others = deliveries.flatMap(({ reading, outcome }) => (reading ? [outcome.id] : []));
   await sql`
     update store_deliveries as own set body = '', headers = '{}', reason = null, notes = '[]'
     where own.brand_id = ${brandId} and (own.id = any(${wished}::text[]) or own.id = any(${others}::text[]) and exists (
@@ -339,56 +339,56 @@ async function eraseBodies({ db, brandId }: Work, read: readonly ReadDelivery[])
 }
 
 /** Records readings and outcomes in one transaction. Deliveries that another worker folded are left out. */
-async function record(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
+async function record(context: Context, brandId: string, deliveries: readonly ReadDelivery[]): Promise<void> {
   const { postgres, clock, secrets } = context;
   const actor = { brandId, keyId: null, operation: 'ingest', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
-    const outcomes = read.map(({ outcome }) => outcome);
+    const outcomes = deliveries.map(({ outcome }) => outcome);
     const own = await updateOutcomes(work.db, brandId, outcomes, work.now);
     const ours = Map.groupBy(
-      read.filter(({ outcome }) => own.has(outcome.id)),
+      deliveries.filter(({ outcome }) => own.has(outcome.id)),
       ({ sender }) => sender,
     );
     for (const [{ receiver }, its] of ours) {
       const readings = its.flatMap(({ reading }) => reading ?? []);
       await recordReadings(work, secrets, receiver, readings);
       for (const { wish } of its) if (wish) await recordWish(work, secrets, receiver, wish);
-      const ended = its.filter(({ outcome }) => outcome.state !== 'waiting');
-      if (ended.length === 0) continue;
-      const failed = ended.filter(({ outcome }) => outcome.state === 'failed');
-      const isFailing = ended.at(-1)?.outcome.state === 'failed';
+      const endedDeliveries = its.filter(({ outcome }) => outcome.state !== 'waiting');
+      if (endedDeliveries.length === 0) continue;
+      const failed = endedDeliveries.filter(({ outcome }) => outcome.state === 'failed');
+      const isFailing = endedDeliveries.at(-1)?.outcome.state === 'failed';
       const health = { isSynced: readings.length > 0, failures: failed.length, isFailing };
       await updateHealth(work.db, receiver, health, work.now);
     }
     await eraseBodies(
       work,
-      read.filter(({ outcome }) => own.has(outcome.id)),
+      deliveries.filter(({ outcome }) => own.has(outcome.id)),
     );
   });
 }
 
 /** Records one delivery, or the reason for which that fails. */
-async function recordAlone(context: Context, brandId: string, read: ReadDelivery): Promise<void> {
+async function recordAlone(context: Context, brandId: string, delivery: ReadDelivery): Promise<void> {
   const { clock, failures } = context;
   try {
-    await record(context, brandId, [read]);
+    await record(context, brandId, [delivery]);
   } catch (error) {
-    const { claimed, outcome } = read;
+    const { claimed, outcome } = delivery;
     const { topic, orderId } = outcome;
     const failure = toFailedOutcome(claimed, undefined, { error, wasTried: true }, clock.now());
     const failed = { ...failure, topic, orderId };
     if (failed.reason?.code === 'internal_error') failures.failed('recording a delivery of a store', error);
-    await record(context, brandId, [{ ...read, reading: undefined, outcome: failed }]);
+    await record(context, brandId, [{ ...delivery, reading: undefined, outcome: failed }]);
   }
 }
 
 /** Records a batch, or one by one if that fails, so that a bad delivery does not hold up the others. */
-async function recordAll(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
+async function recordAll(context: Context, brandId: string, deliveries: readonly ReadDelivery[]): Promise<void> {
   try {
-    await record(context, brandId, read);
+    await record(context, brandId, deliveries);
   } catch (error) {
     if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
-    for (const one of read) await recordAlone(context, brandId, one);
+    for (const one of deliveries) await recordAlone(context, brandId, one);
   }
 }
 
@@ -401,10 +401,10 @@ export async function foldBatch(context: Context, owner: string, brandId: string
   const { postgres, clock } = context;
   const now = clock.now();
   const claim: DeliveryClaim = { brandId, owner, now, until: new Date(now.getTime() + CLAIMED_MS) };
-  const claimed = await claimDeliveries(postgres.db, claim, BATCH);
+  const claimedDeliveries = await claimDeliveries(postgres.db, claim, BATCH);
   try {
-    if (claimed.length === 0) return false;
-    const deliveries = await readAll(context, brandId, claimed);
+    if (claimedDeliveries.length === 0) return false;
+    const deliveries = await readAll(context, brandId, claimedDeliveries);
     await recordAll(context, brandId, deliveries);
     const answered = deliveries.filter(
       ({ claimed: one, sender, reading }) => one.attempts > 0 && sender.hasAnswered && reading,

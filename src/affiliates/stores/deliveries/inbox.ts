@@ -79,8 +79,8 @@ export function openInbox({ postgres: { db }, redis, secrets, clock }: Context):
         const some = waiting.splice(0, ROWS_A_STATEMENT);
         const rows = some.map(({ row }) => row);
         try {
-          const stored = await insertDeliveries(db, rows, clock.now());
-          for (const { row, resolve } of some) resolve(stored.has(row.id));
+          const storedIds = await insertDeliveries(db, rows, clock.now());
+          for (const { row, resolve } of some) resolve(storedIds.has(row.id));
           wake(some.length);
         } catch (error) {
           for (const { reject } of some) reject(error);

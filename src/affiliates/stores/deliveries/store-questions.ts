@@ -72,10 +72,10 @@ async function loadProducts(
   const products = new Map<string, ProductFacts>();
   if (!listProducts) return products;
   for (const productId of new Set(lines.map((line) => line.productId))) {
-    const kept = await redis
+    const cachedProduct = await redis
       .use((client) => client.get(productKey(receiver, productId)))
       .catch(ignoreFailure('the store is asked for the product again'));
-    if (typeof kept === 'string') products.set(productId, StoredProduct.parse(JSON.parse(kept)));
+    if (typeof cachedProduct === 'string') products.set(productId, StoredProduct.parse(JSON.parse(cachedProduct)));
   }
   const isKnown = ({ productId, variantId }: ProductLine) => {
     const product = products.get(productId);

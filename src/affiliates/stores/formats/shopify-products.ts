@@ -43,7 +43,7 @@ export async function listShopifyProducts(
   lines: readonly ProductLine[],
 ): Promise<Map<string, ProductFacts>> {
   const ids = [...new Set(lines.map(({ productId }) => productId))];
-  const known = new Map<string, ProductFacts>();
+  const productsById = new Map<string, ProductFacts>();
   for (let start = 0; start < ids.length; start += AT_ONCE) {
     const variables = { ids: ids.slice(start, start + AT_ONCE).map((id) => `gid://shopify/Product/${id}`) };
     const { data } = await callShopify(store, { query: PRODUCTS, variables, data: Products });
@@ -58,11 +58,11 @@ export async function listShopifyProducts(
       const sales = variants.nodes.map(
         ({ legacyResourceId, price, compareAtPrice }) => [legacyResourceId, (compareAtPrice ?? 0) > price] as const,
       );
-      known.set(product.legacyResourceId, {
+      productsById.set(product.legacyResourceId, {
         categories: [...new Set(categories.filter((text) => text !== ''))],
         onSale: { ...Object.fromEntries(sales), '': sales.some(([, isOnSale]) => isOnSale) },
       });
     }
   }
-  return known;
+  return productsById;
 }

@@ -21,9 +21,9 @@ export function sealStoreSecrets(secrets: Secrets, values: StoreSecrets, integra
 }
 
 /** A value sealed under another ROLLCALL_SECRET cannot be opened: its brand has to enter it again. */
-export function openStoreSecrets(secrets: Secrets, sealed: Buffer, integrationId: string): StoreSecrets {
+export function openStoreSecrets(secrets: Secrets, sealedSecrets: Buffer, integrationId: string): StoreSecrets {
   try {
-    return StoreSecrets.parse(JSON.parse(secrets.open(sealed, integrationId)));
+    return StoreSecrets.parse(JSON.parse(secrets.open(sealedSecrets, integrationId)));
   } catch (cause) {
     throw reconnectRequired("The store's secrets cannot be opened; connect it again.", cause);
   }

@@ -92,9 +92,9 @@ const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumDecimals(line
 
 /** Goods as their lines say, and after fees below zero, which plug-ins write discounts as. */
 function sumGoods({ line_items, fee_lines }: WooOrderFields) {
-  const listed = lineTotals(line_items);
-  const charged = listed + lineTotals(fee_lines.filter(({ total }) => total < 0n));
-  return { listed, charged: charged > 0n ? charged : 0n };
+  const listedTotal = lineTotals(line_items);
+  const chargedTotal = listedTotal + lineTotals(fee_lines.filter(({ total }) => total < 0n));
+  return { listed: listedTotal, charged: chargedTotal > 0n ? chargedTotal : 0n };
 }
 
 /** Converts a total to minor units after discounts that the order has as fees. */

@@ -102,14 +102,14 @@ const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
 const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
 
 async function listRefunds(store: StoreAccess, orderId: string): Promise<WooRefund[]> {
-  const listed: WooRefund[] = [];
+  const allRefunds: WooRefund[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
     const refunds = await get(store, path, WooRefunds);
-    listed.push(...refunds);
-    if (refunds.length < PER_PAGE) return listed;
+    allRefunds.push(...refunds);
+    if (refunds.length < PER_PAGE) return allRefunds;
   }
-  throw storeUnavailable(new Error(`It has ${listed.length} refunds of the order ${orderId}, or more.`));
+  throw storeUnavailable(new Error(`It has ${allRefunds.length} refunds of the order ${orderId}, or more.`));
 }
 
 const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const;
@@ -125,15 +125,15 @@ const Webhook = z.object({
 });
 
 async function listWebhooks(store: StoreAccess): Promise<ListedWebhook[]> {
-  const listed: ListedWebhook[] = [];
+  const allWebhooks: ListedWebhook[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const webhooks = await get(store, `${API}/webhooks?per_page=${PER_PAGE}&page=${page}`, z.array(Webhook));
-    listed.push(
+    allWebhooks.push(
       ...webhooks.map(({ id, topic, delivery_url: url, status: state }) => ({ id: String(id), topic, url, state })),
     );
     if (webhooks.length < PER_PAGE) break;
   }
-  return listed;
+  return allWebhooks;
 }
 
 const READ_ONLY =

@@ -30,7 +30,7 @@ const NOT_LISTED = 'The store does not list its orders.';
 /** Records the unknown orders of a page as history. */
 async function recordHistoryPage(
   context: Context,
-  claimed: DueBackfill,
+  backfill: DueBackfill,
   store: StoreAccess & StoreSettings,
   { orders, cursor }: OrderPage,
 ) {
@@ -38,15 +38,15 @@ async function recordHistoryPage(
   let unread = 0;
   const onUnread = (error: unknown) => {
     unread += 1;
-    failures.failed('reading an order of a store', error, { brandId: claimed.brandId, integration: claimed.id });
+    failures.failed('reading an order of a store', error, { brandId: backfill.brandId, integration: backfill.id });
   };
-  const readings = (await readEach(claimed, store, orders, onUnread)).filter(
-    ({ facts }) => facts.updatedAt < claimed.before,
+  const readings = (await readEach(backfill, store, orders, onUnread)).filter(
+    ({ facts }) => facts.updatedAt < backfill.before,
   );
   const ids = readings.map(({ facts }) => facts.orderId);
-  const recordedTimes = await listRecordedTimes(postgres.db, claimed, ids);
+  const recordedTimes = await listRecordedTimes(postgres.db, backfill, ids);
   const history = readings.filter(({ facts }) => !recordedTimes.has(facts.orderId));
-  await recordEach(context, { ...claimed, isHistory: true }, history, onUnread);
+  await recordEach(context, { ...backfill, isHistory: true }, history, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   return {
     read: readings.length,

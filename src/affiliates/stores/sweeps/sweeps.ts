@@ -254,27 +254,27 @@ export async function readEach(
 /** Records orders together, or one by one if the batch fails. */
 export async function recordEach(
   context: Context,
-  claimed: OrderSource,
+  source: OrderSource,
   readings: readonly OrderReading[],
   onUnread: (error: unknown) => void,
 ): Promise<void> {
   const { postgres, clock, secrets } = context;
   const record = (some: readonly OrderReading[]) =>
-    inWork(postgres.db, clock, toActor(claimed), (work) => recordReadings(work, secrets, claimed, some));
+    inWork(postgres.db, clock, toActor(source), (work) => recordReadings(work, secrets, source, some));
   try {
     if (readings.length > 0) await record(readings);
   } catch (error) {
     if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
     if (readings.length === 1) return onUnread(error);
-    for (const reading of readings) await recordEach(context, claimed, [reading], onUnread);
+    for (const reading of readings) await recordEach(context, source, [reading], onUnread);
   }
 }
 
 /** Counts orders that no delivery reported, be it readable, waiting or refused. */
-async function countMissed({ postgres }: Context, claimed: SweptStore, missed: readonly OrderReading[]) {
+async function countMissed({ postgres }: Context, sweptStore: SweptStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
-  const { orderIds, isAnyWaiting } = await findReported(postgres.db, claimed, new Date(earliest));
+  const { orderIds, isAnyWaiting } = await findReported(postgres.db, sweptStore, new Date(earliest));
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
@@ -283,7 +283,7 @@ async function countMissed({ postgres }: Context, claimed: SweptStore, missed: r
  */
 export async function recordPage(
   context: Context,
-  claimed: SweptStore,
+  sweptStore: SweptStore,
   store: StoreAccess & StoreSettings,
   { page, turn }: { page: OrderPage; turn: Turn },
 ): Promise<SweepRow> {
@@ -292,24 +292,24 @@ export async function recordPage(
   const counts = { read: 0, missed: 0, unread: 0 };
   const onUnread = (error: unknown) => {
     counts.unread += 1;
-    failures.failed('reading an order of a store', error, { brandId: claimed.brandId, integration: claimed.id });
+    failures.failed('reading an order of a store', error, { brandId: sweptStore.brandId, integration: sweptStore.id });
   };
-  const readings = await readEach(claimed, store, page.orders, onUnread);
+  const readings = await readEach(sweptStore, store, page.orders, onUnread);
   const recorded = await listRecordedTimes(
     db,
-    claimed,
+    sweptStore,
     readings.map(({ facts }) => facts.orderId),
   );
   const now = clock.now();
   const compared = readings.map((reading) => {
     const recordedAt = recorded.get(reading.facts.orderId);
-    return { reading, ...compareWithRecorded(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
+    return { reading, ...compareWithRecorded(reading.facts, { recordedAt, connectedAt: sweptStore.connectedAt, now }) };
   });
   const awaited = compared.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
   const recordable = compared.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
   const missed = compared.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
-  const missedCount = await countMissed(context, claimed, missed);
-  await recordEach(context, claimed, recordable, onUnread);
+  const missedCount = await countMissed(context, sweptStore, missed);
+  await recordEach(context, sweptStore, recordable, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   const result: PageResult = {
     ...counts,
@@ -319,44 +319,44 @@ export async function recordPage(
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
     againAt: awaited.length > 0 ? new Date(Math.min(...awaited)) : null,
   };
-  return await inWork(db, clock, toActor(claimed), async (work) => {
+  return await inWork(db, clock, toActor(sweptStore), async (work) => {
     await turn.hold(work.db);
-    return await updateAfterPage(work.db, claimed, result);
+    return await updateAfterPage(work.db, sweptStore, result);
   });
 }
 
-async function reportSilence(work: Work, claimed: SweptStore, orders: number): Promise<void> {
+async function reportSilence(work: Work, sweptStore: SweptStore, orders: number): Promise<void> {
   const { db, now, brandId } = work;
-  await markSilent(db, claimed, now);
-  if (!(await beginWebhookTrouble(db, claimed, now))) return;
+  await markSilent(db, sweptStore, now);
+  if (!(await beginWebhookTrouble(db, sweptStore, now))) return;
   const to = await findContactEmail(db, brandId);
   if (to === null) return;
   const since = now.toISOString();
-  const params = { store: claimed.name, orders, since };
-  await queueMail(work, { kind: 'store_silent', to, subjectRow: `${claimed.id}:${since}`, params });
+  const params = { store: sweptStore.name, orders, since };
+  await queueMail(work, { kind: 'store_silent', to, subjectRow: `${sweptStore.id}:${since}`, params });
 }
 
 /** Ends a sweep that has read its last page. */
 export async function finishSweep(
   context: Context,
-  claimed: SweptStore,
+  sweptStore: SweptStore,
   { sweep, turn }: { sweep: SweepRow; turn: Turn },
 ): Promise<void> {
   const { postgres, clock } = context;
-  await inWork(postgres.db, clock, toActor(claimed), async (work) => {
+  await inWork(postgres.db, clock, toActor(sweptStore), async (work) => {
     const { db, now } = work;
     const { since, startedAt, reachedAt, againAt, missed } = sweep;
     const next = Math.min(now.getTime() + SWEEP_EVERY_MS, againAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const sweepAt = new Date(Math.max(next, now.getTime()));
     await turn.hold(db);
-    await scheduleSweep(db, claimed, { sweepAt, sweptAt: now });
+    await scheduleSweep(db, sweptStore, { sweepAt, sweptAt: now });
     // The store's clock counts if it is behind ours, our clock otherwise.
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
-    await updateSweepToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
+    await updateSweepToDone(db, sweptStore, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
     // After the first sweep, the store's history follows: orders that may still pay come first.
-    if (sweep.sweeps === 0) await backfillBefore(db, claimed, now);
-    if (missed > 0) await reportSilence(work, claimed, missed);
-    else if (againAt === null) await endWebhookTrouble(db, claimed, now);
+    if (sweep.sweeps === 0) await backfillBefore(db, sweptStore, now);
+    if (missed > 0) await reportSilence(work, sweptStore, missed);
+    else if (againAt === null) await endWebhookTrouble(db, sweptStore, now);
   });
 }
 
