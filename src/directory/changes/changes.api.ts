@@ -165,7 +165,7 @@ async function findRemoved(engines: Engines, seq: number, most: number) {
   const { clickhouse, config } = engines;
   const { directoryAlias: alias } = config;
   const horizon = await readHorizon(engines);
-  const [gone] = await queryInTime(
+  const [removals] = await queryInTime(
     clickhouse,
     Gone,
     `SELECT count() AS total, arraySlice(arraySort(groupArray(pk)), 1, {most:UInt32}) AS pks FROM (
@@ -176,7 +176,7 @@ async function findRemoved(engines: Engines, seq: number, most: number) {
      ) WHERE last IN ('removed', 'opted_out') AND first != 'added'`,
     { alias, seq, horizon, most },
   );
-  return gone ?? { total: 0, pks: [] };
+  return removals ?? { total: 0, pks: [] };
 }
 
 export async function readRemoved(

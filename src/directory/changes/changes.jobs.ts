@@ -21,8 +21,8 @@ function toRows({ alias, seq, at, version, lines }: ChangeBatch): string {
   const reportedAt = tsvTime(at ?? new Date(0));
   return parseChanges(lines ?? '')
     .map(({ pk, type, fields }, line) => {
-      const changed = `[${fields.map((field) => `'${field}'`).join(',')}]`;
-      return `${[alias, seq, line, pk, type, changed, reportedAt, version].join('\t')}\n`;
+      const fieldList = `[${fields.map((field) => `'${field}'`).join(',')}]`;
+      return `${[alias, seq, line, pk, type, fieldList, reportedAt, version].join('\t')}\n`;
     })
     .join('');
 }

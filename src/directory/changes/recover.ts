@@ -6,11 +6,11 @@ import { type Change, type ChangeBatch, dropChanges, listStaged, parseChanges, r
 /** The changes of a write's staged batch that were made before the writer died. */
 async function listAppliedChanges(elastic: Elastic, { version: index, lines }: ChangeBatch): Promise<Change[]> {
   const changes = parseChanges(lines ?? '');
-  const found = await readDocuments(elastic, index, [...new Set(changes.map(({ pk }) => String(pk)))]);
-  const versions = new Map(found.map(({ id, version }) => [Number(id), version]));
+  const documents = await readDocuments(elastic, index, [...new Set(changes.map(({ pk }) => String(pk)))]);
+  const versions = new Map(documents.map(({ id, version }) => [Number(id), version]));
   return changes.filter(({ pk, type, version }) => {
-    const stored = versions.get(pk);
-    return stored === undefined ? type === 'removed' : stored >= version;
+    const storedVersion = versions.get(pk);
+    return storedVersion === undefined ? type === 'removed' : storedVersion >= version;
   });
 }
 

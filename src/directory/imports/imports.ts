@@ -52,12 +52,12 @@ export function toImport(row: ImportRow): z.input<typeof DirectoryImport> {
 type Report = NonNullable<DirectoryImportReport['report']>;
 
 function compareTopValues({ from, to }: Comparison): Report['top_values'] {
-  const moved = Object.keys(from.profile.top).flatMap((field) => {
+  const counts = Object.keys(from.profile.top).flatMap((field) => {
     const [was, is] = [from.profile.top[field] ?? {}, to.profile.top[field] ?? {}];
     const values = [...new Set([...Object.keys(was), ...Object.keys(is)])];
     return values.map((value) => ({ field, value, before: was[value] ?? 0, after: is[value] ?? 0 }));
   });
-  return moved.sort((one, other) => Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
+  return counts.sort((one, other) => Math.abs(other.after - other.before) - Math.abs(one.after - one.before));
 }
 
 /** The profile with shares of fields alone. */
@@ -93,14 +93,17 @@ function toReport(comparison: Comparison): Report {
 }
 
 function toBounds({ bounds }: ImportRow): DirectoryImportReport['bounds'] {
-  const given = Bounds.nullish().parse(bounds);
-  if (!given) return null;
+  const parsedBounds = Bounds.nullish().parse(bounds);
+  if (!parsedBounds) return null;
   return {
-    max_shrink: given.maxShrink,
-    max_fill_drop: given.maxFillDrop,
-    max_drift: given.maxDrift,
-    mode: given.mode,
-    canaries: given.canaries.map(({ must_contain, ...canary }) => ({ ...canary, must_contain: must_contain.length })),
+    max_shrink: parsedBounds.maxShrink,
+    max_fill_drop: parsedBounds.maxFillDrop,
+    max_drift: parsedBounds.maxDrift,
+    mode: parsedBounds.mode,
+    canaries: parsedBounds.canaries.map(({ must_contain, ...canary }) => ({
+      ...canary,
+      must_contain: must_contain.length,
+    })),
   };
 }
 

@@ -105,14 +105,14 @@ const toTerms = (field: string, values: readonly (string | number)[]): Clause[] 
 
 const PARAMETERS = ['in_list', 'not_in_list'] as const;
 
-function assertFound(query: Query, found: ReadonlyMap<string, { creators: number }>): void {
+function assertFound(query: Query, lists: ReadonlyMap<string, { creators: number }>): void {
   const missing = PARAMETERS.flatMap((field): Problem[] =>
     (query[field] ?? [])
-      .filter((id) => !found.has(id))
+      .filter((id) => !lists.has(id))
       .map((id) => ({ field, code: 'not_found', message: `${JSON.stringify(id)} is not a list of this brand.` })),
   );
   if (missing.length > 0) throw validationError(missing);
-  const count = [...found.values()].reduce((sum, { creators }) => sum + creators, 0);
+  const count = [...lists.values()].reduce((sum, { creators }) => sum + creators, 0);
   if (count <= MAX_LISTED) return;
   const field = query.not_in_list ? 'not_in_list' : 'in_list';
   const message = `The lists of a search must have at most ${MAX_LISTED} creators in total; these have ${count}.`;
@@ -152,26 +152,26 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
  * what a brand reads at once.
  */
 export function openLists(db: Db, work: WorkGate) {
-  const known = new LRUCache<string, List>({ maxSize: CACHED, sizeCalculation: ({ size }) => size + 1 });
+  const cache = new LRUCache<string, List>({ maxSize: CACHED, sizeCalculation: ({ size }) => size + 1 });
   const versions = new LRUCache<string, ListVersion>({ max: CACHED_VERSIONS, ttl: MAX_AGE_MS });
   const rosters = new LRUCache<string, Roster>({ max: CACHED_ROSTERS });
 
   async function readVersions(brandId: string, ids: readonly string[]): Promise<ListVersion[]> {
     const cached = ids.flatMap((id) => versions.get(`${brandId}/${id}`) ?? []);
     if (cached.length === ids.length) return cached;
-    const found = await findVersions(db, brandId, ids);
-    for (const row of found) versions.set(`${brandId}/${row.id}`, row);
-    return found;
+    const rows = await findVersions(db, brandId, ids);
+    for (const row of rows) versions.set(`${brandId}/${row.id}`, row);
+    return rows;
   }
 
   async function readList(brandId: string, { id, version, creators }: ListVersion): Promise<List | undefined> {
-    const cached = known.get(`${id}@${version}`);
+    const cached = cache.get(`${id}@${version}`);
     if (cached) return cached;
-    const found = await work.run(brandId, creators / READ_PER_UNIT, () => findList(db, brandId, id));
-    if (!found) return undefined;
-    const parts = toChunks(found.pks, TERMS).map((some) => new NumbersText(some));
-    const list = { id, version: found.version, size: found.pks.length, parts };
-    known.set(`${id}@${list.version}`, list);
+    const row = await work.run(brandId, creators / READ_PER_UNIT, () => findList(db, brandId, id));
+    if (!row) return undefined;
+    const parts = toChunks(row.pks, TERMS).map((some) => new NumbersText(some));
+    const list = { id, version: row.version, size: row.pks.length, parts };
+    cache.set(`${id}@${list.version}`, list);
     return list;
   }
 
@@ -197,9 +197,9 @@ export function openLists(db: Db, work: WorkGate) {
       const { in_list = [], not_in_list = [], exclude_pks, exclude_roster } = query;
       const ids = [...in_list, ...not_in_list];
       if (ids.length === 0 && !exclude_pks && !exclude_roster) return undefined;
-      const found = new Map(ids.length === 0 ? [] : (await readVersions(brandId, ids)).map((row) => [row.id, row]));
-      assertFound(query, found);
-      const lists = await Promise.all([...found.values()].map((row) => readList(brandId, row)));
+      const listsById = new Map(ids.length === 0 ? [] : (await readVersions(brandId, ids)).map((row) => [row.id, row]));
+      assertFound(query, listsById);
+      const lists = await Promise.all([...listsById.values()].map((row) => readList(brandId, row)));
       const byId = new Map(lists.flatMap((list) => (list ? [[list.id, list] as const] : [])));
       return toListed(query, byId, exclude_roster ? await loadRoster(brandId) : undefined);
     },

@@ -240,7 +240,7 @@ const listOperations = [
     hints,
     lookUp: (context, { caller, body }) => findNamed(context, caller.brandId, body),
     afterwards,
-    apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
+    apply: async (work, { caller, params }, matches) => await addCreators(work, params.id, caller.keyId, matches),
   }),
   upload({
     id: 'add_file_to_list',
@@ -261,7 +261,7 @@ const listOperations = [
     hints,
     receive: receiveNames,
     release: async () => undefined,
-    apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
+    apply: async (work, { caller, params }, matches) => await addCreators(work, params.id, caller.keyId, matches),
     answer: (_context, data) => ({ data }),
   }),
   remove({

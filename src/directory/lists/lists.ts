@@ -128,18 +128,18 @@ const toAuditEntry = ({ version: _version, ...row }: CreatorListRow) => row;
 
 async function add(work: Work, { list, pks, by }: CreatorAddition): Promise<{ list: CreatorListRow; added: number }> {
   const { db, now } = work;
-  const added = await insertCreators(db, list.id, pks, { now, by });
-  if (added === 0) return { list, added };
-  const counted = await countCreators(db, list, added, now).catch((error: unknown) => {
+  const addedCount = await insertCreators(db, list.id, pks, { now, by });
+  if (addedCount === 0) return { list, added: addedCount };
+  const countedList = await countCreators(db, list, addedCount, now).catch((error: unknown) => {
     throw violates(error, 'creator_lists_full') ? listFull() : error;
   });
-  return { list: counted, added };
+  return { list: countedList, added: addedCount };
 }
 
 /** The pks of every match, as the search itself finds them. */
-async function findMatches(context: Context, caller: Runner, sent: CreatorSearchQuery): Promise<number[]> {
+async function findMatches(context: Context, caller: Runner, sentQuery: CreatorSearchQuery): Promise<number[]> {
   const { directory, postgres } = context;
-  const query = await withSaved(postgres.db, caller, sent);
+  const query = await withSaved(postgres.db, caller, sentQuery);
   const snapshot = await directory.snapshot(query.directory_version);
   await directory.assertServes(snapshot, neededField(query));
   const { filter } = await settlePlan(context, caller, query, { snapshot });
@@ -180,9 +180,9 @@ export async function createList(
   }
   const row = { id: newId('lst', now.getTime()), brandId, name, note, createdAt: now, updatedAt: null };
   const { list } = await add(work, { list: await insertList(db, row), pks, by });
-  const made = { ...list, updatedAt: null };
-  work.audit({ resourceId: made.id, old: null, new: toAuditEntry(made) });
-  return made;
+  const createdList = { ...list, updatedAt: null };
+  work.audit({ resourceId: createdList.id, old: null, new: toAuditEntry(createdList) });
+  return createdList;
 }
 
 /** Finds creators by name or the address of their profile; `@` before a username is ignored. */
@@ -208,10 +208,10 @@ export async function addCreators(work: Work, id: string, by: string, { pks, not
 
 export async function removeCreators({ db, now, brandId, audit }: Work, id: string, pks: readonly number[]) {
   const old = await creatorLists.lock(db, brandId, id);
-  const removed = await deleteCreators(db, id, pks);
-  const list = removed === 0 ? old : await countCreators(db, old, -removed, now);
+  const removedCount = await deleteCreators(db, id, pks);
+  const list = removedCount === 0 ? old : await countCreators(db, old, -removedCount, now);
   audit({ resourceId: id, old: toAuditEntry(old), new: toAuditEntry(list) });
-  return { id, removed, creators: list.creators };
+  return { id, removed: removedCount, creators: list.creators };
 }
 
 const Row = z.record(z.string(), z.string());

@@ -64,8 +64,8 @@ export async function listOptOuts(
 
 /** The key of all hashes, made by the first opt-out. */
 async function makeHashes({ db, secrets }: DirectoryEngines): Promise<Hashes> {
-  const sealed = (await findKey(db)) ?? (await insertKeyOnce(db, secrets().seal(randomBytes(32), KEY_CONTEXT)));
-  return openHashes(secrets().openBytes(sealed, KEY_CONTEXT));
+  const sealedKey = (await findKey(db)) ?? (await insertKeyOnce(db, secrets().seal(randomBytes(32), KEY_CONTEXT)));
+  return openHashes(secrets().openBytes(sealedKey, KEY_CONTEXT));
 }
 
 const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
@@ -75,8 +75,8 @@ const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
 });
 
 /** The pk and username, which identify each creator from now on: the e-mail address may be an agency's. */
-const listNames = (found: readonly NameFields[]): Name[] =>
-  found.flatMap(({ pk, username }): Name[] => [
+const listNames = (people: readonly NameFields[]): Name[] =>
+  people.flatMap(({ pk, username }): Name[] => [
     { kind: 'pk', value: pk },
     { kind: 'username', value: username },
   ]);
@@ -99,9 +99,9 @@ const unlessGone =
     });
 
 function addCount(before: ForgottenRecord['removed'], index: string, creators: number): ForgottenRecord['removed'] {
-  const known = before.find((entry) => entry.index === index)?.creators ?? 0;
+  const countBefore = before.find((entry) => entry.index === index)?.creators ?? 0;
   const others = before.filter((entry) => entry.index !== index);
-  return creators === 0 ? before : [...others, { index, creators: known + creators }];
+  return creators === 0 ? before : [...others, { index, creators: countBefore + creators }];
 }
 
 /**
@@ -119,7 +119,7 @@ async function removeEverywhere(
   const indices = await listVersions(engines);
   const matches = new Map<string, NameFields[]>();
   for (const index of indices) matches.set(index, await unlessGone(find)(index));
-  const people = [...matches.values()].find((found) => found.length > 0) ?? [];
+  const people = [...matches.values()].find((rows) => rows.length > 0) ?? [];
   const names = listNames(people);
   await addHashes(
     db,
@@ -132,14 +132,14 @@ async function removeEverywhere(
   const everyone: number[] = [];
   for (const index of indices) {
     const also = names.length > 0 ? await unlessGone((one) => findNamed(elastic, one, names, forgotten))(index) : [];
-    const found = new Map([...(matches.get(index) ?? []), ...also].map((row) => [row.pk, row]));
+    const rowsByPk = new Map([...(matches.get(index) ?? []), ...also].map((row) => [row.pk, row]));
     // Also before: if this process dies, the versions no longer tell who it was.
-    await removeFromSaved(db, [...found.keys()]);
-    await takeOut(engines, index, [...found.values()], leastVersion);
-    removed = addCount(removed, index, found.size);
-    everyone.push(...found.keys());
-    if (index !== live || found.size === 0) continue;
-    const changes = [...found.keys()].map((pk): Change => ({ pk, type: 'opted_out', fields: [], version: 0 }));
+    await removeFromSaved(db, [...rowsByPk.keys()]);
+    await takeOut(engines, index, [...rowsByPk.values()], leastVersion);
+    removed = addCount(removed, index, rowsByPk.size);
+    everyone.push(...rowsByPk.keys());
+    if (index !== live || rowsByPk.size === 0) continue;
+    const changes = [...rowsByPk.keys()].map((pk): Change => ({ pk, type: 'opted_out', fields: [], version: 0 }));
     for (const some of toChunks(changes, CHANGES)) {
       await appendChanges(db, { alias, kind: 'forget', version: index }, clock.now(), some);
     }
@@ -147,15 +147,15 @@ async function removeEverywhere(
   const pks = [...new Set([...record.pks, ...people.map(({ pk }) => pk)])];
   await removeFromSaved(db, [...new Set([...pks, ...everyone])]);
   const usernames = people.map(({ username }) => username.toLowerCase());
-  const kept = await listKept(db, { usernames, email: email?.toLowerCase() });
+  const keptCopies = await listKept(db, { usernames, email: email?.toLowerCase() });
   const finishedAt = clock.now();
   await finishForgotten(db, record.id, {
     pks: engines.secrets().seal(JSON.stringify(pks), sealingContext(record.id)),
     removed: JSON.stringify(removed),
-    kept: JSON.stringify(kept.length > 0 ? kept : record.kept),
+    kept: JSON.stringify(keptCopies.length > 0 ? keptCopies : record.kept),
     finishedAt,
   });
-  return { ...record, pks, removed, kept, finishedAt };
+  return { ...record, pks, removed, kept: keptCopies, finishedAt };
 }
 
 /**
@@ -209,7 +209,7 @@ export async function takeOutForgotten(
   index: string,
   forgotten: ForgottenSet,
 ): Promise<number> {
-  const found = await scan(engines.elastic, index, forgotten);
-  await takeOut(engines, index, found, await highestVersion(engines.db, engines.alias));
-  return found.length;
+  const matches = await scan(engines.elastic, index, forgotten);
+  await takeOut(engines, index, matches, await highestVersion(engines.db, engines.alias));
+  return matches.length;
 }

@@ -48,26 +48,26 @@ function isIn({ hashes, tags, known }: LoadedHashes, { pk, username, extracted_e
 
 /** Opens the stored key of all hashes; undefined before anyone opted out. */
 async function readHashes({ db, secrets }: ForgetEngines): Promise<Hashes | undefined> {
-  const sealed = await findKey(db);
-  return sealed && openHashes(secrets().openBytes(sealed, KEY_CONTEXT));
+  const sealedKey = await findKey(db);
+  return sealedKey && openHashes(secrets().openBytes(sealedKey, KEY_CONTEXT));
 }
 
 /** Reads who opted out; with `ids`, only these opt-outs. */
 export async function openForgotten(engines: ForgetEngines, ids?: readonly string[]): Promise<ForgottenSet> {
   const { db } = engines;
   let state = '';
-  let loaded: LoadedHashes | undefined;
+  let loadedHashes: LoadedHashes | undefined;
 
   async function refresh(): Promise<boolean> {
-    const found = await stateOfHashes(db);
-    if (found === state) return false;
+    const newState = await stateOfHashes(db);
+    if (newState === state) return false;
     const rows = await listHashes(db, ids);
     const hashes = rows.length > 0 ? await readHashes(engines) : undefined;
-    loaded = hashes && load(hashes, rows);
-    state = found;
+    loadedHashes = hashes && load(hashes, rows);
+    state = newState;
     return true;
   }
 
   await refresh();
-  return { has: (row) => loaded !== undefined && isIn(loaded, row), refresh };
+  return { has: (row) => loadedHashes !== undefined && isIn(loadedHashes, row), refresh };
 }

@@ -53,7 +53,7 @@ export interface Hashes {
   /** `TAG_BITS` of a cheaper hash: names with different tags are different. */
   tagName(name: Name): number;
   tagPk(pk: number): number;
-  tagText(kind: 'username' | 'email', folded: string): number;
+  tagText(kind: 'username' | 'email', foldedText: string): number;
 }
 
 /** The form in which a name is compared: as the index folds the field. */
@@ -70,10 +70,10 @@ export function openHashes(key: Buffer): Hashes {
     return tagWords('pk', 2);
   }
 
-  function tagText(kind: 'username' | 'email', folded: string): number {
-    const length = Math.min(folded.length, words.length * 2);
+  function tagText(kind: 'username' | 'email', foldedText: string): number {
+    const length = Math.min(foldedText.length, words.length * 2);
     for (let i = 0; i < length; i += 2) {
-      words[i >> 1] = folded.charCodeAt(i) | ((i + 1 < length ? folded.charCodeAt(i + 1) : 0) << 16);
+      words[i >> 1] = foldedText.charCodeAt(i) | ((i + 1 < length ? foldedText.charCodeAt(i + 1) : 0) << 16);
     }
     return tagWords(kind, (length + 1) >> 1);
   }

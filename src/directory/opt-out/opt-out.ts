@@ -52,11 +52,11 @@ export async function insertForgotten(
 ): Promise<{ id: string; isNew: boolean }> {
   return await transact(db, async (trx) => {
     await trx.insertInto('directoryForgotten').values(row).execute();
-    const inserted = await sql`
+    const insert = await sql`
       insert into directory_forgotten_hashes (forgotten_id, kind, hash, tag, is_named)
       values (${row.id}, ${kind}, ${hash}, ${tag}, true)
       on conflict (kind, hash) where is_named do nothing returning forgotten_id`.execute(trx);
-    if (inserted.rows.length > 0) return { id: row.id, isNew: true };
+    if (insert.rows.length > 0) return { id: row.id, isNew: true };
     await trx.deleteFrom('directoryForgotten').where('id', '=', row.id).execute();
     const before = await trx
       .selectFrom('directoryForgottenHashes')

@@ -51,9 +51,9 @@ async function gather(
   pages: AsyncGenerator<NameFields[]>,
   matches: (row: NameFields) => boolean,
 ): Promise<NameFields[]> {
-  const found: NameFields[] = [];
-  for await (const page of pages) found.push(...page.filter(matches));
-  return found;
+  const matchingRows: NameFields[] = [];
+  for await (const page of pages) matchingRows.push(...page.filter(matches));
+  return matchingRows;
 }
 
 /** The creators of an index who opted out; every document is read. */
@@ -81,30 +81,30 @@ export async function findNamed(
 
 /** Every version that is or may become live: the live one, those before it, and complete imports. */
 export async function listVersions({ elastic, db, alias }: DirectoryEngines): Promise<string[]> {
-  const [live, kept, ready] = [
+  const [live, earlierIndices, ready] = [
     await indexBehind(elastic, alias),
     await wereLive(elastic, alias),
     await listReadyIndices(db, alias),
   ];
-  return [...new Set([...(live === undefined ? [] : [live]), ...[...kept].sort().reverse(), ...ready])];
+  return [...new Set([...(live === undefined ? [] : [live]), ...[...earlierIndices].sort().reverse(), ...ready])];
 }
 
 /** Removes creators from an index; searches no longer see them when this resolves. */
 export async function takeOut(
   { elastic, db, clock }: DirectoryEngines,
   index: string,
-  found: readonly NameFields[],
+  creators: readonly NameFields[],
   leastVersion: number,
 ): Promise<void> {
-  if (found.length === 0) return;
+  if (creators.length === 0) return;
   // Above the version of every earlier write, so that a write that is still under way is rejected.
   const version = Math.max(clock.now().getTime() * 1_000, leastVersion);
-  const lines = found.map(
+  const lines = creators.map(
     ({ pk }) => `{"delete":{"_id":"${pk}","version":${version},"version_type":"external_gte"}}\n`,
   );
   for (let i = 0; i < lines.length; i += PAGE) await postBulk(elastic, index, lines.slice(i, i + PAGE).join(''));
   await refreshIndex(elastic, index);
-  await countTaken(db, index, found.length);
+  await countTaken(db, index, creators.length);
 }
 
 /** Tells if an index was removed in the meantime. */

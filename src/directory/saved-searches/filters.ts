@@ -92,16 +92,16 @@ export async function withSaved(
     const message = `${JSON.stringify(id)} is not a saved search that this caller may run.`;
     throw validationError([{ field: 'saved', code: 'not_found', message }]);
   }
-  const saved = readSaved('saved', filters);
-  const known = new Set(listOwnParameters(saved));
-  const twice = listOwnParameters(query).filter((name) => known.has(name));
+  const savedQuery = readSaved('saved', filters);
+  const savedNames = new Set(listOwnParameters(savedQuery));
+  const twice = listOwnParameters(query).filter((name) => savedNames.has(name));
   if (twice.length > 0) {
     const message = 'must not be combined with saved: the saved search has it too.';
     throw validationError(twice.map((field) => ({ field, code: 'contradiction', message })));
   }
-  const q_as = saved.q_as === 'text' ? saved.q_as : query.q_as;
-  const whole: CreatorSearchQuery = { ...query, ...omitUndefined(saved), q_as };
-  const settled = Settled.safeParse(whole, { reportInput: true });
-  if (!settled.success) throw validationError(toProblems(settled));
+  const q_as = savedQuery.q_as === 'text' ? savedQuery.q_as : query.q_as;
+  const whole: CreatorSearchQuery = { ...query, ...omitUndefined(savedQuery), q_as };
+  const parsed = Settled.safeParse(whole, { reportInput: true });
+  if (!parsed.success) throw validationError(toProblems(parsed));
   return whole;
 }

@@ -31,9 +31,10 @@ async function lookAt(context: Context, search: DueSearch, moment: Moment): Prom
   const isCurrent = (trx: typeof postgres.db) => isUndisturbed(trx, config.directoryAlias, moment.seq);
   if (seq === null) {
     // Saved by an earlier release.
-    const known = await readKnown(context, brandId, query, moment);
+    const knownPks = await readKnown(context, brandId, query, moment);
     await transact(postgres.db, async (trx) => {
-      if ((await isCurrent(trx)) && (await lockDue(trx, search))) await beginTracking(trx, id, { upTo: moment, known });
+      if ((await isCurrent(trx)) && (await lockDue(trx, search)))
+        await beginTracking(trx, id, { upTo: moment, known: knownPks });
     });
     return;
   }
@@ -70,12 +71,12 @@ async function passUnaffected(context: Context, searches: readonly DueSearch[], 
   const [first] = searches;
   if (!first || first.seq === null) return [...searches];
   const span = { from: { seq: first.seq, at: first.seqAt }, to: moment };
-  const found = await findUnaffected(context, searches.flatMap(listReadable), span).catch((error: unknown) => {
+  const unaffectedIds = await findUnaffected(context, searches.flatMap(listReadable), span).catch((error: unknown) => {
     // One of them cannot be run; each is tried by itself.
     if (error instanceof ApiError && error.code === 'VALIDATION_ERROR') return [];
     throw error;
   });
-  const unaffected = new Set(found);
+  const unaffected = new Set(unaffectedIds);
   await passSearches(
     context.postgres.db,
     searches.filter(({ id }) => unaffected.has(id)),

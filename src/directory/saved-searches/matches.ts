@@ -37,7 +37,7 @@ export async function beginTracking(
     .execute();
 }
 
-const due = (db: Db, seq: number) =>
+const selectDue = (db: Db, seq: number) =>
   db
     .selectFrom('savedSearches')
     .select(['id', 'brandId', 'filters', 'version', 'seq', 'seqAt'])
@@ -48,10 +48,10 @@ export type DueSearch = Awaited<ReturnType<typeof listDue>>[number];
 
 /** Searches for which changes up to a batch were not looked at yet, after one of them, by id. */
 export const listDue = (db: Db, seq: number, after: string, limit: number) =>
-  due(db, seq).where('id', '>', after).orderBy('id').limit(limit).execute();
+  selectDue(db, seq).where('id', '>', after).orderBy('id').limit(limit).execute();
 
 export const isDue = async (db: Db, seq: number): Promise<boolean> =>
-  (await due(db, seq).limit(1).executeTakeFirst()) !== undefined;
+  (await selectDue(db, seq).limit(1).executeTakeFirst()) !== undefined;
 
 /** Locks a search, unless it has changed since it was read; then false. */
 export async function lockDue(db: Db, { id, version, seq }: DueSearch): Promise<boolean> {

@@ -159,8 +159,8 @@ const savedSearchOperations = [
     body: SavedSearchCreate,
     errors: ['SUBSCRIPTION_REQUIRED', 'SAVED_SEARCH_LIMIT_REACHED'],
     lookUp: (context, { caller, body }) => startSearch(context, caller.brandId, body.filters),
-    apply: async (work, { caller, body }, started) => {
-      const id = await saveSearch(work, caller, body, started);
+    apply: async (work, { caller, body }, tracking) => {
+      const id = await saveSearch(work, caller, body, tracking);
       return toItem(await savedSearchRows.get(work.db, work.brandId, id), caller);
     },
   }),
@@ -188,8 +188,8 @@ const savedSearchOperations = [
     errors: ['NOT_FOUND', 'CONFLICT', 'SUBSCRIPTION_REQUIRED'],
     lookUp: async (context, { caller, body: { filters } }) =>
       filters ? await startSearch(context, caller.brandId, filters) : undefined,
-    apply: async (work, { caller, params: { id }, body }, started) => {
-      await changeSearch(work, caller, { id, body, started });
+    apply: async (work, { caller, params: { id }, body }, tracking) => {
+      await changeSearch(work, caller, { id, body, started: tracking });
       return toItem(await savedSearchRows.get(work.db, work.brandId, id), caller);
     },
   }),

@@ -143,8 +143,8 @@ export async function startSearch(
 ): Promise<Started> {
   const query = readFilters('filters', filters);
   const moment = await findMoment(context);
-  const known = await below('filters', () => readKnown(context, brandId, query, moment));
-  return { alias: context.config.directoryAlias, upTo: moment, known };
+  const knownPks = await below('filters', () => readKnown(context, brandId, query, moment));
+  return { alias: context.config.directoryAlias, upTo: moment, known: knownPks };
 }
 
 /** The row as the audit log shows it: what was chosen, not what was found. */
@@ -209,7 +209,7 @@ export async function saveSearch(
   work: Work,
   caller: Caller,
   body: SavedSearchCreate,
-  started: Started,
+  tracking: Started,
 ): Promise<string> {
   const { db, now, brandId, audit } = work;
   const viewer = toViewer(caller);
@@ -226,7 +226,7 @@ export async function saveSearch(
   };
   if (old) {
     const row = await updateSavedSearch(db, brandId, old.id, { ...changes, updatedAt: now });
-    if (!isDeepStrictEqual(old.filters, filters)) await begin(work, old.id, started);
+    if (!isDeepStrictEqual(old.filters, filters)) await begin(work, old.id, tracking);
     audit({ resourceId: old.id, old: toAuditEntry(old), new: toAuditEntry(row) });
     return old.id;
   }
@@ -238,7 +238,7 @@ export async function saveSearch(
   const unset = { seq: null, seqAt: null, problem: null, alertEvery: null, alertedAt: null, updatedAt: null };
   const own = { id: newId('ssr', now.getTime()), ...viewer, createdAt: now };
   const row = await insertSavedSearch(db, { ...unset, ...own, ...changes });
-  await begin(work, row.id, started);
+  await begin(work, row.id, tracking);
   audit({ resourceId: row.id, old: null, new: toAuditEntry(row) });
   return row.id;
 }

@@ -48,7 +48,7 @@ export interface Admission {
    * Waits for a place among the calls under way; returns what frees it. Throws SERVICE_UNAVAILABLE at once if too many wait
    * already, and later if none becomes free or the client has gone.
    */
-  enter(brandId: string, gone?: AbortSignal): Promise<() => void>;
+  enter(brandId: string, disconnect?: AbortSignal): Promise<() => void>;
   /** Takes how long Elasticsearch took for one request of a call. */
   measure(latencyMs: number): void;
   figures(): AdmissionFigures;
@@ -126,7 +126,7 @@ export function openAdmission(log: Log): Admission {
   const room = openRoom();
   const noteRefusal = openOverloadLog(log);
   /** The places that each brand has. */
-  const taken = new Map<string, number>();
+  const slotsByBrand = new Map<string, number>();
   /** By brand, the brand that was served least recently first. */
   const waiting = new Map<string, WaitingCall[]>();
   let underWay = 0;
@@ -139,12 +139,13 @@ export function openAdmission(log: Log): Admission {
     return refusals[Math.floor(Math.random() * refusals.length)] ?? firstRefusal;
   }
 
-  const mayTake = (brandId: string): boolean => (taken.get(brandId) ?? 0) < Math.ceil(adaptive.current() * SHARE);
+  const mayTake = (brandId: string): boolean =>
+    (slotsByBrand.get(brandId) ?? 0) < Math.ceil(adaptive.current() * SHARE);
 
   function take(brandId: string): void {
     underWay += 1;
     room.note();
-    taken.set(brandId, (taken.get(brandId) ?? 0) + 1);
+    slotsByBrand.set(brandId, (slotsByBrand.get(brandId) ?? 0) + 1);
   }
 
   /** The next brand is the one with the fewest places, so that none waits for the many calls of another. */
@@ -152,7 +153,7 @@ export function openAdmission(log: Log): Admission {
     let next: string | undefined;
     for (const brandId of waiting.keys()) {
       if (!mayTake(brandId)) continue;
-      if (next === undefined || (taken.get(brandId) ?? 0) < (taken.get(next) ?? 0)) next = brandId;
+      if (next === undefined || (slotsByBrand.get(brandId) ?? 0) < (slotsByBrand.get(next) ?? 0)) next = brandId;
     }
     return next;
   }
@@ -185,9 +186,9 @@ export function openAdmission(log: Log): Admission {
 
   function leave(brandId: string): void {
     underWay -= 1;
-    const left = (taken.get(brandId) ?? 1) - 1;
-    if (left === 0) taken.delete(brandId);
-    else taken.set(brandId, left);
+    const remaining = (slotsByBrand.get(brandId) ?? 1) - 1;
+    if (remaining === 0) slotsByBrand.delete(brandId);
+    else slotsByBrand.set(brandId, remaining);
     beginNext();
   }
 
@@ -202,7 +203,7 @@ export function openAdmission(log: Log): Admission {
     return true;
   }
 
-  async function takeTurn(brandId: string, gone: AbortSignal | undefined): Promise<void> {
+  async function takeTurn(brandId: string, disconnect: AbortSignal | undefined): Promise<void> {
     adaptive.noteWaiting();
     if (queued === 0) room.fill();
     else if (queued >= room.most() && !makeRoom(brandId)) throw refusal();
@@ -218,23 +219,23 @@ export function openAdmission(log: Log): Admission {
     const forget = () => {
       if (remove(brandId, call)) turn.reject(clientGone);
     };
-    gone?.addEventListener('abort', forget);
+    disconnect?.addEventListener('abort', forget);
     // The limit may have grown since a call ended.
     beginNext();
     try {
       await turn.promise;
     } finally {
       end();
-      gone?.removeEventListener('abort', forget);
+      disconnect?.removeEventListener('abort', forget);
     }
   }
 
   return {
-    enter: async (brandId, gone) => {
-      if (gone?.aborted) throw clientGone;
+    enter: async (brandId, disconnect) => {
+      if (disconnect?.aborted) throw clientGone;
       // Others may wait although a place is free: they have their share.
       if (underWay < adaptive.current() && mayTake(brandId) && !waiting.has(brandId)) take(brandId);
-      else await takeTurn(brandId, gone);
+      else await takeTurn(brandId, disconnect);
       return () => leave(brandId);
     },
     measure: (latencyMs) => adaptive.sample(latencyMs, underWay, performance.now()),

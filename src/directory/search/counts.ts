@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
-import { known, Percentiles, readCuts, splitPercents } from './cuts.ts';
+import { listValues, Percentiles, readCuts, splitPercents } from './cuts.ts';
 import { getOrder, getSortValue, type Sort } from './order.ts';
 import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import {
@@ -59,8 +59,8 @@ export function openCounts(elastic: Elastic) {
 
   /** A filter as text, built once per filter. */
   function serializeFilter(filter: Filter): string {
-    const known = texts.get(filter);
-    if (known !== undefined) return known;
+    const cachedText = texts.get(filter);
+    if (cachedText !== undefined) return cachedText;
     const text = JSON.stringify(filter);
     texts.set(filter, text);
     return text;
@@ -177,10 +177,10 @@ export function openCounts(elastic: Elastic) {
     const { aggregations } = await ask(index, SpreadAnswer, { size: 0, track_total_hits: false, query, aggs }, sort);
     const { least, most, values, pks } = aggregations;
     if (least.value !== null && most.value !== null && least.value < most.value) {
-      const regions = inOrder(sort, cutByValues([...known(values), nextUp(least.value)], region));
+      const regions = inOrder(sort, cutByValues([...listValues(values), nextUp(least.value)], region));
       return await countValues(index, filter, sort, regions, region);
     }
-    return await countPks(index, filter, sort, cutByPks(known(pks), region), region);
+    return await countPks(index, filter, sort, cutByPks(listValues(pks), region), region);
   }
 
   return {
@@ -190,8 +190,8 @@ export function openCounts(elastic: Elastic) {
     keep: (snapshot: Snapshot, filter: Filter, total: number): void =>
       void totals.set(cacheKey(snapshot, filter), total),
     level: async (snapshot: Snapshot, filter: Filter, sort: Sort): Promise<Level> => {
-      const read = () => countAll(snapshot.index, filter, sort);
-      const level = await once(levels, cacheKey(snapshot, filter, sort), read);
+      const count = () => countAll(snapshot.index, filter, sort);
+      const level = await once(levels, cacheKey(snapshot, filter, sort), count);
       totals.set(cacheKey(snapshot, filter), getTotal(level));
       return level;
     },

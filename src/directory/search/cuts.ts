@@ -13,8 +13,8 @@ const DIGITS = 8;
 export const splitPercents = (parts: number) => Array.from({ length: parts - 1 }, (_, i) => ((i + 1) * 100) / parts);
 
 export const Percentiles = z.object({ values: z.record(z.string(), z.number().nullable()) });
-export const known = (found: z.infer<typeof Percentiles>) =>
-  Object.values(found.values).filter((value) => value !== null);
+export const listValues = (percentiles: z.infer<typeof Percentiles>) =>
+  Object.values(percentiles.values).filter((value) => value !== null);
 
 /** Values that divide the creators who have one into parts of about the same size, lowest first. */
 const Cuts = z.array(z.number());
@@ -28,7 +28,7 @@ async function measureCuts(elastic: Elastic, index: string, field: string, optio
   const path = `/${index}/_search?allow_partial_search_results=false`;
   const bytes = await elastic.post(path, JSON.stringify({ size: 0, track_total_hits: false, aggs }), options);
   const { aggregations } = Answer.parse(JSON.parse(bytes.toString('utf8')));
-  const cuts = known(aggregations.values).map((value) => Number(value.toPrecision(DIGITS)));
+  const cuts = listValues(aggregations.values).map((value) => Number(value.toPrecision(DIGITS)));
   return [...new Set(cuts)].sort((a, b) => a - b);
 }
 
@@ -41,6 +41,6 @@ export async function storeCuts(elastic: Elastic, index: string): Promise<void> 
 
 /** The stored cuts of a field; measured if the index was built before cuts were stored. */
 export async function readCuts(elastic: Elastic, index: string, field: string): Promise<number[]> {
-  const stored = Meta.safeParse(await getMeta(elastic, index)).data?.cuts[field];
-  return stored ?? (await measureCuts(elastic, index, field));
+  const storedCuts = Meta.safeParse(await getMeta(elastic, index)).data?.cuts[field];
+  return storedCuts ?? (await measureCuts(elastic, index, field));
 }

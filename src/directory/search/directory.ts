@@ -24,7 +24,7 @@ export interface Directory {
   /** Calls that search, of all brands. */
   admission: Admission;
   /** The directory of one call: its requests are measured, and cancelled when its client has gone. */
-  forCall(gone: AbortSignal | undefined): Directory;
+  forCall(disconnect: AbortSignal | undefined): Directory;
   /** Two walks a brand. */
   walks: Slots;
   lists: Lists;
@@ -66,10 +66,10 @@ export function openDirectory({ elastic, live, db, redis, admission }: Directory
     searching: { count: 0, begun: 0 },
     work: openWorkGate(),
     admission,
-    forCall: (gone) => {
+    forCall: (disconnect) => {
       const post: Elastic['post'] = async (path, body, options) => {
         const beganAtMs = performance.now();
-        const bytes = await elastic.post(path, body, { ...options, signal: gone });
+        const bytes = await elastic.post(path, body, { ...options, signal: disconnect });
         admission.measure(performance.now() - beganAtMs);
         return bytes;
       };
@@ -98,8 +98,9 @@ export function openDirectory({ elastic, live, db, redis, admission }: Directory
       throw new ApiError('SERVICE_UNAVAILABLE', message);
     },
     assertMayBeKept: (pinned) => {
-      const known = live.known();
-      if (pinned !== undefined && known && !known.kept.has(pinned) && known.index !== pinned) throw versionGone(pinned);
+      const knownVersions = live.known();
+      if (pinned !== undefined && knownVersions && !knownVersions.kept.has(pinned) && knownVersions.index !== pinned)
+        throw versionGone(pinned);
     },
   };
   return directory;

@@ -23,9 +23,9 @@ const toTermsAggregation = (field: string, size: number, beginning = '') => {
 
 /** Codes of states and countries are in capitals, ids of metros have hyphens, other values are folded. */
 function beginningIn(name: string, text: string): string {
-  const folded = foldAccents(text);
-  if (name === 'state' || name === 'country') return folded.toUpperCase();
-  return name === 'metro' ? folded.replaceAll(' ', '-') : folded;
+  const foldedText = foldAccents(text);
+  if (name === 'state' || name === 'country') return foldedText.toUpperCase();
+  return name === 'metro' ? foldedText.replaceAll(' ', '-') : foldedText;
 }
 
 /** Ranges of ascending cuts, open at both ends. */
@@ -97,11 +97,11 @@ export interface FacetValue {
   count: number;
 }
 
-const toFacetValues = (found: z.infer<typeof Terms> | undefined): FacetValue[] =>
-  (found?.buckets ?? []).map((bucket) => ({ value: bucket.key, count: bucket.doc_count }));
+const toFacetValues = (terms: z.infer<typeof Terms> | undefined): FacetValue[] =>
+  (terms?.buckets ?? []).map((bucket) => ({ value: bucket.key, count: bucket.doc_count }));
 
-const toTermsFacet = (name: FacetName, found: z.infer<typeof Terms> | undefined) =>
-  toFacetValues(found).map(({ value, count }) => ({
+const toTermsFacet = (name: FacetName, terms: z.infer<typeof Terms> | undefined) =>
+  toFacetValues(terms).map(({ value, count }) => ({
     value,
     count,
     label: toFacetLabel(name, value),
@@ -124,9 +124,9 @@ const LISTED_IN_TURN = 1_000;
 /** Reads at once, or, over large lists, one after the other. */
 async function readEach<T>({ listed }: Filter, reads: readonly (() => Promise<T>)[]): Promise<T[]> {
   if ((listed?.creators ?? 0) < LISTED_IN_TURN) return await Promise.all(reads.map((read) => read()));
-  const found: T[] = [];
-  for (const read of reads) found.push(await read());
-  return found;
+  const answers: T[] = [];
+  for (const read of reads) answers.push(await read());
+  return answers;
 }
 
 type PreviewQuery = Pick<CreatorSearchQuery, 'facets' | 'facet_size' | 'facet_q' | 'stats'>;
@@ -162,27 +162,29 @@ export function openFacets(counts: Counts) {
       const key = `${snapshot.index}/${snapshot.generation}/${options}/${JSON.stringify(filter)}`;
       const cached = previews.get(key);
       if (cached) return cached;
-      const chosen = <T extends Facet>(names: readonly T[]) =>
+      const selectWanted = <T extends Facet>(names: readonly T[]) =>
         names.filter((name) => wanted.some((one) => one === name));
       const aggs = Object.fromEntries([
-        ...chosen(TERMS).map(
+        ...selectWanted(TERMS).map(
           (name) => [name, toTermsAggregation(FACET_FIELDS[name], size, beginningIn(name, facet_q))] as const,
         ),
-        ...chosen(RANGED).map((name) => [name, toRangeAggregation(RANGES[name].field, RANGES[name].cuts)] as const),
-        ...chosen(KNOWN).map((name) => [name, { terms: { field: TRUTHS[name] } }] as const),
+        ...selectWanted(RANGED).map(
+          (name) => [name, toRangeAggregation(RANGES[name].field, RANGES[name].cuts)] as const,
+        ),
+        ...selectWanted(KNOWN).map((name) => [name, { terms: { field: TRUTHS[name] } }] as const),
         ...(stats ? MEANS : []),
       ]);
       const body = { size: 0, track_total_hits: true, query: toElasticQuery(filter, 'followers'), aggs };
       const answer = await counts.ask(snapshot.index, PreviewAnswer, body);
       const { mean_followers, mean_engagement, ...found } = answer.aggregations;
       const facets: Preview['facets'] = {};
-      for (const name of chosen(TERMS)) facets[name] = toTermsFacet(name, found[name]);
-      for (const name of chosen(RANGED)) {
+      for (const name of selectWanted(TERMS)) facets[name] = toTermsFacet(name, found[name]);
+      for (const name of selectWanted(RANGED)) {
         facets[name] = (found[name]?.buckets ?? []).map(({ from = null, to = null, doc_count }) => {
           return { from, to, count: doc_count, filter: toRangeFilter(name, { from, to }) };
         });
       }
-      for (const name of chosen(KNOWN)) {
+      for (const name of selectWanted(KNOWN)) {
         facets[name] = (found[name]?.buckets ?? []).map(({ key, doc_count }) => {
           return { value: key === 1, count: doc_count, filter: { [name]: key === 1 } };
         });

@@ -47,4 +47,4 @@ export function listFilterFields(query: CreatorSearchQuery): CreatorField[] {
 }
 
 const isSent = (query: CreatorSearchQuery, name: string): boolean =>
-  Object.entries(query).some(([sent, value]) => sent === name && value !== undefined);
+  Object.entries(query).some(([sentName, value]) => sentName === name && value !== undefined);

@@ -35,8 +35,8 @@ export async function findCreator(
 ): Promise<{ data: DirectoryCreatorDetail; meta: z.infer<typeof CreatorFreshness> } | undefined> {
   const query: Clause = { bool: { filter: [{ term: { 'card.pk': pk } }, ...filter] } };
   const { hits } = await directory.counts.ask(snapshot.index, Hits, { size: 1, query });
-  const found = hits.hits[0]?._source;
-  if (!found) return undefined;
-  const { following_count, media_count, gender, age, ...meta } = found.x;
-  return { data: { ...found.card, following_count, media_count, gender, age }, meta };
+  const source = hits.hits[0]?._source;
+  if (!source) return undefined;
+  const { following_count, media_count, gender, age, ...meta } = source.x;
+  return { data: { ...source.card, following_count, media_count, gender, age }, meta };
 }

@@ -28,7 +28,7 @@ export async function listForcedProblems(db: Db, brandId: string, field: string,
   const { in_list = [], not_in_list = [], ...read } = parsed.data ?? {};
   const ids = [...in_list, ...not_in_list];
   const lists = ids.length === 0 ? [] : await findVersions(db, brandId, ids);
-  const found = new Set(lists.map(({ id }) => id));
+  const listIds = new Set(lists.map(({ id }) => id));
   const filled = new Set(Object.keys(omitUndefined(read)));
   const findProblem = (name: string): Omit<Problem, 'field'> | undefined => {
     if (!FILTERS.has(name)) return { code: 'invalid', message: 'is not a filter of search.' };
@@ -37,7 +37,7 @@ export async function listForcedProblems(db: Db, brandId: string, field: string,
       // Search ignores a blank value, which would bind the key to nothing.
       return filled.has(name) ? undefined : { code: 'invalid', message: 'must not be blank.' };
     }
-    const missing = parsed.data[name]?.filter((id) => !found.has(id)) ?? [];
+    const missing = parsed.data[name]?.filter((id) => !listIds.has(id)) ?? [];
     if (missing.length === 0) return undefined;
     return { code: 'not_found', message: `names ${missing.join(', ')}, which is not a list of this brand.` };
   };
@@ -57,8 +57,8 @@ const bounds = new WeakMap<Forced, Bound>();
 
 /** The filters of a key as a query and a clause, read once. */
 function bindForced(forced: Forced): Bound {
-  const known = bounds.get(forced);
-  if (known) return known;
+  const cachedBound = bounds.get(forced);
+  if (cachedBound) return cachedBound;
   const query = CreatorSearchQuery.parse(forced);
   const bound = { query, clause: toElasticQuery(getPlan(query, [], 'places').filter, 'followers') };
   bounds.set(forced, bound);
@@ -106,13 +106,13 @@ export async function narrowPlan(
 ): Promise<Plan> {
   const forced = limits?.forced_filters;
   const bound = forced ? bindForced(forced) : undefined;
-  const listed = joinLists(await lists.read(brandId, query), bound && (await lists.read(brandId, bound.query)));
+  const listFilter = joinLists(await lists.read(brandId, query), bound && (await lists.read(brandId, bound.query)));
   const filter = {
     ...plan.filter,
     ...(bound ? { clauses: [...plan.filter.clauses, bound.clause] } : {}),
-    ...(listed ? { listed } : {}),
+    ...(listFilter ? { listed: listFilter } : {}),
   };
-  if (!forced) return listed ? { ...plan, filter } : plan;
+  if (!forced) return listFilter ? { ...plan, filter } : plan;
   const interpretation = { ...plan.interpretation, forced };
   return { filter, interpretation, meta: toMeta(interpretation) };
 }

@@ -69,7 +69,7 @@ export async function readFreshness(directory: Directory, snapshot: Snapshot, ca
   });
   const facts = new Map(hits.hits.map(({ _source: { card, x } }) => [card.pk, x]));
   return pks.flatMap((pk) => {
-    const found = facts.get(pk);
-    return found ? [{ pk, ...found }] : [];
+    const pkFacts = facts.get(pk);
+    return pkFacts ? [{ pk, ...pkFacts }] : [];
   });
 }

@@ -214,39 +214,39 @@ type Reading = NonNullable<ReadPlaces['q' | 'city' | 'state' | 'country']>;
 
 function explain(value: string | undefined, reading: Reading | undefined): Read | null {
   if (value === undefined || reading === undefined) return null;
-  const read: Read = { value, read_as: reading.kind, name: null, state: null, country: null, did_you_mean: null };
+  const explained: Read = { value, read_as: reading.kind, name: null, state: null, country: null, did_you_mean: null };
   switch (reading.kind) {
     case 'text':
-      return read;
+      return explained;
     case 'username':
-      return { ...read, name: reading.username };
+      return { ...explained, name: reading.username };
     case 'metro':
-      return { ...read, name: reading.metro.name, ...getArea(reading) };
+      return { ...explained, name: reading.metro.name, ...getArea(reading) };
     case 'city':
-      return { ...read, name: reading.name, ...getArea(reading), ...explainCities(reading) };
+      return { ...explained, name: reading.name, ...getArea(reading), ...explainCities(reading) };
     case 'city_contains':
       return {
-        ...read,
+        ...explained,
         name: reading.text,
         ...getArea(reading),
         did_you_mean: reading.suggestion ?? null,
         ...explainCities(reading),
       };
     case 'state':
-      return { ...read, name: reading.state.name, state: reading.state.code };
+      return { ...explained, name: reading.state.name, state: reading.state.code };
     case 'country':
-      return { ...read, name: reading.country.name, country: reading.country.code };
+      return { ...explained, name: reading.country.name, country: reading.country.code };
     case 'state_text':
     case 'country_contains':
-      return { ...read, name: reading.text, did_you_mean: reading.suggestion ?? null };
+      return { ...explained, name: reading.text, did_you_mean: reading.suggestion ?? null };
   }
 }
 
 /** Explains the reading of a `q` whose text found nobody. */
 export function explainTextInPlace(value: string, { text, place, reading }: PlaceInText): Read | null {
-  const read = explain(value, reading);
+  const explained = explain(value, reading);
   const instead_of = { read_as: 'text' as const, total: 0 as const };
-  return read && { ...read, read_as: 'text_in_place', text, place, instead_of };
+  return explained && { ...explained, read_as: 'text_in_place', text, place, instead_of };
 }
 
 const explainCity = ({ name, state, country }: KnownCity) => ({ name, state, country });

@@ -7,7 +7,7 @@ const LETTERS =
 const LATIN = new Map(LETTERS.split(' ').map((pair) => [pair.charAt(0), pair.slice(1)]));
 
 /** A folded text with Latin letters for Cyrillic and Greek ones; undefined if it has none. */
-export function toLatinLetters(folded: string): string | undefined {
-  const latin = [...folded].map((letter) => LATIN.get(letter) ?? letter).join('');
-  return latin === folded ? undefined : latin;
+export function toLatinLetters(foldedText: string): string | undefined {
+  const latin = [...foldedText].map((letter) => LATIN.get(letter) ?? letter).join('');
+  return latin === foldedText ? undefined : latin;
 }

@@ -49,13 +49,18 @@ async function listLeft(context: Context, question: Question, since: Since): Pro
   const without = { bool: { must_not: [toElasticQuery(filter, 'followers')] } };
   const bound = await readForcedClauses(directory, caller);
   const find = async (clauses: Clause[]) => {
-    const found = await findMatchingPks(directory, snapshot, { clauses, ranges: NO_RANGES }, Number.POSITIVE_INFINITY);
-    return found.pks;
+    const matches = await findMatchingPks(
+      directory,
+      snapshot,
+      { clauses, ranges: NO_RANGES },
+      Number.POSITIVE_INFINITY,
+    );
+    return matches.pks;
   };
-  const left = await find([candidates, without, ...bound]);
-  if (bound.length === 0) return left;
+  const leftPks = await find([candidates, without, ...bound]);
+  if (bound.length === 0) return leftPks;
   const outside = await find([candidates, { bool: { must_not: bound } }]);
-  return [...new Set([...left, ...(await findPksOfKept(directory, outside, bound))])].sort((a, b) => a - b);
+  return [...new Set([...leftPks, ...(await findPksOfKept(directory, outside, bound))])].sort((a, b) => a - b);
 }
 
 /** `meta.left` of a page or preview; nothing without `changed_since`. Nobody leaves a search without filters. */
@@ -77,8 +82,8 @@ export async function readLeft(
 export async function listToDelete(context: Context, question: Question): Promise<number[]> {
   const since = await findSince(context, question.query);
   if (!since) return [];
-  const gone = await listGonePks(context, since.seq);
+  const gonePks = await listGonePks(context, since.seq);
   const bound = await readForcedClauses(context.directory, question.caller);
-  const visible = bound.length === 0 ? gone : await findPksOfKept(context.directory, gone, bound);
+  const visible = bound.length === 0 ? gonePks : await findPksOfKept(context.directory, gonePks, bound);
   return [...new Set([...(await listLeft(context, question, since)), ...visible])].sort((a, b) => a - b);
 }

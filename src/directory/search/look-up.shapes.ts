@@ -21,8 +21,8 @@ export function toUsername(text: string): string {
 
 /** The first of the values that mean the same, as it was sent. */
 function distinct(values: readonly string[]): string[] {
-  const folded = values.map((value) => foldAccents(toUsername(value)));
-  return values.filter((_, i) => folded.indexOf(folded[i] ?? '') === i);
+  const foldedNames = values.map((value) => foldAccents(toUsername(value)));
+  return values.filter((_, i) => foldedNames.indexOf(foldedNames[i] ?? '') === i);
 }
 
 const notBlank = (values: readonly string[]) => values.every((value) => foldAccents(value) !== '');
@@ -80,7 +80,7 @@ export const NotFound = z
   .meta({ id: 'CreatorsNotFound' });
 export type NotFound = z.infer<typeof NotFound>;
 
-const sent = (most: number) =>
+const createValues = (most: number) =>
   z
     .array(z.string().max(most))
     .transform((values) => values.map(withoutAt))
@@ -96,10 +96,10 @@ export const CreatorLookUp = z
       .default([])
       .describe('Keys of creators to look up.')
       .meta({ example: [SAMPLE_PK] }),
-    usernames: sent(500)
+    usernames: createValues(500)
       .describe('Usernames or addresses of Instagram profiles to look up; case, accents and `@` are ignored.')
       .meta({ example: ['@gordongram'] }),
-    emails: sent(MAX_EMAIL)
+    emails: createValues(MAX_EMAIL)
       .describe('E-mail addresses to look up.')
       .meta({ example: ['gordon@example.com'] }),
   })

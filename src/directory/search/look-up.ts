@@ -33,10 +33,10 @@ const Counts = z.object({ sought: z.object({ buckets: z.array(z.object({ doc_cou
 export async function lookUp(
   { elastic }: Directory,
   { index }: Snapshot,
-  sought: LookUpValues,
+  lookUpValues: LookUpValues,
   { filter, size, bound }: { filter?: Filter; size: number; bound: readonly Clause[] },
 ): Promise<LookUpResult> {
-  const { pks = [], usernames = [], emails = [] } = sought;
+  const { pks = [], usernames = [], emails = [] } = lookUpValues;
   const values: Clause[] = [
     ...pks.map((value) => ({ term: { [LOOK_UP_FIELDS.pks]: value } })),
     ...usernames.map((value) => ({ term: { [LOOK_UP_FIELDS.usernames]: toUsername(value) } })),
@@ -55,8 +55,8 @@ export async function lookUp(
   // Nothing after the hits is text, so the last occurrence is the key.
   const end = bytes.lastIndexOf(AGGREGATIONS);
   const counts = Counts.parse(JSON.parse(bytes.toString('latin1', end + AGGREGATIONS.length, bytes.length - 1)));
-  const found = counts.sought.buckets.map((bucket) => bucket.doc_count > 0);
-  const lacks = <T>(list: readonly T[], offset: number) => list.filter((_, i) => found[offset + i] !== true);
+  const hasValue = counts.sought.buckets.map((bucket) => bucket.doc_count > 0);
+  const lacks = <T>(list: readonly T[], offset: number) => list.filter((_, i) => hasValue[offset + i] !== true);
   return {
     cards: spliceCards(bytes),
     total: parseTotal(bytes),
@@ -65,6 +65,6 @@ export async function lookUp(
       usernames: lacks(usernames, pks.length),
       emails: lacks(emails, pks.length + usernames.length),
     },
-    hasFound: found.includes(true),
+    hasFound: hasValue.includes(true),
   };
 }

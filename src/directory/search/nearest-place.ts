@@ -31,13 +31,13 @@ export function isPartOfKnownName(text: string): boolean {
 
 /** Names by length: a name within two edits is at most two letters longer or shorter. Larger cities come first. */
 function byLength(names: Iterable<string>): Map<number, KnownName[]> {
-  const known = new Map<string, string>();
+  const namesByKey = new Map<string, string>();
   for (const name of names) {
     const key = placeKey(name);
-    if (!known.has(key)) known.set(key, name);
+    if (!namesByKey.has(key)) namesByKey.set(key, name);
   }
   return Map.groupBy(
-    [...known].map(([key, name]) => ({ key, name })),
+    [...namesByKey].map(([key, name]) => ({ key, name })),
     ({ key }) => key.length,
   );
 }
@@ -51,27 +51,27 @@ export function nearestPlace(text: string, liesThere?: (city: KnownCity) => bool
 
 /** Finds the closest of a short list of names, such as states or countries. */
 export function createNearestFinder(names: Iterable<string>): (text: string) => string | undefined {
-  const known = later(() => byLength(names));
-  return (text) => nearest(text, known());
+  const readNames = later(() => byLength(names));
+  return (text) => nearest(text, readNames());
 }
 
 function nearest(
   text: string,
-  known: Map<number, KnownName[]>,
+  namesByLength: Map<number, KnownName[]>,
   isWanted: (name: KnownName) => boolean = () => true,
 ): string | undefined {
   const key = placeKey(text.slice(0, LONGEST_NAME));
   if (key.length < SHORTEST_NAME) return undefined;
   let allowed = key.length < 6 ? 1 : 2;
-  let found: string | undefined;
+  let nearestName: string | undefined;
   for (const length of [0, -1, 1, -2, 2].map((more) => key.length + more)) {
     if (Math.abs(length - key.length) > allowed) continue;
-    for (const name of known.get(length) ?? []) {
+    for (const name of namesByLength.get(length) ?? []) {
       const edits = distance(key, name.key);
       if (edits > allowed || !isWanted(name)) continue;
-      found = name.name;
+      nearestName = name.name;
       allowed = edits - 1;
     }
   }
-  return found;
+  return nearestName;
 }

@@ -44,29 +44,29 @@ export async function findPksOfKept(
   bound: readonly Clause[],
 ): Promise<number[]> {
   const { kept, index: live } = await directory.live();
-  const found = new Set<number>();
+  const matchingPks = new Set<number>();
   for (const [index, generation] of kept) {
     if (index === live) continue;
     for (const some of toChunks(pks, HITS)) {
       const query = { bool: { filter: [{ terms: { 'card.pk': some } }, ...bound] } };
-      for (const pk of await nextPks(directory, { index, generation }, query, -1)) found.add(pk);
+      for (const pk of await nextPks(directory, { index, generation }, query, -1)) matchingPks.add(pk);
     }
   }
-  return [...found].sort((a, b) => a - b);
+  return [...matchingPks].sort((a, b) => a - b);
 }
 
 /** Returns the pks that the directory has. */
 async function findKnownPks(directory: Directory, snapshot: Snapshot, pks: readonly number[]): Promise<Set<number>> {
-  const found = new Set<number>();
+  const knownPks = new Set<number>();
   for (const some of toChunks(pks, HITS)) {
-    for (const pk of await nextPks(directory, snapshot, { terms: { 'card.pk': some } }, -1)) found.add(pk);
+    for (const pk of await nextPks(directory, snapshot, { terms: { 'card.pk': some } }, -1)) knownPks.add(pk);
   }
-  return found;
+  return knownPks;
 }
 
 /** The pk by folded username; of namesakes, that of the creator with the most followers. */
 async function findPksByUsername({ counts }: Directory, { index }: Snapshot, usernames: readonly string[]) {
-  const found = new Map<string, number>();
+  const pksByUsername = new Map<string, number>();
   for (const some of toChunks(usernames, NAMES)) {
     const body = {
       size: HITS,
@@ -75,9 +75,10 @@ async function findPksByUsername({ counts }: Directory, { index }: Snapshot, use
       query: { terms: { 'card.username': some } },
     };
     const { hits } = await counts.ask(index, Names, body);
-    for (const { _source } of hits.hits.reverse()) found.set(foldAccents(_source.card.username), _source.card.pk);
+    for (const { _source } of hits.hits.reverse())
+      pksByUsername.set(foldAccents(_source.card.username), _source.card.pk);
   }
-  return found;
+  return pksByUsername;
 }
 
 export interface CreatorNames {
@@ -91,14 +92,14 @@ export async function findPks(
   { pks, usernames }: CreatorNames,
 ): Promise<{ pks: number[]; notFound: { pks: number[]; usernames: string[] } }> {
   const snapshot = await directory.snapshot();
-  const known = await findKnownPks(directory, snapshot, [...new Set(pks)]);
+  const knownPks = await findKnownPks(directory, snapshot, [...new Set(pks)]);
   const toKey = (name: string) => foldAccents(toUsername(name));
-  const named = await findPksByUsername(directory, snapshot, [...new Set(usernames.map(toKey))]);
+  const pksByUsername = await findPksByUsername(directory, snapshot, [...new Set(usernames.map(toKey))]);
   const missing = {
-    pks: [...new Set(pks)].filter((pk) => !known.has(pk)),
-    usernames: [...new Set(usernames)].filter((name) => !named.has(toKey(name))),
+    pks: [...new Set(pks)].filter((pk) => !knownPks.has(pk)),
+    usernames: [...new Set(usernames)].filter((name) => !pksByUsername.has(toKey(name))),
   };
-  return { pks: [...new Set([...known, ...named.values()])], notFound: missing };
+  return { pks: [...new Set([...knownPks, ...pksByUsername.values()])], notFound: missing };
 }
 
 /** The pks of all matches if they are at most `most`; else only their number. */
@@ -109,8 +110,8 @@ export async function findMatchingPks(
   most: number,
 ): Promise<{ total: number; pks: number[] }> {
   const query = toElasticQuery(filter, 'followers');
-  const counted = await directory.counts.ask(snapshot.index, CountAnswer, { size: 0, track_total_hits: true, query });
-  const total = counted.hits.total.value;
+  const answer = await directory.counts.ask(snapshot.index, CountAnswer, { size: 0, track_total_hits: true, query });
+  const total = answer.hits.total.value;
   const pks: number[] = [];
   if (total > most) return { total, pks };
   for await (const page of eachPage(directory, snapshot, filter)) for (const pk of page) pks.push(pk);

@@ -61,8 +61,8 @@ export function findPlaceInText(q: string): PlaceInText | undefined {
       const place = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ').replace(/^[,\s]+|[,\s]+$/g, '');
       const rest = (isAtEnd ? words.slice(0, -count) : words.slice(count)).join(' ');
       const text = strip(rest, isAtEnd ? BEFORE_PLACE : AFTER_PLACE);
-      const found = /[\p{L}\p{N}]/u.test(foldAccents(text)) ? readPlace(place) : undefined;
-      if (found) return { text, ...found };
+      const reading = /[\p{L}\p{N}]/u.test(foldAccents(text)) ? readPlace(place) : undefined;
+      if (reading) return { text, ...reading };
     }
   }
   return undefined;

@@ -9,15 +9,15 @@ const LONG_WORDS: Readonly<Record<string, string>> = { st: 'saint', ste: 'sainte
  * apostrophes, hyphens as spaces. `St. Louis` is `st. louis`, `st louis`, `saint louis`.
  */
 export function listSpellings(name: string): string[] {
-  const written = foldAccents(name);
-  const long = written.replace(/\b(ste?|ft|mt)\b\.?/g, (_, word: string) => LONG_WORDS[word] ?? word);
-  const short = written.replace(/\b(?:sainte?|fort|mount)\b/g, (word) => `${POSTAL_WORDS[word] ?? word}.`);
-  const plain = [written, long, short].flatMap((spelling) => [spelling, spelling.replace(/[.']/g, '')]);
+  const foldedName = foldAccents(name);
+  const long = foldedName.replace(/\b(ste?|ft|mt)\b\.?/g, (_, word: string) => LONG_WORDS[word] ?? word);
+  const short = foldedName.replace(/\b(?:sainte?|fort|mount)\b/g, (word) => `${POSTAL_WORDS[word] ?? word}.`);
+  const plain = [foldedName, long, short].flatMap((spelling) => [spelling, spelling.replace(/[.']/g, '')]);
   return [...new Set(plain.flatMap((spelling) => [spelling, spelling.replaceAll('-', ' ')]))];
 }
 
-function keepLetters(folded: string): string {
-  return folded.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
+function keepLetters(foldedText: string): string {
+  return foldedText.replace(/[^\p{L}\p{N}\p{M}]+/gu, '');
 }
 
 /** A key shared by spellings of one place: letters and digits only, with postal short forms. */

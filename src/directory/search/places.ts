@@ -200,8 +200,8 @@ function findMetro(value: string): Metro | undefined {
  * text, too. A city that is called so comes first.
  */
 function readMetro(value: string): PlaceReading | undefined {
-  const named = findMetro(value);
-  if (named) return { kind: 'metro', metro: named };
+  const namedMetro = findMetro(value);
+  if (namedMetro) return { kind: 'metro', metro: namedMetro };
   const core = value.length > LONGEST_PLACE || findCities(value) ? undefined : readMetroCore(value);
   const metro = core === undefined ? undefined : (findMetroAround(core) ?? findMetroOfOther(core));
   return metro && { kind: 'metro', metro, asSent: foldAccents(value) };
@@ -243,9 +243,9 @@ function readCityBeforeArea(value: string): PlaceReading | undefined {
   for (let count = 1; count <= MOST_AREA_WORDS && count < words.length; count += 1) {
     const [name, area] = [words.slice(0, -count).join(' '), words.slice(-count).join(' ')];
     const isArea = stateByKey.has(placeKey(area)) || isCountryAfterCity(area);
-    const written = isArea ? `${name}, ${area}` : `${name}, ${area.replace(/ (?=\S+$)/, ', ')}`;
+    const cityAndArea = isArea ? `${name}, ${area}` : `${name}, ${area.replace(/ (?=\S+$)/, ', ')}`;
     if (!isArea && !isStateInCountry(area)) continue;
-    const reading = readCityInArea(written);
+    const reading = readCityInArea(cityAndArea);
     if (!reading || reading.kind === 'state' || !liesInArea(reading)) continue;
     return { ...reading, asSent: foldAccents(value) };
   }
@@ -284,13 +284,13 @@ function readCityText(value: string): PlaceReading {
   if (largest) {
     const parts = [withoutArticle(value), text];
     const part = parts.find((spelling) => namesakes.some((city) => foldAccents(city.name).includes(spelling)));
-    const read = part ?? foldAccents(largest.name);
-    const others = allSpellings(value, namesakes).filter((spelling) => !spelling.includes(read));
+    const cityText = part ?? foldAccents(largest.name);
+    const others = allSpellings(value, namesakes).filter((spelling) => !spelling.includes(cityText));
     const spellings = others.length === 0 ? {} : { spellings: others };
-    return { kind: 'city_contains', text: read, ...spellings, ...listNamed(placeKey(largest.name)) };
+    return { kind: 'city_contains', text: cityText, ...spellings, ...listNamed(placeKey(largest.name)) };
   }
-  const named = value.length > LONGEST_PLACE ? {} : listNamed(placeKey(value));
-  return { kind: 'city_contains', text, ...named, ...(named.cities ? {} : suggesting(nearestTo(value))) };
+  const namedCities = value.length > LONGEST_PLACE ? {} : listNamed(placeKey(value));
+  return { kind: 'city_contains', text, ...namedCities, ...(namedCities.cities ? {} : suggesting(nearestTo(value))) };
 }
 
 /** The cities of a name, for a reading. */
@@ -320,21 +320,21 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (value.length > LONGEST_PLACE) return undefined;
   const [name = '', ...rest] = value.split(',');
   const key = placeKey(name);
-  const found = key === '' ? undefined : readArea(key, rest);
-  if (!found) return undefined;
+  const areaReading = key === '' ? undefined : readArea(key, rest);
+  if (!areaReading) return undefined;
   // A province, or a country in another language, may stand in a stored city that has no country.
-  const isKnown = found.state !== undefined || longKnownCountries.has(placeKey(rest.at(-1) ?? ''));
-  const area = { ...found, ...(isKnown ? {} : { asSent: foldAccents(value) }) };
+  const isKnown = areaReading.state !== undefined || longKnownCountries.has(placeKey(rest.at(-1) ?? ''));
+  const area = { ...areaReading, ...(isKnown ? {} : { asSent: foldAccents(value) }) };
   const withState = rest.length === 2 ? findMetro(`${name},${rest[0]}`) : undefined;
   if (withState) return { kind: 'metro', metro: withState };
   const metro = citiesByKey.has(key) ? undefined : metroByAlias.get(key);
   if (metro) return { kind: 'metro', metro, ...area };
   const cities = listNamesakes(key).filter(liesIn(area));
   const [city] = cities;
-  const named = listNamed(key, liesIn(area));
-  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area, ...named };
-  const suggestion = named.cities ? undefined : nearestPlace(name, liesIn(area));
-  return { kind: 'city_contains', text: foldAccents(name), ...area, ...named, ...suggesting(suggestion) };
+  const namedCities = listNamed(key, liesIn(area));
+  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area, ...namedCities };
+  const suggestion = namedCities.cities ? undefined : nearestPlace(name, liesIn(area));
+  return { kind: 'city_contains', text: foldAccents(name), ...area, ...namedCities, ...suggesting(suggestion) };
 }
 
 /** Behind a city, a part of a country means the country: `London, England`. */

@@ -81,9 +81,9 @@ export function neededField(query: CreatorSearchQuery): string | undefined {
   const facet = query.facets?.find((name) => name === 'age' || name === 'posts' || name === 'is_verified');
   if (query.with) return `with=${query.with}`;
   const isSorted = query.sort === 'posts' || query.sort === 'recent' || query.sort === 'relevance';
-  const named = names.find((name) => query[name] !== undefined) ?? (facet && `facets=${facet}`);
+  const parameter = names.find((name) => query[name] !== undefined) ?? (facet && `facets=${facet}`);
   const excluded = query.exclude_roster ? 'exclude_roster' : undefined;
-  return named ?? (isSorted ? `sort=${query.sort}` : excluded);
+  return parameter ?? (isSorted ? `sort=${query.sort}` : excluded);
 }
 
 /** The older interface reads the address of a profile as text. */
@@ -124,8 +124,8 @@ export const toMeta = (interpretation: Interpretation): string =>
 
 /** The plan of a query, built once per prepared request. */
 export function getPlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching): Plan {
-  const known = plans.get(query);
-  if (known) return known;
+  const cachedPlan = plans.get(query);
+  if (cachedPlan) return cachedPlan;
   const { filter, interpretation } = buildPlan(query, ignored, matching);
   const plan = { filter, interpretation, meta: toMeta(interpretation) };
   plans.set(query, plan);

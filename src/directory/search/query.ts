@@ -60,8 +60,8 @@ function containsAny(field: string, text: string, others: readonly string[]): Cl
 function countryClause(reading: ReadPlaces['country']): Clause[] {
   if (!reading) return [];
   if (reading.kind === 'country_contains') return [contains('card.country', reading.text)];
-  const named = term('x.country_code', reading.country.code);
-  return [reading.asSent === undefined ? named : any(named, contains('card.country', reading.asSent))];
+  const byCode = term('x.country_code', reading.country.code);
+  return [reading.asSent === undefined ? byCode : any(byCode, contains('card.country', reading.asSent))];
 }
 
 /** US states are indexed by code, so code and name match alike. A state abroad matches only as sent: `CA` is Cagliari too. */
@@ -81,13 +81,13 @@ function placeClauses(reading: ReadPlaces['city']): Clause[] {
     case 'metro':
       return orAsSent([term('x.metros', reading.metro.id), ...state, ...country], reading);
     case 'city': {
-      const named = any(...reading.spellings.map((name) => term('card.city', name)));
-      return orAsSent(orAnyCity([named, ...state, ...country], reading.cities), reading);
+      const byName = any(...reading.spellings.map((name) => term('card.city', name)));
+      return orAsSent(orAnyCity([byName, ...state, ...country], reading.cities), reading);
     }
     case 'city_contains': {
       const { text, spellings } = reading;
-      const named = spellings ? containsAny('card.city', text, spellings) : contains('card.city', text);
-      return orAsSent(orAnyCity([named, ...state, ...country], reading.cities), reading);
+      const byName = spellings ? containsAny('card.city', text, spellings) : contains('card.city', text);
+      return orAsSent(orAnyCity([byName, ...state, ...country], reading.cities), reading);
     }
   }
 }
@@ -140,8 +140,8 @@ function qClauses(q: ReadPlaces['q'], typos: boolean): Clause[] {
 
 /** A styled word begins no username, but its plain letters do. */
 function usernamePrefixes(word: string): Clause[] {
-  const folded = fold(word);
-  return (folded === foldAccents(word) ? [word] : [word, folded]).map(usernameStartsWith);
+  const foldedWord = fold(word);
+  return (foldedWord === foldAccents(word) ? [word] : [word, foldedWord]).map(usernameStartsWith);
 }
 
 /** BM25 over all five fields; the words of the full name and the start of the username weigh more. Every match scores above 0. */
@@ -275,9 +275,9 @@ export function toElasticQuery(filter: Filter, sort: Sort, regions?: readonly Re
   }
   const range = ranged ? filter.ranges[ranged] : {};
   const [only, ...more] = (regions ?? [{}]).map((region) => regionClauses(sort, range, region));
-  const sorted =
+  const sortClauses =
     more.length === 0 ? (only ?? []) : [any(...[only ?? [], ...more].map((every) => ({ bool: { filter: every } })))];
-  return { bool: { filter: [...clauses, ...sorted] } };
+  return { bool: { filter: [...clauses, ...sortClauses] } };
 }
 
 export const CountAnswer = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });

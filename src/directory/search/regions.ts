@@ -111,8 +111,8 @@ export async function cover(
   refine: (region: RegionBounds) => Promise<Level>,
 ): Promise<Cover> {
   const last = Math.min(end, getTotal(level));
-  const found: Cover = { regions: [], from: 0 };
-  if (start >= last) return found;
+  const coverage: Cover = { regions: [], from: 0 };
+  if (start >= last) return coverage;
   for (let i = findRegion(level, start); i < level.regions.length && (level.before[i] ?? 0) < last; i += 1) {
     const region = level.regions[i];
     const before = level.before[i] ?? 0;
@@ -120,30 +120,33 @@ export async function cover(
     if (region === undefined || count === 0) continue;
     const inner = Math.max(0, start - before);
     if (count <= MAX_REGION) {
-      if (found.regions.length === 0) found.from = inner;
-      found.regions.push(region);
+      if (coverage.regions.length === 0) coverage.from = inner;
+      coverage.regions.push(region);
       continue;
     }
     const within = await cover(await refineOnce(level, i, () => refine(region)), inner, last - before, refine);
-    if (found.regions.length === 0) found.from = within.from;
-    found.regions.push(...within.regions);
+    if (coverage.regions.length === 0) coverage.from = within.from;
+    coverage.regions.push(...within.regions);
   }
-  return { ...found, regions: mergeNeighbours(found.regions) };
+  return { ...coverage, regions: mergeNeighbours(coverage.regions) };
 }
 
 /** Joins adjacent ranges of values into one range: one clause instead of several. */
 function mergeNeighbours(regions: readonly RegionBounds[]): RegionBounds[] {
-  const merged: RegionBounds[] = [];
+  const mergedRegions: RegionBounds[] = [];
   const isValues = (region: RegionBounds) => !region.missing && region.pkGte === undefined && region.pkLt === undefined;
   for (const region of regions) {
-    const before = merged.at(-1);
+    const before = mergedRegions.at(-1);
     if (!before || !isValues(before) || !isValues(region)) {
-      merged.push(region);
+      mergedRegions.push(region);
       continue;
     }
     const isAscending = before.lt !== undefined && region.gte !== undefined && before.lt <= region.gte;
     const [{ gte }, { lt }] = isAscending ? [before, region] : [region, before];
-    merged[merged.length - 1] = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) };
+    mergedRegions[mergedRegions.length - 1] = {
+      ...(gte === undefined ? {} : { gte }),
+      ...(lt === undefined ? {} : { lt }),
+    };
   }
-  return merged;
+  return mergedRegions;
 }

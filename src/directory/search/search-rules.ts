@@ -15,12 +15,12 @@ function refuse(context: z.RefinementCtx, field: string, message: string, input:
 const assertOneState: Rule = (query, context) => {
   if (typeof query.state !== 'string') return;
   const state = readState(query.state);
-  const given = state.kind === 'state' ? state.state.code : state.text;
+  const stateCode = state.kind === 'state' ? state.state.code : state.text;
   for (const name of ['city', 'city_any']) {
     for (const value of splitValues(query[name])) {
       const city = readCity(value);
-      if (city.kind === 'state' || !city.state || given === city.state.code) continue;
-      const message = `contradicts the state in ${name}: ${JSON.stringify(value)} is in ${city.state.code}, state says ${given}`;
+      if (city.kind === 'state' || !city.state || stateCode === city.state.code) continue;
+      const message = `contradicts the state in ${name}: ${JSON.stringify(value)} is in ${city.state.code}, state says ${stateCode}`;
       refuse(context, 'state', message, query.state);
     }
   }
@@ -60,9 +60,11 @@ const assertSeveral: Rule = (query, context) => {
         splitValues(several).join('|'),
       );
     }
-    const wanted = new Map([...splitValues(one), ...splitValues(several)].map((value) => [readingOf(value), value]));
+    const wantedValues = new Map(
+      [...splitValues(one), ...splitValues(several)].map((value) => [readingOf(value), value]),
+    );
     for (const value of splitValues(not)) {
-      const same = wanted.get(readingOf(value));
+      const same = wantedValues.get(readingOf(value));
       if (same === undefined) continue;
       const other = one === undefined ? `${name}_any` : name;
       refuse(context, `not_${name}`, `contradicts ${other}, which has ${JSON.stringify(same)}`, value);
@@ -95,9 +97,9 @@ const assertWords: Rule = ({ q, q_as, typos, sort }, context) => {
 };
 
 const assertLists: Rule = ({ in_list, not_in_list }, context) => {
-  const kept = new Set(splitValues(in_list));
+  const includedIds = new Set(splitValues(in_list));
   for (const id of splitValues(not_in_list)) {
-    if (kept.has(id)) refuse(context, 'not_in_list', `contradicts in_list, which has ${JSON.stringify(id)}`, id);
+    if (includedIds.has(id)) refuse(context, 'not_in_list', `contradicts in_list, which has ${JSON.stringify(id)}`, id);
   }
 };
 
@@ -115,15 +117,15 @@ const assertPreviewed: Rule = (query, context) => {
 const SOUGHT = ['pks', 'usernames', 'emails'];
 
 const assertLookUp: Rule = (query, context) => {
-  const sought = SOUGHT.filter((name) => query[name] !== undefined);
-  const [first] = sought;
+  const lookUpNames = SOUGHT.filter((name) => query[name] !== undefined);
+  const [first] = lookUpNames;
   if (first === undefined) return;
-  const count = sought.reduce((sum, name) => sum + (Array.isArray(query[name]) ? query[name].length : 0), 0);
+  const count = lookUpNames.reduce((sum, name) => sum + (Array.isArray(query[name]) ? query[name].length : 0), 0);
   if (count > LOOKED_UP_AT_MOST) {
     refuse(
       context,
-      sought.at(-1) ?? first,
-      `${sought.join(', ')} must have at most ${LOOKED_UP_AT_MOST} values together`,
+      lookUpNames.at(-1) ?? first,
+      `${lookUpNames.join(', ')} must have at most ${LOOKED_UP_AT_MOST} values together`,
       String(count),
     );
   }

@@ -14,34 +14,34 @@ export const hasLetterOrDigit = (word: string): boolean =>
 /** Words repeat, and most of the cost is that of folding them; hostile input only empties the cache. */
 const KEPT_WORDS = 100_000;
 const LONGEST_KEPT = 40;
-const kept = new Map<string, readonly string[]>();
+const spellingsByWord = new Map<string, readonly string[]>();
 
 /** The other spellings of a word, at import and in a search alike. The engine's own folding is none of them. */
 export function expandWord(word: string): readonly string[] {
   if (PLAIN.test(word)) return [];
-  const known = kept.get(word);
-  if (known) return known;
+  const cachedSpellings = spellingsByWord.get(word);
+  if (cachedSpellings) return cachedSpellings;
   const spellings = listSpellings(word);
   if (word.length > LONGEST_KEPT) return spellings;
-  if (kept.size >= KEPT_WORDS) kept.clear();
-  kept.set(word, spellings);
+  if (spellingsByWord.size >= KEPT_WORDS) spellingsByWord.clear();
+  spellingsByWord.set(word, spellings);
   return spellings;
 }
 
 function listSpellings(word: string): string[] {
-  const folded = fold(word);
-  const isIndexed = folded === foldAccents(word) && isComposed(word);
-  return [...(isIndexed ? [] : [folded]), ...variants(word)].filter((other) => LETTER_OR_DIGIT.test(other));
+  const foldedWord = fold(word);
+  const isIndexed = foldedWord === foldAccents(word) && isComposed(word);
+  return [...(isIndexed ? [] : [foldedWord]), ...variants(word)].filter((other) => LETTER_OR_DIGIT.test(other));
 }
 
 /** The spellings of all words that the engine does not make itself, as one text; undefined if there are none. */
 export function listOtherSpellings(texts: readonly (string | null | undefined)[]): string | undefined {
-  const found = new Set<string>();
+  const otherSpellings = new Set<string>();
   for (const text of texts) {
     if (!text || PLAIN.test(text)) continue;
     for (const word of text.split(BETWEEN_WORDS)) {
-      for (const spelling of expandWord(word)) found.add(spelling);
+      for (const spelling of expandWord(word)) otherSpellings.add(spelling);
     }
   }
-  return found.size === 0 ? undefined : [...found].join(' ');
+  return otherSpellings.size === 0 ? undefined : [...otherSpellings].join(' ');
 }

@@ -50,9 +50,9 @@ function toAnswerBytes(cards: string, pagination: Pagination, meta: string): Buf
 
 /** `meta` with additional fields. */
 function withMore(meta: string, more: object): string {
-  const added = Buffer.from(JSON.stringify(more)).toString('latin1');
-  if (added === '{}') return meta;
-  return meta === '{}' ? added : `${meta.slice(0, -1)},${added.slice(1)}`;
+  const moreJson = Buffer.from(JSON.stringify(more)).toString('latin1');
+  if (moreJson === '{}') return meta;
+  return meta === '{}' ? moreJson : `${meta.slice(0, -1)},${moreJson.slice(1)}`;
 }
 
 /** Finds just these creators: a preview of ranked ones counts those that pages show. */
@@ -79,10 +79,10 @@ async function withTypos(
 async function openSnapshot(
   directory: Directory,
   { directory_version: pinned }: { directory_version?: string | undefined },
-  paid: string | undefined,
+  paidIndex: string | undefined,
 ): Promise<Snapshot> {
-  if (pinned !== undefined || paid === undefined) return await directory.snapshot(pinned);
-  return await directory.snapshot(paid).catch((error: unknown) => {
+  if (pinned !== undefined || paidIndex === undefined) return await directory.snapshot(pinned);
+  return await directory.snapshot(paidIndex).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'CONFLICT') return directory.snapshot();
     throw error;
   });
@@ -192,7 +192,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         matching === 'plain' || isLookUp(query)
           ? {}
           : { suggestions: await suggest(context, caller, query, { snapshot, interpretation }) };
-      const found = (results: number) => note({ results, record: toSearchRecord(query) });
+      const noteResults = (results: number) => note({ results, record: toSearchRecord(query) });
       const end = await directory.work.enter(caller.brandId, measureWork(query, wanted));
       directory.searching.count += 1;
       directory.searching.begun += 1;
@@ -208,7 +208,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
             filter: previewed,
             bound,
           });
-          found(total);
+          noteResults(total);
           const suggestions = total === 0 && !similar ? await suggestOthers(interpretation) : {};
           return {
             data: [],
@@ -229,13 +229,13 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
             bound,
           });
           if (!hasFound) waive();
-          found(total);
+          noteResults(total);
           const more = { not_found: notFound, ...(await besides(cards)) };
           return new RawJson(toAnswerBytes(cards, toPagination(page, total), withMore(meta, more)));
         }
         if (similar) {
           const { cards, total, similarity } = await findSimilar(directory, snapshot, similar, page);
-          found(total);
+          noteResults(total);
           const more = { similarity, ...(await besides(cards)) };
           return new RawJson(toAnswerBytes(cards, toPagination(page, total), withMore(meta, more)));
         }
@@ -247,7 +247,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           sortOfQuery(query),
           page,
         );
-        found(total);
+        noteResults(total);
         const more = { ...(total === 0 ? await suggestOthers(interpretation) : {}), ...(await besides(cards)) };
         return new RawJson(toAnswerBytes(cards, toPagination(page, total), withMore(meta, more)));
       } catch (error) {
@@ -325,14 +325,14 @@ const directoryOperations = [
     handler: async (context, { caller, params, setHeader, paidVersion }) => {
       const snapshot = await openSnapshot(context.directory, {}, paidVersion);
       setHeader('x-directory-version', snapshot.index);
-      const found = await findCreator(
+      const creator = await findCreator(
         context.directory,
         snapshot,
         params.pk,
         await readForcedClauses(context.directory, caller),
       );
-      if (!found) throw notFound('creator in the directory');
-      return found;
+      if (!creator) throw notFound('creator in the directory');
+      return creator;
     },
   }),
 ] as const;

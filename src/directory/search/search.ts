@@ -63,14 +63,15 @@ export async function fetchPage(
   page: Page,
 ): Promise<SearchPage> {
   const body = { track_total_hits: false, _source: true, sort: toSort(sort), size: page.limit };
-  const known = counts.known(snapshot, filter);
-  const isShallow = page.offset + page.limit <= SHALLOW || (known !== undefined && known <= MAX_REGION);
+  const knownTotal = counts.known(snapshot, filter);
+  const isShallow = page.offset + page.limit <= SHALLOW || (knownTotal !== undefined && knownTotal <= MAX_REGION);
   if (isShallow && page.offset <= MAX_REGION && !needsRegion(filter, sort)) {
     const requested = { ...body, from: page.offset, query: toElasticQuery(filter, sort) };
-    if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, sort, requested), total: known };
-    const found = await fetchCounted(elastic, snapshot.index, sort, requested);
-    counts.keep(snapshot, filter, found.total);
-    return found;
+    if (knownTotal !== undefined)
+      return { cards: await fetchCards(elastic, snapshot.index, sort, requested), total: knownTotal };
+    const countedPage = await fetchCounted(elastic, snapshot.index, sort, requested);
+    counts.keep(snapshot, filter, countedPage.total);
+    return countedPage;
   }
   const level = await counts.level(snapshot, filter, sort);
   const total = getTotal(level);

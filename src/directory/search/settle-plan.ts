@@ -24,8 +24,8 @@ export async function countMatches(
   filter: Filter,
 ): Promise<number> {
   const snapshot = generation === undefined ? undefined : { index, generation };
-  const known = snapshot && counts.known(snapshot, filter);
-  if (known !== undefined) return known;
+  const knownTotal = snapshot && counts.known(snapshot, filter);
+  if (knownTotal !== undefined) return knownTotal;
   const body = { size: 0, track_total_hits: true, query: toElasticQuery(filter, 'followers') };
   const { hits } = await counts.ask(index, CountAnswer, body);
   if (snapshot) counts.keep(snapshot, filter, hits.total.value);

@@ -57,12 +57,13 @@ const WORDS_BOOST = 0.4;
 const BANDS = [2, 5, 20];
 const BAND_BOOST = 1;
 
-const known = (value: string | null | undefined) => (value === null || value === undefined ? [] : [foldAccents(value)]);
+const toTraitValues = (value: string | null | undefined) =>
+  value === null || value === undefined ? [] : [foldAccents(value)];
 
 /** States and countries are codes. */
 const toTraits = ({ card, x }: Creator): Traits => ({
   niche: x.niches.map(foldAccents),
-  category: known(card.category),
+  category: toTraitValues(card.category),
   metro: x.metros,
   state: x.state_code === undefined ? [] : [x.state_code],
   country: x.country_code === undefined ? [] : [x.country_code],
@@ -99,13 +100,13 @@ async function readSeeds(
   const query = { bool: { filter: [{ terms: { 'card.pk': [...pks] } }, ...bound] } };
   const sort = [{ 'card.pk': 'asc' }];
   const { hits } = await counts.ask(index, Hits, { size: pks.length, _source: SOURCE, query, sort });
-  const found = hits.hits.map(({ _source }) => _source);
-  const unknown = pks.filter((pk) => found.every(({ card }) => card.pk !== pk));
+  const creators = hits.hits.map(({ _source }) => _source);
+  const unknown = pks.filter((pk) => creators.every(({ card }) => card.pk !== pk));
   if (unknown.length > 0) {
     const message = `names ${unknown.join(', ')}, which no creator in the directory has.`;
     throw validationError([{ field: 'similar_to', code: 'not_found', message }]);
   }
-  return found;
+  return creators;
 }
 
 const toFollowerBands = (followers: number): Clause => ({

@@ -27,8 +27,8 @@ const cityIds = new Map<string, number[]>();
 /** The ISO code of a stored country in any spelling; null if it is not a country. */
 export function findCountryCode(country: string | null): string | null {
   if (!country) return null;
-  const kept = countryCodes.get(country);
-  if (kept !== undefined) return kept;
+  const cachedCode = countryCodes.get(country);
+  if (cachedCode !== undefined) return cachedCode;
   return remember(countryCodes, country, findStoredCountry(country)?.code ?? null);
 }
 
@@ -37,8 +37,8 @@ export function findStateCode(state: string | null, country: string | null): str
   if (!state) return null;
   const code = findCountryCode(country);
   if (code !== 'US' && (code !== null || !isBlank(country))) return null;
-  const kept = stateCodes.get(state);
-  if (kept !== undefined) return kept;
+  const cachedCode = stateCodes.get(state);
+  if (cachedCode !== undefined) return cachedCode;
   return remember(stateCodes, state, findState(state)?.code ?? null);
 }
 
@@ -46,8 +46,8 @@ export function findStateCode(state: string | null, country: string | null): str
 export function listMetroIds(city: string | null, state: string | null, country: string | null): string[] {
   if (!city) return [];
   const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
-  const kept = metroIds.get(question);
-  if (kept !== undefined) return kept;
+  const cachedIds = metroIds.get(question);
+  if (cachedIds !== undefined) return cachedIds;
   return remember(metroIds, question, listMetrosOfPlace(readStoredPlace(city, state, country)));
 }
 
@@ -95,20 +95,20 @@ const MOST_CITIES = 8;
 export function listCityIds(city: string | null, state: string | null, country: string | null): number[] {
   if (!city) return [];
   const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
-  const kept = cityIds.get(question);
-  if (kept !== undefined) return kept;
+  const cachedIds = cityIds.get(question);
+  if (cachedIds !== undefined) return cachedIds;
   const place = readStoredPlace(city, state, country, (key) => citiesByKey.has(key) || citiesByOtherName.has(key));
-  const named = [...(citiesByKey.get(place.key) ?? []), ...(citiesByOtherName.get(place.key) ?? [])];
-  const ids = named.filter((one) => one.id !== 0 && agrees(place, one)).map(({ id }) => id);
+  const namedCities = [...(citiesByKey.get(place.key) ?? []), ...(citiesByOtherName.get(place.key) ?? [])];
+  const ids = namedCities.filter((one) => one.id !== 0 && agrees(place, one)).map(({ id }) => id);
   return remember(cityIds, question, [...new Set(ids)].slice(0, MOST_CITIES));
 }
 
 function listMetrosOfPlace(place: StoredPlace): string[] {
   const ids = metrosByMainName(place);
   if (ids.length > 0 || citiesByKey.has(place.key) || membersByKey.has(place.key)) return ids;
-  const named = findNamed(place.key, (city) => agrees(place, city)).meant;
-  const [only] = named;
-  if (!only || (named.length > 1 && !isPlaced(place))) return [];
+  const namedCities = findNamed(place.key, (city) => agrees(place, city)).meant;
+  const [only] = namedCities;
+  if (!only || (namedCities.length > 1 && !isPlaced(place))) return [];
   // The city's own main name and area say which members of metros it is.
   return metrosByMainName({ key: placeKey(only.name), state: only.state, country: only.country });
 }
@@ -143,8 +143,8 @@ function isSamePlace(a: KnownCity, b: KnownCity): boolean {
 
 /** The one city a name can mean, given the rest of the row; undefined if several known cities have it. */
 function onlyPlace(place: StoredPlace, members: KnownCity[]): KnownCity | undefined {
-  const known = (citiesByKey.get(place.key) ?? []).filter((city) => agrees(place, city));
-  const candidates = known.length > 0 ? known : members;
+  const knownCities = (citiesByKey.get(place.key) ?? []).filter((city) => agrees(place, city));
+  const candidates = knownCities.length > 0 ? knownCities : members;
   const [first] = candidates;
   return first && candidates.every((city) => isSamePlace(first, city)) ? first : undefined;
 }

@@ -71,14 +71,14 @@ const SHORT_WORD = 5;
 
 /** The word that a misspelt value most likely means: within one edit, or two if it has more than five letters. */
 function findNearestWord(parameter: string, value: string, words: readonly string[]): string | undefined {
-  const sought = fold(value);
-  const meant = parameter === 'gender' ? GENDERS[sought] : undefined;
-  if (meant !== undefined && words.includes(meant)) return meant;
-  let most = sought.length <= SHORT_WORD ? 1 : 2;
+  const foldedWord = fold(value);
+  const meantGender = parameter === 'gender' ? GENDERS[foldedWord] : undefined;
+  if (meantGender !== undefined && words.includes(meantGender)) return meantGender;
+  let most = foldedWord.length <= SHORT_WORD ? 1 : 2;
   let nearest: string | undefined;
   for (const word of words) {
-    if (word === sought || word.length < 2 || Math.abs(word.length - sought.length) > most) continue;
-    const edits = distance(word, sought);
+    if (word === foldedWord || word.length < 2 || Math.abs(word.length - foldedWord.length) > most) continue;
+    const edits = distance(word, foldedWord);
     if (edits > most) continue;
     nearest = word;
     most = edits - 1;
@@ -123,10 +123,10 @@ async function* listCandidates(
     const instead = await findSpelling(context, caller, snapshot, parameter, value, interpretation);
     if (instead !== undefined) yield { parameter, value, instead, query: { ...query, [parameter]: instead } };
   }
-  const sent = [...TEXTS, ...FILTERS].filter((parameter) => query[parameter] !== undefined);
+  const sentParameters = [...TEXTS, ...FILTERS].filter((parameter) => query[parameter] !== undefined);
   // The search without its only filter is the whole directory.
-  if (sent.length < 2) return;
-  for (const parameter of sent) {
+  if (sentParameters.length < 2) return;
+  for (const parameter of sentParameters) {
     yield { parameter, value: String(query[parameter]), instead: null, query: { ...query, [parameter]: undefined } };
   }
 }
@@ -139,12 +139,12 @@ export async function suggest(
   { snapshot, interpretation }: { snapshot: Snapshot; interpretation: Interpretation },
 ): Promise<Suggestion[]> {
   const suggestions: Suggestion[] = [];
-  let counted = 0;
+  let countsMade = 0;
   for await (const { query: other, ...candidate } of listCandidates(context, caller, snapshot, query, interpretation)) {
-    if (counted >= MOST_COUNTS || suggestions.length >= MOST_SUGGESTIONS) break;
+    if (countsMade >= MOST_COUNTS || suggestions.length >= MOST_SUGGESTIONS) break;
     const { filter } = await settlePlan(context, caller, other, { snapshot });
     const total = await countMatches(context.directory, snapshot, filter);
-    counted += 1;
+    countsMade += 1;
     if (total > 0) suggestions.push({ ...candidate, total });
   }
   return suggestions;

@@ -10,11 +10,11 @@ export interface IgnoredParameters {
 }
 
 /** The problems with parameters that would not narrow a walk, which is paid by its length. */
-export function listIgnoredProblems({ ignored, blank }: IgnoredParameters, known: readonly string[]): Problem[] {
+export function listIgnoredProblems({ ignored, blank }: IgnoredParameters, knownNames: readonly string[]): Problem[] {
   const unknown = ignored.map((field): Problem => {
-    const near = findNearestName(field, known);
-    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-    return { field, code: 'unknown', message: `is not a parameter of search.${meant}` };
+    const near = findNearestName(field, knownNames);
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    return { field, code: 'unknown', message: `is not a parameter of search.${hint}` };
   });
   const empty = blank.map((field): Problem => {
     return { field, code: 'blank', message: 'is blank, which a walk does not ignore: leave it out, or give a value.' };
@@ -23,8 +23,8 @@ export function listIgnoredProblems({ ignored, blank }: IgnoredParameters, known
 }
 
 /** Throws VALIDATION_ERROR if a walk would run past a parameter. */
-export function assertNothingIgnored(parameters: IgnoredParameters, known: readonly string[]): void {
-  const problems = listIgnoredProblems(parameters, known);
+export function assertNothingIgnored(parameters: IgnoredParameters, knownNames: readonly string[]): void {
+  const problems = listIgnoredProblems(parameters, knownNames);
   if (problems.length > 0) throw validationError(problems);
 }
 

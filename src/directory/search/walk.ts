@@ -108,14 +108,14 @@ const SORT = '},"sort":';
 function splitHits(bytes: Buffer): Omit<CardPage, 'tookMs'> {
   const text = bytes.toString('latin1');
   const start = text.indexOf('[');
-  const read: Omit<CardPage, 'tookMs'> = { cards: [], sorts: [] };
-  if (start < 0) return read;
+  const page: Omit<CardPage, 'tookMs'> = { cards: [], sorts: [] };
+  if (start < 0) return page;
   for (const hit of `,${text.slice(start + 1, -']}}'.length)}`.split(BETWEEN).slice(1)) {
     const end = hit.lastIndexOf(SORT);
-    read.cards.push(hit.slice(0, end));
-    read.sorts.push(hit.slice(end + SORT.length, -1));
+    page.cards.push(hit.slice(0, end));
+    page.sorts.push(hit.slice(end + SORT.length, -1));
   }
-  return read;
+  return page;
 }
 
 async function readOn(context: Context, { query, caller, position }: Walk, size: number): Promise<CardPage> {
@@ -136,8 +136,8 @@ async function readOn(context: Context, { query, caller, position }: Walk, size:
   const path = `/${position.index}/_search?filter_path=${fields}&allow_partial_search_results=false${getScoringParameter(sort)}`;
   try {
     const from = performance.now();
-    const read = splitHits(await directory.elastic.post(path, after));
-    return { ...read, tookMs: performance.now() - from };
+    const nextPage = splitHits(await directory.elastic.post(path, after));
+    return { ...nextPage, tookMs: performance.now() - from };
   } catch (error) {
     return assertKept(error, position.index);
   }
@@ -150,7 +150,7 @@ function sizeAfter({ cards }: CardPage): number {
 }
 
 /** Decides when a walk reads on: at once if nobody else uses Elasticsearch, else at a pace that leaves most of it to them. */
-function openPace({ directory: { searching } }: Context): (read: CardPage) => number {
+function openPace({ directory: { searching } }: Context): (lastPage: CardPage) => number {
   let { begun } = searching;
   let searchedAt = Number.NEGATIVE_INFINITY;
   let fastestMs = Number.POSITIVE_INFINITY;
@@ -218,19 +218,19 @@ async function* readBlocks(
   try {
     let reading = readOn(context, walk, BLOCK);
     for (let size = BLOCK; ; ) {
-      const read = await reading;
-      const isLast = read.cards.length < size;
-      size = sizeAfter(read);
-      for (let from = 0; from < read.cards.length; from += BLOCK) {
-        const cards = read.cards.slice(from, from + BLOCK);
+      const page = await reading;
+      const isLast = page.cards.length < size;
+      size = sizeAfter(page);
+      for (let from = 0; from < page.cards.length; from += BLOCK) {
+        const cards = page.cards.slice(from, from + BLOCK);
         await payFor();
         isFirst = false;
         // The next read runs while the other creators of this one are paid and sent.
-        if (from === 0 && !isLast) reading = readAfter(read, size);
+        if (from === 0 && !isLast) reading = readAfter(page, size);
         reading.catch(ignoreFailure('the walk sees it when it comes to this read'));
         end.creators += cards.length;
         note({ results: end.creators });
-        const after = read.sorts[from + cards.length - 1] ?? position.after;
+        const after = page.sorts[from + cards.length - 1] ?? position.after;
         position = { ...position, creators: position.creators + cards.length, after };
         yield { cards, position };
       }
@@ -270,14 +270,14 @@ async function* streamLines(
   let { position } = walk;
   const cursor = () => sealCursor(secrets, walk.caller.brandId, position);
   yield toLine({ cursor: cursor() });
-  let found = first;
-  for (; !found.done; found = await blocks.next()) {
-    const { cards } = found.value;
-    position = found.value.position;
+  let block = first;
+  for (; !block.done; block = await blocks.next()) {
+    const { cards } = block.value;
+    position = block.value.position;
     if (cards.length > 0) yield Buffer.from(`${cards.join('\n')}\n`, 'latin1');
     if (cards.length > 0 && position.creators % CURSOR_EVERY === 0) yield toLine({ cursor: cursor() });
   }
-  const { creators, credits, failure } = found.value;
+  const { creators, credits, failure } = block.value;
   if (!failure) yield* streamLeft(context, walk);
   const next = failure ? cursor() : null;
   const reason = failure ? { reason: { code: failure.code, error: failure.message } } : {};
@@ -290,11 +290,11 @@ async function* streamCards(
   blocks: AsyncGenerator<PaidBlock, End>,
   first: IteratorResult<PaidBlock, End>,
 ): AsyncGenerator<unknown> {
-  let found = first;
-  for (; !found.done; found = await blocks.next()) {
-    for (const card of found.value.cards) yield JSON.parse(Buffer.from(card, 'latin1').toString('utf8'));
+  let block = first;
+  for (; !block.done; block = await blocks.next()) {
+    for (const card of block.value.cards) yield JSON.parse(Buffer.from(card, 'latin1').toString('utf8'));
   }
-  const { failure, credits } = found.value;
+  const { failure, credits } = block.value;
   const isWanted = walk.query.max_credits !== undefined && credits + walk.price > walk.query.max_credits;
   if (failure && !(failure.code === 'CREDITS_EXHAUSTED' && isWanted)) throw failure;
 }

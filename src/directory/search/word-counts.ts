@@ -21,6 +21,6 @@ export async function countWords(
     query: { bool: { filter: bound } },
     aggs: { words: { filters: { filters } } },
   });
-  const found = [...words].map((word, i) => [word, aggregations.words.buckets[i]?.doc_count ?? 0] as const);
-  return { total: hits.total.value, creators: new Map(found) };
+  const countsByWord = [...words].map((word, i) => [word, aggregations.words.buckets[i]?.doc_count ?? 0] as const);
+  return { total: hits.total.value, creators: new Map(countsByWord) };
 }

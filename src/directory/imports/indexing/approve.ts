@@ -21,11 +21,11 @@ export async function goLive(
   { id }: Pick<DirectoryImport, 'id'>,
   index: string,
   lock: WriterLock,
-  found?: DifferingPks,
+  differing?: DifferingPks,
 ): Promise<string | undefined> {
   const { elastic, db, clock, alias } = engines;
   const previous = await indexBehind(elastic, alias);
-  await swapLive(engines, { kind: 'import', from: previous, to: index, found }, lock);
+  await swapLive(engines, { kind: 'import', from: previous, to: index, found: differing }, lock);
   await updateImport(db, id, { progress: 1, failure: null, updatedAt: clock.now() });
   return previous;
 }
@@ -86,11 +86,11 @@ export async function approveImport(
     if (!(await indexExists(elastic, index)))
       throw new Error(`The index ${index} of ${id} is gone; import the files again.`);
     const writes = live === undefined ? [] : await listWrites(db, live);
-    const lost = writes.filter(({ rows, startedAt }) => rows > 0 && startedAt > row.updatedAt);
+    const lostWrites = writes.filter(({ rows, startedAt }) => rows > 0 && startedAt > row.updatedAt);
     await finishUnfinished(engines);
     const onWait = () => options.signal?.throwIfAborted();
     await addReplicas(elastic, index, layout.replicas, { patienceMs: NODE_PATIENCE_MS, onWait });
-    return { index, previousIndex: await goLive(engines, row, index, lock), lost };
+    return { index, previousIndex: await goLive(engines, row, index, lock), lost: lostWrites };
   });
 }
 

@@ -34,9 +34,9 @@ export interface Breach {
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
 function* checkShrink({ from, removed }: Comparison, { maxShrink }: Bounds): Generator<string> {
-  const gone = from.profile.creators === 0 ? 0 : removed / from.profile.creators;
-  if (gone * 100 <= maxShrink) return;
-  yield `${removed} of ${from.profile.creators} live creators are gone (${percent(gone)}; at most ${maxShrink}%).`;
+  const removedShare = from.profile.creators === 0 ? 0 : removed / from.profile.creators;
+  if (removedShare * 100 <= maxShrink) return;
+  yield `${removed} of ${from.profile.creators} live creators are gone (${percent(removedShare)}; at most ${maxShrink}%).`;
 }
 
 function* checkFill({ from, to }: Comparison, { maxFillDrop }: Bounds): Generator<string> {
@@ -83,14 +83,14 @@ const NAMES: Readonly<Record<IdentityField, string>> = {
 
 /** One column that was sorted alone gives everybody somebody else's value, and changes no share. */
 function* checkIdentity({ from, to, unchanged, changed, identity }: Comparison): Generator<Breach> {
-  const kept = unchanged + changed;
+  const keptCreators = unchanged + changed;
   for (const field of IDENTITY) {
     const count = identity[field] ?? 0;
-    if (count * 100 <= kept * MOST_IDENTITY) continue;
-    const share = percent(count / kept);
+    if (count * 100 <= keptCreators * MOST_IDENTITY) continue;
+    const share = percent(count / keptCreators);
     yield {
       field,
-      reason: `${NAMES[field]} change for ${count} of ${kept} kept creators (${share}; at most ${MOST_IDENTITY}%).`,
+      reason: `${NAMES[field]} change for ${count} of ${keptCreators} kept creators (${share}; at most ${MOST_IDENTITY}%).`,
     };
   }
   const [before, after] = [from.profile.fill[OWN_EMAILS], to.profile.fill[OWN_EMAILS]];
@@ -116,6 +116,6 @@ export function listBreaches(comparison: Comparison, bounds: Bounds): Breach[] {
 export const listGuarded = (guarded: readonly GuardedField[]): Breach[] =>
   guarded.map(({ field, character, share }) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    const shown = /\s|\p{Cf}/u.test(character) ? `U+${code}` : character;
-    return { field, reason: `${field} begins with ${shown} in ${percent(share)} of the rows that have one.` };
+    const printed = /\s|\p{Cf}/u.test(character) ? `U+${code}` : character;
+    return { field, reason: `${field} begins with ${printed} in ${percent(share)} of the rows that have one.` };
   });

@@ -65,8 +65,8 @@ export async function listFailingCanaries(
     const { total } = await find(elastic, index, [filter], 0);
     if (total < min_total) failures.push(`${name} finds ${total} creators; it must find at least ${min_total}.`);
     if (must_contain.length === 0) continue;
-    const wanted = { terms: { 'card.pk': must_contain } };
-    const { pks } = await find(elastic, index, [filter, wanted], must_contain.length);
+    const mustContain = { terms: { 'card.pk': must_contain } };
+    const { pks } = await find(elastic, index, [filter, mustContain], must_contain.length);
     for (const pk of must_contain) if (!pks.has(pk)) failures.push(`${name} does not find the creator ${pk}.`);
   }
   return failures;

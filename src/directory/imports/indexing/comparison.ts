@@ -53,11 +53,11 @@ function toText(row: Partial<CreatorRow>, field: string): string | null {
 async function readFields(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
   const fields = new Map<string, number>();
   const identity = countIdentity();
-  const changed: number[] = [];
+  const changedPks: number[] = [];
   const examples: Example[] = [];
   for (let i = 0; i < pks.length; i += AT_ONCE) {
     for (const one of await readChanges(elastic, from, to, pks.slice(i, i + AT_ONCE))) {
-      if (one.fields.length > 0) changed.push(one.pk);
+      if (one.fields.length > 0) changedPks.push(one.pk);
       identity.add(one.was, one.is);
       for (const field of one.fields) {
         const count = (fields.get(field) ?? 0) + 1;
@@ -67,7 +67,7 @@ async function readFields(elastic: Elastic, from: string, to: string, pks: reado
       }
     }
   }
-  return { changed, fields, identity, examples };
+  return { changed: changedPks, fields, identity, examples };
 }
 
 interface Version {
@@ -90,24 +90,24 @@ export async function compareVersions(
   from: Version,
   to: Version,
   sampleSize: number,
-  found?: DifferingPks,
+  differences?: DifferingPks,
 ): Promise<Compared> {
   const counts = { added: 0, removed: 0, same: 0, certain: 0, unsure: 0 };
-  const [added, removed] = [createSampler<number>(sampleSize), createSampler<number>(sampleSize)];
+  const [addedSample, removedSample] = [createSampler<number>(sampleSize), createSampler<number>(sampleSize)];
   const differing = createSampler<number>(COMPARED);
   const loadHashes = ({ index, hashes }: Version) => hashes ?? readHashes(elastic, index);
   await mergeVersions(loadHashes(from), loadHashes(to), {
     added: (pk) => {
-      found?.added.add(pk);
-      added.offer(++counts.added, pk);
+      differences?.added.add(pk);
+      addedSample.offer(++counts.added, pk);
     },
     removed: (pk) => {
-      found?.removed.add(pk);
-      removed.offer(++counts.removed, pk);
+      differences?.removed.add(pk);
+      removedSample.offer(++counts.removed, pk);
     },
     same: () => void ++counts.same,
     differing: (pk, isCertain) => {
-      found?.differing.add(pk);
+      differences?.differing.add(pk);
       if (isCertain) counts.certain += 1;
       else counts.unsure += 1;
       differing.offer(counts.certain + counts.unsure, pk);
@@ -132,8 +132,8 @@ export async function compareVersions(
     identity: identity.counts(scale),
     isEstimated: scale > 1,
     samples: {
-      added: inOrder(added.taken()),
-      removed: inOrder(removed.taken()),
+      added: inOrder(addedSample.taken()),
+      removed: inOrder(removedSample.taken()),
       changed: inOrder(changed.slice(0, sampleSize)),
     },
   };

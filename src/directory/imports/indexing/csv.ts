@@ -103,10 +103,10 @@ export const MOST_COLUMNS_SHOWN = 40;
 function assertHeader(header: string[], required: readonly string[], { separator, headerLine }: TableLayout): void {
   const missing = required.filter((column) => !header.includes(column));
   if (missing.length > 0) {
-    const known = CREATOR_FIELDS.join(', ');
+    const knownColumns = CREATOR_FIELDS.join(', ');
     const columns = header.slice(0, MOST_COLUMNS_SHOWN).join(', ');
     throw new BrokenTable(
-      `The header row has no column ${missing.join(' and no column ')}. Columns found: ${columns}. Columns known: ${known}. Line ${headerLine ?? 1} was ` +
+      `The header row has no column ${missing.join(' and no column ')}. Columns found: ${columns}. Columns known: ${knownColumns}. Line ${headerLine ?? 1} was ` +
         `read as the header, with ${NAMES[separator] ?? separator} between cells; \`import FILE --map\` shows how it can be read.`,
     );
   }
@@ -167,25 +167,29 @@ function lineCounter() {
   let emptyLines = 0;
   /** The number of lines that the parser counted too many: it counts a CRLF within a cell twice. */
   let surplus = 0;
-  let broken: { line: number; bytes: unknown; reason: string } | undefined;
+  let brokenRow: { line: number; bytes: unknown; reason: string } | undefined;
 
   /** The row that could not be read; it ends before this line. */
   function takeBroken(before: number): { line: number; lines: number; reason: string } | undefined {
-    const taken = broken && { line: broken.line, lines: Math.max(before - broken.line, 1), reason: broken.reason };
-    broken = undefined;
-    return taken;
+    const row = brokenRow && {
+      line: brokenRow.line,
+      lines: Math.max(before - brokenRow.line, 1),
+      reason: brokenRow.reason,
+    };
+    brokenRow = undefined;
+    return row;
   }
 
   return {
     takeBroken,
-    startOf: (error: CsvError) => broken?.line ?? next + Number(error.empty_lines) - emptyLines,
+    startOf: (error: CsvError) => brokenRow?.line ?? next + Number(error.empty_lines) - emptyLines,
     /** Records an error in a row, which may not be the first after `bytes`, the end of the last good row. */
     fault: (error: CsvError) => {
-      if (broken?.bytes === error.bytes) return undefined;
+      if (brokenRow?.bytes === error.bytes) return undefined;
       const line = Number(error.lines) - surplus;
       const before = takeBroken(line);
       const start = before ? line : next + Number(error.empty_lines) - emptyLines;
-      broken = { line: start, bytes: error.bytes, reason: error.message };
+      brokenRow = { line: start, bytes: error.bytes, reason: error.message };
       return before;
     },
     row: (cells: string[], info: InfoRecord) => {
@@ -245,9 +249,9 @@ function openParser(
   const keys = openKeyCheck();
   const counter = lineCounter();
 
-  function addBroken(broken: ReturnType<typeof counter.takeBroken>): void {
-    if (!broken) return;
-    const { reason, ...where } = broken;
+  function addBroken(brokenRow: ReturnType<typeof counter.takeBroken>): void {
+    if (!brokenRow) return;
+    const { reason, ...where } = brokenRow;
     records.push({ file, ...where, text: '', value: undefined, problem: { code: 'invalid_csv', reason } });
   }
 
@@ -259,8 +263,8 @@ function openParser(
   if (layout.headers) setHeader(layout.headers);
 
   function add(cells: string[], info: InfoRecord): null {
-    const read = counter.row(cells, info);
-    const where = isSheet ? { line: info.records, lines: 1 } : read;
+    const place = counter.row(cells, info);
+    const where = isSheet ? { line: info.records, lines: 1 } : place;
     addBroken(counter.takeBroken(where.line));
     if (where.line < (layout.headerLine ?? 0) || (mapped && where.line === layout.headerLine)) return null;
     if (isBlank(cells)) return null;
@@ -308,9 +312,9 @@ function openParser(
         addBroken(counter.takeBroken(counter.end(parser.info.lines)));
         keys.end();
       }
-      const taken = records;
+      const batch = records;
       records = [];
-      return taken;
+      return batch;
     },
   };
 }

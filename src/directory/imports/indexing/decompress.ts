@@ -25,16 +25,16 @@ function decoderFor(first: Buffer): Decoder | undefined {
 /** Chunks. The last one can be put back. */
 function openInput(input: Readable) {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
-  let held: Buffer | undefined;
+  let heldChunk: Buffer | undefined;
   async function next(): Promise<Buffer | undefined> {
-    const chunk = held ?? (await chunks.next()).value;
-    held = undefined;
+    const chunk = heldChunk ?? (await chunks.next()).value;
+    heldChunk = undefined;
     return chunk;
   }
   return {
     next,
     giveBack: (chunk: Buffer) => {
-      held = chunk;
+      heldChunk = chunk;
     },
     /** The first bytes, enough to recognize the format; fewer at the end. */
     opening: async (): Promise<Buffer> => {
@@ -44,7 +44,7 @@ function openInput(input: Readable) {
         if (!chunk) break;
         first = Buffer.concat([first, chunk]);
       }
-      if (first.length > 0) held = first;
+      if (first.length > 0) heldChunk = first;
       return first;
     },
   };
@@ -57,17 +57,15 @@ type Input = ReturnType<typeof openInput>;
  * rest.
  */
 async function feed(decoder: Decoder, input: Input): Promise<void> {
-  let given = 0;
+  let givenBytes = 0;
   try {
     for (let chunk = await input.next(); chunk; chunk = await input.next()) {
-      const written = chunk;
-      await new Promise<void>((resolve, reject) =>
-        decoder.write(written, (error) => (error ? reject(error) : resolve())),
-      );
-      given += chunk.length;
-      const left = given - decoder.bytesWritten;
-      if (left > 0) {
-        input.giveBack(chunk.subarray(chunk.length - left));
+      const part = chunk;
+      await new Promise<void>((resolve, reject) => decoder.write(part, (error) => (error ? reject(error) : resolve())));
+      givenBytes += chunk.length;
+      const leftBytes = givenBytes - decoder.bytesWritten;
+      if (leftBytes > 0) {
+        input.giveBack(chunk.subarray(chunk.length - leftBytes));
         return;
       }
     }

@@ -117,11 +117,11 @@ export function distinctNumbers(mostSlots = MOST_SLOTS): DistinctNumbers {
   let files: SliceFile[] | undefined;
 
   function moveToDisk(): void {
-    const opened = openSlices();
+    const slices = openSlices();
     tables.forEach(({ slots }, i) => {
-      for (const value of slots) if (value !== FREE) opened[i]?.add(value);
+      for (const value of slots) if (value !== FREE) slices[i]?.add(value);
     });
-    files = opened;
+    files = slices;
     tables = [];
   }
 

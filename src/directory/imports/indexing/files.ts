@@ -73,15 +73,15 @@ async function describeObject(file: string): Promise<SourceFile> {
 }
 
 async function describeLocal(file: string): Promise<SourceFile> {
-  const found = await stat(file).catch(ignoreFailure('the message below says it'));
-  if (!found?.isFile()) throw new MissingFile(`${file} is not a file that can be read.`);
+  const stats = await stat(file).catch(ignoreFailure('the message below says it'));
+  if (!stats?.isFile()) throw new MissingFile(`${file} is not a file that can be read.`);
   const handle = await open(file);
   try {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(OPENING_BYTES), 0, OPENING_BYTES, 0);
     const opening = createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex');
     return {
-      size: found.size,
-      identity: `${found.size} ${found.mtimeMs} ${opening}`,
+      size: stats.size,
+      identity: `${stats.size} ${stats.mtimeMs} ${opening}`,
       open: () => createReadStream(file, { highWaterMark: CHUNK_BYTES }),
     };
   } finally {

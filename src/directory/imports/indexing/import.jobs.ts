@@ -30,21 +30,27 @@ export interface EnqueueRequest extends ImportOptions {
 /** Lets a worker resume a recorded import with this command's options. */
 async function enqueueAgain(
   { db, alias }: Pick<DirectoryEngines, 'db' | 'alias'>,
-  found: DirectoryImport,
+  unfinished: DirectoryImport,
   files: string[],
   request: EnqueueRequest,
 ): Promise<void> {
-  const wish = toImportOptions(request, found);
-  const isOther = wish.source !== undefined && wish.source !== found.source;
+  const wish = toImportOptions(request, unfinished);
+  const isOther = wish.source !== undefined && wish.source !== unfinished.source;
   const restart =
     request.restart || isOther ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
   const writer = await findRunningWriter(db, alias);
-  if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
+  if (writer && isRun(unfinished, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
     throw new Error(`${writer.holder} is already importing these files; stop it first.`);
   }
   if (wish.rejectsFile) await assertRejectsPlace(wish.rejectsFile, files);
   // The time of the last progress stays, because it shows which import is running.
-  await updateImport(db, found.id, { ...wish, ...restart, enqueued: true, files, updatedAt: found.updatedAt });
+  await updateImport(db, unfinished.id, {
+    ...wish,
+    ...restart,
+    enqueued: true,
+    files,
+    updatedAt: unfinished.updatedAt,
+  });
 }
 
 /** Records an import for a worker to run, and notifies the workers. Returns its id. */
@@ -60,10 +66,10 @@ export async function enqueueImport(
   const source = await openFiles(files, 'creators', mapping && { mapping, source: sourceName });
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
-  const found = await findUnfinished(db, alias, (await identifySource(source)) ?? '');
-  if (found) await enqueueAgain(engines, found, files, request);
-  const row = found ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
-  if (!found) await insertImport(db, row);
+  const unfinished = await findUnfinished(db, alias, (await identifySource(source)) ?? '');
+  if (unfinished) await enqueueAgain(engines, unfinished, files, request);
+  const row = unfinished ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
+  if (!unfinished) await insertImport(db, row);
   const queue = openQueue(redisUrl, IMPORTS, options);
   try {
     await queue.add(row.id);

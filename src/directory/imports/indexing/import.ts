@@ -99,7 +99,7 @@ async function fillIndex(
 ): Promise<BuildResult> {
   const { elastic, db, clock } = engines;
   const { source } = request;
-  const built = await buildIndex({
+  const buildResult = await buildIndex({
     elastic,
     index,
     source,
@@ -119,9 +119,9 @@ async function fillIndex(
       await updateImport(db, row.id, { position, progress, accepted, rejected, updatedAt: clock.now() });
     },
   });
-  if (built.accepted === 0)
+  if (buildResult.accepted === 0)
     throw new TooManyRejects('There are no rows to import; an empty directory is never swapped in.');
-  return built;
+  return buildResult;
 }
 
 /** An import can be stopped until the swap; the same command then resumes from here. */
@@ -204,24 +204,24 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const forgotten = await openForgotten(engines);
   const before = await indexBehind(engines.elastic, engines.alias);
   const live = before === undefined ? undefined : await readLiveCreators(engines.elastic, before);
-  const built = await timed('bulk', fillIndex(build, live, forgotten));
-  const { rows, accepted, rejected, unknownFields } = built;
+  const buildResult = await timed('bulk', fillIndex(build, live, forgotten));
+  const { rows, accepted, rejected, unknownFields } = buildResult;
   const tally = { rows, accepted, rejected };
   await timed('merge', settleIndex(build, tally));
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
   const persistence = toPersistence(build, () => assertNotStopped(request, tally));
-  const verified = retryThroughNodeLoss(persistence, () => verifyBuilt(engines.elastic, index, built));
+  const verified = retryThroughNodeLoss(persistence, () => verifyBuilt(engines.elastic, index, buildResult));
   const { documents, compared } = await timed('verify', verified);
   const { db, clock } = engines;
-  await updateImport(db, row.id, { state: 'verified', documents, fill: built.fill, updatedAt: clock.now() });
+  await updateImport(db, row.id, { state: 'verified', documents, fill: buildResult.fill, updatedAt: clock.now() });
   // From here on, an opt-out removes its creators from this index itself; earlier ones are applied now.
-  const taken = (await forgotten.refresh())
+  const takenOut = (await forgotten.refresh())
     ? await retryThroughNodeLoss(persistence, () => takeOutForgotten(engines, index, forgotten))
     : 0;
   request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
-  const judged = retryThroughNodeLoss(persistence, () => judge(engines, row, index, live, built.guarded));
-  const judgement = await timed('compare', judged);
+  const judging = retryThroughNodeLoss(persistence, () => judge(engines, row, index, live, buildResult.guarded));
+  const judgement = await timed('compare', judging);
   const { comparison, reasons: held } = judgement;
   await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
   assertNotStopped(request, tally);
@@ -244,12 +244,12 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
     previousIndex,
     ...tally,
     unknownFields,
-    forgotten: built.forgotten + taken,
-    documents: documents - taken,
+    forgotten: buildResult.forgotten + takenOut,
+    documents: documents - takenOut,
     repeated: accepted - documents,
     compared,
     rejectsFile: rejected > 0 ? row.rejectsFile : undefined,
-    reasons: built.reasons,
+    reasons: buildResult.reasons,
     phasesMs,
   };
 }

@@ -44,14 +44,17 @@ export async function judge(
   engines: DirectoryEngines,
   row: DirectoryImport,
   index: string,
-  known: LiveCreators | undefined,
+  liveCreators: LiveCreators | undefined,
   guarded: readonly GuardedField[],
 ): Promise<Judgement> {
   const { elastic, alias } = engines;
   const bounds = parseBounds(row);
   const live = await indexBehind(elastic, alias);
-  const found = createDifferingPks();
-  const compared = live === undefined ? undefined : await compareIndices(engines, live, index, { live: known, found });
+  const differing = createDifferingPks();
+  const compared =
+    live === undefined
+      ? undefined
+      : await compareIndices(engines, live, index, { live: liveCreators, found: differing });
   const comparison = compared?.comparison;
   const breaches = [...(comparison ? listBreaches(comparison, bounds) : []), ...listGuarded(guarded)];
   const isForced = bounds.mode === 'force';
@@ -63,5 +66,5 @@ export async function judge(
     const changes = compared?.examples.filter((example) => example.field === field) ?? [];
     return changes.length > 0 ? changes : guarded.flatMap((one) => (one.field === field ? one.examples : []));
   });
-  return { comparison, found, reasons, examples };
+  return { comparison, found: differing, reasons, examples };
 }

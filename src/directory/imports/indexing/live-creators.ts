@@ -21,8 +21,8 @@ function openTimes() {
   const times: number[] = [];
   return {
     numberOf: (time: number): number => {
-      const known = numbers.get(time);
-      if (known !== undefined) return known;
+      const knownNumber = numbers.get(time);
+      if (knownNumber !== undefined) return knownNumber;
       numbers.set(time, times.length);
       return times.push(time) - 1;
     },
@@ -50,9 +50,9 @@ export async function readLiveCreators(elastic: Elastic, index: string): Promise
     let [low, high] = [0, count - 1];
     while (low <= high) {
       const middle = (low + high) >>> 1;
-      const found = pks[middle] ?? 0;
-      if (found === pk) return middle;
-      if (found < pk) low = middle + 1;
+      const middlePk = pks[middle] ?? 0;
+      if (middlePk === pk) return middle;
+      if (middlePk < pk) low = middle + 1;
       else high = middle - 1;
     }
     return undefined;

@@ -49,9 +49,9 @@ export async function readOpening(name: string, head: Buffer, mapping: Partial<D
 
 /** The mapping that a reading comes to. */
 export function toMapping({ columns, text }: Reading, { rate }: Partial<DirectoryMapping>): DirectoryMapping {
-  const used = columns.flatMap(({ field, header }) => (field === null ? [] : [[field, header] as const]));
+  const usedColumns = columns.flatMap(({ field, header }) => (field === null ? [] : [[field, header] as const]));
   return DirectoryMapping.parse({
-    columns: Object.fromEntries(used),
+    columns: Object.fromEntries(usedColumns),
     separator: text.separator,
     header_line: text.header_line ?? 0,
     encoding: text.encoding,

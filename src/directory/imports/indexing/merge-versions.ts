@@ -35,17 +35,17 @@ function openCursor(pages: HashPages) {
 }
 
 /** Compares two versions, a page of each at a time. */
-export async function mergeVersions(from: HashPages, to: HashPages, found: Differences): Promise<void> {
+export async function mergeVersions(from: HashPages, to: HashPages, differences: Differences): Promise<void> {
   const [before, after] = [openCursor(from), openCursor(to)];
   for (;;) {
     await Promise.all([before.fill(), after.fill()]);
     while (!before.needsPage() && !after.needsPage()) {
       const [old, fresh] = [before.pk(), after.pk()];
       if (old === Number.POSITIVE_INFINITY && fresh === old) return;
-      if (old < fresh) found.removed(old);
-      else if (fresh < old) found.added(fresh);
-      else if (before.hash() !== null && before.hash() === after.hash()) found.same(old);
-      else found.differing(old, before.hash() !== null && after.hash() !== null);
+      if (old < fresh) differences.removed(old);
+      else if (fresh < old) differences.added(fresh);
+      else if (before.hash() !== null && before.hash() === after.hash()) differences.same(old);
+      else differences.differing(old, before.hash() !== null && after.hash() !== null);
       if (old <= fresh) before.step();
       if (fresh <= old) after.step();
     }

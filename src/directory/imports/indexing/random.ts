@@ -24,9 +24,9 @@ export function seededRandom(seed: number): Random {
     below,
     chance: (probability) => next() < probability,
     pick: (list) => {
-      const picked = list[below(list.length)];
-      if (picked === undefined) throw new Error('There is nothing to pick from.');
-      return picked;
+      const item = list[below(list.length)];
+      if (item === undefined) throw new Error('There is nothing to pick from.');
+      return item;
     },
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
   };

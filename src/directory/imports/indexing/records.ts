@@ -206,14 +206,19 @@ export interface WriterClaim extends Writer {
 }
 
 /** Takes the lock if it is free, or if its holder is the process `ended`. */
-export async function tryLock(db: Db, alias: string, claim: WriterClaim, ended: string | null): Promise<boolean> {
+export async function tryLock(
+  db: Db,
+  alias: string,
+  claim: WriterClaim,
+  endedProcess: string | null,
+): Promise<boolean> {
   const { token, process, command, holder, since } = claim;
   const { rows } = await sql`
     insert into directory_writers as held (alias, command, holder, since, token, process, held_until)
     values (${alias}, ${command}, ${holder}, ${since}, ${token}, ${process}, clock_timestamp() + ${HELD_FOR})
     on conflict (alias) do update set command = excluded.command, holder = excluded.holder, since = excluded.since,
       token = excluded.token, process = excluded.process, held_until = excluded.held_until
-    where held.held_until is null or held.held_until < clock_timestamp() or held.process = ${ended}
+    where held.held_until is null or held.held_until < clock_timestamp() or held.process = ${endedProcess}
     returning alias`.execute(db);
   return rows.length > 0;
 }
@@ -283,11 +288,11 @@ export async function readImportFigures(db: Db, alias: string): Promise<ImportFi
   const imports = await sql<ImportFigures['imports'][number]>`
     select state, count(*) as count, sum(accepted)::float8 as accepted, sum(rejected)::float8 as rejected
     from directory_imports where alias = ${alias} group by state`.execute(db);
-  const changed = await sql<{ at: Date | null }>`
+  const lastChange = await sql<{ at: Date | null }>`
     select greatest((select max(swapped_at) from directory_imports where alias = ${alias} and state = 'live'),
       (select max(finished_at) from directory_writes where alias = ${alias})) as at`.execute(db);
   const live = await sql<{ fill: Record<string, number> | null }>`
     select fill from directory_imports where alias = ${alias} and state = 'live'`.execute(db);
   const { [OWN_EMAILS]: _, ...fill } = live.rows[0]?.fill ?? {};
-  return { imports: imports.rows, changedAt: changed.rows[0]?.at ?? null, fill };
+  return { imports: imports.rows, changedAt: lastChange.rows[0]?.at ?? null, fill };
 }

@@ -55,7 +55,7 @@ const describe = (file: string): Promise<Stats | undefined> =>
   file === STDIN
     ? Promise.resolve(fstatSync(0))
     : stat(file).then(
-        (found) => found,
+        (stats) => stats,
         () => undefined,
       );
 
@@ -117,8 +117,8 @@ export function openRejects(file: string): RejectsFile {
     add: (reject) => {
       lines.push(`${JSON.stringify(reject)}\n`);
       const kind = `${reject.field} ${reject.code}`;
-      const known = kinds.get(kind);
-      if (known) known.rows += reject.lines;
+      const knownKind = kinds.get(kind);
+      if (knownKind) knownKind.rows += reject.lines;
       else if (kinds.size < MOST_KINDS)
         kinds.set(kind, { reason: toReason(reject), rows: reject.lines, line: reject.line });
     },

@@ -89,9 +89,9 @@ function check<R extends CreatorPatch>(
     if (rows > 0 || unknownFields.size < UNKNOWN_FIELDS) unknownFields.set(field, rows + 1);
   }
   // Only an escape can produce half a pair, because the bytes themselves are UTF-8.
-  const broken = record.text.includes('\\u') ? brokenField(parsed.data) : undefined;
-  if (broken)
-    return rejected(record, broken, 'invalid_text', 'holds half of a surrogate pair, which is not a character.');
+  const brokenName = record.text.includes('\\u') ? brokenField(parsed.data) : undefined;
+  if (brokenName)
+    return rejected(record, brokenName, 'invalid_text', 'holds half of a surrogate pair, which is not a character.');
   return { row: address?.handle ? { ...parsed.data, username: address.handle } : parsed.data };
 }
 

@@ -22,8 +22,10 @@ const drawForeignCity = later(() => weighted(cities().get(false) ?? [], (city) =
 const SMALL = 5_000;
 
 function getPopulation({ city, state, country }: Metro['members'][number]): number {
-  const known = citiesByKey.get(placeKey(city))?.find((other) => other.state === state && other.country === country);
-  return known?.population ?? SMALL;
+  const knownCity = citiesByKey
+    .get(placeKey(city))
+    ?.find((other) => other.state === state && other.country === country);
+  return knownCity?.population ?? SMALL;
 }
 
 /** The metro of rank 1, 2, 3 … has weight 1/5, 1/6, 1/7 …, so none is without creators. */

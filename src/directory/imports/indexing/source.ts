@@ -207,25 +207,27 @@ async function* readFiles(
 export async function openFiles(files: string[], kind: RowKind = 'creators', mapped?: MappedSource): Promise<Source> {
   const isStdin = files.includes(STDIN);
   if (isStdin && files.length > 1) throw new Error('Standard input (-) cannot be combined with files.');
-  const found = isStdin ? [] : await Promise.all(files.map(async (file) => [file, await describeFile(file)] as const));
-  const size = found.reduce((sum, [, file]) => sum + file.size, 0);
+  const fileStates = isStdin
+    ? []
+    : await Promise.all(files.map(async (file) => [file, await describeFile(file)] as const));
+  const size = fileStates.reduce((sum, [, file]) => sum + file.size, 0);
   const said = mapped ? [JSON.stringify(mapped)] : [];
   let bytes = 0;
   let columns: readonly string[] = [];
   const reading: SourceReading = {
     kind,
     mapped,
-    onColumns: (read) => {
-      columns = read;
+    onColumns: (readColumns) => {
+      columns = readColumns;
     },
   };
   return {
     files,
     columns: () => columns,
-    identity: isStdin ? null : [...found.map(([, { identity }]) => identity), ...said].join('\n'),
+    identity: isStdin ? null : [...fileStates.map(([, { identity }]) => identity), ...said].join('\n'),
     read: () => {
       bytes = 0;
-      return readFiles(files, new Map(found), reading, (count) => {
+      return readFiles(files, new Map(fileStates), reading, (count) => {
         bytes += count;
       });
     },

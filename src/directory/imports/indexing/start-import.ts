@@ -111,28 +111,29 @@ async function startNew(engines: DirectoryEngines, fresh: DirectoryImport): Prom
 export async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
   const { elastic, db, clock, alias } = engines;
   const identity = await identifySource(request.source);
-  const found = identity === null ? undefined : await findUnfinished(db, alias, identity);
-  if (request.isEnqueued && !found) throw new ImportEnded('The import has already ended.');
-  if (!found) return await startNew(engines, await newImport(engines, request));
-  if (found.state !== 'queued' && request.restart) {
+  const unfinished = identity === null ? undefined : await findUnfinished(db, alias, identity);
+  if (request.isEnqueued && !unfinished) throw new ImportEnded('The import has already ended.');
+  if (!unfinished) return await startNew(engines, await newImport(engines, request));
+  if (unfinished.state !== 'queued' && request.restart) {
     const fresh = await newImport(engines, request);
-    if (found.indexName) await deleteIndex(elastic, found.indexName);
-    await updateImport(db, found.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
+    if (unfinished.indexName) await deleteIndex(elastic, unfinished.indexName);
+    await updateImport(db, unfinished.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
     return await startNew(engines, fresh);
   }
-  const wish = toImportOptions(request, found);
-  const row = { ...found, ...wish };
+  const wish = toImportOptions(request, unfinished);
+  const row = { ...unfinished, ...wish };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
   // A queued import that has an index was enqueued to start over.
-  const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
+  const isBegun =
+    unfinished.state !== 'queued' && unfinished.indexName && (await indexExists(elastic, unfinished.indexName));
   if (!isBegun) return await startBuilding(engines, row);
-  if (row.source !== found.source || (await hasChangedSince(db, alias, found.startedAt))) {
+  if (row.source !== unfinished.source || (await hasChangedSince(db, alias, unfinished.startedAt))) {
     request.onNotice?.('The live directory or --source has changed since this import began, so it starts again.');
     return await startBuilding(engines, row);
   }
   const name = request.source.files.map(fileName).join(', ');
-  request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
+  request.onNotice?.(`resuming at row ${(unfinished.position + 1).toLocaleString('en')} of ${name}`);
   const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };
-  await updateImport(db, found.id, change);
+  await updateImport(db, unfinished.id, change);
   return { ...row, ...change };
 }

@@ -34,6 +34,6 @@ export function parseStoredCreator(source: unknown): StoredCreator {
 
 /** The creators of an index by `pk`. */
 export async function readStored(elastic: Elastic, index: string, pks: Iterable<number>) {
-  const found = await readDocuments(elastic, index, [...new Set(pks)].map(String));
-  return new Map(found.map(({ id, source }) => [Number(id), parseStoredCreator(source)]));
+  const documents = await readDocuments(elastic, index, [...new Set(pks)].map(String));
+  return new Map(documents.map(({ id, source }) => [Number(id), parseStoredCreator(source)]));
 }

@@ -65,14 +65,14 @@ function* splitBatches<T>(items: Iterable<T>, size: number): Generator<T[]> {
 }
 
 async function findDifferences({ elastic }: DirectoryEngines, from: string, to: string): Promise<DifferingPks> {
-  const found = createDifferingPks();
+  const differing = createDifferingPks();
   await mergeVersions(readHashes(elastic, from), readHashes(elastic, to), {
-    added: found.added.add,
-    removed: found.removed.add,
+    added: differing.added.add,
+    removed: differing.removed.add,
     same: () => undefined,
-    differing: found.differing.add,
+    differing: differing.differing.add,
   });
-  return found;
+  return differing;
 }
 
 /** Reads the changes in creators that both versions have. */
@@ -129,16 +129,16 @@ async function stageSwap(engines: DirectoryEngines, { kind, from, to, found: kno
   // Marks the swap in the feed, even if nothing differs.
   await stage([]);
   if (from === undefined || from === to) return;
-  const found = known ?? (await findDifferences(engines, from, to));
+  const differing = known ?? (await findDifferences(engines, from, to));
   const back = kind === 'rollback' ? await openTouch(engines, to) : undefined;
   for (const type of ['added', 'removed'] as const) {
-    for (const pks of splitBatches(found[type], BATCH)) {
+    for (const pks of splitBatches(differing[type], BATCH)) {
       await stage(pks.map((pk) => ({ pk, type, fields: [], version: 0 })));
       if (type === 'added') await back?.touch(pks);
     }
   }
   let updates: Change[] = [];
-  for (const pks of splitBatches(found.differing, READ)) {
+  for (const pks of splitBatches(differing.differing, READ)) {
     const changes = await readUpdates(engines, from, to, pks);
     await back?.touch(changes.map(({ pk }) => pk));
     updates.push(...changes);

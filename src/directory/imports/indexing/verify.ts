@@ -22,8 +22,8 @@ const Stored = z.object({ card: z.record(z.string(), z.unknown()), x: z.record(z
 const SAMPLE = 200;
 
 /** The path of the first difference between sent and stored, such as `card.city`. */
-function findDifference(sent: unknown, stored: unknown): string | undefined {
-  const [a, b] = [Stored.safeParse(sent), Stored.safeParse(stored)];
+function findDifference(sentDocument: unknown, storedDocument: unknown): string | undefined {
+  const [a, b] = [Stored.safeParse(sentDocument), Stored.safeParse(storedDocument)];
   if (!a.success || !b.success) return 'the whole document';
   for (const part of ['card', 'x'] as const) {
     const fields = new Set([...Object.keys(a.data[part]), ...Object.keys(b.data[part])]);
@@ -38,17 +38,18 @@ export class VerificationFailed extends Error {}
 
 /** Compares rows as they were sent with what is stored. Returns how many were compared. */
 async function compareSamples(elastic: Elastic, index: string, { samples, leftOut }: BuildResult): Promise<number> {
-  const stored = new Map<string, StoredDocument>();
+  const documents = new Map<string, StoredDocument>();
   const ids = samples.map(({ pk }) => String(pk));
-  for (const document of await readDocuments(elastic, index, ids)) stored.set(document.id, document);
+  for (const document of await readDocuments(elastic, index, ids)) documents.set(document.id, document);
   let compared = 0;
   for (const { pk, version, document } of samples) {
     if (leftOut.has(pk)) continue;
-    const found = stored.get(String(pk));
-    if (!found) throw new VerificationFailed(`Verification failed: pk ${pk} of row ${version} is not in ${index}.`);
+    const storedDocument = documents.get(String(pk));
+    if (!storedDocument)
+      throw new VerificationFailed(`Verification failed: pk ${pk} of row ${version} is not in ${index}.`);
     // A later row with the same pk replaced this one.
-    if (found.version > version) continue;
-    const difference = findDifference(JSON.parse(document), found.source);
+    if (storedDocument.version > version) continue;
+    const difference = findDifference(JSON.parse(document), storedDocument.source);
     if (difference) throw new VerificationFailed(`Verification failed: pk ${pk} differs in ${difference}.`);
     compared += 1;
   }
@@ -59,16 +60,16 @@ async function compareSamples(elastic: Elastic, index: string, { samples, leftOu
 export async function verifyBuilt(
   elastic: Elastic,
   index: string,
-  built: BuildResult,
+  buildResult: BuildResult,
 ): Promise<{ documents: number; compared: number }> {
   const documents = await countDocuments(elastic, index);
   // Creators who opted out may have been accepted by an earlier row.
-  if (documents > built.distinct || documents < built.distinct - built.leftOut.size) {
+  if (documents > buildResult.distinct || documents < buildResult.distinct - buildResult.leftOut.size) {
     throw new VerificationFailed(
-      `Verification failed: ${index} holds ${documents} documents; ${built.distinct} different pks were accepted.`,
+      `Verification failed: ${index} holds ${documents} documents; ${buildResult.distinct} different pks were accepted.`,
     );
   }
-  return { documents, compared: await compareSamples(elastic, index, built) };
+  return { documents, compared: await compareSamples(elastic, index, buildResult) };
 }
 
 const CARD = Object.keys(DirectoryCreator.shape);
@@ -86,8 +87,10 @@ function findDocumentDamage({ id, source }: StoredDocument, version: number): st
   const facts = StoredFacts.safeParse(x);
   if (!facts.success) return facts.error.issues.map(({ path, message }) => `x.${path.join('.')}: ${message}`)[0];
   const { data_as_of, changed_at, content_hash, source: name } = facts.data;
-  const known = { importedAt: data_as_of, changedAt: changed_at, hash: content_hash, source: name };
-  const again: unknown = JSON.parse(JSON.stringify(documentFor(version, toDocument({ ...row.data, ...card }, known))));
+  const importFacts = { importedAt: data_as_of, changedAt: changed_at, hash: content_hash, source: name };
+  const again: unknown = JSON.parse(
+    JSON.stringify(documentFor(version, toDocument({ ...row.data, ...card }, importFacts))),
+  );
   const difference = findDifference(again, source);
   return difference && `${difference} does not follow from the card`;
 }

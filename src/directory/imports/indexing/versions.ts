@@ -92,7 +92,7 @@ export async function prune(engines: DirectoryEngines, keep: number, options: Wa
   return await withWriterLock(engines, 'prune', options, async () => {
     const { elastic, db, clock, alias } = engines;
     const now = clock.now();
-    const [live, held, indices, onceLive, retired] = [
+    const [live, heldIndex, indices, onceLive, retired] = [
       await indexBehind(elastic, alias),
       (await findHeld(db, alias))?.indexName,
       await listIndices(elastic, `${alias}-`),
@@ -100,20 +100,20 @@ export async function prune(engines: DirectoryEngines, keep: number, options: Wa
       await listRetired(db, alias),
     ];
     const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt?.getTime() ?? 0]));
-    const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live && name !== held);
+    const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live && name !== heldIndex);
     const previous = candidates
       .filter(({ name }) => onceLive.has(name))
       .map(({ name, createdAt }) => ({ name, leftAt: retiredAt.get(name) ?? createdAt.getTime() }))
       .sort((a, b) => b.leftAt - a.leftAt);
-    const kept = previous
+    const keptNames = previous
       .filter(({ leftAt }, i) => i < keep || now.getTime() - leftAt < KEPT_MS)
       .map(({ name }) => name);
-    const removed = candidates.map(({ name }) => name).filter((name) => !kept.includes(name));
-    for (const name of removed) await deleteIndex(elastic, name);
+    const removedNames = candidates.map(({ name }) => name).filter((name) => !keptNames.includes(name));
+    for (const name of removedNames) await deleteIndex(elastic, name);
     for (const { id, indexName } of await listUnfinished(db, alias)) {
-      if (!indexName || !removed.includes(indexName)) continue;
+      if (!indexName || !removedNames.includes(indexName)) continue;
       await updateImport(db, id, { state: 'failed', failure: 'Its unfinished index was pruned.', updatedAt: now });
     }
-    return { removed, kept };
+    return { removed: removedNames, kept: keptNames };
   });
 }

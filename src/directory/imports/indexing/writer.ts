@@ -103,8 +103,8 @@ async function take({ db, clock, alias }: DirectoryEngines, command: string, opt
   const claim = () => ({ token, process: name, command, holder, since: clock.now() });
   for (let isSaid = false; ; isSaid = true) {
     if (await tryLock(db, alias, claim(), null)) return token;
-    const ended = await findEnded(db, alias);
-    if (ended !== null && (await tryLock(db, alias, claim(), ended))) return token;
+    const endedProcess = await findEnded(db, alias);
+    if (endedProcess !== null && (await tryLock(db, alias, claim(), endedProcess))) return token;
     const message = await describeHolder(db, alias);
     if (!options.onWait) throw new DirectoryBusy(`${message}; one writer at a time.`);
     if (!isSaid) options.onWait(`Waiting: ${message}.`);

@@ -84,25 +84,25 @@ async function openWrite(
   const file = request.source.files.join(', ');
   const record = { id, alias, indexName: index, kind, file, rows: 0, lastVersion: version };
   await insertWrite(db, { ...record, startedAt, finishedAt: null });
-  let [written, forgotten] = [0, 0];
+  let [writtenRows, forgotten] = [0, 0];
   let intents: Intent[] = [];
 
   /** One creator's line of the bulk body, and what it changes. */
   function apply(
     intent: Intent,
-    stored: Map<number, StoredCreator>,
+    creators: Map<number, StoredCreator>,
   ): { line: string; change?: Change } | Reject | undefined {
     const { pk } = intent;
-    const was = stored.get(pk);
-    const made = intent.apply(was);
-    if ('reason' in made) return made;
-    const { after } = made;
+    const was = creators.get(pk);
+    const change = intent.apply(was);
+    if ('reason' in change) return change;
+    const { after } = change;
     const isOut = after !== undefined && optedOut.has(after.row);
     if (isOut) forgotten += 1;
     if (isOut && !was) return undefined;
     version += 1;
     if (!after || isOut) {
-      stored.delete(pk);
+      creators.delete(pk);
       const line = actionLine('delete', pk, version);
       return was ? { line, change: { pk, type: isOut ? 'opted_out' : 'removed', fields: [], version } } : { line };
     }
@@ -110,7 +110,7 @@ async function openWrite(
     const hash = hashContent(after.row);
     const changedAt = was && fields.length === 0 ? was.facts.changedAt : startedAt.getTime();
     const facts = { ...after.facts, hash, changedAt };
-    stored.set(pk, { row: after.row, facts });
+    creators.set(pk, { row: after.row, facts });
     const document = JSON.stringify(documentFor(mapping, toDocument(after.row, facts)));
     const line = `${actionLine('index', pk, version)}${document}\n`;
     if (was && fields.length === 0) return { line };
@@ -119,34 +119,34 @@ async function openWrite(
 
   async function send(): Promise<void> {
     if (intents.length === 0) return;
-    const stored = await readStored(
+    const creators = await readStored(
       elastic,
       index,
       intents.map(({ pk }) => pk),
     );
     const [lines, changes]: [string[], Change[]] = [[], []];
     for (const intent of intents) {
-      const made = apply(intent, stored);
-      if (made === undefined) continue;
-      if ('reason' in made) onReject(made);
+      const change = apply(intent, creators);
+      if (change === undefined) continue;
+      if ('reason' in change) onReject(change);
       else {
-        lines.push(made.line);
-        if (made.change) changes.push(made.change);
+        lines.push(change.line);
+        if (change.change) changes.push(change.change);
       }
     }
     intents = [];
     if (lines.length === 0) return;
     // Recorded first: after a crash the next write must start above the versions that this one may have used, and
     // report the changes that were made.
-    const rows = written + lines.length;
+    const rows = writtenRows + lines.length;
     await updateWrite(db, id, { rows, lastVersion: version });
     if (changes.length > 0) await stageChanges(db, { alias, kind, version: index }, changes);
     await postBulk(elastic, index, lines.join(''), {
       onRetry: (reason) => request.onNotice?.(`Elasticsearch did not accept a batch, trying again: ${reason}`),
     });
     if (changes.length > 0) await db.transaction().execute((trx) => settleChanges(trx, alias, clock.now()));
-    written = rows;
-    request.onProgress?.(written);
+    writtenRows = rows;
+    request.onProgress?.(writtenRows);
   }
 
   return {
@@ -156,13 +156,13 @@ async function openWrite(
       if (intents.length >= BATCH_ROWS) await send();
     },
     send,
-    written: () => written,
+    written: () => writtenRows,
     forgotten: () => forgotten,
     /** Makes the rows visible to searches and records the new number of creators. */
     end: async () => {
       await refreshIndex(elastic, index);
-      const added = (await countDocuments(elastic, index)) - before;
-      await finishWrite(db, { id, indexName: index, added, forgottenBefore, finishedAt: clock.now() });
+      const addedDocuments = (await countDocuments(elastic, index)) - before;
+      await finishWrite(db, { id, indexName: index, added: addedDocuments, forgottenBefore, finishedAt: clock.now() });
     },
   };
 }
@@ -200,9 +200,9 @@ async function write(
     for await (const records of source.read()) {
       isOutdated = (await optedOut.refresh()) || isOutdated;
       for (const record of records) {
-        const read = readIntent(record, rows.startedAt.getTime());
-        if ('apply' in read) await rows.add(read);
-        else reject(read);
+        const intent = readIntent(record, rows.startedAt.getTime());
+        if ('apply' in intent) await rows.add(intent);
+        else reject(intent);
       }
       rejects.flush();
       interrupted = signal?.aborted ?? false;
