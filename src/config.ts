@@ -38,28 +38,30 @@ const databaseUrl = z
 const orLocal = (protocols: string[]) =>
   z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
 
-const listed = (text: string) =>
+const splitList = (text: string) =>
   text
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
 
 /** Leaves out anything that may be a password. */
-const shown = (entry: string) => JSON.stringify(entry.replace(/\/\/[^/]*@/, '//…@'));
+const hideLogin = (entry: string) => JSON.stringify(entry.replace(/\/\/[^/]*@/, '//…@'));
 
 /** One URL or several, separated by commas: the nodes of a cluster. */
 const nodes = (protocols: string[], example: string) =>
   z
     .string()
     .superRefine((text, context) => {
-      const entries = listed(text);
+      const entries = splitList(text);
       const isGood = (entry: string) => protocols.includes(URL.parse(entry)?.protocol ?? '');
-      const bad = entries.filter((entry) => !isGood(entry)).map((entry) => `${shown(entry)} is not the URL of a node`);
+      const bad = entries
+        .filter((entry) => !isGood(entry))
+        .map((entry) => `${hideLogin(entry)} is not the URL of a node`);
       if (entries.length === 0) bad.push('lists no node');
       const message = `${bad.join(', ')}; it must be like ${example}, several separated by commas`;
       if (bad.length > 0) context.addIssue({ code: 'custom', message });
     })
-    .transform((text) => listed(text).join(','))
+    .transform((text) => splitList(text).join(','))
     .optional();
 
 const Network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
@@ -67,7 +69,7 @@ const Network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 const networks = z
   .string()
   .default('')
-  .transform(listed)
+  .transform(splitList)
   .superRefine((entries, context) => {
     for (const entry of entries) {
       if (Network.safeParse(entry).success) continue;
@@ -78,7 +80,7 @@ const networks = z
 /** `name=value,…`, as OpenTelemetry writes headers. */
 const readPairs = (text: string): Record<string, string> =>
   Object.fromEntries(
-    listed(text).map((pair) => {
+    splitList(text).map((pair) => {
       const [name = '', ...value] = pair.split('=');
       return [name.trim(), decodeURIComponent(value.join('=').trim())];
     }),
@@ -175,10 +177,10 @@ const parseHex = (hex: string | undefined) => (hex === undefined ? undefined : B
 function assertSandbox(env: z.infer<typeof Environment>): void {
   if (env.ROLLCALL_SANDBOX !== '1') return;
   const engines = ['DATABASE_URL', 'REDIS_URL', 'ELASTICSEARCH_URL', 'CLICKHOUSE_URL'] as const;
-  const given = engines.filter((name) => env[name] !== undefined);
-  if (given.length === 0) return;
+  const givenEngines = engines.filter((name) => env[name] !== undefined);
+  if (givenEngines.length === 0) return;
   throw new Error(
-    `ROLLCALL_SANDBOX=1 is for embedded engines, but ${given.join(', ')} is set. A sandbox advances the time of that data ` +
+    `ROLLCALL_SANDBOX=1 is for embedded engines, but ${givenEngines.join(', ')} is set. A sandbox advances the time of that data ` +
       'permanently: set ROLLCALL_SANDBOX=really if that is what you want.',
   );
 }
@@ -204,7 +206,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     linksPort,
     linksPortIsSet: env.LINKS_PORT !== undefined,
     logLevel: env.LOG_LEVEL,
-    trustedProxies: listed(env.TRUSTED_PROXIES),
+    trustedProxies: splitList(env.TRUSTED_PROXIES),
     tracing:
       env.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
         ? undefined
@@ -214,8 +216,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
             serviceName: env.OTEL_SERVICE_NAME,
             ratio: env.OTEL_TRACES_SAMPLER_ARG,
           },
-    mcpHosts: listed((env.MCP_HOSTS ?? '').toLowerCase()),
-    agentClientHosts: listed((env.AGENT_CLIENT_HOSTS ?? '').toLowerCase()),
+    mcpHosts: splitList((env.MCP_HOSTS ?? '').toLowerCase()),
+    agentClientHosts: splitList((env.AGENT_CLIENT_HOSTS ?? '').toLowerCase()),
     urls: {
       postgres: env.DATABASE_URL,
       redis: env.REDIS_URL,

@@ -41,8 +41,8 @@ interface Owner {
 }
 
 async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {
-  const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
-  return { brandId, currency, merged };
+  const [currency, mergedCreators] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
+  return { brandId, currency, merged: mergedCreators };
 }
 
 /** Creators with their all-time results. */

@@ -94,10 +94,10 @@ export function toEarlierPeriod(period: Period, compare: 'previous' | 'year'): P
   const { from, until } = toEarlierSpan(period, compare);
   const last = new Date(until.getTime() - 1);
   const isDays = isDayStart(from, timeZone) && isDayStart(until, timeZone);
-  const shown = isDays
+  const shownPeriod = isDays
     ? { from: dayIn(timeZone, from), to: dayIn(timeZone, last) }
     : { from: from.toISOString(), to: last.toISOString() };
-  return { from, until, shown, timeZone };
+  return { from, until, shown: shownPeriod, timeZone };
 }
 
 const DAYS_AT_LEAST: Record<Exclude<Granularity, 'hour'>, number> = { day: 1, week: 7, month: 28 };

@@ -54,9 +54,9 @@ async function createDemo({ postgres: { db }, clock }: Context, isEmpty: boolean
 export async function ensureDemo(context: Context, url: string, { isEmpty }: { isEmpty: boolean }): Promise<DemoKeys> {
   const { db } = context.postgres;
   const file = path.join(context.config.directory, 'demo.env');
-  const kept = await readKeys(file);
-  const known = await findBrand(db, BRAND);
-  const brandId = known?.id ?? (await createDemo(context, isEmpty));
+  const storedKeys = await readKeys(file);
+  const demoBrand = await findBrand(db, BRAND);
+  const brandId = demoBrand?.id ?? (await createDemo(context, isEmpty));
   const subscriptions = await listSubscriptions(db, brandId);
 
   async function ensureKey(kind: 'brand' | 'data', key: string | undefined): Promise<string> {
@@ -66,8 +66,8 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
     return (await createKey(db, context.clock, { brandId, subscriptionId, kind, name: 'demo' })).key;
   }
 
-  const brandKey = await ensureKey('brand', kept.ROLLCALL_BRAND_KEY);
-  const dataKey = await ensureKey('data', kept.ROLLCALL_DATA_KEY);
+  const brandKey = await ensureKey('brand', storedKeys.ROLLCALL_BRAND_KEY);
+  const dataKey = await ensureKey('data', storedKeys.ROLLCALL_DATA_KEY);
   const { legacyUrl, linksUrl } = context.config;
   const legacy = `${legacyUrl ?? url}/api/v1`;
   const addresses = [`ROLLCALL_URL=${url}`, `ROLLCALL_LEGACY_URL=${legacy}`, `ROLLCALL_LINKS_URL=${linksUrl}`];
@@ -81,7 +81,7 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   const { sample } = await getBrand(db, brandId);
   const mails = context.config.smtpUrl === undefined ? path.join(context.config.directory, 'mail') : undefined;
   const signIn = { signInUrl: `${url}${signInPath}`, owner: person.email, mails };
-  return { brandId, brandKey, dataKey, file, sample, isNew: !known, ...signIn };
+  return { brandId, brandKey, dataKey, file, sample, isNew: !demoBrand, ...signIn };
 }
 
 async function removeDemo(context: Context, { brandId }: DemoKeys): Promise<void> {

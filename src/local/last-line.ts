@@ -6,22 +6,22 @@ interface LastLine {
   end(): void;
 }
 
-let shown: LastLine | undefined;
+let currentLine: LastLine | undefined;
 
 export function showLastLine(line: LastLine): void {
-  shown?.end();
-  shown = line;
+  currentLine?.end();
+  currentLine = line;
 }
 
 export function freeLastLine(line: LastLine): void {
-  if (shown === line) shown = undefined;
+  if (currentLine === line) currentLine = undefined;
 }
 
 /** Takes a bar off the last line until it is drawn next. What is written then begins at the start of a line. */
-export const clearLastLine = (): void => shown?.clear();
+export const clearLastLine = (): void => currentLine?.clear();
 
 /** Takes a bar away for good. */
-export const endLastLine = (): void => shown?.end();
+export const endLastLine = (): void => currentLine?.end();
 
 /** Writes whole lines above the bar, if there is one. */
 export function writeAbove(stream: Writable, text: string): void {

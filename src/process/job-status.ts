@@ -80,8 +80,8 @@ export function openJobQueues(redis: Redis): JobQueues {
       });
     },
     retry: async (idOrName) => {
-      const named = work.get(idOrName);
-      if (named) return await retryFailed(named);
+      const namedQueue = work.get(idOrName);
+      if (namedQueue) return await retryFailed(namedQueue);
       if (PLANS.some(({ name }) => name === idOrName)) {
         await schedules.runNow(idOrName);
         return 1;

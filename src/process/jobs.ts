@@ -25,9 +25,9 @@ function openRelays(context: Context, parts: Parts, wakeWebhooks: () => void): F
       name: relayName(consumer.name),
       everyMs: isAwaited ? AWAITED_EVERY_MS : RELAY_EVERY_MS,
       open: ({ postgres, clock, config, log }, stopping) => {
-        const due = openDue(clock, config.workerSweepEveryMs);
-        const given = isAwaited ? wakeWebhooks : undefined;
-        const relay = openRelay({ db: postgres.db, consumer, log, due, parts, onEvents: given });
+        const dueTimer = openDue(clock, config.workerSweepEveryMs);
+        const onEvents = isAwaited ? wakeWebhooks : undefined;
+        const relay = openRelay({ db: postgres.db, consumer, log, due: dueTimer, parts, onEvents });
         return () => relay(stopping);
       },
     };
@@ -70,12 +70,12 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const parts = openParts(context.postgres.db);
   const work = WORK.map(({ queue, sweep, start }) => ({ plan: sweep, ...start(context, redisUrl, reported(queue)) }));
   const jobs: readonly Job[] = [...JOBS, ...work.map(({ plan, sweep }) => ({ ...plan, run: sweep }))];
-  const started = new Map(jobs.flatMap((job) => (job.start ? [[job.name, job.start(context)] as const] : [])));
+  const startedJobs = new Map(jobs.flatMap((job) => (job.start ? [[job.name, job.start(context)] as const] : [])));
   const schedules = openSchedules(redisUrl, jobs, {
     run: async (name) => {
       const job = jobs.find((one) => one.name === name);
       if (!job || (job.leaves && (await isHeld(context.postgres.db)))) return;
-      await run(name, () => started.get(name)?.wake() ?? job.run(context));
+      await run(name, () => startedJobs.get(name)?.wake() ?? job.run(context));
     },
     onError: (error) => failures.failed('waiting for schedules', error),
   });
@@ -90,7 +90,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
     stop: async () => {
       stopping.abort();
       await Promise.all([...loops, schedules.close(), webhooks.stop()]);
-      await Promise.all([...work, ...started.values()].map((one) => one.close()));
+      await Promise.all([...work, ...startedJobs.values()].map((one) => one.close()));
       await parts.release().catch(ignoreFailure('a lease that is not released runs out'));
     },
   };

@@ -15,7 +15,7 @@ function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }
 
-const taken = (host: string, port: number, { name, setBy }: Listener) =>
+const portTaken = (host: string, port: number, { name, setBy }: Listener) =>
   new Error(`Port ${port} on ${host}${name} is taken; choose another with ${setBy}.`);
 
 interface Listener {
@@ -48,14 +48,14 @@ async function choose(
   { first, isFixed, besides }: { first: number; isFixed: boolean; besides?: number },
 ): Promise<number> {
   for (let port = first; port < first + NEXT_PORTS; port += 1) {
-    const found = port === besides ? undefined : await freePort(host, port);
-    if (found !== undefined) {
+    const nextPort = port === besides ? undefined : await freePort(host, port);
+    if (nextPort !== undefined) {
       if (port !== first && first !== 0) {
         process.stderr.write(`Port ${first}${listener.name} is taken; listening on ${port}.\n`);
       }
-      return found;
+      return nextPort;
     }
-    if (isFixed) throw taken(host, port, listener);
+    if (isFixed) throw portTaken(host, port, listener);
   }
   throw new Error(
     `The ports ${first} to ${first + NEXT_PORTS - 1} on ${host} are all taken; choose one with ${listener.setBy}.`,
@@ -90,7 +90,7 @@ export async function listen(
     try {
       return await app.listen({ host: address, port: on });
     } catch (error) {
-      throw isTaken(error) ? taken(host, on, listener) : error;
+      throw isTaken(error) ? portTaken(host, on, listener) : error;
     }
   };
   const linksUrl = await listenOn(links, linksPort, LINKS);

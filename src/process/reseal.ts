@@ -96,26 +96,26 @@ async function replace(db: Db, { table, column, key }: SealedColumn, row: Sealed
 
 /** Reseals the values of one column. It is safe to interrupt and to run again. */
 async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Promise<Resealed> {
-  const done = { what: `${column.table}.${column.column}`, resealed: 0, current: 0, lost: 0 };
+  const columnResult = { what: `${column.table}.${column.column}`, resealed: 0, current: 0, lost: 0 };
   for (let after = ''; ; ) {
     const rows = await readBatch(db, column, after);
     for (const row of rows) {
       const state = secrets.stateOf(row.value, row.context);
-      done[state === 'previous' ? 'resealed' : state] += 1;
+      columnResult[state === 'previous' ? 'resealed' : state] += 1;
       if (state !== 'previous') continue;
       await replace(db, column, row, secrets.seal(secrets.openBytes(row.value, row.context), row.context));
     }
     const last = rows.at(-1);
-    if (!last || rows.length < BATCH) return done;
+    if (!last || rows.length < BATCH) return columnResult;
     after = last.key;
   }
 }
 
 /** Seals everything with the new secret. */
 export async function resealAll(db: Db, secrets: Secrets): Promise<Resealed[]> {
-  const done: Resealed[] = [];
+  const results: Resealed[] = [];
   // Before the old secret is forgotten, because the first salt is derived from it.
   await ensureSalt(db, secrets);
-  for (const column of SEALED) done.push(await resealColumn(db, secrets, column));
-  return done;
+  for (const column of SEALED) results.push(await resealColumn(db, secrets, column));
+  return results;
 }

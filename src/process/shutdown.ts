@@ -51,9 +51,9 @@ export function openShutdown(withinMs: number): Shutdown {
     const late = pause(withinMs, true, { ref: false });
     let isCut = false;
     for (const { end, isBounded } of ends.splice(0).reverse()) {
-      const ended = end().then(() => false, reportFailure);
-      if (isBounded) await ended;
-      else if ((await Promise.race([ended, late])) === true) isCut = true;
+      const ending = end().then(() => false, reportFailure);
+      if (isBounded) await ending;
+      else if ((await Promise.race([ending, late])) === true) isCut = true;
     }
     if (!isCut) return;
     report(`Not everything ended within ${withinMs / 1_000} s; the rest was cut off.`);

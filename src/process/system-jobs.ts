@@ -18,8 +18,8 @@ export const settleCharges: Follower = {
   name: 'settle-charges',
   everyMs: 1_000,
   open: ({ postgres, redis, clock }) => {
-    const due = openDue(clock, ALL_CHARGES_EVERY_MS);
-    return () => due.ask((after) => settleAll({ db: postgres.db, redis, clock }, after));
+    const dueTimer = openDue(clock, ALL_CHARGES_EVERY_MS);
+    return () => dueTimer.ask((after) => settleAll({ db: postgres.db, redis, clock }, after));
   },
 };
 

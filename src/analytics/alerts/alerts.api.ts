@@ -124,14 +124,14 @@ const alertOperations = [
       const old = await alertRows.lock(work, id);
       const { name, metric, by: dimension, condition, threshold, window: span, currency, timezone, to } = body;
       const changes = { name, metric, dimension, condition, threshold, span, currency, timezone };
-      const set = applyPatch(old, changes);
-      checkedThreshold(set.condition, set.threshold);
-      const isAnew = CONDITION_FIELDS.some((column) => set[column] !== old[column]);
+      const changedAlert = applyPatch(old, changes);
+      checkedThreshold(changedAlert.condition, changedAlert.threshold);
+      const isAnew = CONDITION_FIELDS.some((column) => changedAlert[column] !== old[column]);
       if (isAnew) await deleteFirings(db, brandId, id);
       await alertRows.update(work, old, {
         ...omitUndefined(changes),
         ...(to === undefined ? {} : { recipients: await parseOwnAddresses(work, 'to', to) }),
-        ...(isAnew ? firstWindow(set, now) : {}),
+        ...(isAnew ? firstWindow(changedAlert, now) : {}),
         error: null,
         updatedAt: now,
       });

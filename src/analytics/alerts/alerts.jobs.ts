@@ -38,8 +38,8 @@ type AlertPeriod = { from: Date; until: Date };
 async function readWindow(context: Context, alert: AlertRow, window: AlertPeriod): Promise<PeriodTotals> {
   const { brandId, dimension, metric, currency } = alert;
   const { db } = context.postgres;
-  const merged = await listMerged(db, brandId);
-  const by = dimension === null ? { of: 'day' as const } : await toGrouping(db, brandId, dimension, merged);
+  const mergedCreators = await listMerged(db, brandId);
+  const by = dimension === null ? { of: 'day' as const } : await toGrouping(db, brandId, dimension, mergedCreators);
   const only = isInCurrency(metric) ? { currency } : {};
   const sums = new Map<string, Totals>();
   for (const row of await listAllBreakdown(context.clickhouse, brandId, by, { ...window, only })) {

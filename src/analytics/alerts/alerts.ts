@@ -170,9 +170,9 @@ export const getMetric = (metric: Metric) => VALUES[metric];
 export const isInCurrency = (metric: Metric): boolean => metric !== 'clicks' && metric !== 'orders';
 
 function computeMedian(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const half = sorted.length / 2;
-  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2;
+  const sortedValues = values.toSorted((a, b) => a - b);
+  const half = sortedValues.length / 2;
+  return ((sortedValues[Math.ceil(half) - 1] ?? 0) + (sortedValues[Math.floor(half)] ?? 0)) / 2;
 }
 
 function isUnusual(value: number, before: readonly (number | null)[], deviations: number): boolean | undefined {

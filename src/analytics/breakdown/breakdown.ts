@@ -71,11 +71,11 @@ async function toSourceFilter(db: Db, brandId: string, { source, store }: Dimens
 export async function toEventFilter(
   db: Db,
   brandId: string,
-  merged: MergedCreators,
+  mergedCreators: MergedCreators,
   filter: DimensionFilter,
 ): Promise<EventFilter> {
   const { country, device, referrer, creator, campaign, link, product, weekday, hour, click_kind } = filter;
-  const isMerged = creator !== undefined && merged.has(creator);
+  const isMerged = creator !== undefined && mergedCreators.has(creator);
   const ids = {
     creator: isMerged ? undefined : toId(creator),
     campaign: toId(campaign),
@@ -104,7 +104,7 @@ export async function toEventFilter(
         ? undefined
         : creator === NONE
           ? ['']
-          : [creator, ...[...merged].flatMap(([oldId, id]) => (id === creator ? [oldId] : []))],
+          : [creator, ...[...mergedCreators].flatMap(([oldId, id]) => (id === creator ? [oldId] : []))],
     links: await toLinkSets(db, brandId, filter),
   };
 }
@@ -189,11 +189,11 @@ async function planBreakdown(
   brandId: string,
   { by, compare, currency, ...query }: BreakdownQuery,
 ): Promise<BreakdownPlan> {
-  const merged = await listMerged(db, brandId);
+  const mergedCreators = await listMerged(db, brandId);
   const period = await findPeriod(db, brandId, query, clock.now());
   return {
-    by: await toGrouping(db, brandId, by, merged),
-    only: { ...(await toEventFilter(db, brandId, merged, query)), currency },
+    by: await toGrouping(db, brandId, by, mergedCreators),
+    only: { ...(await toEventFilter(db, brandId, mergedCreators, query)), currency },
     period,
     earlier: compare && toEarlierPeriod(period, compare),
   };

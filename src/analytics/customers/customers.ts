@@ -131,7 +131,7 @@ async function listCustomers(
     listSpend(engines, brandId, query, period),
   ]);
   const toPlace = ({ key, currency }: { key: string; currency: string }) => `${currency} ${key}`;
-  const [bought, spent] = [
+  const [sumsByPlace, spendByPlace] = [
     new Map(sums.map((row) => [toPlace(row), row])),
     new Map(spend.map((row) => [toPlace(row), row])),
   ];
@@ -139,7 +139,7 @@ async function listCustomers(
     [...sums, ...spend].map(({ key, currency }) => [toPlace({ key, currency }), { key, currency }]),
   );
   const rows = [...places].map(([place, { key, currency }]) => {
-    const figures = toCustomerFigures(bought.get(place) ?? NO_CUSTOMERS, spent.get(place)?.minor ?? 0);
+    const figures = toCustomerFigures(sumsByPlace.get(place) ?? NO_CUSTOMERS, spendByPlace.get(place)?.minor ?? 0);
     return { key: key || null, currency, ...figures };
   });
 

@@ -204,7 +204,7 @@ async function writePart(context: Context, job: ClaimedJob, request: ExportReque
     note: (rows) => turn.note(job.rows + rows),
   });
   const name = `${of}-${String(number).padStart(4, '0')}.${format}`;
-  const written = await writeFile(
+  const storedFile = await writeFile(
     { job, target, number, name, mimeType: MIME_TYPES[format], signal: turn.signal },
     part.bytes,
   );
@@ -213,7 +213,7 @@ async function writePart(context: Context, job: ClaimedJob, request: ExportReque
     cursor: { ...cursor, place, isLast },
     rows: job.rows + rows,
     ...(totalRows === undefined ? {} : { totalRows }),
-    file: { ...written, rows },
+    file: { ...storedFile, rows },
     isDone: false,
   };
 }
@@ -242,8 +242,8 @@ async function writeManifest(context: Context, job: ClaimedJob, request: ExportR
   }
   const target = await findTarget(context, job, request);
   const file = { number: files.length + 1, name: 'manifest.json', mimeType: 'application/json' };
-  const written = await writeFile({ job, target, ...file, signal: turn.signal }, bytes());
-  return { cursor, rows: job.rows, file: { ...written, rows: 0 }, isDone: true };
+  const storedFile = await writeFile({ job, target, ...file, signal: turn.signal }, bytes());
+  return { cursor, rows: job.rows, file: { ...storedFile, rows: 0 }, isDone: true };
 }
 
 const HELD_FOR_MS = 60_000;

@@ -329,12 +329,14 @@ function productRows(brandId: string, where: BreakdownWhere): Rows {
 
 /** Chooses the rollup if it has the sums: it has those of a single dimension and of some whole days. */
 function selectRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows {
-  const needed = new Set([getDimension(by), ...toConditions(where.only).map(({ dimension }) => dimension)]);
-  needed.delete(undefined);
-  const [dimension = 'hour'] = needed;
+  const neededDimensions = new Set([getDimension(by), ...toConditions(where.only).map(({ dimension }) => dimension)]);
+  neededDimensions.delete(undefined);
+  const [dimension = 'hour'] = neededDimensions;
   const isInRollup =
-    needed.size <= 1 && splitWindow(where).whole !== undefined && (hasStoredDays(where) || !needsClock(by, where.only));
-  const hasProducts = needed.has('product');
+    neededDimensions.size <= 1 &&
+    splitWindow(where).whole !== undefined &&
+    (hasStoredDays(where) || !needsClock(by, where.only));
+  const hasProducts = neededDimensions.has('product');
   if (!isInRollup || isInEvents(dimension)) return eventRows(brandId, by, where, hasProducts);
   if (dimension !== 'product') return rollupRows(brandId, by, where, dimension);
   return by.of === 'product' ? productRows(brandId, where) : eventRows(brandId, by, where, true);

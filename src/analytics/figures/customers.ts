@@ -64,7 +64,7 @@ const DIMENSIONS = {
 } as const;
 export type CustomersBy = Exclude<keyof typeof DIMENSIONS, 'first_creator'>;
 
-const listed = (values: readonly string[]) => `[${values.join(', ')}]`;
+const writeArray = (values: readonly string[]) => `[${values.join(', ')}]`;
 
 /** Sums the rows that `inside` selects by day. */
 const foldedDays = (inside: string) => {
@@ -77,8 +77,8 @@ const foldedDays = (inside: string) => {
       SELECT brand_id, dimension, day, key, currency, if(time < 0, -1, intDiv(time, ${DAY_MS})) AS since_day,
         max(version) AS newest, ${sums.join(', ')}
       FROM customer_orders_v1 FINAL
-      ARRAY JOIN ${listed(each.map((_, place) => String(place + 1)))} AS dimension,
-        ${listed(each.map(({ key }) => `toString(${key})`))} AS key, ${listed(each.map(({ since }) => since))} AS time
+      ARRAY JOIN ${writeArray(each.map((_, place) => String(place + 1)))} AS dimension,
+        ${writeArray(each.map(({ key }) => `toString(${key})`))} AS key, ${writeArray(each.map(({ since }) => since))} AS time
       WHERE ${inside}
       GROUP BY brand_id, dimension, day, key, currency, since_day
     ) GROUP BY brand_id, dimension, day`;

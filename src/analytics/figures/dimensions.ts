@@ -15,10 +15,10 @@ const OF_CLICK = [
 ];
 const OF_ORDER = [...OF_CLICK, 'store_id', 'toString(source)'];
 
-const joined = (keys: readonly string[]) =>
+const joinKeys = (keys: readonly string[]) =>
   `ARRAY JOIN [${keys.map((_, i) => i + 1).join(', ')}] AS dimension, [${keys.join(', ')}] AS key`;
 
-const CLICKS = `FROM clicks_v1 ${joined(OF_CLICK)}`;
+const CLICKS = `FROM clicks_v1 ${joinKeys(OF_CLICK)}`;
 const IS_COUNTED = "(kind = 'counted' OR dimension = 6)";
 
 /** The clicks that `inside` selects, as their view sums them into `dimension_daily_v1`. */
@@ -43,7 +43,7 @@ export const dimensionDifference = (inside: string) => {
   const orders = `SELECT ${keys}, 0 AS clicks, 0 AS visitors, toInt64(sum(orders)) AS orders,
       toInt64(sum(click_orders)) AS click_orders, sum(sales) AS sales, sum(refunds) AS refunds,
       sum(commission) AS commission
-    FROM order_figures_v1 ${joined(OF_ORDER)} WHERE ${inside} GROUP BY ${DIMENSION_KEYS}`;
+    FROM order_figures_v1 ${joinKeys(OF_ORDER)} WHERE ${inside} GROUP BY ${DIMENSION_KEYS}`;
   const rollup = `SELECT toInt8(dimension) AS dimension, day, key, currency, -toInt64(sum(clicks)) AS clicks,
       -toInt64(uniqCombinedMerge(12)(visitors)) AS visitors, -toInt64(sum(orders)) AS orders,
       -toInt64(sum(click_orders)) AS click_orders, -sum(sales) AS sales, -sum(refunds) AS refunds,

@@ -150,10 +150,10 @@ export const followLedger: Follower = {
   name: 'sync-ledger',
   everyMs: 500,
   open: (context) => {
-    const due = openDue(context.clock, context.config.workerSweepEveryMs);
+    const dueTimer = openDue(context.clock, context.config.workerSweepEveryMs);
     return async () => {
       await ensureMigrated(context.clickhouse);
-      await due.ask(async (after) => {
+      await dueTimer.ask(async (after) => {
         if (await isAnythingToSync(context.postgres.db, after)) await syncLedger(context, after);
       });
     };

@@ -39,12 +39,12 @@ export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string)
     ['brand_daily_v1', difference('day, currency', daily, ofBrand('brand_daily_v1'))],
     ['dimension_daily_v1', dimensionDifference('brand_id = {brand:String}')],
   ] as const;
-  const broken: { table: string; rows: number }[] = [];
+  const brokenRollups: { table: string; rows: number }[] = [];
   for (const [table, sql] of comparisons) {
     const [row] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, { brand: brandId });
-    if (row && row.count > 0) broken.push({ table, rows: row.count });
+    if (row && row.count > 0) brokenRollups.push({ table, rows: row.count });
   }
-  return broken;
+  return brokenRollups;
 }
 
 /** Sums are text, because they can be larger than JavaScript's safe integers and must still be comparable. */

@@ -93,16 +93,16 @@ const reportOperations = [
       const { now } = work;
       const old = await reportRows.lock(work, id);
       const { name, operation, parameters, every, at, timezone } = body;
-      const set = applyPatch(old, { name, operation, parameters, every, at, timezone });
-      assertParameters(set);
-      const isAnew = set.every !== old.every || set.timezone !== old.timezone;
-      const endsOn = isAnew ? endOfPeriod(set.every, dayIn(set.timezone, now)) : old.endsOn;
-      const isMoved = isAnew || set.at !== old.at;
+      const changedReport = applyPatch(old, { name, operation, parameters, every, at, timezone });
+      assertParameters(changedReport);
+      const isAnew = changedReport.every !== old.every || changedReport.timezone !== old.timezone;
+      const endsOn = isAnew ? endOfPeriod(changedReport.every, dayIn(changedReport.timezone, now)) : old.endsOn;
+      const isMoved = isAnew || changedReport.at !== old.at;
       const row = await reportRows.update(work, old, {
         ...omitUndefined({ name, operation, every, at, timezone }),
         ...(parameters === undefined ? {} : { parameters: JSON.stringify(parameters) }),
         ...(to === undefined ? {} : { recipients: await parseOwnAddresses(work, 'to', to) }),
-        ...(isMoved ? { endsOn, dueAt: toDueAt(set, endsOn) } : {}),
+        ...(isMoved ? { endsOn, dueAt: toDueAt(changedReport, endsOn) } : {}),
         error: null,
         updatedAt: now,
       });

@@ -142,20 +142,20 @@ export interface GoodsSums {
 }
 
 /** The number of such orders that pays for the costs that do not depend on it; null if none does. */
-function computeBreakEven(spent: number, earned: number, orders: number): number | null {
-  if (spent <= 0) return 0;
+function computeBreakEven(spentMinor: number, earned: number, orders: number): number | null {
+  if (spentMinor <= 0) return 0;
   if (orders <= 0 || earned <= 0) return null;
-  const [needed, each] = [BigInt(spent) * BigInt(orders), BigInt(earned)];
-  return Number((needed + each - 1n) / each);
+  const [neededMinor, each] = [BigInt(spentMinor) * BigInt(orders), BigInt(earned)];
+  return Number((neededMinor + each - 1n) / each);
 }
 
 /** Computes the figures of a row. A figure that depends on a missing cost is null. */
 export function toReturns(sums: GoodsSums, missing: ReadonlySet<Missing>) {
   const unlessMissing = (figure: number, ...needs: readonly Missing[]) =>
     needs.some((need) => missing.has(need)) ? null : figure;
-  const spent = sums.fees + sums.gifts + sums.fixed;
+  const spentMinor = sums.fees + sums.gifts + sums.fixed;
   const earned = sums.revenue - sums.goods - sums.commission;
-  const spend = sums.commission + spent;
+  const spend = sums.commission + spentMinor;
   return {
     orders: sums.orders,
     revenue_minor: sums.revenue,
@@ -167,10 +167,10 @@ export function toReturns(sums: GoodsSums, missing: ReadonlySet<Missing>) {
     fees_minor: unlessMissing(sums.fees, 'contract_fees'),
     gifts_minor: unlessMissing(sums.gifts, 'gifts'),
     fixed_minor: sums.fixed,
-    profit_minor: unlessMissing(earned - spent, 'goods', 'contract_fees', 'gifts'),
+    profit_minor: unlessMissing(earned - spentMinor, 'goods', 'contract_fees', 'gifts'),
     return_on_spend:
       spend <= 0 ? null : unlessMissing(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
-    orders_to_break_even: missing.size > 0 ? null : computeBreakEven(spent, earned, sums.orders),
+    orders_to_break_even: missing.size > 0 ? null : computeBreakEven(spentMinor, earned, sums.orders),
     missing: [...missing].sort(),
   };
 }

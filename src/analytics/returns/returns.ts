@@ -188,19 +188,19 @@ function addFees(table: ReturnsTable, by: ReturnsBy, fees: readonly FeeSum[]): v
       its.filter(({ month }) => month !== 'before'),
     ];
     let agreed = before.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
-    let paid = before.reduce((sum, { paidMinor }) => sum + paidMinor, 0);
+    let paidSum = before.reduce((sum, { paidMinor }) => sum + paidMinor, 0);
     for (const [, some] of [...Map.groupBy(within, ({ month }) => month)].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const cost = Math.max(agreed, paid);
+      const cost = Math.max(agreed, paidSum);
       for (const fee of some) {
         const { currency, agreedMinor, paidMinor } = fee;
         table.add(toKey(by, fee), currency, { contractFees: agreedMinor, feePayouts: paidMinor, fees: agreedMinor });
         agreed += agreedMinor;
-        paid += paidMinor;
+        paidSum += paidMinor;
       }
       const [first] = some;
       if (!first) continue;
       const newlyAgreed = some.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
-      const beyond = Math.max(agreed, paid) - cost - newlyAgreed;
+      const beyond = Math.max(agreed, paidSum) - cost - newlyAgreed;
       table.add(toKey(by, { ...first, campaignId: null }), first.currency, { fees: beyond });
     }
   }
@@ -240,7 +240,7 @@ async function listReturns(
   { by, currency }: ReturnsQuery,
   period: Period,
 ): Promise<UnlabelledReturns[]> {
-  const [merged, campaigns, costs, own] = await Promise.all([
+  const [mergedCreators, campaigns, costs, own] = await Promise.all([
     listMerged(db, brandId),
     listLinkGroups(db, brandId, 'links.campaignId'),
     listCosts(db, brandId),
@@ -250,7 +250,7 @@ async function listReturns(
   const { from, until, timeZone } = period;
   const where = { from, until, timeZone, currency };
   const [sums, fees, gifts, withoutFee] = await Promise.all([
-    listReturnSums(clickhouse, brandId, toReturnsGrouping(by, merged, campaigns), where, goods.parts),
+    listReturnSums(clickhouse, brandId, toReturnsGrouping(by, mergedCreators, campaigns), where, goods.parts),
     listFees(db, brandId, period),
     listGifts(db, brandId, period),
     listContractsWithoutFee(db, brandId, period),
@@ -305,7 +305,7 @@ export async function listSpend(
   { by, currency }: { by: Exclude<ReturnsBy, 'month'>; currency?: string | undefined },
   period: Period,
 ): Promise<Spend[]> {
-  const [merged, campaigns, own] = await Promise.all([
+  const [mergedCreators, campaigns, own] = await Promise.all([
     listMerged(db, brandId),
     by === 'campaign' ? listLinkGroups(db, brandId, 'links.campaignId') : [],
     getBrandCurrency(db, brandId),
@@ -313,7 +313,7 @@ export async function listSpend(
   const { from, until, timeZone } = period;
   const where = { from, until, timeZone, currency };
   const [sums, fees, withoutFee] = await Promise.all([
-    listReturnSums(clickhouse, brandId, toReturnsGrouping(by, merged, campaigns), where, NO_GOODS),
+    listReturnSums(clickhouse, brandId, toReturnsGrouping(by, mergedCreators, campaigns), where, NO_GOODS),
     listFees(db, brandId, period),
     listContractsWithoutFee(db, brandId, period),
   ]);

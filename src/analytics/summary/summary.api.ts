@@ -122,10 +122,10 @@ async function findAnalytics(engines: Engines, brandId: string, query: Analytics
   const period = await findPeriod(db, brandId, query, engines.clock.now());
   assertBuckets(period, granularity);
   const earlier = compare && toEarlierPeriod(period, compare);
-  const merged = await listMerged(db, brandId);
+  const mergedCreators = await listMerged(db, brandId);
   const [now, before] = await Promise.all([
-    readPeriod(engines, brandId, merged, query, period),
-    earlier && readPeriod(engines, brandId, merged, query, earlier),
+    readPeriod(engines, brandId, mergedCreators, query, period),
+    earlier && readPeriod(engines, brandId, mergedCreators, query, earlier),
   ]);
   const top = toTopCreators(now.creators, now.currency);
   const names = await listCreatorNames(

@@ -86,13 +86,13 @@ function openOverloadLog(log: Log): (limitNow: number) => void {
 /** Decides how many calls may wait, from how many got a place lately. */
 function openRoom() {
   /** Of the last `LATELY_MS`, or rather each by how long ago it was. */
-  let begun = 0;
+  let recentStarts = 0;
   let atMs = 0;
   let emptySinceMs = Number.NEGATIVE_INFINITY;
   let burstEndsAtMs = 0;
 
   function forget(nowMs: number): void {
-    begun *= Math.exp((atMs - nowMs) / LATELY_MS);
+    recentStarts *= Math.exp((atMs - nowMs) / LATELY_MS);
     atMs = nowMs;
   }
 
@@ -102,12 +102,12 @@ function openRoom() {
       const nowMs = performance.now();
       forget(nowMs);
       if (nowMs < burstEndsAtMs) return MOST_WAITING;
-      return Math.max(LEAST_WAITING, Math.min(MOST_WAITING, (begun * USUAL_WAIT_MS) / LATELY_MS));
+      return Math.max(LEAST_WAITING, Math.min(MOST_WAITING, (recentStarts * USUAL_WAIT_MS) / LATELY_MS));
     },
     /** A call got a place. */
     note: (): void => {
       forget(performance.now());
-      begun += 1;
+      recentStarts += 1;
     },
     /** The first call waits. */
     fill: (): void => {

@@ -9,8 +9,8 @@ export function preferredType<Type extends string>(
   offered: readonly Type[],
 ): Type | undefined {
   const header = accept?.replace(PARAMETERS, '').trim() || '*/*';
-  const chosen = new Negotiator({ headers: { accept: header } }).mediaType(offered);
-  return offered.find((type) => type === chosen);
+  const bestType = new Negotiator({ headers: { accept: header } }).mediaType(offered);
+  return offered.find((type) => type === bestType);
 }
 
 export function prefersGzip(acceptEncoding: string | undefined): boolean {

@@ -11,10 +11,10 @@ export function openAfterAnswer(app: FastifyInstance, log: Log): AfterAnswer {
   app.addHook('onClose', async () => void (await Promise.all(running)));
   return (request, reply, work) => {
     reply.raw.once('close', () => {
-      const begun = work()
+      const task = work()
         .catch((error: unknown) => logFailure(log, toApiError(error), request.id))
-        .finally(() => running.delete(begun));
-      running.add(begun);
+        .finally(() => running.delete(task));
+      running.add(task);
     });
   };
 }

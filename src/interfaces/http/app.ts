@@ -27,8 +27,8 @@ function openPrepared(
   return (request) => {
     const key = `${operation.id} ${request.headers.accept ?? ''} ${request.url}`;
     const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
-    const known = isKept ? prepared.get(key) : undefined;
-    if (known) return known;
+    const cached = isKept ? prepared.get(key) : undefined;
+    if (cached) return cached;
     const fresh = operation.prepare(readRaw(request, operation));
     if (isKept) prepared.set(key, fresh);
     return fresh;
@@ -98,10 +98,10 @@ function register(
 function noSuchOperation(all: readonly Operation[], method: string, url: string): ApiError {
   const path = (url.split('?', 1)[0] ?? '').replace(/(?<=.)\/+$/, '');
   const literal = all.filter((operation) => operation.path === path);
-  const found = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
+  const matching = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   // Operations that only sessions may call are not documented publicly.
-  const documented = found.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
-  const methods = (documented.length > 0 ? documented : found).map((operation) => operation.method);
+  const documented = matching.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
+  const methods = (documented.length > 0 ? documented : matching).map((operation) => operation.method);
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
   const allow = [...new Set(methods)].sort().join(', ');
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
@@ -112,8 +112,10 @@ const isApi = (url: string) => /^\/(?:v1|api\/v1|api\/brand)(?:[/?]|$)/.test(url
 
 function matches(pattern: string, path: string): boolean {
   const parts = path.split('/');
-  const wanted = pattern.split('/');
-  return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i]);
+  const patternParts = pattern.split('/');
+  return (
+    patternParts.length === parts.length && patternParts.every((part, i) => part.startsWith('{') || part === parts[i])
+  );
 }
 
 /** Shared by all servers of a process. */

@@ -90,7 +90,7 @@ export function openBodies(limits: BodyLimits = BODY_LIMITS): Bodies {
       if (payload.readableEnded || !hasBody(request)) return payload;
       const isForm = takesForm(request);
       const body = (isForm ? forms : buffered)(toSubscriber(request.ip));
-      const counted = new Transform({
+      const counter = new Transform({
         transform: (chunk: Buffer, _encoding, done) => {
           body.add(chunk.length);
           done(body.isOverLimit() ? busy() : null, chunk);
@@ -98,24 +98,24 @@ export function openBodies(limits: BodyLimits = BODY_LIMITS): Bodies {
       });
       let before = 0;
       const timer = setInterval(() => {
-        if (!isForm || body.received() - before < limits.formBytes) counted.destroy(late());
+        if (!isForm || body.received() - before < limits.formBytes) counter.destroy(late());
         before = body.received();
       }, limits.withinMs);
-      if (body.isOverLimit()) setImmediate(() => counted.destroy(busy()));
-      counted.once('close', () => {
+      if (body.isOverLimit()) setImmediate(() => counter.destroy(busy()));
+      counter.once('close', () => {
         clearInterval(timer);
         body.release();
       });
       // A response may be sent before the body is read; then nothing else listens for errors.
-      counted.on('error', ignoreFailure('the reader of the body receives it too'));
+      counter.on('error', ignoreFailure('the reader of the body receives it too'));
       // Not `pipeline`, which would destroy the socket that the error response needs.
-      payload.once('error', (error) => counted.destroy(error));
+      payload.once('error', (error) => counter.destroy(error));
       payload.once('end', () => clearInterval(timer));
       payload.once('close', () => {
-        if (!payload.readableEnded) counted.destroy();
+        if (!payload.readableEnded) counter.destroy();
       });
-      reply.raw.once('close', () => counted.destroy());
-      return payload.pipe(counted);
+      reply.raw.once('close', () => counter.destroy());
+      return payload.pipe(counter);
     },
     discardRest: ({ raw }) => {
       if (raw.readableEnded) return;

@@ -163,8 +163,13 @@ export function openDoor(context: Context, metrics: Metrics): Door {
    * Counts and charges an identified caller. If the caller turns out to be outdated, it is read again and the
    * decision is repeated.
    */
-  async function admit(request: Request, known: IdentifiedCaller, decide: Decide, call: OpenCall): Promise<Admitted> {
-    let identified = known;
+  async function admit(
+    request: Request,
+    recognized: IdentifiedCaller,
+    decide: Decide,
+    call: OpenCall,
+  ): Promise<Admitted> {
+    let identified = recognized;
     const note = noteIn(call);
     let countedAs: number | undefined;
     for (let reading = 0; reading < MAX_READINGS; reading += 1) {
@@ -174,21 +179,21 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const decision = isOver ? unread : decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
       const mark = await findMark(request, caller, decision);
-      const started = countedAs === undefined ? beginAhead(request, caller, decision, { note, mark }) : undefined;
+      const earlyRead = countedAs === undefined ? beginAhead(request, caller, decision, { note, mark }) : undefined;
       headroom.forget(caller);
-      const metered = await span('rate and credits', {}, () =>
+      const meterResult = await span('rate and credits', {}, () =>
         meter(request, identified, { credits: price, countedAs, mark }),
       );
-      headroom.note(caller, metered);
-      call.count = metered.calls;
-      const isAllowed = metered.calls <= getRateLimit(caller);
-      if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
-      const paidVersion = metered.paidVersion ?? mark?.version;
-      const ahead = paidVersion === mark?.version ? started : undefined;
-      if (metered.state === 'ok' && !(isOver && isAllowed))
-        return { caller, identified, decision, metered, ahead, paidVersion };
-      countedAs = metered.calls;
-      if (metered.state === 'ok') continue;
+      headroom.note(caller, meterResult);
+      call.count = meterResult.calls;
+      const isAllowed = meterResult.calls <= getRateLimit(caller);
+      if (!isAllowed) overUntil.set(caller, meterResult.windowEndMs);
+      const paidVersion = meterResult.paidVersion ?? mark?.version;
+      const ahead = paidVersion === mark?.version ? earlyRead : undefined;
+      if (meterResult.state === 'ok' && !(isOver && isAllowed))
+        return { caller, identified, decision, metered: meterResult, ahead, paidVersion };
+      countedAs = meterResult.calls;
+      if (meterResult.state === 'ok') continue;
       identified = await identity.identifyAgain(request, identified.key, 0, true);
     }
     throw unavailable('The subscription', new Error('It kept changing during the call.'), 1);
@@ -212,18 +217,18 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     return async (credits, block) => {
       for (let reading = 0; reading < MAX_READINGS; reading += 1) {
         const { caller } = identified;
-        const metered = await meter(request, identified, { credits, countedAs: calls, block });
-        if (metered.state !== 'ok') {
+        const meterResult = await meter(request, identified, { credits, countedAs: calls, block });
+        if (meterResult.state !== 'ok') {
           identified = await identity.identifyAgain(request, identified.key, 0, true);
           continue;
         }
-        const charged = metered.charge?.credits ?? 0;
-        if (isFirst) setHeaders(request.setHeader, creditHeaders(caller, metered, charged, clock.now()));
+        const chargedCredits = meterResult.charge?.credits ?? 0;
+        if (isFirst) setHeaders(request.setHeader, creditHeaders(caller, meterResult, chargedCredits, clock.now()));
         isFirst = false;
-        if (!metered.charge && !metered.isPaid) throw creditsExhausted(credits, metered);
-        metrics.credits.inc({ kind: 'charge' }, charged);
-        call.credits += charged;
-        return metered;
+        if (!meterResult.charge && !meterResult.isPaid) throw creditsExhausted(credits, meterResult);
+        metrics.credits.inc({ kind: 'charge' }, chargedCredits);
+        call.credits += chargedCredits;
+        return meterResult;
       }
       throw unavailable('The subscription', new Error('It kept changing during the call.'), 1);
     };

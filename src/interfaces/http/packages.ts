@@ -70,9 +70,9 @@ export function packageRoutes(app: FastifyInstance, folder: string, builder?: Cl
 
   async function newest({ client, ending }: { client: string; ending: string }): Promise<string> {
     // One that is being built is there before it is whole.
-    const found = building.has(client) ? undefined : await current(ending);
-    if (found === undefined) await built(client);
-    return found ?? (await current(ending)) ?? '';
+    const fileName = building.has(client) ? undefined : await current(ending);
+    if (fileName === undefined) await built(client);
+    return fileName ?? (await current(ending)) ?? '';
   }
 
   app.get('/clients/', async () => {
@@ -90,8 +90,8 @@ export function packageRoutes(app: FastifyInstance, folder: string, builder?: Cl
 
   app.get('/clients/:name', async (request, reply) => {
     const params = Params.parse(request.params);
-    const wanted = NEWEST.get(params.name);
-    const name = wanted ? await newest(wanted) : params.name;
+    const client = NEWEST.get(params.name);
+    const name = client ? await newest(client) : params.name;
     const type = getContentType(name);
     const bytes = type === undefined ? undefined : await read(name);
     if (bytes === undefined) {

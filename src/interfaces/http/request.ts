@@ -117,18 +117,18 @@ export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: Fas
 
 /** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
-  const asked = Query.parse(request.query);
+  const fullQuery = Query.parse(request.query);
   const { accept } = request.headers;
-  const chosen = formats.isStreamFor?.(asked) ? chooseStream(accept) : chooseAnswer(accept, formats);
+  const answerType = formats.isStreamFor?.(fullQuery) ? chooseStream(accept) : chooseAnswer(accept, formats);
   // A file for another service never has the mark.
-  const isTable = chosen.answer === 'csv' && !('profile' in chosen);
-  const { bom, ...query } = asked;
+  const isTable = answerType.answer === 'csv' && !('profile' in answerType);
+  const { bom, ...query } = fullQuery;
   const style = isTable && bom === 'true' ? { csv: { bom: true, lineEnd: '\n' as const } } : {};
   return {
     ...style,
-    ...chosen,
+    ...answerType,
     params: Params.parse(request.params),
-    query: isTable ? query : asked,
+    query: isTable ? query : fullQuery,
     body: readBody(request),
   };
 }

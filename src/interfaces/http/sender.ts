@@ -24,10 +24,10 @@ export function openSenders(trustedProxies: readonly string[]): SenderOf {
     if (!isTrusted || typeof forwardedFor !== 'string') return { address, isTrusted };
     let hops = 0;
     // Each proxy appends its client; an address further left is trusted only behind a trusted proxy.
-    for (const claimed of forwardedFor.split(',').reverse()) {
-      if (claimed.trim() === '') continue;
+    for (const hop of forwardedFor.split(',').reverse()) {
+      if (hop.trim() === '') continue;
       if (!isProxy(address, hops)) break;
-      address = claimed.trim();
+      address = hop.trim();
       hops += 1;
     }
     return { address, isTrusted };

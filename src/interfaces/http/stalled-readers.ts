@@ -42,13 +42,13 @@ export function cutStalledReaders(server: Server, mostWaitingBytes = MOST_WAITIN
   const looking = setInterval(() => {
     for (const [socket, reader] of readers) {
       const waiting = socket.writableLength;
-      const taken = socket.bytesWritten - waiting;
+      const takenBytes = socket.bytesWritten - waiting;
       reader.waitingLooks = waiting > 0 ? reader.waitingLooks + 1 : 0;
-      if (waiting > 0 && taken - reader.taken < LEAST_BYTES) {
+      if (waiting > 0 && takenBytes - reader.taken < LEAST_BYTES) {
         reader.stalledLooks += 1;
         if (reader.stalledLooks >= MOST_LOOKS) socket.destroy();
       } else {
-        reader.taken = taken;
+        reader.taken = takenBytes;
         reader.stalledLooks = 0;
       }
     }

@@ -8,7 +8,7 @@ export function traceRequests(app: FastifyInstance): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { method, headers, routeOptions } = request;
     const traceparent = typeof headers.traceparent === 'string' ? headers.traceparent : undefined;
-    const opened = beginSpan(`${method} ${routeOptions.url ?? 'unknown'}`, {
+    const requestSpan = beginSpan(`${method} ${routeOptions.url ?? 'unknown'}`, {
       kind: 'server',
       root: { traceparent },
       attributes: {
@@ -18,19 +18,19 @@ export function traceRequests(app: FastifyInstance): void {
         'rollcall.request_id': request.id,
       },
     });
-    if (opened) spans.set(request, opened);
+    if (requestSpan) spans.set(request, requestSpan);
     done();
   });
   // Here and not above: reading a body leaves the trace.
   app.addHook('preHandler', (request, _reply, done) => {
-    const opened = spans.get(request);
-    if (opened) opened.within(done);
+    const requestSpan = spans.get(request);
+    if (requestSpan) requestSpan.within(done);
     else done();
   });
   app.addHook('onResponse', (request, reply, done) => {
-    const opened = spans.get(request);
-    opened?.annotate({ 'http.response.status_code': reply.statusCode });
-    opened?.end(reply.statusCode >= 500 ? `${reply.statusCode}` : undefined);
+    const requestSpan = spans.get(request);
+    requestSpan?.annotate({ 'http.response.status_code': reply.statusCode });
+    requestSpan?.end(reply.statusCode >= 500 ? `${reply.statusCode}` : undefined);
     done();
   });
 }

@@ -59,10 +59,10 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
     const { data: store } = Params.safeParse(params);
     if (!store) return;
     for (const one of splitClicks(click).slice(0, MOST_CLICKS)) {
-      const read = readOwnClick(secrets, one);
-      if (!read) continue;
-      const kept = { integrationId: store.integration, orderId, click: one, linkId: read.linkId };
-      await insertReportedClick(postgres.db, 'shopify', kept, clock.now());
+      const ownClick = readOwnClick(secrets, one);
+      if (!ownClick) continue;
+      const reportedClick = { integrationId: store.integration, orderId, click: one, linkId: ownClick.linkId };
+      await insertReportedClick(postgres.db, 'shopify', reportedClick, clock.now());
     }
   }
 

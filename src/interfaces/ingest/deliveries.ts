@@ -37,11 +37,11 @@ export interface Receivers {
   /** A store that was looked up recently: its secrets may have changed since. */
   recall(provider: Provider, id: string): KnownStore | undefined;
   lookUp(provider: Provider, id: string): Promise<KnownStore | undefined>;
-  isAuthentic(known: KnownStore | undefined, provider: Provider, delivery: RawDelivery): boolean;
+  isAuthentic(store: KnownStore | undefined, provider: Provider, delivery: RawDelivery): boolean;
   /** Stores an authentic delivery; false when the store was disconnected or given other secrets in the meantime. */
-  store(known: KnownStore, delivery: RawDelivery): Promise<boolean>;
+  store(store: KnownStore, delivery: RawDelivery): Promise<boolean>;
   /** The file that WordPress asks for on behalf of a person; undefined for any other delivery. */
-  answer(known: KnownStore, delivery: RawDelivery, requestId: string): Promise<object | undefined>;
+  answer(store: KnownStore, delivery: RawDelivery, requestId: string): Promise<object | undefined>;
   /** Notes what a disconnected shop asks for people; false unless it signed that within 90 days. */
   storeParting(
     place: { provider: Provider; integration: string },
@@ -61,7 +61,7 @@ async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, er
 /** Looks a store up once in a while: whether it still has these secrets is decided by the statement that stores. */
 export function openReceivers(context: Context): Receivers {
   const { postgres, clock, secrets } = context;
-  const seen = new LRUCache<string, KnownStore>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const knownStores = new LRUCache<string, KnownStore>({ max: KNOWN_STORES, ttl: KNOWN_MS });
   const inbox: Inbox = openInbox(context);
   const toName = (provider: Provider, id: string) => `${provider} ${id}`;
 
@@ -73,28 +73,28 @@ export function openReceivers(context: Context): Receivers {
     }
   }
 
-  async function mark(known: KnownStore): Promise<void> {
+  async function mark(store: KnownStore): Promise<void> {
     const now = clock.now();
-    if (Math.abs(now.getTime() - known.markedAtMs) < RECEIVED_EVERY_MS) return;
-    known.markedAtMs = now.getTime();
-    const { id } = known.receiver;
+    if (Math.abs(now.getTime() - store.markedAtMs) < RECEIVED_EVERY_MS) return;
+    store.markedAtMs = now.getTime();
+    const { id } = store.receiver;
     await markReceived(postgres.db, id, now).catch(ignoreFailure('the delivery is stored; its time is a hint'));
   }
 
   return {
-    recall: (provider, id) => seen.get(toName(provider, id)),
+    recall: (provider, id) => knownStores.get(toName(provider, id)),
     lookUp: async (provider, id) => {
       const receiver = await findReceiver(postgres.db, provider, id);
-      if (!receiver) return void seen.delete(toName(provider, id));
-      const known = { receiver, webhookSecret: await openSecret(receiver), markedAtMs: Number.NEGATIVE_INFINITY };
-      seen.set(toName(provider, id), known);
-      return known;
+      if (!receiver) return void knownStores.delete(toName(provider, id));
+      const knownStore = { receiver, webhookSecret: await openSecret(receiver), markedAtMs: Number.NEGATIVE_INFINITY };
+      knownStores.set(toName(provider, id), knownStore);
+      return knownStore;
     },
-    isAuthentic: (known, provider, { rawBody, headers }) =>
-      getClient(provider).verify(rawBody, headers, known?.webhookSecret ?? NOBODYS_SECRET) && known !== undefined,
-    store: async (known, delivery) => {
-      const isStored = await inbox.store(known.receiver, delivery);
-      if (isStored) await mark(known);
+    isAuthentic: (store, provider, { rawBody, headers }) =>
+      getClient(provider).verify(rawBody, headers, store?.webhookSecret ?? NOBODYS_SECRET) && store !== undefined,
+    store: async (store, delivery) => {
+      const isStored = await inbox.store(store.receiver, delivery);
+      if (isStored) await mark(store);
       return isStored;
     },
     answer: async ({ receiver }, { headers, rawBody }, requestId) => {
@@ -108,9 +108,9 @@ export function openReceivers(context: Context): Receivers {
       );
     },
     storeParting: async (place, delivery, requestId) => {
-      const asked = await readPartingWish({ db: postgres.db, secrets, now: clock.now() }, place, delivery);
-      if (!asked) return false;
-      const { store, wish } = asked;
+      const parting = await readPartingWish({ db: postgres.db, secrets, now: clock.now() }, place, delivery);
+      if (!parting) return false;
+      const { store, wish } = parting;
       const actor = { brandId: store.brandId, keyId: null, operation: 'ingest', requestId };
       await inWork(postgres.db, clock, actor, (work) => recordWish(work, secrets, store, wish));
       return true;

@@ -73,22 +73,22 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     address: string,
     delivery: RawDelivery,
   ): Promise<void> {
-    const known = receivers.recall(provider, integration);
-    const isRight = receivers.isAuthentic(known, provider, delivery);
-    if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
+    const knownStore = receivers.recall(provider, integration);
+    const isRight = receivers.isAuthentic(knownStore, provider, delivery);
+    if (!isRight && (knownStore || !mayLookUp())) throw await refuse(knownStore?.receiver, address, unsigned);
   }
 
   /** The answer if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
-  async function accept(known: KnownStore, delivery: RawDelivery, requestId: string, isRecalled: boolean) {
-    const { provider } = known.receiver;
+  async function accept(store: KnownStore, delivery: RawDelivery, requestId: string, isRecalled: boolean) {
+    const { provider } = store.receiver;
     if (isPing(provider, delivery)) return RECEIVED;
-    if (!receivers.isAuthentic(known, provider, delivery)) return undefined;
-    const asked = await receivers.answer(known, delivery, requestId);
-    if (asked) return asked;
-    const refusal = await toRefusal(known, delivery);
-    if (!refusal) return (await receivers.store(known, delivery)) ? RECEIVED : undefined;
+    if (!receivers.isAuthentic(store, provider, delivery)) return undefined;
+    const storeAnswer = await receivers.answer(store, delivery, requestId);
+    if (storeAnswer) return storeAnswer;
+    const refusal = await toRefusal(store, delivery);
+    if (!refusal) return (await receivers.store(store, delivery)) ? RECEIVED : undefined;
     if (isRecalled) return undefined;
-    await noteFailure(known.receiver);
+    await noteFailure(store.receiver);
     throw refusal;
   }
 
@@ -99,15 +99,15 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     const recalled = receivers.recall(provider, integration);
     const answer = recalled && (await accept(recalled, delivery, request.id, true));
     if (answer) return answer;
-    const known = await receivers.lookUp(provider, integration);
-    if (!known) {
+    const knownStore = await receivers.lookUp(provider, integration);
+    if (!knownStore) {
       if (await receivers.storeParting(params, delivery, request.id)) return RECEIVED;
-      receivers.isAuthentic(known, provider, delivery);
+      receivers.isAuthentic(knownStore, provider, delivery);
     } else {
-      const later = await accept(known, delivery, request.id, false);
+      const later = await accept(knownStore, delivery, request.id, false);
       if (later) return later;
     }
-    throw await refuse(known?.receiver, request.ip, unsigned);
+    throw await refuse(knownStore?.receiver, request.ip, unsigned);
   }
 
   async function toAnswer(error: FastifyError, request: FastifyRequest): Promise<ApiError> {

@@ -32,8 +32,8 @@ const Json = z.string().transform((text): unknown => JSON.parse(text));
 const SINCE = ['updated_after', 'overdue', 'time_zone'];
 
 function withoutLater(query: z.ZodObject): z.ZodObject {
-  const kept = Object.entries(query.shape).filter(([name]) => !SINCE.includes(name));
-  return kept.length === Object.keys(query.shape).length ? query : z.object(Object.fromEntries(kept));
+  const keptFields = Object.entries(query.shape).filter(([name]) => !SINCE.includes(name));
+  return keptFields.length === Object.keys(query.shape).length ? query : z.object(Object.fromEntries(keptFields));
 }
 
 /** `/v1/campaigns` is `/api/v1/campaigns`. */
@@ -48,7 +48,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
   const unknown = [...(difference?.unknown ?? []), ...SINCE];
   const whole = response && operation.answeredAs?.(response);
   const source = whole ?? operation;
-  const shown = async (prepared: PreparedOperation, ...requested: Parameters<PreparedOperation['run']>) => {
+  const runOlder = async (prepared: PreparedOperation, ...requested: Parameters<PreparedOperation['run']>) => {
     const answer = await prepared.run(...requested);
     if (whole || response === undefined || !Buffer.isBuffer(answer)) return answer;
     return Buffer.from(JSON.stringify(response.parse(Json.parse(answer.toString('utf8')))));
@@ -64,10 +64,10 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
     prepare: (raw) => {
       if (raw.query.mode === 'plan') throw validationError([NO_PLANS]);
       const dropped = unknown.filter((name) => Object.hasOwn(raw.query, name));
-      const kept = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
-      const prepared = source.prepare(read({ ...raw, query: kept, hasUtcDays: true }));
+      const keptQuery = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
+      const prepared = source.prepare(read({ ...raw, query: keptQuery, hasUtcDays: true }));
       const ignored = [...prepared.ignored, ...dropped];
-      return { ...prepared, ignored, run: (...requested) => shown(prepared, ...requested) };
+      return { ...prepared, ignored, run: (...requested) => runOlder(prepared, ...requested) };
     },
   };
 }

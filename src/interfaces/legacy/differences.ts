@@ -96,7 +96,7 @@ const window = {
 const COMMISSIONS =
   '`from` and `to` select by the time of creation, both included. Items have `order_amount`, `commission_amount`, ' +
   '`commission_rate`, `source` (`discount_code`, `link`, `manual`) and `code`.';
-const listed: Difference = {
+const commissionList: Difference = {
   query: PlainCommissionFilter.extend(window),
   unknown: Object.keys(LaterCommissionFilter).filter((name) => name !== 'sort'),
   response: wrapPage(legacyCommission, 'LegacyCommissionList'),
@@ -147,8 +147,8 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   },
   get_directory_creator: { response: z.object({ data: DirectoryCreatorDetail }), says: 'There is no `meta`.' },
   ...links(now),
-  list_commissions: listed,
-  list_affiliate_commissions: listed,
+  list_commissions: commissionList,
+  list_affiliate_commissions: commissionList,
   ...shipments,
   ...webhooks,
   review_commissions: {

@@ -18,8 +18,8 @@ function toForm(fact: string): z.ZodType | undefined {
 
 /** Converts an event's data to the older shape. Events older than the current shape are left unchanged. */
 export const olderItem: OlderItem = (fact, data) => {
-  const shown = toForm(fact)?.safeParse(data);
-  return shown?.success ? shown.data : data;
+  const olderForm = toForm(fact)?.safeParse(data);
+  return olderForm?.success ? olderForm.data : data;
 };
 
 /** The events of the older interface: name, when each is sent, and body. */

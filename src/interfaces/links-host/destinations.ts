@@ -73,15 +73,15 @@ export function cutDestination(
 
 function readDestination(link: ClickedLink | undefined): Destination | undefined {
   if (!link?.active || link.destinationUrl === null) return undefined;
-  const cut = cutDestination(link.destinationUrl);
+  const parts = cutDestination(link.destinationUrl);
   return (
-    cut && {
+    parts && {
       linkId: link.id,
       fingerprint: fingerprintLink(link.id),
       fields: whole(linkFields(link)),
       days: link.attributionDays,
-      ...cut,
-      before: whole(cut.before),
+      ...parts,
+      before: whole(parts.before),
       forwards: link.forwardParameters ?? true,
     }
   );
@@ -114,9 +114,9 @@ export interface Destinations {
 /** Active links by slug, at most a second old while PostgreSQL answers, and up to an hour while it does not. */
 export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
   /** Clicked since they were read. */
-  const used = new Set<string>();
+  const usedSlugs = new Set<string>();
   // Read again, by whichever way, or forgotten.
-  const dispose = (_entry: CachedDestination, slug: string) => void used.delete(slug);
+  const dispose = (_entry: CachedDestination, slug: string) => void usedSlugs.delete(slug);
   const leading = new LRUCache<string, CachedDestination>({ max: KNOWN_SLUGS, dispose });
   const missing = new LRUCache<string, CachedDestination>({ max: UNKNOWN_SLUGS, dispose });
   const find = (slug: string) => leading.get(slug) ?? missing.get(slug);
@@ -136,11 +136,11 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   async function readAll(slugs: readonly string[]): Promise<Map<string, CachedDestination>> {
     const readAtMs = performance.now();
     const before = new Map(slugs.map((slug) => [slug, leading.peek(slug) ?? missing.peek(slug) ?? UNKNOWN]));
-    const changed = await within(READ_WITHIN_MS, listChangedLinks(postgres.db, before), tooLate);
+    const changedLinks = await within(READ_WITHIN_MS, listChangedLinks(postgres.db, before), tooLate);
     hangsUntilMs = 0;
     const entries = new Map<string, CachedDestination>();
     for (const [slug, { destination, version }] of before) {
-      const link = changed.get(slug);
+      const link = changedLinks.get(slug);
       const now = link ? { destination: readDestination(link), version: link.version } : { destination, version };
       entries.set(slug, { slug, ...now, readAtMs, isUsed: false });
     }
@@ -169,16 +169,16 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   function read(slug: string): Promise<CachedDestination> {
     const underWay = reading.get(slug);
     if (underWay) return underWay;
-    const started = readNow(slug).finally(() => reading.delete(slug));
-    reading.set(slug, started);
-    return started;
+    const pendingRead = readNow(slug).finally(() => reading.delete(slug));
+    reading.set(slug, pendingRead);
+    return pendingRead;
   }
 
   /** All that was clicked since, in one statement: one for each of 200 links clicked was 400 a second. */
   async function refresh(): Promise<void> {
     isRefreshing = true;
     try {
-      await readAll([...used].slice(0, MAX_REFRESHED));
+      await readAll([...usedSlugs].slice(0, MAX_REFRESHED));
     } finally {
       isRefreshing = false;
     }
@@ -202,26 +202,26 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     return performance.now() < hangsUntilMs ? old.destination : readOrKeep(old);
   }
 
-  function serve(found: CachedDestination): Destination | undefined | Promise<Destination | undefined> {
-    if (!found.isUsed) {
-      found.isUsed = true;
-      used.add(found.slug);
+  function serve(cached: CachedDestination): Destination | undefined | Promise<Destination | undefined> {
+    if (!cached.isUsed) {
+      cached.isUsed = true;
+      usedSlugs.add(cached.slug);
     }
-    const ageMs = performance.now() - found.readAtMs;
-    if (ageMs >= FRESH_MS) return serveOld(found, ageMs);
+    const ageMs = performance.now() - cached.readAtMs;
+    if (ageMs >= FRESH_MS) return serveOld(cached, ageMs);
     if (ageMs >= REFRESH_MS && !isRefreshing) refresh().catch(ignoreFailure('each is read by itself when too old'));
-    return found.destination;
+    return cached.destination;
   }
 
   return {
-    find: (written) => {
+    find: (slugAsWritten) => {
       // Tries the slug as written first. A slug in a different case is still found.
-      const asWritten = find(written);
+      const asWritten = find(slugAsWritten);
       if (asWritten) return serve(asWritten);
-      if (!SLUG.test(written)) return undefined;
-      const slug = whole(written.toLowerCase());
-      const found = find(slug);
-      return found ? serve(found) : readFirst(slug);
+      if (!SLUG.test(slugAsWritten)) return undefined;
+      const slug = whole(slugAsWritten.toLowerCase());
+      const cached = find(slug);
+      return cached ? serve(cached) : readFirst(slug);
     },
   };
 }

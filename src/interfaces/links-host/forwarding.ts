@@ -47,12 +47,12 @@ export function mergeParameters(own: readonly Parameter[], forwarded: readonly P
   if (own.length === 0) return forwarded;
   const names = new Set(forwarded.map(({ name }) => name));
   const placed = new Set<string>();
-  const merged: Parameter[] = [];
+  const mergedParameters: Parameter[] = [];
   for (const parameter of own) {
     const { name } = parameter;
-    if (!names.has(name)) merged.push(parameter);
-    else if (!placed.has(name)) merged.push(...forwarded.filter((one) => one.name === name));
+    if (!names.has(name)) mergedParameters.push(parameter);
+    else if (!placed.has(name)) mergedParameters.push(...forwarded.filter((one) => one.name === name));
     if (names.has(name)) placed.add(name);
   }
-  return [...merged, ...forwarded.filter(({ name }) => !placed.has(name))];
+  return [...mergedParameters, ...forwarded.filter(({ name }) => !placed.has(name))];
 }

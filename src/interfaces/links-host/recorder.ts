@@ -26,7 +26,7 @@ export interface Recorder {
  * are recorded.
  */
 export function openRecorder(redis: Redis, maxBytes: number, onLost: (clicks: number) => void): Recorder {
-  const run = redis.script(RECORD_LUA);
+  const recordClicks = redis.script(RECORD_LUA);
   let waiting: NewClick[] = [];
   let isBusy = false;
 
@@ -58,7 +58,10 @@ export function openRecorder(redis: Redis, maxBytes: number, onLost: (clicks: nu
     }
     // A JSON array: none of them has a character that JSON would write otherwise.
     const visitorList = allVisitors.length === 0 ? '[]' : `["${allVisitors.join('","')}"]`;
-    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), visitorCounts.join(''), visitorList, maxBytes]).then(
+    recordClicks(
+      [STREAM, ...SEEN],
+      [REPEAT_WINDOW_MS, rows.join(''), visitorCounts.join(''), visitorList, maxBytes],
+    ).then(
       () => {
         // The next group first: Redis works on it while this one's visitors are answered.
         send();
@@ -66,11 +69,11 @@ export function openRecorder(redis: Redis, maxBytes: number, onLost: (clicks: nu
       },
       () => {
         // The waiting clicks have waited for Redis as long already; the next click tries again.
-        const lost = [...group, ...waiting];
+        const lostClicks = [...group, ...waiting];
         waiting = [];
         isBusy = false;
-        onLost(lost.length);
-        settle(lost, false);
+        onLost(lostClicks.length);
+        settle(lostClicks, false);
       },
     );
   }

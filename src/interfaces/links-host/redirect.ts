@@ -99,9 +99,9 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
       if (!destination) sendUnknown(response);
       else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination, query);
     };
-    const found = destinations.find(slug);
-    if (!(found instanceof Promise)) return answer(found);
-    found.then(answer, (error: unknown) => {
+    const destination = destinations.find(slug);
+    if (!(destination instanceof Promise)) return answer(destination);
+    destination.then(answer, (error: unknown) => {
       redirects.unavailable += 1;
       failures.failed('looking up links', error);
       sendPage(response, 503, laterPage(), 'Retry-After', '2');

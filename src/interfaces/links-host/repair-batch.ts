@@ -24,8 +24,8 @@ function readTimes(rows: readonly string[]): { from: string; until: string } {
 /** The rows by how often they are stored: those that are missing, and those that are there more than once. */
 async function countRows(clickhouse: ClickHouse, rows: readonly string[]) {
   const sql = `SELECT click_id, count() AS count FROM clicks_v1 WHERE ${BETWEEN} GROUP BY click_id`;
-  const stored = await readBack(clickhouse, Stored, sql, readTimes(rows));
-  const counts = new Map(stored.map(({ click_id, count }) => [click_id, count]));
+  const storedRows = await readBack(clickhouse, Stored, sql, readTimes(rows));
+  const counts = new Map(storedRows.map(({ click_id, count }) => [click_id, count]));
   const readCount = (row: string) => counts.get(readId(row)) ?? 0;
   return { missing: rows.filter((row) => readCount(row) === 0), doubled: rows.filter((row) => readCount(row) > 1) };
 }

@@ -27,23 +27,23 @@ const PLACES: ReadonlyMap<string, number> = new Map(UTM_NAMES.map((name, place) 
 /** Nothing in it is decoded or escaped. */
 const PLAIN = /^[\w.~-]*$/;
 
-function decode(written: string): string {
+function decode(text: string): string {
   try {
-    return decodeURIComponent(written.replaceAll('+', ' '));
+    return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
     // As a shop reads it: what is no UTF-8 is replaced.
-    return new URLSearchParams(`value=${written}`).get('value') ?? '';
+    return new URLSearchParams(`value=${text}`).get('value') ?? '';
   }
 }
 
-const cut = (line: string): string =>
+const truncate = (line: string): string =>
   line.length <= MOST_CHARACTERS ? line : [...line].slice(0, MOST_CHARACTERS).join('').trimEnd();
 
 /** The value that a shop reads, as a field on one line. */
-function readField(written: string): string {
-  if (PLAIN.test(written)) return cut(written);
-  const line = decode(written).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
-  return tsvText(cut(line.trim()));
+function readField(text: string): string {
+  if (PLAIN.test(text)) return truncate(text);
+  const line = decode(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
+  return tsvText(truncate(line.trim()));
 }
 
 /** The `utm_` values of a click as fields of its row: the first of each that is not empty. */

@@ -54,10 +54,10 @@ export type ClickedLink = Pick<
  */
 export async function listChangedLinks(
   db: Db,
-  known: ReadonlyMap<string, { version: string | null }>,
+  knownLinks: ReadonlyMap<string, { version: string | null }>,
 ): Promise<Map<string, ClickedLink>> {
-  const slugs = [...known.keys()];
-  const versions = [...known.values()].map(({ version }) => version);
+  const slugs = [...knownLinks.keys()];
+  const versions = [...knownLinks.values()].map(({ version }) => version);
   const { rows } = await sql<ClickedLink & { slug: string }>`
     select asked.slug, changed.*
     from unnest(${slugs}::text[], ${versions}::text[]) as asked (slug, version)

@@ -21,10 +21,10 @@ export const MANUAL_HEADERS = {
 };
 
 const titles = (() => {
-  let read: ReadonlyMap<string, string> | undefined;
+  let titles: ReadonlyMap<string, string> | undefined;
   return () => {
-    read ??= listTitles();
-    return read;
+    titles ??= listTitles();
+    return titles;
   };
 })();
 

@@ -31,11 +31,11 @@ function toId(title: string): string {
 
 /** Ids of headings in order; one that repeats gets a number. */
 function openIds(): (title: string) => string {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   return (title) => {
     const id = toId(title);
-    const count = seen.get(id) ?? 0;
-    seen.set(id, count + 1);
+    const count = counts.get(id) ?? 0;
+    counts.set(id, count + 1);
     return count === 0 ? id : `${id}-${count}`;
   };
 }

@@ -57,10 +57,10 @@ export async function openSearch(): Promise<(query: string) => Hit[]> {
   };
   return (query) => {
     const all = index.search(query, { ...options, combineWith: 'AND' });
-    const found = all.length > 0 ? all : index.search(query, options);
-    return found.slice(0, MAX_HITS).flatMap(({ id, terms }) => {
-      const hit = byKey.get(`${id}`);
-      return hit ? [{ ...hit, excerpt: excerpt(hit.text, terms) }] : [];
+    const results = all.length > 0 ? all : index.search(query, options);
+    return results.slice(0, MAX_HITS).flatMap(({ id, terms }) => {
+      const section = byKey.get(`${id}`);
+      return section ? [{ ...section, excerpt: excerpt(section.text, terms) }] : [];
     });
   };
 }

@@ -39,8 +39,10 @@ function underPolicy(prepared: PreparedOperation, { operation }: Bound, args: Ar
 
 /** Calls an operation for an agent. The gate checks the key, the rate and credits, as for REST. */
 export async function callTool(door: Door, requested: Requested, bound: Bound, args: Arguments) {
-  const asked = bound.operation.isPriced ? { ...requested, idempotencyKey: readIdempotencyKey(args) } : requested;
-  const answer = await door.run(bound.operation, asked, () => underPolicy(bound.prepare(args), bound, args));
+  const keyedRequest = bound.operation.isPriced
+    ? { ...requested, idempotencyKey: readIdempotencyKey(args) }
+    : requested;
+  const answer = await door.run(bound.operation, keyedRequest, () => underPolicy(bound.prepare(args), bound, args));
   if (!Buffer.isBuffer(answer)) throw new Error(`${bound.operation.id} returned a stream to an agent.`);
   const parsed: unknown = JSON.parse(answer.toString());
   return parsed;

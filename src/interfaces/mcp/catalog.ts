@@ -91,13 +91,13 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
   };
   const ids = new Set(offered.map(({ id }) => id));
   const toolsets = new Set(offered.map(getToolset));
-  let kept: Map<string, Bound> | undefined;
+  let cachedTools: Map<string, Bound> | undefined;
   /** The tools by name. Describing them all takes as long as the rest of the start, so the first message does it. */
   const tools = (): Map<string, Bound> => {
-    kept ??= new Map(
+    cachedTools ??= new Map(
       withoutRepeats(offered.map((operation) => bind(operation, nameTool))).map((one) => [one.operation.id, one]),
     );
-    return kept;
+    return cachedTools;
   };
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
 
@@ -117,21 +117,23 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
   }
 
   function select(query: URLSearchParams): Selection {
-    const known = selections.get(query.toString());
-    if (known) return known;
+    const cachedSelection = selections.get(query.toString());
+    if (cachedSelection) return cachedSelection;
     const problems = findProblems(query);
     if (problems.length > 0) throw validationError(problems);
     const sets = listed(query, 'toolsets');
-    const named = listed(query, 'tools');
-    const isWhole = sets !== undefined || named !== undefined;
+    const toolNames = listed(query, 'tools');
+    const isWhole = sets !== undefined || toolNames !== undefined;
     const isChosen = ({ operation }: Bound) =>
-      !isWhole || sets?.includes(getToolset(operation)) === true || named?.includes(operation.id) === true;
+      !isWhole || sets?.includes(getToolset(operation)) === true || toolNames?.includes(operation.id) === true;
     const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
-    const chosen = [...tools().values()]
+    const chosenTools = [...tools().values()]
       .filter(isChosen)
       .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'));
-    const names = new Set(chosen.map(({ operation }) => operation.id));
-    const listable = isWhole ? chosen.map(({ operation }) => bind(operation, nameTool, true)) : chosen.filter(isListed);
+    const names = new Set(chosenTools.map(({ operation }) => operation.id));
+    const listable = isWhole
+      ? chosenTools.map(({ operation }) => bind(operation, nameTool, true))
+      : chosenTools.filter(isListed);
     const lists = new Map<CallerKind, Tool[]>();
     for (const kind of ['brand', 'data'] as const) {
       const own = listable

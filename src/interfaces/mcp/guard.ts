@@ -88,8 +88,8 @@ async function assertSums(
 ): Promise<void> {
   const { db, brandId, now } = work;
   const { payoutsPerDayMinor, personAboveMinor } = policy;
-  const made = paid.filter(({ isMade }) => isMade);
-  const weighed = personAboveMinor === null ? (payoutsPerDayMinor === null ? [] : made) : [...paid, ...promised];
+  const payouts = paid.filter(({ isMade }) => isMade);
+  const weighed = personAboveMinor === null ? (payoutsPerDayMinor === null ? [] : payouts) : [...paid, ...promised];
   if (weighed.length === 0) return;
   const currency = await getBrandCurrency(db, brandId);
   if (weighed.some((money) => money.currency !== currency)) {
@@ -99,11 +99,11 @@ async function assertSums(
     const limit = formatMoney(personAboveMinor, currency);
     throw refused('person_above', `amounts above ${limit} need a person; plan it (mode "plan").`);
   }
-  if (made.length === 0 || payoutsPerDayMinor === null) return;
+  if (payouts.length === 0 || payoutsPerDayMinor === null) return;
   const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
   const sum = await sumPayouts(db, brandId, currency, today);
   if (sum <= payoutsPerDayMinor) return;
-  const before = sum - made.reduce((total, { minor }) => total + minor, 0);
+  const before = sum - payouts.reduce((total, { minor }) => total + minor, 0);
   const [limit, already] = [payoutsPerDayMinor, before].map((minor) => formatMoney(minor, currency));
   throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
 }
@@ -114,8 +114,8 @@ const MAX_BELIEVED = 10_000;
 const believed = new LRUCache<string, PolicyRow>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
 
 async function policyFor({ postgres }: Context, brandId: string, isRead: boolean): Promise<PolicyRow> {
-  const known = isRead ? believed.get(brandId) : undefined;
-  if (known) return known;
+  const cachedPolicy = isRead ? believed.get(brandId) : undefined;
+  if (cachedPolicy) return cachedPolicy;
   const policy = await getPolicy(postgres.db, brandId);
   believed.set(brandId, policy);
   return policy;

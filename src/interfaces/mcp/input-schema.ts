@@ -32,18 +32,21 @@ const isKept = (name: string, io: 'input' | 'output'): boolean =>
 const isEmptyDefault = (name: string, value: unknown) =>
   name === 'default' && (value === null || value === false || (Array.isArray(value) && value.length === 0));
 
-function compact(value: unknown, named: SchemaNode, io: 'input' | 'output'): unknown {
-  if (Array.isArray(value)) return value.map((one) => compact(one, named, io));
-  return isRecord(value) ? compactObject(value, named, io) : value;
+function compact(value: unknown, definitions: SchemaNode, io: 'input' | 'output'): unknown {
+  if (Array.isArray(value)) return value.map((one) => compact(one, definitions, io));
+  return isRecord(value) ? compactObject(value, definitions, io) : value;
 }
 
-function compactObject(schema: SchemaNode, named: SchemaNode, io: 'input' | 'output'): SchemaNode {
-  const target = typeof schema.$ref === 'string' ? named[schema.$ref.slice(REFS.length)] : undefined;
-  const found = isRecord(target) ? compactObject(target, named, io) : {};
+function compactObject(schema: SchemaNode, definitions: SchemaNode, io: 'input' | 'output'): SchemaNode {
+  const target = typeof schema.$ref === 'string' ? definitions[schema.$ref.slice(REFS.length)] : undefined;
+  const targetSchema = isRecord(target) ? compactObject(target, definitions, io) : {};
   const own = Object.entries(schema)
     .filter(([name, inner]) => isKept(name, io) && !isEmptyDefault(name, inner))
-    .map(([name, inner]) => [name, name === 'properties' ? properties(inner, named, io) : compact(inner, named, io)]);
-  return withoutRepeats({ ...found, ...shortened(Object.fromEntries(own)) });
+    .map(([name, inner]) => [
+      name,
+      name === 'properties' ? properties(inner, definitions, io) : compact(inner, definitions, io),
+    ]);
+  return withoutRepeats({ ...targetSchema, ...shortened(Object.fromEntries(own)) });
 }
 
 /** Omits the type of an enum, which its values show. */
@@ -53,9 +56,9 @@ function withoutRepeats(schema: SchemaNode): SchemaNode {
   return rest;
 }
 
-function properties(value: unknown, named: SchemaNode, io: 'input' | 'output'): SchemaNode {
+function properties(value: unknown, definitions: SchemaNode, io: 'input' | 'output'): SchemaNode {
   if (!isRecord(value)) return {};
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner, named, io)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner, definitions, io)]));
 }
 
 /** Shortens `anyOf: [X, null]` to X, because the instructions explain null, and a union of strings to one string. */

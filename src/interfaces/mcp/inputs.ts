@@ -80,8 +80,8 @@ const splitWords = (text: string): string[] => text.toLowerCase().match(/[a-z]{3
 
 /** True if the names of a tool and its argument have each word of a description, such as "Campaign id", or its beginning. */
 function isInNames(text: string, names: readonly string[]): boolean {
-  const known = names.flatMap(splitWords);
-  const isKnown = (word: string) => LITTLE_WORDS.includes(word) || known.some((name) => word.startsWith(name));
+  const nameWords = names.flatMap(splitWords);
+  const isKnown = (word: string) => LITTLE_WORDS.includes(word) || nameWords.some((name) => word.startsWith(name));
   return splitWords(text).every(isKnown);
 }
 
@@ -142,8 +142,8 @@ function listParameters(operation: Operation): Given[] {
   return (['params', 'query'] as const).flatMap((place) => {
     const shape = operation[place];
     if (!(shape instanceof z.ZodObject)) return [];
-    return Object.entries(shape.shape).map(([name, given]) => {
-      const own = z.instanceof(z.ZodType).parse(given);
+    return Object.entries(shape.shape).map(([name, inputSchema]) => {
+      const own = z.instanceof(z.ZodType).parse(inputSchema);
       const { schema, named } = toJsonSchema(own, 'output', '#/$defs/', false);
       const ofKind = { named, id: exampleId(name) ?? id };
       const isId = place === 'params' && schema.example === undefined;
@@ -171,33 +171,33 @@ function listFields(operation: Operation): Given[] {
 }
 
 /** The required arguments, and the first of the body or the query where none of these is required. */
-function exampleArguments(given: readonly Given[], operation: Operation): SchemaNode {
+function exampleArguments(inputs: readonly Given[], operation: Operation): SchemaNode {
   const { example: declared } = factsFor(operation);
   if (declared) return declared;
-  const own = given.filter(({ place }) => place !== 'params');
+  const own = inputs.filter(({ place }) => place !== 'params');
   const optional = own.filter(({ name, example }) => !PAGING.includes(name) && example !== 'text');
   const [first] = own.some(({ isRequired }) => isRequired) ? [] : optional;
-  const shown = given.filter((one) => one.isRequired || one === first);
-  return Object.fromEntries(shown.map(({ name, example }) => [name, shortId(example)]));
+  const exampleInputs = inputs.filter((one) => one.isRequired || one === first);
+  return Object.fromEntries(exampleInputs.map(({ name, example }) => [name, shortId(example)]));
 }
 
 /** The arguments of a tool; a whole one lists all that it takes, a brief one those that most agents need. */
 export function listInputs(operation: Operation, isWhole: boolean): Inputs {
-  const given = [...listParameters(operation), ...listFields(operation)];
-  const places = new Map(given.map(({ name, place }) => [name, place]));
-  if (places.size < given.length) throw new Error(`${operation.id} has two inputs of one name.`);
-  const whole = given.filter((one) => !isRestOnly(one, operation));
+  const inputs = [...listParameters(operation), ...listFields(operation)];
+  const places = new Map(inputs.map(({ name, place }) => [name, place]));
+  if (places.size < inputs.length) throw new Error(`${operation.id} has two inputs of one name.`);
+  const whole = inputs.filter((one) => !isRestOnly(one, operation));
   const brief = whole.filter((one) => !isOmitted(one, operation) && !isUnlisted(one));
-  const listed = isWhole ? whole : brief;
+  const listedInputs = isWhole ? whole : brief;
   return {
     places,
-    schemas: Object.fromEntries(given.map(({ name, schema }) => [name, schema])),
+    schemas: Object.fromEntries(inputs.map(({ name, schema }) => [name, schema])),
     properties: {
-      ...Object.fromEntries(listed.map(({ name, schema }) => [name, schema])),
+      ...Object.fromEntries(listedInputs.map(({ name, schema }) => [name, schema])),
       ...(isChange(operation) && MODE),
       ...((takesKey(operation) || operation.isPriced) && KEY),
     },
-    required: listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    required: listedInputs.filter(({ isRequired }) => isRequired).map(({ name }) => name),
     example: exampleArguments(brief, operation),
   };
 }

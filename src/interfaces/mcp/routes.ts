@@ -79,8 +79,10 @@ function readArguments(message: unknown): unknown {
     return { ...message, params: { ...message.params, arguments: JSON.parse(message.params.arguments) } };
   } catch {
     const form = 'must be an object, such as {"limit": 20}';
-    const sent = JSON.stringify(message.params.arguments.slice(0, 60));
-    throw validationError([{ field: 'arguments', code: 'invalid_type', message: `${form}; got the text ${sent}.` }]);
+    const beginning = JSON.stringify(message.params.arguments.slice(0, 60));
+    throw validationError([
+      { field: 'arguments', code: 'invalid_type', message: `${form}; got the text ${beginning}.` },
+    ]);
   }
 }
 

@@ -25,11 +25,11 @@ function describeForm(schema: SchemaNode): string {
   if (isRecord(schema.properties)) {
     const fields = Object.entries(schema.properties).filter(([, own]) => isRecord(own));
     const required = Array.isArray(schema.required) ? schema.required : [];
-    const shown = fields.filter(([name]) => required.includes(name));
-    const named = (shown.length > 0 ? shown : fields.slice(0, 1)).map(
+    const requiredFields = fields.filter(([name]) => required.includes(name));
+    const fieldForms = (requiredFields.length > 0 ? requiredFields : fields.slice(0, 1)).map(
       ([name, own]) => `${JSON.stringify(name)}: ${isRecord(own) ? describeForm(own) : '…'}`,
     );
-    return `{${named.join(', ')}}`;
+    return `{${fieldForms.join(', ')}}`;
   }
   const types = listTypes(schema);
   if (types.includes('array')) return `[${isRecord(schema.items) ? describeForm(schema.items) : '…'}]`;

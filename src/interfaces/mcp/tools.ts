@@ -110,9 +110,9 @@ function prepare(operation: Operation, inputs: Inputs, args: SchemaNode): Prepar
 /** Unknown arguments are errors, because a misspelt filter would match, and charge for, everything. */
 function unknown(field: string, names: readonly string[]): Problem {
   const near = findNearestName(field, names);
-  const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-  const known = names.length > 0 ? ` It takes ${names.join(', ')}.` : '';
-  return { field, code: 'unknown', message: `is not an argument of this tool.${meant}${known}` };
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  const knownNames = names.length > 0 ? ` It takes ${names.join(', ')}.` : '';
+  return { field, code: 'unknown', message: `is not an argument of this tool.${hint}${knownNames}` };
 }
 
 function readArguments(operation: Operation, { places, schemas }: Inputs, args: SchemaNode) {
@@ -157,7 +157,11 @@ function toList(sent: unknown, schema: SchemaNode): string[] | undefined {
 }
 
 function notText(field: string, value: unknown, schema: SchemaNode): Problem {
-  const given = Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-  const wanted = listTypes(schema).filter((type) => type !== undefined && type !== 'null');
-  return { field, code: 'invalid_type', message: `must be one ${wanted.join(' or ') || 'text'}; got ${given}.` };
+  const givenType = Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  const wantedTypes = listTypes(schema).filter((type) => type !== undefined && type !== 'null');
+  return {
+    field,
+    code: 'invalid_type',
+    message: `must be one ${wantedTypes.join(' or ') || 'text'}; got ${givenType}.`,
+  };
 }

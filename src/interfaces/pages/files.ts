@@ -33,18 +33,18 @@ function toDisposition(isInline: boolean, stored: string): string {
 /** A file of a job, which is downloaded. */
 async function findJobFile(context: Context, text: string): Promise<ServedFile | undefined> {
   const token = readJobFileToken(context, text);
-  const found = token && (await findJobFileOf(context.postgres.db, token.jobId, token.number, context.clock.now()));
-  if (!found || found.storageKey === null) return undefined;
-  const { name, mimeType: contentType, storageKey, sizeBytes, sha256 } = found;
+  const jobFile = token && (await findJobFileOf(context.postgres.db, token.jobId, token.number, context.clock.now()));
+  if (!jobFile || jobFile.storageKey === null) return undefined;
+  const { name, mimeType: contentType, storageKey, sizeBytes, sha256 } = jobFile;
   const headers = { contentType, contentDisposition: toDisposition(false, name) };
   return { ...headers, storageKey, sizeBytes, etag: `"${sha256.toString('hex').slice(0, 32)}"`, maxAgeSeconds: 0 };
 }
 
 async function findFile(context: Context, text: string): Promise<ServedFile | undefined> {
   const token = readFileToken(context, text);
-  const found = token && (await findAssetFile(context.postgres.db, token.assetId));
-  if (!found) return undefined;
-  const { name, mimeType, storageKey, thumbnailKey, sizeBytes, sha256 } = found;
+  const asset = token && (await findAssetFile(context.postgres.db, token.assetId));
+  if (!asset) return undefined;
+  const { name, mimeType, storageKey, thumbnailKey, sizeBytes, sha256 } = asset;
   const maxAgeSeconds = Math.max(0, Math.floor((token.endsAt.getTime() - context.clock.now().getTime()) / 1_000));
   const hash = sha256.toString('hex').slice(0, 32);
   if (token.form === 'thumbnail') {
@@ -52,7 +52,7 @@ async function findFile(context: Context, text: string): Promise<ServedFile | un
     const headers = { contentType: 'image/webp', contentDisposition: toDisposition(true, `${name}.webp`) };
     return { ...headers, storageKey: thumbnailKey, sizeBytes: undefined, etag: `"${hash}-t"`, maxAgeSeconds };
   }
-  const isInline = isShown(found);
+  const isInline = isShown(asset);
   // Only types that may be displayed are named; browsers download all others.
   const contentType = isInline ? mimeType : 'application/octet-stream';
   const headers = { contentType, contentDisposition: toDisposition(isInline, name) };

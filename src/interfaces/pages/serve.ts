@@ -96,7 +96,7 @@ const getUpload = ({ upload }: CreatorPage, { config }: Context): Upload | undef
   upload && { ...upload, maxFileBytes: config.maxAssetBytes };
 
 interface Opened {
-  opened: OpenPage;
+  openPage: OpenPage;
   visit: Omit<PageVisit<unknown>, 'row'>;
 }
 
@@ -106,11 +106,11 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
   const { token } = Params.parse(request.params);
   const now = clock.now();
   const link = pageLinks.read(kind.kind, token, now);
-  const opened = link && (await kind.open(context, link));
-  const brand = opened && (await findBrandFace(postgres.db, opened.brandId));
-  if (!link || !opened || !brand) return undefined;
+  const openPage = link && (await kind.open(context, link));
+  const brand = openPage && (await findBrandFace(postgres.db, openPage.brandId));
+  if (!link || !openPage || !brand) return undefined;
   const { id: requestId, headers, ip: address } = request;
-  const actor = { brandId: opened.brandId, keyId: null, operation: `page_${kind.kind}`, requestId };
+  const actor = { brandId: openPage.brandId, keyId: null, operation: `page_${kind.kind}`, requestId };
   const visit = {
     context,
     brand,
@@ -127,7 +127,7 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
     parts: () => readFormParts(request, getUpload(kind, context)),
     inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
   };
-  return { opened, visit };
+  return { openPage, visit };
 }
 
 /** These lead to the creator’s own page by mail only: a creator may pass on the link to one page, and not everything. */
@@ -138,19 +138,24 @@ const BACK = html`
 async function answer(
   reply: FastifyReply,
   { kind }: CreatorPage,
-  shown: PageAnswer,
+  pageAnswer: PageAnswer,
   brand: BrandFace,
 ): Promise<FastifyReply> {
-  if ('seeOther' in shown) return reply.redirect(shown.seeOther, 303);
-  if ('json' in shown) {
-    const headers = { ...pageHeaders(), 'content-disposition': `attachment; filename="${shown.fileName}"` };
+  if ('seeOther' in pageAnswer) return reply.redirect(pageAnswer.seeOther, 303);
+  if ('json' in pageAnswer) {
+    const headers = { ...pageHeaders(), 'content-disposition': `attachment; filename="${pageAnswer.fileName}"` };
     return await reply
       .headers(headers)
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify(shown.json, null, 2));
+      .send(JSON.stringify(pageAnswer.json, null, 2));
   }
-  const content = PARTS.has(kind) ? html`${shown.content}${BACK}` : shown.content;
-  return await send(reply, shown.status ?? 200, page(`${shown.title} – ${brand.name}`, content, brand), brand);
+  const content = PARTS.has(kind) ? html`${pageAnswer.content}${BACK}` : pageAnswer.content;
+  return await send(
+    reply,
+    pageAnswer.status ?? 200,
+    page(`${pageAnswer.title} – ${brand.name}`, content, brand),
+    brand,
+  );
 }
 
 interface Serving {
@@ -177,18 +182,18 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
   };
 
   app.get(url, options, async (request, reply) => {
-    const found = await openVisit(context, kind, request);
-    if (!found) return await send(reply, 404, kind.ended ?? MISSING);
-    return await answer(reply, kind, await found.opened.show(found.visit), found.visit.brand);
+    const opening = await openVisit(context, kind, request);
+    if (!opening) return await send(reply, 404, kind.ended ?? MISSING);
+    return await answer(reply, kind, await opening.openPage.show(opening.visit), opening.visit.brand);
   });
   if (!kind.hasSubmit) return;
   app.post(url, options, async (request, reply) => {
     const limited = await addresses.count(request.ip, () => undefined);
     if (limited) throw limited;
     if (!isFromPage(request)) return await send(reply, 403, failure({ status: 403, headers: {} }));
-    const found = await openVisit(context, kind, request);
-    if (!found) return await send(reply, 404, kind.ended ?? MISSING);
-    return await answer(reply, kind, await found.opened.submit(found.visit), found.visit.brand);
+    const opening = await openVisit(context, kind, request);
+    if (!opening) return await send(reply, 404, kind.ended ?? MISSING);
+    return await answer(reply, kind, await opening.openPage.submit(opening.visit), opening.visit.brand);
   });
 }
 

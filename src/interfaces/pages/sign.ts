@@ -119,8 +119,8 @@ export const signPage = creatorPage<ContractFacts>({
     const filled = readSignature(visit.form());
     if (filled.problems.name !== undefined || filled.problems.agree !== undefined) return formPage(visit, filled);
     const signature = { name: filled.name, address, userAgent };
-    const signed = await inWork((work) => signContract(work, context.secrets, row, signature));
-    if (signed) return { seeOther: action };
+    const signedContract = await inWork((work) => signContract(work, context.secrets, row, signature));
+    if (signedContract) return { seeOther: action };
     const now = await findLinkedContract(context.postgres.db, row.id, row.linkVersion);
     return now?.status === 'signed' ? await signedPage({ ...visit, row: now }, { isRepeat: true }) : endedPage(row);
   },

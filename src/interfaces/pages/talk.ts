@@ -79,10 +79,10 @@ function findProblem(body: string): [status: number, problem: string] | undefine
       `Shorten your message to ${MAX_BODY.toLocaleString('en')} characters; it has ${length.toLocaleString('en')}.`,
     ];
   }
-  const found = findMessageContacts({ body });
-  return found.length === 0
+  const contacts = findMessageContacts({ body });
+  return contacts.length === 0
     ? undefined
-    : [403, `The message seems to contain ${describeContacts(found)}. Please leave it out.`];
+    : [403, `The message seems to contain ${describeContacts(contacts)}. Please leave it out.`];
 }
 
 async function submit(visit: PageVisit<Talk>): Promise<PageAnswer> {

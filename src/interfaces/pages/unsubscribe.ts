@@ -3,7 +3,7 @@ import { html } from '../../kit/html/html.ts';
 import { findMail, insertSuppression, isSuppressed } from '../../kit/mail/mails.ts';
 import { creatorPage } from './declare.ts';
 
-const done = (brandName: string) => ({
+const donePage = (brandName: string) => ({
   title: 'No more mail',
   content: html`<h1>No more mail</h1>
 <p>You will get no more mail from ${brandName}. Links in their earlier mails still work.</p>`,
@@ -20,7 +20,7 @@ export const unsubscribePage = creatorPage({
     return mail && { ...mail, linkVersion: 0 };
   },
   show: async ({ context, row, brand, action }) => {
-    if (await isSuppressed(context.postgres.db, row.brandId, row.toEmail)) return done(brand.name);
+    if (await isSuppressed(context.postgres.db, row.brandId, row.toEmail)) return donePage(brand.name);
     return {
       title: 'No more mail?',
       content: html`<h1>No more mail from ${brand.name}?</h1>
@@ -33,6 +33,6 @@ ${postForm(action, submitButton('Stop these mails'))}`,
       if (!(await insertSuppression(db, brandId, row.toEmail, now))) return;
       audit({ resourceId: row.creatorId ?? row.id, old: null, new: { email: row.toEmail, mail: 'suppressed' } });
     });
-    return done(brand.name);
+    return donePage(brand.name);
   },
 });

@@ -32,15 +32,15 @@ const BUILT = path.join(ROOT, 'dist/web-app');
 
 function hashSources(): string {
   const hash = createHash('sha256');
-  const read = (file: string): void => {
+  const hashSource = (file: string): void => {
     if (statSync(path.join(ROOT, file)).isDirectory()) {
-      for (const name of readdirSync(path.join(ROOT, file)).sort()) read(path.join(file, name));
+      for (const name of readdirSync(path.join(ROOT, file)).sort()) hashSource(path.join(file, name));
     } else hash.update(file).update(readFileSync(path.join(ROOT, file)));
   };
-  for (const source of SOURCES) read(source);
+  for (const source of SOURCES) hashSource(source);
   // Methods, paths, fields and closed lists are declared in the nouns' operations and shapes.
   for (const file of readdirSync(path.join(ROOT, ROUTES), { recursive: true, encoding: 'utf8' }).sort()) {
-    if (/(?:noun|\.api|\.shapes)\.ts$/.test(file)) read(path.join(ROUTES, file));
+    if (/(?:noun|\.api|\.shapes)\.ts$/.test(file)) hashSource(path.join(ROUTES, file));
   }
   return hash.digest('hex').slice(0, 16);
 }
@@ -106,9 +106,9 @@ async function buildInto(folder: string, options: BuildOptions): Promise<void> {
   });
 }
 
-async function removeOthers(directory: string, kept: string): Promise<void> {
+async function removeOthers(directory: string, keptFolder: string): Promise<void> {
   for (const name of await readdir(directory)) {
-    if (name.startsWith('app-') && !name.startsWith(kept)) {
+    if (name.startsWith('app-') && !name.startsWith(keptFolder)) {
       await rm(path.join(directory, name), { recursive: true, force: true });
     }
   }

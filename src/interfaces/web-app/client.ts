@@ -32,9 +32,9 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 /** The files of this build, and those of other releases that run at the same time or ran before it. */
 async function assetRoutes(app: FastifyInstance, folder: string, store: FileStore): Promise<void> {
   app.setNotFoundHandler(async (request, reply) => {
-    const kept = await readKept(store, path.basename(request.url.split('?', 1)[0] ?? ''));
-    if (!kept) throw notFound('file of the web app');
-    return reply.header('cache-control', FOR_EVER).type(kept.type).send(kept.bytes);
+    const cachedFile = await readKept(store, path.basename(request.url.split('?', 1)[0] ?? ''));
+    if (!cachedFile) throw notFound('file of the web app');
+    return reply.header('cache-control', FOR_EVER).type(cachedFile.type).send(cachedFile.bytes);
   });
   await app.register(files, {
     root: path.join(folder, 'assets'),
@@ -68,12 +68,12 @@ export async function clientRoutes(
   { config: { linksUrl }, files: store }: Pick<Context, 'config' | 'files'>,
 ): Promise<void> {
   const policy = contentPolicy(linksUrl);
-  let built: Buffer | undefined;
+  let indexPage: Buffer | undefined;
   await app.register(async (scope) => assetRoutes(scope, folder, store), { prefix: '/app/assets' });
   const send = async (_request: unknown, reply: FastifyReply) => {
-    built ??= await readFile(path.join(folder, 'index.html')).catch(ignoreFailure('it is not built yet'));
+    indexPage ??= await readFile(path.join(folder, 'index.html')).catch(ignoreFailure('it is not built yet'));
     reply.type('text/html; charset=utf-8');
-    if (!built) {
+    if (!indexPage) {
       const again = { 'retry-after': ASK_AGAIN_S, refresh: ASK_AGAIN_S, 'cache-control': 'no-store' };
       return reply
         .code(503)
@@ -88,7 +88,7 @@ export async function clientRoutes(
         'permissions-policy': 'camera=(), microphone=(), geolocation=()',
         'cache-control': 'no-cache',
       })
-      .send(built);
+      .send(indexPage);
   };
   for (const url of ['/app', '/app/*']) app.get(url, send);
 }

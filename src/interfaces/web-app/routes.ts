@@ -47,9 +47,9 @@ function readBody<T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.ou
   } catch (error) {
     throw new ApiError('INVALID_JSON', 'The body is not JSON.', { cause: error });
   }
-  const read = shape.safeParse(value);
-  if (!read.success) throw validationError(toProblems(read));
-  return read.data;
+  const parsed = shape.safeParse(value);
+  if (!parsed.success) throw validationError(toProblems(parsed));
+  return parsed.data;
 }
 
 /**

@@ -69,8 +69,8 @@ export function openAdaptiveLimit(): AdaptiveLimit {
     const gradient = Math.max(LEAST_GRADIENT, Math.min(1, usualMs / latencyMs));
     // Work that nobody waits behind says nothing about more of it.
     const isUsed = hasWaiting || most >= limit / 2;
-    const wanted = limit * gradient + (isUsed ? Math.sqrt(limit) : 0);
-    const smoothed = limit * (1 - SMOOTHING) + wanted * SMOOTHING;
+    const targetLimit = limit * gradient + (isUsed ? Math.sqrt(limit) : 0);
+    const smoothed = limit * (1 - SMOOTHING) + targetLimit * SMOOTHING;
     limit = Math.max(LEAST_UNDER_WAY, Math.min(MOST_UNDER_WAY, smoothed));
     isProbing = hasWaiting && limit > LEAST_UNDER_WAY && nowMs - measuredAtMs >= PROBE_EVERY_MS;
   }

@@ -113,14 +113,14 @@ export function openAddressLimit(
   metrics: Metrics,
   { name, limit }: Allowance = WITHOUT_KEY,
 ): AddressLimit {
-  const run = redis.script(WINDOW);
+  const runScript = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
   /** Maps each subscriber above its limit to the time of its next call; allocated on first use, because it takes megabytes. */
   let over: LRUCache<string, number> | undefined;
 
   async function countRequest(subscriber: string): Promise<Window> {
     try {
-      const [calls, windowEndMs] = Reply.parse(await run([`${name}:{${subscriber}}`], [RATE_WINDOW_MS]));
+      const [calls, windowEndMs] = Reply.parse(await runScript([`${name}:{${subscriber}}`], [RATE_WINDOW_MS]));
       return { calls, windowEndMs };
     } catch {
       metrics.localLimits.inc();

@@ -23,12 +23,12 @@ export interface Slots {
 
 /** `most` slots for each owner, over all processes. */
 export function openSlots(redis: Redis, kind: string, most: number): Slots {
-  const run = redis.script(SLOTS);
+  const runScript = redis.script(SLOTS);
   return {
     take: async (owner, name, message) => {
       const token = randomBase62(20);
       const ask = async (what: string) =>
-        Reply.parse(await run([`${kind}:{${owner}}`], [what, name, token, KEPT_MS, most]));
+        Reply.parse(await runScript([`${kind}:{${owner}}`], [what, name, token, KEPT_MS, most]));
       const reply = await ask('take');
       if (reply !== 1) {
         const headers = { 'retry-after': String(Math.max(1, Math.ceil(-reply / 1000))) };

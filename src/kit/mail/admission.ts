@@ -70,7 +70,7 @@ async function admitMail(
 ): Promise<void> {
   const { isImitation, hasForeignLink, isOutward, limits } = facts;
   const { now, since, establishedBefore, again } = times;
-  const counted = sql`select count(*) from mails o where o.admitted_at > ${since} and o.kind <> 'sign_in'`;
+  const countOthers = sql`select count(*) from mails o where o.admitted_at > ${since} and o.kind <> 'sign_in'`;
   // News counts towards the limits of news alone, so that five hundred codes delay no contract, brief or message.
   const alike = sql`(m.kind = any(${newsKinds()}::text[]) or o.kind <> all(${newsKinds()}::text[]))`;
   await transact(db, async (trx) => {
@@ -81,10 +81,10 @@ async function admitMail(
         select m.id, m.kind, ${HAS_ANSWERED} as is_known, b.mail_trusted_at is not null as is_trusted,
           case when b.mail_trusted_at is not null or b.created_at < ${establishedBefore}
             then ${limits.establishedBrand}::int else ${limits.brand}::int end as most_of_brand,
-          (${counted} and o.brand_id = m.brand_id and ${alike}) as of_brand,
-          (${counted} and o.brand_id = m.brand_id and o.kind = 'invitation') as invitations,
-          (${counted} and lower(o.to_email) = lower(m.to_email)) as to_address,
-          (${counted} and lower(o.to_email) = lower(m.to_email) and o.brand_id = m.brand_id
+          (${countOthers} and o.brand_id = m.brand_id and ${alike}) as of_brand,
+          (${countOthers} and o.brand_id = m.brand_id and o.kind = 'invitation') as invitations,
+          (${countOthers} and lower(o.to_email) = lower(m.to_email)) as to_address,
+          (${countOthers} and lower(o.to_email) = lower(m.to_email) and o.brand_id = m.brand_id
             and ${alike}) as of_brand_to_address
         from mails m join brands b on b.id = m.brand_id
         where m.id = ${id} and m.state = 'queued' and m.admitted_at is null
@@ -183,13 +183,13 @@ function judgeMail(engines: JudgingEngines, row: MailRow) {
 export async function admitDueMails(engines: JudgingEngines, limit: number): Promise<number> {
   const { postgres, clock, config } = engines;
   const now = clock.now();
-  const due = await listUnjudgedMails(postgres.db, now, limit);
+  const dueMails = await listUnjudgedMails(postgres.db, now, limit);
   const since = new Date(now.getTime() - HOUR_MS);
   const establishedBefore = new Date(now.getTime() - ESTABLISHED_AFTER_MS);
   const again = new Date(now.getTime() + HOUR_MS);
-  for (const row of due) {
+  for (const row of dueMails) {
     const facts = { ...judgeMail(engines, row), isOutward: isOutward(row), limits: config.mailLimits };
     await admitMail(postgres.db, row, facts, { now, since, establishedBefore, again });
   }
-  return due.length;
+  return dueMails.length;
 }

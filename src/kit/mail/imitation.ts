@@ -129,10 +129,10 @@ const words = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
 
-const folded = (name: string): string => words(name).join('');
-const borrowed = Object.entries(BORROWED).map(([name, hosts]) => ({ name: folded(name), hosts }));
-const ordinary = new Set(ORDINARY.map(folded));
-const offices = new Set(OFFICES.map(folded));
+const foldName = (name: string): string => words(name).join('');
+const borrowed = Object.entries(BORROWED).map(([name, hosts]) => ({ name: foldName(name), hosts }));
+const ordinary = new Set(ORDINARY.map(foldName));
+const offices = new Set(OFFICES.map(foldName));
 
 /** True if a name looks like one that fraud often imitates. */
 export function imitates(text: string): boolean {
@@ -146,7 +146,7 @@ const isWithin = (host: string, own: string): boolean => host === own || host.en
 
 /** True if a host imitates such a name without belonging to its owner: `paypa1-login.example`. */
 function isImitatingHost(host: string): boolean {
-  const whole = folded(domainToUnicode(host) || host);
+  const whole = foldName(domainToUnicode(host) || host);
   return borrowed.some(({ name, hosts }) => whole.includes(name) && !hosts.some((own) => isWithin(host, own)));
 }
 

@@ -59,10 +59,10 @@ async function sendOne(engines: Engines, row: MailRow): Promise<void> {
 export async function sendDueMails(engines: Engines, signal?: AbortSignal): Promise<void> {
   const { postgres, clock } = engines;
   while (!signal?.aborted && !(await isHeld(postgres.db))) {
-    const judged = await admitDueMails(engines, BATCH);
+    const judgedCount = await admitDueMails(engines, BATCH);
     const now = clock.now();
     const mails = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
     await Promise.all(mails.map((row) => sendOne(engines, row)));
-    if (mails.length < BATCH && judged < BATCH) return;
+    if (mails.length < BATCH && judgedCount < BATCH) return;
   }
 }

@@ -86,15 +86,15 @@ async function watch(context: Context, turns: ReadonlySet<HeldTurn>): Promise<vo
   let renewedAtMs = performance.now();
   while (turns.size > 0) {
     await pause(Math.min(LOOK_EVERY_MS, renewEveryMs), undefined, { ref: false });
-    const held = [...turns];
+    const heldTurns = [...turns];
     const isRenewal = performance.now() - renewedAtMs >= renewEveryMs;
     const looking = isRenewal
-      ? renewClaims(postgres.db, held, new Date(clock.now().getTime() + config.workerLostAfterMs))
-      : listHeld(postgres.db, held);
+      ? renewClaims(postgres.db, heldTurns, new Date(clock.now().getTime() + config.workerLostAfterMs))
+      : listHeld(postgres.db, heldTurns);
     const own = await looking.catch(ignoreFailure('another worker takes the rows if it cannot be renewed in time'));
     if (own === undefined) continue;
     if (isRenewal) renewedAtMs = performance.now();
-    for (const turn of held) if (!own.some((one) => isSameTurn(one, turn))) turn.taken.abort(new LostTurn());
+    for (const turn of heldTurns) if (!own.some((one) => isSameTurn(one, turn))) turn.taken.abort(new LostTurn());
   }
   turnsOf.delete(context);
 }
@@ -131,26 +131,26 @@ async function runTurn<Row extends DueRow>(
   const { postgres, clock, failures: log } = context;
   const { name: work, doing, restMs = doubled } = plan;
   const key = { work, id: claim.id, turn: claim.turn };
-  const taken = new AbortController();
-  const signal = AbortSignal.any([taken.signal, stopping]);
-  const held = { ...key, taken };
+  const takenAway = new AbortController();
+  const signal = AbortSignal.any([takenAway.signal, stopping]);
+  const heldTurn = { ...key, taken: takenAway };
   const hold = async (db: Db) => {
     if (!(await lockClaim(db, key))) throw new LostTurn();
   };
-  addTurn(context, held);
+  addTurn(context, heldTurn);
   try {
     const running = plan.run(context, row, { ...key, signal, failures: claim.failures, hold });
-    await untilIgnored(running, taken.signal, signal);
+    await untilIgnored(running, takenAway.signal, signal);
     log.succeeded(doing);
     await deleteClaim(postgres.db, key);
   } catch (error) {
     const isFailure = !signal.aborted && !(error instanceof LostTurn);
     if (isFailure) log.failed(doing, error, { brandId: row.brandId, id: row.id });
     const until = new Date(clock.now().getTime() + restMs(claim.failures + 1));
-    const ended = isFailure ? restAfterFailure(postgres.db, key, until) : deleteClaim(postgres.db, key);
-    await ended.catch(ignoreFailure('the claim runs out'));
+    const release = isFailure ? restAfterFailure(postgres.db, key, until) : deleteClaim(postgres.db, key);
+    await release.catch(ignoreFailure('the claim runs out'));
   } finally {
-    turnsOf.get(context)?.delete(held);
+    turnsOf.get(context)?.delete(heldTurn);
   }
 }
 
@@ -194,9 +194,9 @@ function openTurns<Row extends DueRow>(context: Context, plan: WorkPlan<Row>, st
     let count = 0;
     if (!isOn(config)) return count;
     while (!stopping.aborted && running.size < places && count < most) {
-      const claimed = await claim(most - count);
-      if (claimed === 0) break;
-      count += claimed;
+      const claimedCount = await claim(most - count);
+      if (claimedCount === 0) break;
+      count += claimedCount;
     }
     return count;
   }
@@ -215,10 +215,10 @@ export function claimedWork<Row extends DueRow>(plan: WorkPlan<Row>): ClaimedWor
     const { fill, running } = openTurns(context, plan, context.stopping.signal);
     let count = 0;
     for (;;) {
-      const claimed = await fill(most - count);
-      count += claimed;
+      const claimedCount = await fill(most - count);
+      count += claimedCount;
       // A turn that has just ended may have left its row due.
-      if (claimed === 0 && running.size === 0) return count;
+      if (claimedCount === 0 && running.size === 0) return count;
       if (running.size > 0) await Promise.race(running.values());
     }
   }

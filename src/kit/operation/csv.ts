@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { toPlainText } from '../values/text.ts';
 
 function cell(value: unknown): unknown {
-  const written = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-  return typeof written === 'string' ? toPlainText(written, { lines: true }) : written;
+  const cellValue = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+  return typeof cellValue === 'string' ? toPlainText(cellValue, { lines: true }) : cellValue;
 }
 
 /** The path of a column's value in the item, such as `performance.clicks`. */
@@ -51,8 +51,8 @@ async function* linesOf(
   const columns = listColumns(item);
   let patienceMs = PATIENCE_MS;
   for await (const row of rows) {
-    const parsed = item.parse(row);
-    const cells = columns.map((column) => cell(valueAt(parsed, column)));
+    const parsedItem = item.parse(row);
+    const cells = columns.map((column) => cell(valueAt(parsedItem, column)));
     const offeredAt = performance.now();
     const patience = setTimeout(giveUp, patienceMs);
     try {

@@ -34,17 +34,17 @@ async function claimKey(
     .where('key', '=', key)
     .where('createdAt', '<', oldest)
     .execute();
-  const inserted = await db
+  const insertedKey = await db
     .insertInto('idempotencyKeys')
     .values({ brandId, key, requestHash, answer: null, createdAt: now })
     .onConflict((conflict) => conflict.columns(['brandId', 'key']).doNothing())
     .returning('key')
     .executeTakeFirst();
   await sql`set local lock_timeout = 0`.execute(db);
-  if (inserted) return undefined;
-  const stored = await findAnswer(db, claim);
-  if (!stored) throw new Error('The key was taken, but its stored response is missing.');
-  return stored;
+  if (insertedKey) return undefined;
+  const storedAnswer = await findAnswer(db, claim);
+  if (!storedAnswer) throw new Error('The key was taken, but its stored response is missing.');
+  return storedAnswer;
 }
 
 /** The stored response of a finished call; undefined while the call is running. */
@@ -52,14 +52,14 @@ async function findAnswer(
   db: Db,
   { brandId, key, oldest }: { brandId: string; key: string; oldest: Date },
 ): Promise<KeptAnswer | undefined> {
-  const stored = await db
+  const storedAnswer = await db
     .selectFrom('idempotencyKeys')
     .select(['requestHash', 'answer', 'isSealed'])
     .where('brandId', '=', brandId)
     .where('key', '=', key)
     .where('createdAt', '>=', oldest)
     .executeTakeFirst();
-  return stored?.answer ? { ...stored, answer: stored.answer } : undefined;
+  return storedAnswer?.answer ? { ...storedAnswer, answer: storedAnswer.answer } : undefined;
 }
 
 async function keepAnswer(
@@ -123,16 +123,18 @@ const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${ke
 
 function replay(
   { secrets }: Pick<Context, 'secrets'>,
-  stored: KeptAnswer,
+  storedAnswer: KeptAnswer,
   request: ChangeRequest,
   key: string,
 ): Buffer {
   const { brandId } = request.caller;
-  if (!isSameRequest(stored, request)) {
+  if (!isSameRequest(storedAnswer, request)) {
     throw keyReused();
   }
   request.circumstances.setHeader('idempotency-replayed', 'true');
-  return stored.isSealed ? Buffer.from(secrets.open(stored.answer, sealedFor(brandId, key))) : stored.answer;
+  return storedAnswer.isSealed
+    ? Buffer.from(secrets.open(storedAnswer.answer, sealedFor(brandId, key)))
+    : storedAnswer.answer;
 }
 
 /** The stored response for the request's key, so that a repeated change makes no outside calls. */
@@ -141,8 +143,8 @@ export async function findReplay(context: Context, request: ChangeRequest): Prom
   const { caller, circumstances } = request;
   const { idempotencyKey: key } = circumstances;
   if (key === undefined) return undefined;
-  const stored = await findAnswer(postgres.db, { brandId: caller.brandId, key, oldest: oldestAt(clock.now()) });
-  return stored && replay(context, stored, request, key);
+  const storedAnswer = await findAnswer(postgres.db, { brandId: caller.brandId, key, oldest: oldestAt(clock.now()) });
+  return storedAnswer && replay(context, storedAnswer, request, key);
 }
 
 /**
@@ -159,14 +161,14 @@ export async function runOnce(
   const { brandId, keyId } = caller;
   const { idempotencyKey: key, requestId } = circumstances;
   const now = clock.now();
-  const run = async (trx: Db): Promise<Buffer> => {
+  const runInTransaction = async (trx: Db): Promise<Buffer> => {
     if (key !== undefined) {
       const claim = { brandId, key, requestHash: hashRequest(request), now, oldest: oldestAt(now) };
-      const stored = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
+      const storedAnswer = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
         if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
-      if (stored) return replay(context, stored, request, key);
+      if (storedAnswer) return replay(context, storedAnswer, request, key);
     }
     const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
     return await inTransaction(trx, clock, actor, async (work) => {
@@ -179,7 +181,7 @@ export async function runOnce(
       return bytes;
     });
   };
-  return await postgres.changes.run(brandId, () => transact(postgres.db, run));
+  return await postgres.changes.run(brandId, () => transact(postgres.db, runInTransaction));
 }
 
 export const forgetIdempotencyKeys: Job = {

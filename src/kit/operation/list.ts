@@ -21,14 +21,14 @@ export type SumUp<Where, Sum extends string = string> = (
   where: Where,
 ) => Promise<CurrencySums<Sum>[]>;
 
-const counted = {
+const countFields = {
   currency: z.string().describe('ISO 4217 code of the currency.').meta({ example: 'USD' }),
   count: z.number().int().min(1).describe('Matching items in this currency.').meta({ example: 163 }),
 };
 
 /** `totals` of a list with these sums. */
 export type Totals<Sum extends string> = z.ZodOptional<
-  z.ZodArray<z.ZodObject<typeof counted & { [name in Sum]: z.ZodNumber }>>
+  z.ZodArray<z.ZodObject<typeof countFields & { [name in Sum]: z.ZodNumber }>>
 >;
 
 /** The shape of `totals`, from the descriptions of the sums. */
@@ -38,7 +38,7 @@ export function totalsSchema(sums: Record<string, string>): z.ZodType {
     z.number().describe(`${text} In major units of \`currency\`.`).meta({ example: 1250.5 }),
   ]);
   return z
-    .array(z.object({ ...counted, ...Object.fromEntries(amounts) }))
+    .array(z.object({ ...countFields, ...Object.fromEntries(amounts) }))
     .optional()
     .describe('Counts and sums of all matching items, by currency; only with `totals=true`.');
 }
@@ -83,10 +83,10 @@ export function answersWhere<Where, Row, Item, Query, Params>(
       const { db } = context.postgres;
       const { brandId } = call.caller;
       const sums = sumUp && isToSumUp(call.query) ? await sumUp(db, brandId, where) : undefined;
-      const known = sums?.reduce((sum, { count }) => sum + count, 0);
-      const { rows, total } = await list(db, brandId, where, page, known);
-      const listed = { data: rows.map((row) => itemOf(row, context)), pagination: toPagination(page, total) };
-      return sums ? { ...listed, totals: sums.map(toTotals) } : listed;
+      const knownTotal = sums?.reduce((sum, { count }) => sum + count, 0);
+      const { rows, total } = await list(db, brandId, where, page, knownTotal);
+      const pageAnswer = { data: rows.map((row) => itemOf(row, context)), pagination: toPagination(page, total) };
+      return sums ? { ...pageAnswer, totals: sums.map(toTotals) } : pageAnswer;
     },
     csv: {
       item,

@@ -22,7 +22,7 @@ export async function placeDays<Query, Body, Input extends { query: Query; body:
   { hasUtcDays }: Pick<RawInput, 'hasUtcDays'>,
 ): Promise<Input> {
   if (hasUtcDays || (!hasLocalDays(input.query) && !hasLocalDays(input.body))) return input;
-  const named = readTimeZone(input.query) ?? readTimeZone(input.body);
-  const timeZone = named ?? (await getTimeZone(postgres.db, brandId));
+  const namedZone = readTimeZone(input.query) ?? readTimeZone(input.body);
+  const timeZone = namedZone ?? (await getTimeZone(postgres.db, brandId));
   return { ...input, query: inTimeZone(input.query, timeZone), body: inTimeZone(input.body, timeZone) };
 }

@@ -355,8 +355,8 @@ export function operation<
           const call = { ...placed, caller, setHeader, waive, note, paidVersion, gone };
           if (stream?.isFor(raw.query)) {
             if (raw.answer === 'json') throw validationError([NO_STREAM]);
-            const opened = await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
-            return raw.csv?.bom ? prefixBom(opened) : opened;
+            const openStream = await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
+            return raw.csv?.bom ? prefixBom(openStream) : openStream;
           }
           const cellsOf = raw.profile === undefined ? undefined : csv?.profiles?.[raw.profile];
           if (cellsOf) return toPlainCsv(await cellsOf(context, call));
@@ -399,13 +399,13 @@ export function change<
     ...(wasThere ? { mayFind: true } : {}),
     hasCsv: false,
     csvProfiles: [],
-    prepare: (sent) => {
-      const { mode, raw } = takeMode(sent);
+    prepare: (sentInput) => {
+      const { mode, raw } = takeMode(sentInput);
       const input = readInput(declared, raw);
       const begin: PreparedOperation['begin'] = async (context, caller, setHeader) => {
         const call = { ...(await placeDays(context, caller, input, raw)), caller, setHeader };
-        const found = await lookUp(context, call);
-        return async (work) => serialize(declared.response, await apply(work, call, found));
+        const lookup = await lookUp(context, call);
+        return async (work) => serialize(declared.response, await apply(work, call, lookup));
       };
       const prepared: PreparedOperation = {
         ignored: input.ignored,

@@ -35,9 +35,9 @@ export function periodicJob<Row extends { brandId: string }>({
   async function runDue(context: Context): Promise<void> {
     const { postgres, clock, stopping } = context;
     for (;;) {
-      const due = await rows.listDue(postgres.db, clock.now(), AT_ONCE);
-      for (const row of due) await attempt(context, row);
-      if (due.length === 0 || stopping.signal.aborted) return;
+      const dueRows = await rows.listDue(postgres.db, clock.now(), AT_ONCE);
+      for (const row of dueRows) await attempt(context, row);
+      if (dueRows.length === 0 || stopping.signal.aborted) return;
     }
   }
   return { ...plan, run: runDue };

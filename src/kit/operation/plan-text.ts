@@ -147,15 +147,15 @@ function toApiValue(fields: Fields, name: string, value: unknown): unknown {
 /** A stored row in the units and names of the API: percent and major units, without what only the database has. */
 function toApiFields(resourceId: string, fields: Fields | null): Fields | null {
   if (fields === null) return null;
-  const shown: Fields = {};
+  const apiFields: Fields = {};
   for (const [column, value] of Object.entries(fields)) {
     if (isInternal(resourceId, column)) continue;
     const isUnknown = typeof value === 'number' && column.endsWith('_minor') && !findCurrency(fields, column);
     const name = isUnknown ? column : toApiName(resourceId, column);
     // An amount in money and a share of sales are one field of the API.
-    shown[name] = toApiValue(fields, column, value) ?? shown[name] ?? null;
+    apiFields[name] = toApiValue(fields, column, value) ?? apiFields[name] ?? null;
   }
-  return shown;
+  return apiFields;
 }
 
 export function toApiChange<C extends TextChange>(change: C): C {
@@ -192,9 +192,9 @@ function describeChanged(old: Fields, now: Fields): string {
       !name.endsWith('_at') &&
       JSON.stringify(old[name]) !== JSON.stringify(now[name]),
   );
-  const shown = names.slice(0, SHOWN_FIELDS).map((name) => `${name} ${show(old[name])} → ${show(now[name])}`);
-  const more = names.length - shown.length;
-  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const changeTexts = names.slice(0, SHOWN_FIELDS).map((name) => `${name} ${show(old[name])} → ${show(now[name])}`);
+  const more = names.length - changeTexts.length;
+  return [...changeTexts, ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
 /** Sums the amounts of several records by currency. */
@@ -230,11 +230,11 @@ export function summarizePlan(summary: string, changes: readonly TextChange[]): 
     return text === '' ? `${summary}.` : `${summary}: ${text}.`;
   }
   const created = changes.filter(({ old }) => old === null);
-  const removed = changes.filter(({ new: now }) => now === null).length;
+  const removedCount = changes.filter(({ new: now }) => now === null).length;
   const counts = [
     [created.length, 'new'],
-    [changes.length - created.length - removed, 'changed'],
-    [removed, 'removed'],
+    [changes.length - created.length - removedCount, 'changed'],
+    [removedCount, 'removed'],
   ] as const;
   const parts = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
   const sums = sumAmounts(created);

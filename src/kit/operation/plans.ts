@@ -113,10 +113,10 @@ export function changedFields(
   context: readonly string[] = [],
 ): { old: Fields | null; new: Fields | null } {
   if (!old || !now) return { old, new: now };
-  const changed = Object.keys({ ...old, ...now }).filter(
+  const changedNames = Object.keys({ ...old, ...now }).filter(
     (name) => context.includes(name) || JSON.stringify(old[name]) !== JSON.stringify(now[name]),
   );
-  const pick = (values: Fields) => Object.fromEntries(changed.map((name) => [name, values[name] ?? null]));
+  const pick = (values: Fields) => Object.fromEntries(changedNames.map((name) => [name, values[name] ?? null]));
   return { old: pick(old), new: pick(now) };
 }
 
@@ -125,8 +125,8 @@ const toWireFields = (row: object | null, old: object | null): Fields | null =>
   row && { ...toWire(shownRow(row, old)) };
 
 export function plannedChange({ resourceId, old, new: row, generated = [], context = [] }: AuditEntry): PlannedChange {
-  const shown = [...context, ...listCurrencies(row)].map(snakeCase);
-  const fields = changedFields(toWireFields(old, old), toWireFields(row, old), shown);
+  const shownNames = [...context, ...listCurrencies(row)].map(snakeCase);
+  const fields = changedFields(toWireFields(old, old), toWireFields(row, old), shownNames);
   const names = generated.map(snakeCase).filter((name) => fields.new !== null && name in fields.new);
   return { resource_id: resourceId, ...fields, generated: names };
 }
@@ -198,10 +198,10 @@ export function matchesPlan(planned: Outcome, outcome: Outcome): boolean {
 const MODES = ['apply', 'plan'] as const;
 
 /** Reads `mode=plan` from the query, where logs show it and no body needs an extra field. */
-export function takeMode(sent: RawInput): { mode: (typeof MODES)[number]; raw: RawInput } {
-  const { mode: requested = 'apply', ...query } = sent.query;
+export function takeMode(input: RawInput): { mode: (typeof MODES)[number]; raw: RawInput } {
+  const { mode: requested = 'apply', ...query } = input.query;
   const mode = MODES.find((one) => one === requested);
-  if (mode) return { mode, raw: { ...sent, query } };
+  if (mode) return { mode, raw: { ...input, query } };
   throw validationError([{ field: 'mode', code: 'invalid_value', message: `must be one of ${MODES.join(', ')}.` }]);
 }
 

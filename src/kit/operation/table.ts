@@ -47,9 +47,9 @@ export function table<Columns>(name: string, noun: string): AuditedTable<Columns
       return assertFound(rows[0]);
     },
     update: async (work, old, change) => {
-      const set = listColumns(change).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
+      const assignments = listColumns(change).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
       const { rows } = await sql<Row<Columns>>`
-        update ${sql.table(name)} set ${sql.join(set)} where ${own(work, old.id)} returning *`.execute(work.db);
+        update ${sql.table(name)} set ${sql.join(assignments)} where ${own(work, old.id)} returning *`.execute(work.db);
       const row = assertFound(rows[0]);
       work.audit({ resourceId: row.id, old, new: row });
       return row;

@@ -96,8 +96,8 @@ export function upload<
     csvProfiles: [],
     takesFile: true,
     ...(withoutFile ? { mayOmitFile: true } : {}),
-    prepare: (sent) => {
-      const { mode, raw } = takeMode(sent);
+    prepare: (sentInput) => {
+      const { mode, raw } = takeMode(sentInput);
       if (mode === 'plan')
         throw validationError([{ field: 'mode', code: 'invalid', message: 'is not supported for file uploads.' }]);
       const { parts } = raw;

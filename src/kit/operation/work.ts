@@ -192,7 +192,7 @@ export async function rehearse(
   let at = clock.now();
   const entries: AuditEntry[] = [];
   const events: EventName[] = [];
-  const run = transact(db, async (trx) => {
+  const rehearsal = transact(db, async (trx) => {
     const ledger: NewEntry[] = [];
     entries.length = 0;
     events.length = 0;
@@ -208,7 +208,7 @@ export async function rehearse(
     });
     throw new TakenBack();
   });
-  await run.catch((error: unknown) => {
+  await rehearsal.catch((error: unknown) => {
     if (!(error instanceof TakenBack)) throw error;
   });
   return { at, entries, events };

@@ -121,16 +121,16 @@ const LOOK_ALIKES = lookAlikes(
 );
 
 function lookAlikes(...alphabets: [string, string][]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+  const lettersByLook = new Map<string, string>();
   for (const [letters, latin] of alphabets) {
     const shapes = [...latin];
     for (const [i, letter] of [...letters].entries()) {
       const shape = shapes[i] ?? letter;
-      found.set(letter, shape.toLowerCase());
-      found.set(letter.toUpperCase(), shape.toLowerCase());
+      lettersByLook.set(letter, shape.toLowerCase());
+      lettersByLook.set(letter.toUpperCase(), shape.toLowerCase());
     }
   }
-  return found;
+  return lettersByLook;
 }
 
 const OTHER_LETTER = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
@@ -196,8 +196,8 @@ function withoutApostrophes(word: string): string[] {
  */
 export function variants(word: string): string[] {
   if (ASCII.test(word) && !/['`]/.test(word)) return [];
-  const folded = fold(word);
-  const written = foldLetters(readLetters(word).replace(UMLAUT, (letter) => UMLAUTS[letter] ?? letter)).trim();
-  const others = [written, ...withoutApostrophes(folded), ...withoutApostrophes(written)];
-  return [...new Set(others)].filter((other) => other !== folded && other !== '');
+  const foldedWord = fold(word);
+  const foldedUmlauts = foldLetters(readLetters(word).replace(UMLAUT, (letter) => UMLAUTS[letter] ?? letter)).trim();
+  const others = [foldedUmlauts, ...withoutApostrophes(foldedWord), ...withoutApostrophes(foldedUmlauts)];
+  return [...new Set(others)].filter((other) => other !== foldedWord && other !== '');
 }

@@ -37,11 +37,11 @@ const OF_TYPES: ReadonlySet<string | undefined> = new Set(['invalid_type', 'inva
 /** A value with its type where that may be what is wrong: `the number 5` for a name, `the string "5"` for a number. */
 function showInput(issue: Issue): string {
   const { code, input } = issue;
-  const shown = show(input);
-  if (typeof input === 'string') return code === 'invalid_type' ? `the string ${shown}` : shown;
-  if (typeof input === 'boolean') return OF_TYPES.has(code) ? `the boolean ${shown}` : shown;
-  if (typeof input !== 'number' || !OF_TYPES.has(code)) return shown;
-  return code === 'invalid_type' && issue.expected === 'int' ? shown : `the number ${shown}`;
+  const inputText = show(input);
+  if (typeof input === 'string') return code === 'invalid_type' ? `the string ${inputText}` : inputText;
+  if (typeof input === 'boolean') return OF_TYPES.has(code) ? `the boolean ${inputText}` : inputText;
+  if (typeof input !== 'number' || !OF_TYPES.has(code)) return inputText;
+  return code === 'invalid_type' && issue.expected === 'int' ? inputText : `the number ${inputText}`;
 }
 
 const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;

@@ -76,8 +76,8 @@ function findChange(timeZone: string, fromMs: number, untilMs: number): number {
 /** The offsets of a year, looked up day by day once. */
 function listYear(timeZone: string, year: number): readonly Offset[] {
   const key = `${timeZone} ${year}`;
-  const known = years.get(key);
-  if (known) return known;
+  const cachedYear = years.get(key);
+  if (cachedYear) return cachedYear;
   const [start, end] = [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
   let last = { sinceMs: start, offsetMs: readOffset(timeZone, start) };
   const offsets = [last];
@@ -129,8 +129,8 @@ export function toInstant(timeZone: string, wall: number): number {
   if (timeZone === 'UTC') return wall;
   const [before, after] = [wall - DAY_MS, wall + DAY_MS].map((atMs) => wall - offsetAt(timeZone, atMs));
   if (before === undefined || after === undefined || before === after) return before ?? wall;
-  const shown = [Math.min(before, after), Math.max(before, after)].find((atMs) => wallMs(timeZone, atMs) === wall);
-  return shown ?? before;
+  const matchingMs = [Math.min(before, after), Math.max(before, after)].find((atMs) => wallMs(timeZone, atMs) === wall);
+  return matchingMs ?? before;
 }
 
 /** The first moment at which clocks there show this time of a day, such as 08:00; of a day that begins later, its beginning. */

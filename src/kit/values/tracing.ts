@@ -171,10 +171,10 @@ function openTracer({ endpoint, headers, serviceName, ratio }: TracingConfig): T
 /** Records traces of this process from now on; returns what sends the last ones. Nothing is done without a configuration. */
 export function startTracing(config: TracingConfig | undefined): () => Promise<void> {
   if (!config) return async () => undefined;
-  const opened = openTracer(config);
-  tracer = opened;
+  const openedTracer = openTracer(config);
+  tracer = openedTracer;
   return async () => {
-    if (tracer === opened) tracer = undefined;
-    await opened.stop();
+    if (tracer === openedTracer) tracer = undefined;
+    await openedTracer.stop();
   };
 }

@@ -70,19 +70,19 @@ export async function sendRows(
 ): Promise<void> {
   const chunks = rows[Symbol.asyncIterator]();
   let next = await chunks.next();
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const disconnect = new AbortController();
+  response.once('close', () => disconnect.abort());
   response.writeHead(200, resultHeaders(call, format));
   const output = call.wantsGzip ? compressedInto(response) : response;
-  while (!next.done && !gone.signal.aborted) {
+  while (!next.done && !disconnect.signal.aborted) {
     if (!output.write(next.value.raw())) {
-      await once(output, 'drain', { signal: gone.signal }).catch(
+      await once(output, 'drain', { signal: disconnect.signal }).catch(
         ignoreFailure('the loop ends when the caller has gone'),
       );
     }
     next = await chunks.next();
   }
-  if (gone.signal.aborted) rows.cancel();
+  if (disconnect.signal.aborted) rows.cancel();
   output.end();
 }
 

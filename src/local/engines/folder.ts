@@ -29,8 +29,8 @@ function isReachableByOthers(folder: string): boolean {
 /** Another user could have created this folder in advance, so it is only used if it belongs to us. */
 function openTemporaryFolder(folder: string): string {
   mkdirSync(folder, { recursive: true });
-  const found = lstatSync(folder);
-  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
+  const folderStats = lstatSync(folder);
+  if (!folderStats.isDirectory() || folderStats.uid !== process.getuid?.()) {
     throw new Error(
       `${folder} belongs to another user; remove it, or set ROLLCALL_DIR to a folder that all users can enter.`,
     );

@@ -12,7 +12,7 @@ const HIGHEST = 32_000;
 const OWN = 400;
 const lowestOfOwn = LOWEST + (process.pid % ((HIGHEST - LOWEST) / OWN)) * OWN;
 
-const given = new Set<number>();
+const givenPorts = new Set<number>();
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -26,8 +26,8 @@ function isFree(port: number): Promise<boolean> {
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < 1000; attempt += 1) {
     const port = attempt < OWN ? randomInt(lowestOfOwn, lowestOfOwn + OWN) : randomInt(LOWEST, HIGHEST);
-    if (given.has(port)) continue;
-    given.add(port);
+    if (givenPorts.has(port)) continue;
+    givenPorts.add(port);
     if (await isFree(port)) return port;
   }
   throw new Error(`No free port between ${LOWEST} and ${HIGHEST} on 127.0.0.1.`);

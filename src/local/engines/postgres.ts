@@ -67,14 +67,14 @@ const PASSWORD = /^[0-9a-f]{64}$/;
 /** The superuser's password, readable by this process's user only; created if there is none. */
 function readPassword({ data }: Pick<Seat, 'data'>): string {
   const file = `${data}.password`;
-  const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  if (PASSWORD.test(kept)) return kept;
-  const made = randomBytes(32).toString('hex');
+  const storedPassword = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  if (PASSWORD.test(storedPassword)) return storedPassword;
+  const newPassword = randomBytes(32).toString('hex');
   const draft = `${file}.new`;
   rmSync(draft, { force: true });
-  writeFileSync(draft, made, { mode: 0o600, flag: 'wx', flush: true });
+  writeFileSync(draft, newPassword, { mode: 0o600, flag: 'wx', flush: true });
   renameSync(draft, file);
-  return made;
+  return newPassword;
 }
 
 /** Logins need the password. Its hash shows which password the cluster was given. */

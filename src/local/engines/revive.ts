@@ -41,8 +41,8 @@ export function openReviver({ start, ending, report }: ReviverOptions): Reviver 
   const troubles = new Map<EngineName, Trouble>();
 
   function describeTrouble(name: EngineName): Trouble {
-    const known = troubles.get(name);
-    if (known && performance.now() - known.startedAt < WELL_AFTER_MS) return known;
+    const lastTrouble = troubles.get(name);
+    if (lastTrouble && performance.now() - lastTrouble.startedAt < WELL_AFTER_MS) return lastTrouble;
     const fresh = { starts: 0, startedAt: 0 };
     troubles.set(name, fresh);
     return fresh;

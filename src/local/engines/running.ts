@@ -117,13 +117,13 @@ export async function resolveEngines(
           report: options.report,
         });
   const server = toUrl('postgres') === running?.urls.postgres ? running : undefined;
-  const known = (name: EngineName) => toUrl(name) ?? embedded?.urls[name];
+  const resolveUrl = (name: EngineName) => toUrl(name) ?? embedded?.urls[name];
   return {
     urls: {
-      postgres: known('postgres'),
-      redis: known('redis'),
-      elasticsearch: known('elasticsearch'),
-      clickhouse: known('clickhouse'),
+      postgres: resolveUrl('postgres'),
+      redis: resolveUrl('redis'),
+      elasticsearch: resolveUrl('elasticsearch'),
+      clickhouse: resolveUrl('clickhouse'),
     },
     serverUrl: server?.url,
     linksUrl: server?.linksUrl,

@@ -47,7 +47,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 
 /** Ends engines that outlived a killed process. Most systems end them with it; here they get time to do so first. */
 async function endLeftovers(holder: Holder | undefined, report: (line: string) => void): Promise<void> {
-  const started = performance.now();
+  const startedMs = performance.now();
   let alive = Object.entries(holder?.engines ?? {}).filter(([, engine]) => isAlive(engine));
   if (alive.length === 0) return;
   report(
@@ -58,7 +58,7 @@ async function endLeftovers(holder: Holder | undefined, report: (line: string) =
   while (alive.length > 0) {
     await pause(50);
     alive = alive.filter(([, engine]) => isAlive(engine));
-    if (performance.now() - started > LEFTOVERS_END_WITHIN_MS) {
+    if (performance.now() - startedMs > LEFTOVERS_END_WITHIN_MS) {
       for (const pid of alive.flatMap(([, engine]) => listTree(engine.pid))) signal(pid, 'SIGKILL');
     }
   }

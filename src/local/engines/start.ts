@@ -91,8 +91,8 @@ type Stack = Map<EngineName, Running>;
 function byName<T>(stack: Stack, value: (running: Running) => T | undefined): Partial<Record<EngineName, T>> {
   const result: Partial<Record<EngineName, T>> = {};
   for (const [name, running] of stack) {
-    const found = value(running);
-    if (found !== undefined) result[name] = found;
+    const namedValue = value(running);
+    if (namedValue !== undefined) result[name] = namedValue;
   }
   return result;
 }

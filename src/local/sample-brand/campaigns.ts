@@ -102,17 +102,17 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
 
 /** Lists the applications and their outcomes. */
 function listApplications(people: readonly Person[]): Applied[] {
-  const joined = people.slice(ADDED, ON_ROSTER);
+  const members = people.slice(ADDED, ON_ROSTER);
   const others = people.slice(ON_ROSTER, ON_ROSTER + APPLICANTS);
   const of = (status: Applied['status'], campaign: CampaignName, from: readonly Person[], days: number) =>
     from.map((person, i) => ({ person, campaign, status, days: days - i * 0.7 }));
   return [
-    ...of('accepted', 'glow', joined.slice(0, 6), 86),
+    ...of('accepted', 'glow', members.slice(0, 6), 86),
     ...of('rejected', 'glow', others.slice(0, 2), 80),
-    ...of('accepted', 'summer', joined.slice(6, 12), 59),
+    ...of('accepted', 'summer', members.slice(6, 12), 59),
     ...of('rejected', 'summer', others.slice(2, 3), 52),
     ...of('pending', 'summer', others.slice(3, 5), 6),
-    ...of('accepted', 'barrier', joined.slice(12, 14), 24),
+    ...of('accepted', 'barrier', members.slice(12, 14), 24),
     ...of('shortlisted', 'barrier', others.slice(5, 8), 15),
     ...of('pending', 'barrier', others.slice(8, 15), 7),
   ];
@@ -120,14 +120,14 @@ function listApplications(people: readonly Person[]): Applied[] {
 
 /** Two lists of creators of the directory. */
 function addLists({ ago, add }: Schedule, people: readonly Person[]): void {
-  const put = (days: number, name: string, note: string, from: readonly Person[]) =>
+  const addList = (days: number, name: string, note: string, from: readonly Person[]) =>
     add(ago(days), ({ change }) =>
       change('create_list', (work) =>
         createList(work, { name, note }, { pks: from.map(({ pk }) => pk), by: SAMPLE_LIST_ADDER }),
       ),
     );
-  put(34, 'Best sellers', 'Ask them first.', people.slice(0, 12));
-  put(6, 'Holiday shortlist', 'For the gift sets.', [...people.slice(4, 10), ...people.slice(ON_ROSTER + 5)]);
+  addList(34, 'Best sellers', 'Ask them first.', people.slice(0, 12));
+  addList(6, 'Holiday shortlist', 'For the gift sets.', [...people.slice(4, 10), ...people.slice(ON_ROSTER + 5)]);
 }
 
 /** Creators with one deal. */

@@ -45,13 +45,13 @@ interface Deal {
 }
 
 function listDeals(people: readonly Person[]): Deal[] {
-  const joined = people.slice(ADDED);
+  const members = people.slice(ADDED);
   const of = (campaign: CampaignName, days: number, states: readonly Deal['until'][], from: readonly Person[]) =>
     states.flatMap((until, i) => (from[i] ? [{ person: from[i], campaign, days: days - i * 1.3, until }] : []));
   return [
-    ...of('glow', 82, ['approved', 'approved', 'approved', 'approved', 'expired', 'voided'], joined),
-    ...of('summer', 55, ['approved', 'approved', 'submitted', 'revised', 'declined', 'approved'], joined.slice(6)),
-    ...of('barrier', 18, ['submitted', 'signed'], joined.slice(12)),
+    ...of('glow', 82, ['approved', 'approved', 'approved', 'approved', 'expired', 'voided'], members),
+    ...of('summer', 55, ['approved', 'approved', 'submitted', 'revised', 'declined', 'approved'], members.slice(6)),
+    ...of('barrier', 18, ['submitted', 'signed'], members.slice(12)),
     ...of('barrier', 9, ['submitted', 'sent', 'sent', 'draft'], people),
   ];
 }
@@ -160,7 +160,7 @@ function addWork(
 }
 
 function addBriefs({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
-  const joined = people.slice(ADDED);
+  const members = people.slice(ADDED);
   const brief = (days: number, title: string, campaign: CampaignName, to: readonly Person[], viewers: number) => {
     const name = `brief ${title}`;
     add(ago(days), async ({ make }) => {
@@ -192,9 +192,9 @@ function addBriefs({ ago, add }: Schedule, people: readonly Person[], ids: Map<s
       );
     }
   };
-  brief(81, 'Morning routine', 'glow', joined.slice(0, 4), 4);
-  brief(53, 'Sun care that feels like nothing', 'summer', joined.slice(6, 12), 4);
-  brief(19, 'First look at the barrier cream', 'barrier', joined.slice(12, 14), 1);
+  brief(81, 'Morning routine', 'glow', members.slice(0, 4), 4);
+  brief(53, 'Sun care that feels like nothing', 'summer', members.slice(6, 12), 4);
+  brief(19, 'First look at the barrier cream', 'barrier', members.slice(12, 14), 1);
   brief(8, 'Barrier cream in winter', 'barrier', people.slice(0, 4), 0);
   brief(3, 'Gift sets', 'gifts', [], 0);
 }

@@ -148,9 +148,9 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
       ),
     );
   };
-  const joined = people.slice(ADDED);
+  const members = people.slice(ADDED);
   const states = ['confirmed', 'confirmed', 'confirmed', 'delivered', 'missing', 'confirmed'];
-  for (const [i, person] of joined.slice(0, 12).entries()) {
+  for (const [i, person] of members.slice(0, 12).entries()) {
     parcel(i, i < 6 ? 76 - i : 48 - i, person, i < 6 ? 'glow' : 'summer', states[i % states.length] ?? '');
   }
   for (const [i, person] of people.slice(0, 4).entries()) {

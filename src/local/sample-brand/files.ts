@@ -75,8 +75,8 @@ function addComparison({ ago, add }: Schedule): void {
   const compare = async (past: Past) => {
     const to = new Date(past.now().getTime() - 8 * DAY_MS);
     const bytes = await storeExport(past, new Date(to.getTime() - 7 * DAY_MS), to);
-    const sent = await receiveOrders(past.context, past.brandId, toPart('lumen-orders.csv', bytes));
-    await past.change('create_reconciliation', (change) => createReconciliation(change, {}, sent));
+    const upload = await receiveOrders(past.context, past.brandId, toPart('lumen-orders.csv', bytes));
+    await past.change('create_reconciliation', (change) => createReconciliation(change, {}, upload));
     await work(past);
   };
   add(ago(1.1), compare, 'alone');

@@ -18,8 +18,10 @@ const COUPON_SITE = 'The code was shared on a coupon site.';
 const review = ({ change }: Past, week: number) =>
   change('review_commissions', async (work) => {
     const where = { approvable: true, now: work.now, sort: 'oldest' as const };
-    const due = await commissions.select(work.db, work.brandId, where, { limit: ORDERS, offset: 0 });
-    const ids = due.toSorted((a, b) => ((a.storeOrderId ?? '') < (b.storeOrderId ?? '') ? -1 : 1)).map(({ id }) => id);
+    const approvable = await commissions.select(work.db, work.brandId, where, { limit: ORDERS, offset: 0 });
+    const ids = approvable
+      .toSorted((a, b) => ((a.storeOrderId ?? '') < (b.storeOrderId ?? '') ? -1 : 1))
+      .map(({ id }) => id);
     const rejected = week % 4 === 0 ? ids.splice(0, 1) : [];
     if (rejected.length > 0) await reviewAll(work, rejected, { status: 'rejected', note: COUPON_SITE });
     await reviewAll(work, ids, { status: 'approved', note: null });
@@ -58,8 +60,8 @@ function addStatements({ ago, add }: Schedule, [first, second]: readonly [Person
     after(9),
     async ({ make, context, brandId }) => {
       const where = { sort: 'oldest' as const, created_after: from, created_before: until };
-      const paid = await payouts.select(context.postgres.db, brandId, where, { limit: ORDERS });
-      const emails = paid.flatMap(({ creatorEmail }) => creatorEmail ?? []).toSorted();
+      const paidPayouts = await payouts.select(context.postgres.db, brandId, where, { limit: ORDERS });
+      const emails = paidPayouts.flatMap(({ creatorEmail }) => creatorEmail ?? []).toSorted();
       for (const email of new Set([...emails, first.email, second.email])) {
         const body = { creator_email: email, ...days, send_email: true };
         ids.set(`statement of ${email}`, await make('create_statement', { body }));

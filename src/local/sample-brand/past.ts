@@ -81,12 +81,12 @@ export function openPast(
 
   async function plan<Id extends OperationId>(id: Id, { body = {}, params = {}, query = {} }: Input<Id>) {
     const raw = { params, query, body, answer: 'json' } as const;
-    const begun = await findOperation(id)
+    const beginning = await findOperation(id)
       ?.prepare(raw)
       .begin?.(context, caller, () => {});
-    if (!begun) throw new Error(`There is no change ${id}.`);
+    if (!beginning) throw new Error(`There is no change ${id}.`);
     const circumstances = { byAgent: true, requestId: newId('req', at.getTime()) };
-    await makePlan(context, { caller, circumstances, operation: id, raw }, begun);
+    await makePlan(context, { caller, circumstances, operation: id, raw }, beginning);
   }
 
   return {

@@ -65,11 +65,11 @@ export function openSchedule(now: Date): Schedule {
       ),
     add: (at, run, line = 'people') => void acts.push({ at, run, line }),
     perform: async (pasts) => {
-      const sorted = acts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
-      for (const group of together(sorted, now)) {
+      const sortedActs = acts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+      for (const group of together(sortedActs, now)) {
         const lines = Map.groupBy(group, ({ line }) => line);
         // All end before one fails: the other must not be left with its connection.
-        const ended = await Promise.allSettled(
+        const outcomes = await Promise.allSettled(
           [...lines].map(async ([line, following]) => {
             const past = pasts[line];
             const follow = async () => {
@@ -81,7 +81,7 @@ export function openSchedule(now: Date): Schedule {
             await (line === 'people' ? past.together(follow) : follow());
           }),
         );
-        for (const one of ended) if (one.status === 'rejected') throw one.reason;
+        for (const one of outcomes) if (one.status === 'rejected') throw one.reason;
       }
     },
   };

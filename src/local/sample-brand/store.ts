@@ -105,11 +105,11 @@ function divide(total: number, now: Date): number[] {
   const weights = Array.from({ length: DAYS }, (_, day) => measureTraffic(now, day));
   const sum = weights.reduce((all, weight) => all + weight, 0);
   let before = 0;
-  let given = 0;
+  let givenCount = 0;
   return weights.map((weight) => {
     before += weight;
-    const count = Math.round((total * before) / sum) - given;
-    given += count;
+    const count = Math.round((total * before) / sum) - givenCount;
+    givenCount += count;
     return count;
   });
 }
@@ -256,8 +256,14 @@ const LAUNCHES = [
 /** A connected store that is never called: its address leads nowhere. */
 async function connect({ change, context: { secrets } }: Past): Promise<OrderSource> {
   const facts = { name: 'Lumen Skin', currency: 'USD', storefrontUrl: SHOP };
-  const known = { token: randomBytes(16).toString('hex'), webhookSecret: randomBytes(16).toString('hex') };
-  const store = { provider: 'generic', baseUrl: `${SHOP}/rollcall`, secrets: known, facts, apiVersion: null } as const;
+  const storeSecrets = { token: randomBytes(16).toString('hex'), webhookSecret: randomBytes(16).toString('hex') };
+  const store = {
+    provider: 'generic',
+    baseUrl: `${SHOP}/rollcall`,
+    secrets: storeSecrets,
+    facts,
+    apiVersion: null,
+  } as const;
   return await change('connect_affiliate_store', async (work) => {
     const row = await connectStore(work, secrets, store);
     await updateIntegration(work.db, work.brandId, row.id, { sweepAt: null, webhooksDueAt: null });
@@ -318,10 +324,10 @@ export function addStore(
   const selling = [...people.slice(0, SELLING).entries()];
   for (const { campaign, days, until } of LAUNCHES) {
     const from = PERIODS.find((day) => day > DAYS - days) ?? DAYS;
-    const given = selling.splice(0, until);
+    const nextSellers = selling.splice(0, until);
     add(ago(days), ({ change, context: { config } }) =>
       change('create_affiliate_link', async (work) => {
-        for (const [place, person] of given) {
+        for (const [place, person] of nextSellers) {
           const terms = { place, campaign: known(ids, campaign), from };
           story.assigned.push(await assign(work, config.linksUrl, person, terms));
         }
@@ -331,16 +337,16 @@ export function addStore(
   const [clicks, orders] = [divide(CLICKS, now), divide(ORDERS, now)];
   function listReadings(secret: Buffer, day: number): Reading[] {
     click(story, secret, day, clicks[day] ?? 0);
-    const made = Array.from({ length: orders[day] ?? 0 }, () => makeOrder(story, day));
-    for (const order of made) {
-      const isLost = story.orders >= LOST && story.orders - made.length < LOST && order === made[0];
+    const dayOrders = Array.from({ length: orders[day] ?? 0 }, () => makeOrder(story, day));
+    for (const order of dayOrders) {
+      const isLost = story.orders >= LOST && story.orders - dayOrders.length < LOST && order === dayOrders[0];
       if (order.paidAt === null || !(isLost || story.random.chance(REFUNDED))) continue;
       const on = day + 3 + story.random.below(18);
       const at = new Date(Math.max(toStart(now, on) + HOUR_MS, order.paidAt.getTime() + DAY_MS));
       const reading = isLost ? makeLoss(order, at) : makeRefund(story.random, order, at);
       later.set(on, [...(later.get(on) ?? []), reading]);
     }
-    return [...made.map((facts): Reading => ({ kind: 'order', notes: [], facts })), ...(later.get(day) ?? [])];
+    return [...dayOrders.map((facts): Reading => ({ kind: 'order', notes: [], facts })), ...(later.get(day) ?? [])];
   }
   let reported = 0;
   for (const days of PERIODS) {

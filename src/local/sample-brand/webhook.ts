@@ -63,9 +63,9 @@ async function deliver(past: Past): Promise<void> {
   for (const slow of [false, true, false]) {
     for (;;) {
       const request = { now: past.now(), slots: SLOTS, slow, stalled: [] };
-      const claimed = await claimDue(context.postgres.db, request);
-      if (claimed.length === 0) break;
-      const attempts = claimed.map((one) => attemptDelivery(context, connections, one));
+      const deliveries = await claimDue(context.postgres.db, request);
+      if (deliveries.length === 0) break;
+      const attempts = deliveries.map((one) => attemptDelivery(context, connections, one));
       await recordAttempts(context, await Promise.all(attempts));
     }
   }

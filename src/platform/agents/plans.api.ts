@@ -85,11 +85,11 @@ async function prepareOperation(context: Context, caller: Caller, plan: PlanRow)
   const refusal = refuseClassOrPlan(caller, operation);
   if (refusal) throw refusal;
   const { params, query, body } = StoredRequest.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
-  const run = await operation
+  const runOperation = await operation
     .prepare({ params, query, body, answer: 'json' })
     .begin?.(context, caller, () => undefined);
-  if (!run) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
-  return run;
+  if (!runOperation) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
+  return runOperation;
 }
 
 /** Throws, and so rolls back, if the outcome differs from the plan; the error carries the new outcome. */

@@ -159,8 +159,8 @@ async function adjustGrant(db: Db, subscriptionId: string, pending: readonly Cha
   const { start } = periodAt(subscription.anchorAt, now);
   const sums = await sumEntries(db, subscriptionId, start);
   if (sums.granted === 0 && sums.charged === 0) return;
-  const used = sums.charged - sums.refunded + (await sumPending(db, pending, start));
-  const credits = Math.max(monthlyCredits(subscription), used) - sums.granted;
+  const usedCredits = sums.charged - sums.refunded + (await sumPending(db, pending, start));
+  const credits = Math.max(monthlyCredits(subscription), usedCredits) - sums.granted;
   const reason = `version ${subscription.version + 1}`;
   if (credits !== 0) await insertGrant(db, { subscriptionId, periodStart: start, reason, credits, at: now });
 }

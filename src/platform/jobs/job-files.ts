@@ -31,8 +31,8 @@ export function signFileUrl(
   { jobId, number }: FileToken,
   endsAt: Date,
 ): string {
-  const signed = `${jobId}.${number}.${Math.ceil(endsAt.getTime() / HOUR_MS).toString(36)}`;
-  return `${config.linksUrl}/files/${signed}.${computeMac(secrets, signed).toString('base64url')}`;
+  const signedText = `${jobId}.${number}.${Math.ceil(endsAt.getTime() / HOUR_MS).toString(36)}`;
+  return `${config.linksUrl}/files/${signedText}.${computeMac(secrets, signedText).toString('base64url')}`;
 }
 
 /** Verifies a token; undefined if the signature is wrong or the URL has expired. */

@@ -168,8 +168,8 @@ async function writeFile<Request, Outcome>(
   }
   const storageKey = toStorageKey(job.id, number, job.claim);
   const mimeType = 'text/csv';
-  const written = await storeFile(files, { key: storageKey, mimeType, signal }, toCsv(next.item, count()));
-  const file = { number, name: next.name, mimeType, storageKey, rows: fileRows, ...written };
+  const storedFile = await storeFile(files, { key: storageKey, mimeType, signal }, toCsv(next.item, count()));
+  const file = { number, name: next.name, mimeType, storageKey, rows: fileRows, ...storedFile };
   const isDone = number === kind.files.length;
   if (!isDone) return { cursor: null, rows, file, isDone };
   const lines = (await listLines(postgres.db, job)).map((line) => ({

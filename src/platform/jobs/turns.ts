@@ -98,7 +98,7 @@ async function runTurn(context: Context, dueJob: JobRow, { id: claim, signal }: 
     if (job.lostClaims.length > 0) {
       // Partial files of turns whose worker died while it wrote.
       const nextNumber = (await listFiles(postgres.db, job)).length + 1;
-      for (const lost of job.lostClaims) await files.remove(toStorageKey(job.id, nextNumber, lost));
+      for (const lostClaim of job.lostClaims) await files.remove(toStorageKey(job.id, nextNumber, lostClaim));
     }
     outcome = await kind.run(context, job, {
       signal,

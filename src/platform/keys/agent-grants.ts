@@ -69,11 +69,11 @@ interface RefreshToken {
  * Replaces a refresh token with the next, which is kept for its repetitions, sealed under the one that was sent; false if
  * it was used in the meantime, or has expired.
  */
-async function claimRefresh(db: Db, spent: SpentToken, next: RefreshToken, now: Date): Promise<boolean> {
+async function claimRefresh(db: Db, spentToken: SpentToken, next: RefreshToken, now: Date): Promise<boolean> {
   const grant = await db
     .updateTable('agentGrants')
-    .set({ spentRefreshHash: spent.hash, ...next })
-    .where('refreshHash', '=', spent.hash)
+    .set({ spentRefreshHash: spentToken.hash, ...next })
+    .where('refreshHash', '=', spentToken.hash)
     .where('refreshExpiresAt', '>', now)
     .returning('id')
     .executeTakeFirst();
@@ -86,7 +86,7 @@ async function claimRefresh(db: Db, spent: SpentToken, next: RefreshToken, now: 
     .execute();
   await db
     .insertInto('spentRefreshTokens')
-    .values({ hash: spent.hash, grantId: grant.id, spentAt: now, sealedNext: spent.sealedNext })
+    .values({ hash: spentToken.hash, grantId: grant.id, spentAt: now, sealedNext: spentToken.sealedNext })
     .execute();
   return true;
 }
@@ -176,7 +176,8 @@ function newTokens(now: Date, secrets: Secrets, grantId: string) {
 const NEXT = 'next refresh token';
 
 /** Only who has the refresh token that was sent can open it: the database alone cannot. */
-const sealNext = (sent: string, next: string): Buffer => openSecrets(Buffer.from(sent)).seal(next, NEXT);
+const sealNext = (refreshToken: string, next: string): Buffer =>
+  openSecrets(Buffer.from(refreshToken)).seal(next, NEXT);
 
 /** Ends the grant of a code or refresh token that is sent twice, because it was stolen. */
 async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefined> {
@@ -214,9 +215,9 @@ export async function redeemCode(engines: AccessEngines, secrets: Secrets, code:
 }
 
 /** Ends the grant of a refresh token that was rotated before, however often; a client that has both was robbed. */
-async function revokeRotated(engines: AccessEngines, secrets: Secrets, sent: string): Promise<undefined> {
-  const grantId = readGrantId(secrets, sent);
-  const refreshHash = hashKey(sent);
+async function revokeRotated(engines: AccessEngines, secrets: Secrets, refreshToken: string): Promise<undefined> {
+  const grantId = readGrantId(secrets, refreshToken);
+  const refreshHash = hashKey(refreshToken);
   if (grantId === undefined) return await revokeSpent(engines, refreshHash);
   const row = await engines.db
     .selectFrom('agentGrants')
@@ -229,9 +230,13 @@ async function revokeRotated(engines: AccessEngines, secrets: Secrets, sent: str
 }
 
 /** Answers a refresh token that was used some minutes ago with the same next token and a fresh access token. */
-async function repeatRefresh(engines: AccessEngines, sent: string, clientHash: Buffer): Promise<Tokens | undefined> {
+async function repeatRefresh(
+  engines: AccessEngines,
+  refreshToken: string,
+  clientHash: Buffer,
+): Promise<Tokens | undefined> {
   const now = engines.clock.now();
-  const spent = await engines.db
+  const spentToken = await engines.db
     .selectFrom('spentRefreshTokens as spent')
     .innerJoin('agentGrants as grant', 'grant.id', 'spent.grantId')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
@@ -239,19 +244,23 @@ async function repeatRefresh(engines: AccessEngines, sent: string, clientHash: B
     .where('person.removedAt', 'is', null)
     .where('person.role', '=', 'owner')
     .select(['spent.sealedNext', 'key.id as keyId', 'key.brandId', 'key.subscriptionId', 'grant.scopes'])
-    .where('spent.hash', '=', hashKey(sent))
+    .where('spent.hash', '=', hashKey(refreshToken))
     .where('spent.spentAt', '>', new Date(now.getTime() - REPEATED_FOR_MS))
     .where('grant.clientHash', '=', clientHash)
     .executeTakeFirst();
-  if (!spent) return undefined;
+  if (!spentToken) return undefined;
   const { access, key } = newAccessToken(now);
   let isRenewed = false;
-  await changeAccess(engines, spent.subscriptionId, async (db) => {
-    isRenewed = await renewKey(db, spent.keyId, key, now);
-    await sealNoted(db, spent.brandId);
+  await changeAccess(engines, spentToken.subscriptionId, async (db) => {
+    isRenewed = await renewKey(db, spentToken.keyId, key, now);
+    await sealNoted(db, spentToken.brandId);
   });
   if (!isRenewed) return undefined;
-  return { access, refresh: openSecrets(Buffer.from(sent)).open(spent.sealedNext, NEXT), scopes: spent.scopes };
+  return {
+    access,
+    refresh: openSecrets(Buffer.from(refreshToken)).open(spentToken.sealedNext, NEXT),
+    scopes: spentToken.scopes,
+  };
 }
 
 /**
@@ -261,10 +270,10 @@ async function repeatRefresh(engines: AccessEngines, sent: string, clientHash: B
 export async function refreshTokens(
   engines: AccessEngines,
   secrets: Secrets,
-  sent: string,
+  refreshToken: string,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
-  const hash = hashKey(sent);
+  const hash = hashKey(refreshToken);
   const grant = await engines.db
     .selectFrom('agentGrants as grant')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
@@ -279,13 +288,15 @@ export async function refreshTokens(
   if (grant) {
     const now = engines.clock.now();
     const { access, refresh, key, next } = newTokens(now, secrets, grant.id);
-    const spent = { hash, sealedNext: sealNext(sent, refresh) };
+    const spentToken = { hash, sealedNext: sealNext(refreshToken, refresh) };
     let isRenewed = false;
     await changeAccess(engines, grant.subscriptionId, async (db) => {
-      isRenewed = (await claimRefresh(db, spent, next, now)) && (await renewKey(db, grant.keyId, key, now));
+      isRenewed = (await claimRefresh(db, spentToken, next, now)) && (await renewKey(db, grant.keyId, key, now));
       await sealNoted(db, grant.brandId);
     });
     if (isRenewed) return { access, refresh, scopes: grant.scopes };
   }
-  return (await repeatRefresh(engines, sent, clientHash)) ?? (await revokeRotated(engines, secrets, sent));
+  return (
+    (await repeatRefresh(engines, refreshToken, clientHash)) ?? (await revokeRotated(engines, secrets, refreshToken))
+  );
 }

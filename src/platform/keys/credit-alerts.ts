@@ -66,21 +66,21 @@ async function measureUsage(db: Db, key: AlertedKey, limits: KeyLimits, now: Dat
   const { daily_credits: daily, monthly_credits: monthly } = limits;
   if (daily === null && monthly === null) {
     const { granted, remaining } = await sumEntries(db, subscriptionId, start);
-    const spent = granted - remaining;
-    return [{ limit: 'budget', ownerId: subscriptionId, spent, most: granted, from: start, endsAt: end }];
+    const spentCredits = granted - remaining;
+    return [{ limit: 'budget', ownerId: subscriptionId, spent: spentCredits, most: granted, from: start, endsAt: end }];
   }
   const today = Math.floor(now.getTime() / DAY_MS);
   const spending = await listSpending(db, [id], start);
   const sum = (some: typeof spending) => some.reduce((total, { credits }) => total + credits, 0);
   const usages: LimitUsage[] = [];
   if (daily !== null) {
-    const spent = sum(spending.filter(({ day }) => day === today));
+    const spentToday = sum(spending.filter(({ day }) => day === today));
     const [from, endsAt] = [new Date(today * DAY_MS), new Date((today + 1) * DAY_MS)];
-    usages.push({ limit: 'key_day', ownerId: id, spent, most: daily, from, endsAt });
+    usages.push({ limit: 'key_day', ownerId: id, spent: spentToday, most: daily, from, endsAt });
   }
   if (monthly !== null) {
-    const spent = sum(spending.filter(({ isOfPeriod }) => isOfPeriod));
-    usages.push({ limit: 'key_month', ownerId: id, spent, most: monthly, from: start, endsAt: end });
+    const spentInPeriod = sum(spending.filter(({ isOfPeriod }) => isOfPeriod));
+    usages.push({ limit: 'key_month', ownerId: id, spent: spentInPeriod, most: monthly, from: start, endsAt: end });
   }
   return usages;
 }

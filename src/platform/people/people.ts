@@ -185,14 +185,14 @@ export async function patchPerson(
 ): Promise<PersonRow> {
   const old = await lockPerson(work, id);
   if (role !== undefined) await assertOwnerStays(work, old, role);
-  const updated = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
+  const updatedPerson = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
   await updatePerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
-  if (RANKS.indexOf(updated.role) > RANKS.indexOf(old.role)) {
+  if (RANKS.indexOf(updatedPerson.role) > RANKS.indexOf(old.role)) {
     await endPersonAccess(work.db, { brandId: work.brandId, personId: id, at: work.now });
   }
   await bumpVersion(work.db, subscriptionId);
-  work.audit({ resourceId: id, old, new: updated });
-  return updated;
+  work.audit({ resourceId: id, old, new: updatedPerson });
+  return updatedPerson;
 }
 
 /** Also ends the sessions of the person and the access of their agents, and removes their passkeys. */

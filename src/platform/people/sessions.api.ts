@@ -179,10 +179,10 @@ const sessionOperations = [
     hints: { readOnly: true, idempotent: true, destructive: true },
     apply: async ({ db, brandId, now, audit }, { caller }) => {
       const { id } = requirePerson(caller);
-      const ended = await endPersonSessions(db, brandId, id, now);
+      const endedSessions = await endPersonSessions(db, brandId, id, now);
       await bumpVersion(db, caller.subscription.id);
-      audit({ resourceId: id, old: { sessions: ended }, new: { sessions: 0 } });
-      return { data: { ended } };
+      audit({ resourceId: id, old: { sessions: endedSessions }, new: { sessions: 0 } });
+      return { data: { ended: endedSessions } };
     },
     afterwards: ({ postgres, redis, clock }, { caller }) =>
       refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),

@@ -45,16 +45,16 @@ export interface ClaimRequest {
 /** Locks the turns that are due longest. Other workers skip them instead of waiting. */
 async function lockTurns(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<string[]> {
   const isStalled = sql`subscription_id = any(${stalled}::text[])`;
-  const due = sql`
+  const dueTurns = sql`
     select subscription_id from webhook_turns where due_at <= ${now} and not exists (
       select from webhook_subscriptions own join brands on brands.id = own.brand_id
       where own.id = webhook_turns.subscription_id and brands.suspended_at is not null)`;
   const next = sql`order by due_at limit ${slots} for update skip locked`;
   const { rows } = slow
     ? await sql<{ subscriptionId: string }>`
-      with slow as (${due} and is_slow ${next}), stalled as (${due} and not is_slow and ${isStalled} ${next})
+      with slow as (${dueTurns} and is_slow ${next}), stalled as (${dueTurns} and not is_slow and ${isStalled} ${next})
       select * from slow union all select * from stalled`.execute(db)
-    : await sql<{ subscriptionId: string }>`${due} and not is_slow and not ${isStalled} ${next}`.execute(db);
+    : await sql<{ subscriptionId: string }>`${dueTurns} and not is_slow and not ${isStalled} ${next}`.execute(db);
   return rows.map(({ subscriptionId }) => subscriptionId);
 }
 
@@ -139,9 +139,9 @@ export async function claimDue(db: Db, request: ClaimRequest): Promise<ClaimedDe
     const ids = await lockTurns(trx, request);
     if (ids.length === 0) return [];
     // A separate statement sees what was committed before the turns were locked.
-    const claimed = await claimDeliveries(trx, ids, request);
+    const deliveries = await claimDeliveries(trx, ids, request);
     await rescheduleTurns(trx, ids, request.now);
-    return claimed;
+    return deliveries;
   });
 }
 

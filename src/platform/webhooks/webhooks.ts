@@ -281,7 +281,7 @@ export async function readWebhookFigures(db: Db, now: Date, since: Date): Promis
     select case when is_slow then 'slow' else 'fast' end as pool, count(*) as count
     from webhook_deliveries delivery join webhook_subscriptions webhook on webhook.id = delivery.subscription_id
     where state = 'pending' group by 1`.execute(db);
-  const due = await sql<{ at: Date | null }>`
+  const oldestDue = await sql<{ at: Date | null }>`
     select min(next_attempt_at) as at from webhook_deliveries
     where state = 'pending' and next_attempt_at <= ${now}`.execute(db);
   const subscriptions = await sql<{ state: string; count: number }>`
@@ -294,6 +294,6 @@ export async function readWebhookFigures(db: Db, now: Date, since: Date): Promis
     join webhook_deliveries delivery on delivery.id = attempt.delivery_id
     join webhook_subscriptions webhook on webhook.id = delivery.subscription_id
     where attempt.started_at > ${since} group by 1, 2`.execute(db);
-  const oldestDueAt = due.rows[0]?.at ?? null;
+  const oldestDueAt = oldestDue.rows[0]?.at ?? null;
   return { pending: pending.rows, oldestDueAt, subscriptions: subscriptions.rows, attempts: attempts.rows };
 }

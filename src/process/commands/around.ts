@@ -22,9 +22,9 @@ const ofProcess: Around = {
   err: process.stderr,
   exitCode: 0,
 };
-const given = new AsyncLocalStorage<Around>();
+const aroundStorage = new AsyncLocalStorage<Around>();
 
-export const around = (): Around => given.getStore() ?? ofProcess;
+export const around = (): Around => aroundStorage.getStore() ?? ofProcess;
 
 /** Runs `command` in other surroundings than this process. */
-export const within = <T>(its: Around, command: () => T): T => given.run(its, command);
+export const within = <T>(its: Around, command: () => T): T => aroundStorage.run(its, command);

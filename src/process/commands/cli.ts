@@ -34,8 +34,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
     'rollcall',
     'Commands for the operator of an installation. Ids, keys and lists go to stdout, everything else to stderr.',
   );
-  const given = FILES.filter(([commands]) => commands.some((name) => name === args[0]));
-  for (const [, , load] of given.length > 0 ? given : FILES) (await load())(program);
-  const [[, page] = []] = given;
+  const commandFiles = FILES.filter(([commands]) => commands.some((name) => name === args[0]));
+  for (const [, , load] of commandFiles.length > 0 ? commandFiles : FILES) (await load())(program);
+  const [[, page] = []] = commandFiles;
   return await runProgram(program, args, page === undefined ? {} : { page });
 }

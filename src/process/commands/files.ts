@@ -39,10 +39,10 @@ export const readTextFile = (file: string): string => readNamedFile(file).toStri
 /** Throws unless the user may write a file of this name. It runs before the work whose result goes there. */
 export async function assertWritable(file: string): Promise<void> {
   const folder = path.dirname(path.resolve(file));
-  const [found, own] = await Promise.all(
+  const [folderStats, own] = await Promise.all(
     [folder, file].map((place) => stat(place).catch(ignoreFailure('there is nothing of this name'))),
   );
-  if (!found?.isDirectory()) throw new Error(`There is no folder ${folder}, so ${file} cannot be written.`);
+  if (!folderStats?.isDirectory()) throw new Error(`There is no folder ${folder}, so ${file} cannot be written.`);
   if (own?.isDirectory()) throw new Error(`${file} is a folder; name a file in it.`);
   const isAllowed = await access(own ? file : folder, constants.W_OK).then(
     () => true,

@@ -83,44 +83,45 @@ async function waitFor(rest: Rest, id: string): Promise<Read> {
 }
 
 async function sendFile(rest: Rest, file: string, options: ImportOptions & { of: string }): Promise<Read> {
-  const stored: unknown = options.map === undefined ? {} : JSON.parse(readTextFile(options.map));
+  const storedMapping: unknown = options.map === undefined ? {} : JSON.parse(readTextFile(options.map));
   const form = new FormData();
   form.append('of', options.of);
   if (options.source !== undefined) form.append('source', options.source);
   if (options.store !== undefined) form.append('integration_id', options.store);
-  form.append('mapping', JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(stored), ...options.set }));
+  form.append('mapping', JSON.stringify({ ...z.record(z.string(), z.unknown()).parse(storedMapping), ...options.set }));
   form.append('options', JSON.stringify(options.option));
   form.append('file', new File([readNamedFile(file)], path.basename(file)));
   const { data } = Answer.parse(await rest.send('POST', '/v1/imports', form));
   return await waitFor(rest, data.id);
 }
 
-async function confirm(rest: Rest, read: Read): Promise<Read> {
-  await rest.send('POST', `/v1/imports/${read.id}/confirm`, { reading_id: read.reading_id });
-  return await waitFor(rest, read.id);
+async function confirm(rest: Rest, imported: Read): Promise<Read> {
+  await rest.send('POST', `/v1/imports/${imported.id}/confirm`, { reading_id: imported.reading_id });
+  return await waitFor(rest, imported.id);
 }
 
 async function importFile(file: string, options: ImportOptions & { of: string }): Promise<void> {
   const rest = openRest();
-  const read = await sendFile(rest, file, options);
-  const isRecorded = read.status === 'ready' && options.yes === true && options.dryRun !== true;
-  if (options.json && !isRecorded) print(JSON.stringify(read, null, 2));
-  if (!options.json) printReading(read);
-  if (read.status === 'refused') throw new Error('The file is refused; nothing was recorded.');
-  if (read.status === 'needs_answers') {
+  const imported = await sendFile(rest, file, options);
+  const isRecorded = imported.status === 'ready' && options.yes === true && options.dryRun !== true;
+  if (options.json && !isRecorded) print(JSON.stringify(imported, null, 2));
+  if (!options.json) printReading(imported);
+  if (imported.status === 'refused') throw new Error('The file is refused; nothing was recorded.');
+  if (imported.status === 'needs_answers') {
     around().exitCode = QUESTIONS_OPEN;
     return;
   }
   if (!isRecorded) {
-    around().err.write(`Nothing was recorded. Add --yes to record it, or confirm ${read.id} in the app.\n`);
+    around().err.write(`Nothing was recorded. Add --yes to record it, or confirm ${imported.id} in the app.\n`);
     return;
   }
-  const done = await confirm(rest, read);
-  if (options.json) print(JSON.stringify(done, null, 2));
-  else if (done.of === 'reconciliation') print(`${done.status}: the differences are the result of ${done.job_id}`);
-  else print(`${done.status}: ${done.result?.written ?? 0} written, ${done.result?.known ?? 0} known`);
-  if (done.status !== 'done') throw new Error(done.error ?? `The import is ${done.status}.`);
-  if ((done.counts?.refused ?? 0) > 0) around().exitCode = SOME_REFUSED;
+  const confirmed = await confirm(rest, imported);
+  if (options.json) print(JSON.stringify(confirmed, null, 2));
+  else if (confirmed.of === 'reconciliation')
+    print(`${confirmed.status}: the differences are the result of ${confirmed.job_id}`);
+  else print(`${confirmed.status}: ${confirmed.result?.written ?? 0} written, ${confirmed.result?.known ?? 0} known`);
+  if (confirmed.status !== 'done') throw new Error(confirmed.error ?? `The import is ${confirmed.status}.`);
+  if ((confirmed.counts?.refused ?? 0) > 0) around().exitCode = SOME_REFUSED;
 }
 
 /** Adds what `rollcall import FILE` takes. */

@@ -50,8 +50,8 @@ async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
 async function lookAtWebhooks(asking: StoreContext, row: Row): Promise<string> {
   const { topics } = getClient(row.provider);
   const dueBy = new Date(asking.clock.now().getTime() + LOOKED_AT_EVERY_MS);
-  const kept = await keepWebhooksNow(asking, row, dueBy);
-  const { webhookState, missing, problem } = kept ?? { webhookState: 'manual', missing: [], problem: null };
+  const webhookCheck = await keepWebhooksNow(asking, row, dueBy);
+  const { webhookState, missing, problem } = webhookCheck ?? { webhookState: 'manual', missing: [], problem: null };
   if (webhookState === 'active') return `all ${topics.length} are on`;
   if (missing.length > 0) throw new Error(`${missing.join(', ')} not on. ${problem ?? ''}`);
   return `created by hand: ${topics.join(', ')}`;
@@ -68,8 +68,8 @@ function lookAtDeliveries({ webhook_health: health }: ReturnType<typeof toIntegr
 /** Everything that a connection lives on, in the order in which it breaks. */
 export async function checkIntegration(asking: StoreContext, brandId: string, id: string): Promise<Step[]> {
   const { config, clock, postgres } = asking;
-  const read = () => getIntegrationWithHealth(postgres.db, brandId, id, clock.now());
-  const row = await read();
+  const readStore = () => getIntegrationWithHealth(postgres.db, brandId, id, clock.now());
+  const row = await readStore();
   if (row.status === 'disconnected') throw new ApiError('CONFLICT', 'The store is disconnected.');
   const client = getClient(row.provider);
   const steps = [
@@ -85,8 +85,8 @@ export async function checkIntegration(asking: StoreContext, brandId: string, id
     await step(
       'orders',
       async () => {
-        const listed = await client.listOrders(await openStore(asking, row), { since: clock.now(), cursor: null });
-        return listed ? 'can be listed' : 'are told by webhooks alone: this store lists none';
+        const orderPage = await client.listOrders(await openStore(asking, row), { since: clock.now(), cursor: null });
+        return orderPage ? 'can be listed' : 'are told by webhooks alone: this store lists none';
       },
       'Give the key or app the right to read orders.',
     ),
@@ -97,7 +97,7 @@ export async function checkIntegration(asking: StoreContext, brandId: string, id
       'Start the server, and set LINKS_URL to its address.',
     ),
   ];
-  const now = await read();
+  const now = await readStore();
   const [warning] = listWarnings(now, config.linksUrl).filter(({ code }) => code === 'api_version');
   const version = async () => {
     if (warning) throw new Error(warning.message);

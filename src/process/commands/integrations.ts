@@ -107,10 +107,10 @@ async function readClientId({ provider, clientId, tokenFile, clientSecretFile }:
 async function readSecrets(options: ConnectOptions): Promise<Pick<StoreEntry, 'token' | 'webhookSecret' | 'app'>> {
   const { tokenFile, webhookSecretFile, clientSecretFile } = options;
   const id = await readClientId(options);
-  const read = await openReader([tokenFile, webhookSecretFile, clientSecretFile]);
-  if (id !== undefined) return { app: { id, secret: await read('client secret', clientSecretFile) } };
-  const token = await read('access token', tokenFile);
-  return { token, webhookSecret: await read('webhook secret', webhookSecretFile) };
+  const readSecret = await openReader([tokenFile, webhookSecretFile, clientSecretFile]);
+  if (id !== undefined) return { app: { id, secret: await readSecret('client secret', clientSecretFile) } };
+  const token = await readSecret('access token', tokenFile);
+  return { token, webhookSecret: await readSecret('webhook secret', webhookSecretFile) };
 }
 
 /** On a terminal, the cause of an error helps more than an API's message. It may contain the store's own words. */
@@ -145,12 +145,12 @@ const BY_HAND: Readonly<Record<Provider, string>> = {
 
 async function switchWebhooksOn(asking: StoreContext, row: IntegrationRow): Promise<string> {
   const { topics, webhooks } = getClient(row.provider);
-  const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
+  const webhookCheck = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
     webhookState: 'manual' as const,
     problem: `They could not be looked at yet: ${explain(error)}`,
   }));
-  if (!kept && webhooks && row.webhookState === 'pending') return 'A worker creates its webhooks.\n';
-  const { webhookState, problem } = kept ?? { webhookState: 'manual', problem: null };
+  if (!webhookCheck && webhooks && row.webhookState === 'pending') return 'A worker creates its webhooks.\n';
+  const { webhookState, problem } = webhookCheck ?? { webhookState: 'manual', problem: null };
   if (webhookState === 'active')
     return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
   // Shopify signs an admin's webhooks with another secret than an app's.
@@ -193,15 +193,15 @@ async function list({ db, clock, config }: CommandEngines, options: { brand?: st
   const { id: brandId } = await getBrand(db, options.brand);
   const items = [];
   const now = clock.now();
-  for (let page = 1, seen = 0; ; page += 1) {
-    const window = { page, limit: 100, offset: seen };
+  for (let page = 1, offset = 0; ; page += 1) {
+    const window = { page, limit: 100, offset };
     const { rows, total } = await integrations.list(db, brandId, { sort: 'newest', now }, window);
     for (const row of rows) {
       const { id, provider, status, webhook_health, storefront_url, name } = toIntegration(row, now, config);
       items.push({ id, provider, status, webhooks: webhook_health.status, storefront_url, name });
     }
-    seen += rows.length;
-    if (rows.length === 0 || seen >= total) break;
+    offset += rows.length;
+    if (rows.length === 0 || offset >= total) break;
   }
   printList(COLUMNS, items, options.json);
 }

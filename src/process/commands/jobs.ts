@@ -55,14 +55,16 @@ export function jobCommands(program: Command): void {
     .action((options: { failed?: true; json?: boolean }) =>
       withEngines(async (engines) => {
         const now = new Date();
-        const found = await (await openQueues(engines)).list(now);
+        const queuedJobs = await (await openQueues(engines)).list(now);
         if (options.failed) {
-          const failed = found.flatMap((job) => job.failed.map(({ id, reason }) => ({ id, name: job.name, reason })));
+          const failed = queuedJobs.flatMap((job) =>
+            job.failed.map(({ id, reason }) => ({ id, name: job.name, reason })),
+          );
           printList(FAILED_COLUMNS, failed, options.json);
         } else
           printList(
             COLUMNS,
-            found.map((job) => toItem(job, now)),
+            queuedJobs.map((job) => toItem(job, now)),
             options.json,
           );
       }),

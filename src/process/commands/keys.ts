@@ -26,7 +26,7 @@ function time(value: string): Date {
   return at;
 }
 
-const shown = (at: Date | null) => at?.toISOString() ?? null;
+const formatTime = (at: Date | null) => at?.toISOString() ?? null;
 
 const COLUMNS = ['id', 'type', 'key', 'name', 'created_at', 'expires_at', 'state'] as const;
 
@@ -44,11 +44,11 @@ async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: numbe
   const old = await findKey(db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
   if (!old) throw notFound('API key');
   const actor = { brandId: old.brandId, keyId: null, operation: 'rotate_key', requestId: null };
-  const made = await inWork(db, clock, actor, (work) => rotateApiKey(work, old.id, overlapMs / HOUR_MS));
+  const newKey = await inWork(db, clock, actor, (work) => rotateApiKey(work, old.id, overlapMs / HOUR_MS));
   await refreshAccess(engines, [old.subscriptionId]);
-  around().out.write(`${made.key}\n`);
+  around().out.write(`${newKey.key}\n`);
   const ends = overlapMs === 0 ? 'no longer works' : `works for another ${durationText(overlapMs)}`;
-  around().err.write(`${made.id}: save the key, it is not shown again. ${old.id} ${ends}.\n`);
+  around().err.write(`${newKey.id}: save the key, it is not shown again. ${old.id} ${ends}.\n`);
 }
 
 const whole = (value: string) => {
@@ -140,11 +140,11 @@ export function keyCommands(program: Command): void {
         const brand = await getBrand(db, options.brand);
         const { name, type, expires: expires_at } = options;
         const actor = { brandId: brand.id, keyId: null, operation: 'create_key', requestId: null };
-        const made = await inWork(db, clock, actor, (work) =>
+        const newKey = await inWork(db, clock, actor, (work) =>
           createApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, listForcedProblems),
         );
-        around().out.write(`${made.key}\n`);
-        around().err.write(`${made.id}: save the key, it is not shown again.\n`);
+        around().out.write(`${newKey.key}\n`);
+        around().err.write(`${newKey.id}: save the key, it is not shown again.\n`);
       }),
     );
   withLimits(key.command('limit'))
@@ -169,9 +169,9 @@ export function keyCommands(program: Command): void {
           type: row.kind,
           key: `${row.firstCharacters}…${row.lastCharacters}`,
           name: row.name,
-          created_at: shown(row.createdAt),
-          expires_at: shown(row.expiresAt),
-          state: row.revokedAt ? `revoked ${shown(row.revokedAt)}` : `used ${shown(row.lastUsedAt) ?? '-'}`,
+          created_at: formatTime(row.createdAt),
+          expires_at: formatTime(row.expiresAt),
+          state: row.revokedAt ? `revoked ${formatTime(row.revokedAt)}` : `used ${formatTime(row.lastUsedAt) ?? '-'}`,
         }));
         printList(COLUMNS, items, options.json);
       }),

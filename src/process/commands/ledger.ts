@@ -57,21 +57,21 @@ async function eachBrand(
     outcomes.push(outcome);
     if (options.json) return;
     const { brand } = outcome;
-    const shown = outcome.result === 'FAILED' ? [brand, outcome.result] : columns.map((name) => outcome[name]);
-    around().out.write(`${shown.join('\t')}\n`);
+    const cells = outcome.result === 'FAILED' ? [brand, outcome.result] : columns.map((name) => outcome[name]);
+    around().out.write(`${cells.join('\t')}\n`);
     for (const line of [...outcome.problems, ...(outcome.notes ?? [])]) around().out.write(`${brand}\t  ${line}\n`);
   };
   // If they fail together, each is tried alone.
-  const tried = async (brandIds: readonly string[]): Promise<BrandResult[]> =>
+  const tryBrands = async (brandIds: readonly string[]): Promise<BrandResult[]> =>
     await work(brandIds).catch(async (error: unknown) => {
       const [brand = '', ...others] = brandIds;
       if (others.length === 0) return [failed(brand, error)];
       const alone: BrandResult[] = [];
-      for (const brandId of brandIds) alone.push(...(await tried([brandId])));
+      for (const brandId of brandIds) alone.push(...(await tryBrands([brandId])));
       return alone;
     });
   for (const brandIds of toChunks(brands, together)) {
-    for (const outcome of await tried(brandIds)) report(outcome);
+    for (const outcome of await tryBrands(brandIds)) report(outcome);
   }
   if (options.json) around().out.write(`${JSON.stringify(outcomes, null, 2)}\n`);
 }
@@ -91,8 +91,8 @@ async function verify(engines: FigureEngines, brand: string, continues: boolean)
 }
 
 async function rebuild(engines: FigureEngines, brands: readonly string[]): Promise<BrandResult[]> {
-  const folded = await rebuildTogether(engines, brands);
-  return brands.map((brand) => ({ brand, result: 'ok', entries: folded.get(brand) ?? 0, problems: [] }));
+  const entryCounts = await rebuildTogether(engines, brands);
+  return brands.map((brand) => ({ brand, result: 'ok', entries: entryCounts.get(brand) ?? 0, problems: [] }));
 }
 
 export function ledgerCommands(program: Command): void {

@@ -87,7 +87,7 @@ type Walking = Pick<Saved, 'filters' | 'requestId' | 'cursor'> & { rest: Rest; s
 /** Every creator of a walk as a line of JSON, each once, over as many calls as it takes, with the cursors between them. */
 async function* partsOf({ rest, filters, requestId, cursor: from, signal }: Walking) {
   const headers = { accept: 'application/x-ndjson', 'x-request-id': requestId };
-  const seen = new Set<number>();
+  const seenPks = new Set<number>();
   let cursor = from;
   for (let attempt = 0; attempt <= RETRIES; attempt += 1) {
     try {
@@ -102,14 +102,14 @@ async function* partsOf({ rest, filters, requestId, cursor: from, signal }: Walk
         if ('cursor' in line) {
           // Creators before a cursor do not come again.
           if (!isKnown) {
-            seen.clear();
+            seenPks.clear();
             yield { cursor: line.cursor };
           }
           isKnown = false;
           cursor = line.cursor;
         } else if ('pk' in line) {
-          if (seen.has(line.pk)) continue;
-          seen.add(line.pk);
+          if (seenPks.has(line.pk)) continue;
+          seenPks.add(line.pk);
           attempt = 0;
           yield { creator: text };
         } else if ('left' in line) {
@@ -136,14 +136,14 @@ const isPassing = (error: unknown): boolean =>
 async function savedIn(file: string, filters: Filters): Promise<Saved | undefined> {
   const text = await readFile(file, 'utf8').catch(ignoreFailure('there is no walk to continue'));
   if (text === undefined) return undefined;
-  const saved = Saved.parse(JSON.parse(text));
-  if (isDeepStrictEqual(saved.filters, filters)) return saved;
+  const savedState = Saved.parse(JSON.parse(text));
+  if (isDeepStrictEqual(savedState.filters, filters)) return savedState;
   throw new Error(`${file} belongs to a walk with other filters; finish that walk, or delete the file.`);
 }
 
 /** Replaces the file at once, so that a killed process leaves the one before. */
-async function save(file: string, saved: Saved): Promise<void> {
-  await writeFile(`${file}.new`, JSON.stringify(saved));
+async function save(file: string, savedState: Saved): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(savedState));
   await rename(`${file}.new`, file);
 }
 
@@ -155,14 +155,14 @@ interface WalkOptions {
 
 /** Refuses filters that search would ignore, before anything is sent: a walk is paid by its length. */
 function assertFilters(filters: Filters): void {
-  const known = Object.keys(CreatorSearchQuery.shape);
+  const knownNames = Object.keys(CreatorSearchQuery.shape);
   const entries = Object.entries(filters);
   const problems = listIgnoredProblems(
     {
-      ignored: entries.flatMap(([name]) => (known.includes(name) ? [] : [name])),
-      blank: entries.flatMap(([name, value]) => (known.includes(name) && value.trim() === '' ? [name] : [])),
+      ignored: entries.flatMap(([name]) => (knownNames.includes(name) ? [] : [name])),
+      blank: entries.flatMap(([name, value]) => (knownNames.includes(name) && value.trim() === '' ? [name] : [])),
     },
-    known,
+    knownNames,
   );
   if (problems.length > 0) throw new Error(problems.map(({ field, message }) => `${field} ${message}`).join('\n'));
 }
@@ -171,9 +171,9 @@ const quote = (text: string) => (/^[\w=./:@,-]+$/.test(text) ? text : `'${text.r
 
 /** The command that continues a walk. */
 function toCommand(filters: Filters, { out, dataKey, json }: WalkOptions): string {
-  const given = Object.entries(filters).map(([name, value]) => quote(`${name}=${value}`));
+  const quotedFilters = Object.entries(filters).map(([name, value]) => quote(`${name}=${value}`));
   const options = [...(dataKey ? ['--data-key'] : []), ...(json ? ['--json'] : [])];
-  return ['npm run --silent cli -- search', ...given, '--walk', '--out', quote(out), ...options].join(' ');
+  return ['npm run --silent cli -- search', ...quotedFilters, '--walk', '--out', quote(out), ...options].join(' ');
 }
 
 interface Written {
@@ -186,31 +186,31 @@ interface Written {
 /** Writes the creators of a walk to the part of its file, from where it was saved last. */
 async function writePart(
   { out }: WalkOptions,
-  saved: Saved,
+  savedState: Saved,
   parts: ReturnType<typeof partsOf>,
   onCreators: (count: number) => void,
 ): Promise<Written> {
   const [part, state] = [`${out}.part`, `${out}.walk`];
-  const handle = await open(part, saved.bytes > 0 ? 'r+' : 'w');
-  await handle.truncate(saved.bytes);
-  const file = handle.createWriteStream({ start: saved.bytes });
-  const written: Written = { creators: saved.creators, left: 0, version: '', isPaid: false };
-  let { bytes } = saved;
+  const handle = await open(part, savedState.bytes > 0 ? 'r+' : 'w');
+  await handle.truncate(savedState.bytes);
+  const file = handle.createWriteStream({ start: savedState.bytes });
+  const progress: Written = { creators: savedState.creators, left: 0, version: '', isPaid: false };
+  let { bytes } = savedState;
   try {
     for await (const one of parts) {
-      if (one.begun) Object.assign(written, one.begun);
+      if (one.begun) Object.assign(progress, one.begun);
       else if (one.cursor !== undefined) {
         // Whatever comes before the cursor is in the file.
         await new Promise((resolve) => file.write('', resolve));
-        await save(state, { ...saved, cursor: one.cursor, bytes, creators: written.creators });
+        await save(state, { ...savedState, cursor: one.cursor, bytes, creators: progress.creators });
       } else {
         const line = `${one.creator ?? one.left}\n`;
         if (!file.write(line)) await once(file, 'drain');
         bytes += Buffer.byteLength(line);
-        if (one.left !== undefined) written.left += 1;
+        if (one.left !== undefined) progress.left += 1;
         else {
-          written.creators += 1;
-          onCreators(written.creators);
+          progress.creators += 1;
+          onCreators(progress.creators);
         }
       }
     }
@@ -220,7 +220,7 @@ async function writePart(
   }
   await rename(part, out);
   await rm(state, { force: true });
-  return written;
+  return progress;
 }
 
 async function walk(filters: Filters, options: WalkOptions): Promise<void> {
@@ -230,16 +230,16 @@ async function walk(filters: Filters, options: WalkOptions): Promise<void> {
   const signal = onStop();
   const startedAt = performance.now();
   const rest = openRest(dataKey ? 'data' : 'brand');
-  const known = await savedIn(`${out}.walk`, filters);
+  const earlierState = await savedIn(`${out}.walk`, filters);
   const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
   const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
-  if (known) around().err.write(`Continuing after ${known.creators.toLocaleString('en')} creators.\n`);
-  const saved: Saved = known ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
+  if (earlierState) around().err.write(`Continuing after ${earlierState.creators.toLocaleString('en')} creators.\n`);
+  const savedState: Saved = earlierState ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
   // Before the first call: sent again with its id, it is not paid twice.
-  if (!known) await save(`${out}.walk`, saved);
+  if (!earlierState) await save(`${out}.walk`, savedState);
   const progress = openProgress(pagination.total);
-  const parts = partsOf({ rest, signal, ...saved });
-  const { creators, left, version, isPaid } = await writePart(options, saved, parts, progress.show)
+  const parts = partsOf({ rest, signal, ...savedState });
+  const { creators, left, version, isPaid } = await writePart(options, savedState, parts, progress.show)
     .catch((error: unknown) => {
       if (!signal.aborted) throw error;
       const command = toCommand(filters, options);
@@ -248,10 +248,10 @@ async function walk(filters: Filters, options: WalkOptions): Promise<void> {
     .finally(progress.end);
   const blocks = Math.max(1, Math.ceil(creators / PAID_TOGETHER));
   const credits = isPaid ? blocks * (price.credits_to_fetch_all / price.pages) : 0;
-  const counted = filters.changed_since === undefined ? {} : { left };
+  const leftCount = filters.changed_since === undefined ? {} : { left };
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
   if (json)
-    around().out.write(`${JSON.stringify({ creators, ...counted, credits, seconds, directory_version: version })}\n`);
+    around().out.write(`${JSON.stringify({ creators, ...leftCount, credits, seconds, directory_version: version })}\n`);
   else around().out.write(`${creators}\n`);
 }
 

@@ -47,11 +47,11 @@ async function reseal(db: Db, config: Config): Promise<Resealed[]> {
 async function rotate({ forget, json }: SecretsOptions): Promise<void> {
   await assertReady(readConfig(around().env));
   await withEngines(async ({ db, config }) => {
-    const done = await reseal(db, config);
-    printList(COLUMNS, done, json);
-    const lost = done.reduce((sum, column) => sum + column.lost, 0);
-    if (lost > 0) {
-      around().err.write(`${lost} values open under neither secret; they were sealed under another one.\n`);
+    const columns = await reseal(db, config);
+    printList(COLUMNS, columns, json);
+    const lostValues = columns.reduce((sum, column) => sum + column.lost, 0);
+    if (lostValues > 0) {
+      around().err.write(`${lostValues} values open under neither secret; they were sealed under another one.\n`);
       around().exitCode = 1;
     }
     if (!isOwnFile(config)) {

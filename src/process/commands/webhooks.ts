@@ -42,12 +42,14 @@ const outsideOfFeed = () =>
 const TYPO = 2;
 
 const unknownEvents = (names: readonly string[], variant: Variant) => {
-  const known = eventNames(variant);
+  const knownEvents = eventNames(variant);
   const lead = `${names.join(', ')} ${names.length === 1 ? 'is not an event' : 'are not events'}.`;
   const [first = ''] = names;
-  const near = closest(first, known);
+  const near = closest(first, knownEvents);
   const isTypo = names.length === 1 && distance(first, near) <= TYPO;
-  return new Error(isTypo ? `${lead}\n(Did you mean ${near}?)` : `${lead} The events are:\n  ${known.join('\n  ')}`);
+  return new Error(
+    isTypo ? `${lead}\n(Did you mean ${near}?)` : `${lead} The events are:\n  ${knownEvents.join('\n  ')}`,
+  );
 };
 
 /** `--events` as the feed names them: with `--legacy` they are the older names. */
@@ -143,8 +145,8 @@ async function runTrigger(event: string): Promise<void> {
   const target = webhooks.data.find(({ active }) => active);
   if (!target)
     throw new Error('No `listen --forward-to` is running, and the brand has no active webhook to send it to.');
-  const made = Made.parse(await rest.send('POST', `/v1/webhooks/${target.id}/test`, { event }));
-  print(made.data.id);
+  const delivery = Made.parse(await rest.send('POST', `/v1/webhooks/${target.id}/test`, { event }));
+  print(delivery.data.id);
 }
 
 /** Commands for developers who build a receiver. They use only REST, with a brand's key. */
@@ -192,9 +194,9 @@ export function webhookCommands(program: Command): void {
     .description('send an event again; prints the new delivery')
     .argument('<delivery>', 'its id', filled)
     .action(async (id: string) => {
-      const made = Made.parse(
+      const delivery = Made.parse(
         await openRest().send('POST', `/v1/webhooks/deliveries/${encodeURIComponent(id)}/resend`, {}),
       );
-      print(made.data.id);
+      print(delivery.data.id);
     });
 }

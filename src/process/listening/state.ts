@@ -28,8 +28,8 @@ function write(directory: string, state: State): void {
 
 /** The secret that `listen` signs with: created once, the same after every restart. */
 export function listenSecret(directory: string): string {
-  const kept = read(directory);
-  if (kept) return kept.secret;
+  const storedState = read(directory);
+  if (storedState) return storedState.secret;
   const secret = newWebhookSecret();
   write(directory, { secret });
   return secret;

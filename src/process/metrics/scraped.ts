@@ -40,10 +40,10 @@ export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Fa
       labelNames,
       registers: [registry],
       async collect() {
-        const known = await facts();
+        const currentFacts = await facts();
         this.reset();
         // A reset gauge without labels would be 0, which is wrong for an unknown value.
-        if (known) report(this, known);
+        if (currentFacts) report(this, currentFacts);
         else if (labelNames.length === 0) this.set(Number.NaN);
       },
     });

@@ -36,8 +36,8 @@ export function meterDirectory(metrics: Metrics, { postgres, elastic, config, cl
       one.set(known.changedAt ? (clock.now().getTime() - known.changedAt.getTime()) / 1_000 : Number.NaN);
     },
   );
-  const held = 'Whether an import is held and waits for `indexer approve` or `discard`: 1 or 0.';
-  imports('rollcall_directory_import_held', held, [], (one, known) => {
+  const heldHelp = 'Whether an import is held and waits for `indexer approve` or `discard`: 1 or 0.';
+  imports('rollcall_directory_import_held', heldHelp, [], (one, known) => {
     one.set(known.imports.some(({ state }) => state === 'held') ? 1 : 0);
   });
   const fill = 'Share of the rows of the live import that have a value, by field.';

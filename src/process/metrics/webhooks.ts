@@ -27,8 +27,8 @@ export function meterWebhooks({ registry }: Metrics, read: () => Promise<Webhook
       registers: [registry],
       async collect() {
         this.reset();
-        const known = await figures();
-        if (known) set(this, known);
+        const currentFigures = await figures();
+        if (currentFigures) set(this, currentFigures);
       },
     });
   gauge(

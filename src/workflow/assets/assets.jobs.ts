@@ -67,8 +67,8 @@ export function startThumbnails(context: Context, redisUrl: string, options: Run
   });
   return {
     sweep: async () => {
-      const due = await listWithoutThumbnail(context.postgres.db, context.clock.now(), AT_ONCE);
-      for (const id of due) await queue.add(id);
+      const assetIds = await listWithoutThumbnail(context.postgres.db, context.clock.now(), AT_ONCE);
+      for (const id of assetIds) await queue.add(id);
     },
     close: async () => void (await Promise.all([worker.close(), queue.close()])),
   };
@@ -139,9 +139,9 @@ async function reportEnd({ postgres, clock }: Context, { rightsExpiresAt, ...ass
  */
 export async function markExpiringRights(context: Context): Promise<void> {
   for (;;) {
-    const due = await listEndingRights(context.postgres.db, context.clock.now(), NOTICES_AT_ONCE);
-    for (const asset of due) await reportEnd(context, asset);
-    if (due.length < NOTICES_AT_ONCE) return;
+    const endingAssets = await listEndingRights(context.postgres.db, context.clock.now(), NOTICES_AT_ONCE);
+    for (const asset of endingAssets) await reportEnd(context, asset);
+    if (endingAssets.length < NOTICES_AT_ONCE) return;
   }
 }
 

@@ -139,9 +139,9 @@ async function lockFinished(
           where brand_id = ${brandId} and campaign_id = ${campaignId} and creator_id = recipient.creator_id
         ), false) = false)
     order by id`.execute(db);
-  const locked: BriefRow[] = [];
-  for (const { id } of rows) locked.push(await briefRows.lock(work, id));
-  return locked;
+  const lockedBriefs: BriefRow[] = [];
+  for (const { id } of rows) lockedBriefs.push(await briefRows.lock(work, id));
+  return lockedBriefs;
 }
 
 /** The brand's moves, by status. A creator's first view makes a brief `in_progress`. */

@@ -118,13 +118,13 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
 
 /** Returns the id of the existing row if the brand already tracks the post. */
 async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
-  const inserted = await db
+  const insertedRow = await db
     .insertInto('content')
     .values(row)
     .onConflict((conflict) => conflict.columns(['brandId', 'canonicalKey']).where('deletedAt', 'is', null).doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (inserted) return undefined;
+  if (insertedRow) return undefined;
   const { id } = await db
     .selectFrom('content')
     .select('id')

@@ -28,10 +28,10 @@ export const describeContacts = (kinds: readonly ContactKind[]): string =>
 
 /** Throws CONTACT_INFO_BLOCKED with the kind of contact that was found, but not its text. */
 export function assertNoContacts(message: { subject?: string | null | undefined; body: string }): void {
-  const matched = findMessageContacts(message);
-  if (matched.length === 0) return;
-  const text = `The message contains ${describeContacts(matched)}; remove it, because messages must not contain contact details.`;
-  throw new ApiError('CONTACT_INFO_BLOCKED', text, { facts: { matched } });
+  const contacts = findMessageContacts(message);
+  if (contacts.length === 0) return;
+  const text = `The message contains ${describeContacts(contacts)}; remove it, because messages must not contain contact details.`;
+  throw new ApiError('CONTACT_INFO_BLOCKED', text, { facts: { matched: contacts } });
 }
 
 export type ContactKind = 'email' | 'phone';

@@ -251,13 +251,13 @@ export async function receiveReply(
   body: string,
 ): Promise<ReplyResult> {
   const { db, now, brandId } = work;
-  const locked = await lockConversation(db, brandId, conversation.id);
+  const lockedConversation = await lockConversation(db, brandId, conversation.id);
   const since = new Date(now.getTime() - HOUR_MS);
   const recent = await db
     .selectFrom('messages')
     .select(['body', 'sentAt'])
-    .where('brandId', '=', locked.brandId)
-    .where('conversationId', '=', locked.id)
+    .where('brandId', '=', lockedConversation.brandId)
+    .where('conversationId', '=', lockedConversation.id)
     .where('sender', '=', 'creator')
     .where('sentAt', '>', since)
     .orderBy('number', 'desc')
@@ -266,8 +266,8 @@ export async function receiveReply(
   const [last] = recent;
   if (last?.body === body && now.getTime() - last.sentAt.getTime() < TWICE_MS) return 'sent_before';
   if (recent.length >= REPLIES_PER_HOUR) return 'too_many';
-  await markRead(db, locked, 'brand', now);
-  const updated = await db
+  await markRead(db, lockedConversation, 'brand', now);
+  const updatedConversation = await db
     .updateTable('conversations')
     .set((eb) => ({
       messageCount: eb('messageCount', '+', 1),
@@ -275,18 +275,22 @@ export async function receiveReply(
       creatorUnread: 0,
       lastMessageAt: sql<Date>`greatest(last_message_at, ${now})`,
     }))
-    .where('brandId', '=', locked.brandId)
-    .where('id', '=', locked.id)
+    .where('brandId', '=', lockedConversation.brandId)
+    .where('id', '=', lockedConversation.id)
     .returningAll()
     .executeTakeFirstOrThrow();
   const message = { id: newId('msg', now.getTime()), sender: 'creator' as const, subject: null, body };
-  const row = await write(work, updated, { ...message, emailState: 'none' });
+  const row = await write(work, updatedConversation, { ...message, emailState: 'none' });
   auditMessage(work, row);
   work.emit('message.received', toMessage(row, conversation));
   await mailPeople(work, 'replies', {
     kind: 'message_received',
     subjectRow: row.id,
-    params: { conversation_id: locked.id, creator: conversation.name ?? conversation.email ?? 'A creator', body },
+    params: {
+      conversation_id: lockedConversation.id,
+      creator: conversation.name ?? conversation.email ?? 'A creator',
+      body,
+    },
   });
   return 'sent';
 }

@@ -251,8 +251,8 @@ export async function followMailAddress(
 
 /** Ends the profile of a creator who is merged into another: where the other is paid stays as it is, once they were paid. */
 export async function dropMergedProfile({ db, brandId }: Work, goneId: string, creatorId: string): Promise<void> {
-  const kept = db.selectFrom('paymentProfiles').select('creatorId').where('brandId', '=', brandId);
-  const isKept = (await kept.where('creatorId', '=', creatorId).executeTakeFirst()) !== undefined;
+  const brandProfiles = db.selectFrom('paymentProfiles').select('creatorId').where('brandId', '=', brandId);
+  const isKept = (await brandProfiles.where('creatorId', '=', creatorId).executeTakeFirst()) !== undefined;
   if (!isKept && !(await wasPaid(db, brandId, creatorId))) return;
   await db.deleteFrom('paymentProfiles').where('brandId', '=', brandId).where('creatorId', '=', goneId).execute();
 }
@@ -363,10 +363,10 @@ export async function fitPayments(
 ): Promise<PaymentFit[]> {
   const ids = listed.map(({ creatorId }) => creatorId);
   const payees = await listPayTo(db, brandId, ids, now);
-  const paid = await listPaid(db, brandId, ids);
+  const paidIds = await listPaid(db, brandId, ids);
   return listed.map((one) => {
     const payee = payees.get(one.creatorId);
-    return payee === undefined ? 'other_address' : fitPayment(payee, one, paid.has(one.creatorId));
+    return payee === undefined ? 'other_address' : fitPayment(payee, one, paidIds.has(one.creatorId));
   });
 }
 

@@ -323,14 +323,14 @@ async function joinIdentity(work: Work, identity: Identity, columns: Partial<Cre
     const what = email === null ? 'The handles' : 'The handles and the e-mail address';
     throw await conflict(work, match.id, `${what} belong to different creators of the brand.`);
   }
-  const joined = await changeCreator(work, match, {
+  const joinedCreator = await changeCreator(work, match, {
     ...columns,
     ...(match.email === null && email !== null ? { email } : {}),
     ...(match.igHandle === null && igHandle !== null ? { igHandle } : {}),
     ...(match.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
   });
-  if (!joined) throw new Error('What nobody else had is taken.');
-  return joined;
+  if (!joinedCreator) throw new Error('What nobody else had is taken.');
+  return joinedCreator;
 }
 
 export async function addByHandle(
@@ -380,8 +380,8 @@ export async function removeEntry(work: Work, id: string): Promise<RosterRow> {
   await lockBrandRoster(db, brandId);
   const old = await getEntry(db, brandId, id);
   if (old.status === 'removed') return old;
-  const removed = await updateEntry(db, old, { status: 'removed', updatedAt: now });
-  work.audit({ resourceId: removed.id, old, new: removed });
-  await announce(work, 'roster.creator_removed', removed);
-  return removed;
+  const removedEntry = await updateEntry(db, old, { status: 'removed', updatedAt: now });
+  work.audit({ resourceId: removedEntry.id, old, new: removedEntry });
+  await announce(work, 'roster.creator_removed', removedEntry);
+  return removedEntry;
 }

@@ -77,10 +77,10 @@ export async function listBudgets(
       placeId,
       Object.entries(amount).map(([currency, limit]) => {
         const sum = sums.find((one) => one.placeId === placeId && one.currency === currency);
-        const used = (per === 'month' ? sum?.monthMinor : sum?.everMinor) ?? 0;
+        const usedMinor = (per === 'month' ? sum?.monthMinor : sum?.everMinor) ?? 0;
         const limitMinor = toMinor(limit, currency) ?? 0;
-        const left = Math.max(0, limitMinor - used);
-        return { currency, per, limit_minor: limitMinor, used_minor: used, left_minor: left };
+        const leftMinor = Math.max(0, limitMinor - usedMinor);
+        return { currency, per, limit_minor: limitMinor, used_minor: usedMinor, left_minor: leftMinor };
       }),
     ];
   });

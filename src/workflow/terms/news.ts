@@ -63,17 +63,23 @@ export async function changeWithNews<T>(
   if (!isTold) return await change();
   const before = new Map((await listDeals(work, place, placeId)).map(({ id, terms }) => [id, terms]));
   const result = await change();
-  const changed = (await listDeals(work, place, placeId)).filter(
+  const changedDeals = (await listDeals(work, place, placeId)).filter(
     ({ id, terms }) => JSON.stringify(before.get(id)) !== JSON.stringify(terms),
   );
   await queueMails(
     work,
-    [...Map.groupBy(changed, ({ creatorId }) => creatorId)].flatMap(([creatorId, deals]) => {
+    [...Map.groupBy(changedDeals, ({ creatorId }) => creatorId)].flatMap(([creatorId, deals]) => {
       const [first] = deals;
       if (!first) return [];
-      const told = deals.map(({ id, value, terms }) => ({ value, before: before.get(id) ?? null, after: terms }));
+      const dealChanges = deals.map(({ id, value, terms }) => ({
+        value,
+        before: before.get(id) ?? null,
+        after: terms,
+      }));
       const subjectRow = `${placeId}:${work.now.getTime()}`;
-      return [{ kind: 'terms_changed' as const, to: first.email, creatorId, subjectRow, params: { deals: told } }];
+      return [
+        { kind: 'terms_changed' as const, to: first.email, creatorId, subjectRow, params: { deals: dealChanges } },
+      ];
     }),
   );
   return result;

@@ -205,22 +205,22 @@ const TermsRule = z.strictObject({
 });
 
 function checkNames(rules: readonly { name: string }[], context: z.RefinementCtx): void {
-  const taken = new Set<string>();
+  const takenNames = new Set<string>();
   for (const [place, { name }] of rules.entries()) {
-    const folded = name.toLowerCase();
+    const foldedName = name.toLowerCase();
     const message = 'is the name of an earlier rule';
-    if (taken.has(folded)) context.addIssue({ code: 'custom', path: [place, 'name'], input: name, message });
-    taken.add(folded);
+    if (takenNames.has(foldedName)) context.addIssue({ code: 'custom', path: [place, 'name'], input: name, message });
+    takenNames.add(foldedName);
   }
 }
 
 const duration = z.number().int().min(1).max(MAX_DURATION).nullable().default(null);
 
 /** A duration has nothing to count where terms cover a single order. */
-function checkDuration(given: Unchecked<'covers' | 'months' | 'payments'>, context: z.RefinementCtx): void {
-  if (given.covers !== 'order' && given.covers !== undefined) return;
+function checkDuration(duration: Unchecked<'covers' | 'months' | 'payments'>, context: z.RefinementCtx): void {
+  if (duration.covers !== 'order' && duration.covers !== undefined) return;
   for (const field of ['months', 'payments'] as const) {
-    const input = given[field];
+    const input = duration[field];
     const message = 'needs `covers` to be `subscription` or `customer`';
     if (typeof input === 'number') context.addIssue({ code: 'custom', path: [field], input, message });
   }

@@ -7,17 +7,17 @@ import type { TermsPlace } from './places.ts';
 import { Terms } from './terms.shapes.ts';
 import { canonicalTerms, hashTerms, highestPercent } from './terms.ts';
 
-const parsed = new Map<string, Terms>();
+const termsByText = new Map<string, Terms>();
 const MOST_PARSED = 1_000;
 
 /** Parses stored terms. Equal ones become the same object, whose rules are compiled once. */
-export function parseTerms(stored: unknown): Terms {
-  const text = JSON.stringify(stored);
-  const known = parsed.get(text);
-  if (known) return known;
-  const terms = Terms.parse(stored);
-  if (parsed.size >= MOST_PARSED) parsed.clear();
-  parsed.set(text, terms);
+export function parseTerms(storedTerms: unknown): Terms {
+  const text = JSON.stringify(storedTerms);
+  const cachedTerms = termsByText.get(text);
+  if (cachedTerms) return cachedTerms;
+  const terms = Terms.parse(storedTerms);
+  if (termsByText.size >= MOST_PARSED) termsByText.clear();
+  termsByText.set(text, terms);
   return terms;
 }
 

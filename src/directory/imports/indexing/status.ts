@@ -29,7 +29,7 @@ export interface DirectoryStatus {
 export async function readStatus(engines: DirectoryEngines): Promise<DirectoryStatus> {
   const { elastic, db, alias } = engines;
   const live = await indexBehind(elastic, alias);
-  const [all, onceLive, retired, imports, held, writer, forgotten] = await Promise.all([
+  const [all, onceLive, retired, imports, heldImport, writer, forgotten] = await Promise.all([
     listIndices(elastic, `${alias}-`),
     wereLive(elastic, alias),
     listRetired(db, alias),
@@ -49,7 +49,7 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
       .map((facts) => ({ ...facts, retiredAt: retiredAt.get(facts.name) ?? null }))
       .sort((a, b) => Number(b.retiredAt ?? b.createdAt) - Number(a.retiredAt ?? a.createdAt)),
     imports: imports.map((row) => ({ ...row, isRunning: isRun(row, writer) })),
-    held,
+    held: heldImport,
     writer,
     forgotten,
   };

@@ -83,8 +83,8 @@ function listParameters(shape: z.ZodType, place: 'query' | 'path', collected: Co
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
     const example = required ? { example: makeExample(schema, source, name) } : {};
-    const listed = schema.type === 'array' ? { style: 'form', explode: separator !== undefined } : {};
-    return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
+    const style = schema.type === 'array' ? { style: 'form', explode: separator !== undefined } : {};
+    return { name, in: place, required, ...(description ? { description } : {}), schema, ...style, ...example };
   });
 }
 
@@ -166,7 +166,7 @@ function listResponses(operation: Operation, collected: Collected): SchemaNode {
     headers: EVERY_HEADER,
     content: toContent(operation.response, 'output', collected),
   };
-  const found = { ...success, description: 'It was there before, and stays as it is.' };
+  const existingAnswer = { ...success, description: 'It was there before, and stays as it is.' };
   const planned = { $ref: '#/components/responses/Planned' };
   const later = operation.later && {
     description: 'The job that does the work, because it takes longer than a call.',
@@ -180,7 +180,7 @@ function listResponses(operation: Operation, collected: Collected): SchemaNode {
   });
   return Object.fromEntries([
     [String(operation.status), success],
-    ...(operation.mayFind ? [[String(FOUND_STATUS), found]] : []),
+    ...(operation.mayFind ? [[String(FOUND_STATUS), existingAnswer]] : []),
     ...alternatives,
     ...(later ? [[String(LATER_STATUS), later]] : []),
     ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
@@ -234,8 +234,8 @@ function describe(collected: Collected): SchemaNode {
 }
 
 function listTags(operations: readonly Operation[]): SchemaNode[] {
-  const used = new Set(operations.map(({ tag }) => tag));
-  return tags.flatMap(({ name, about }) => (used.has(name) ? [{ name, description: about }] : []));
+  const usedTags = new Set(operations.map(({ tag }) => tag));
+  return tags.flatMap(({ name, about }) => (usedTags.has(name) ? [{ name, description: about }] : []));
 }
 
 /** The introduction of the reference: first steps, and where keys come from. */

@@ -19,10 +19,10 @@ function built(text: string): Prebuilt {
 
 /** Serves a text that is built and compressed once, at the first request. Responds 304 if the client has it. */
 export function prebuild(type: string, textOf: () => string): SendPrebuilt {
-  let kept: Prebuilt | undefined;
+  let cached: Prebuilt | undefined;
   return ({ headers }, reply) => {
-    kept ??= built(textOf());
-    const { plain, zipped, etag } = kept;
+    cached ??= built(textOf());
+    const { plain, zipped, etag } = cached;
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
     if (headers['if-none-match']?.split(',').some((one) => one.trim() === etag)) return reply.code(304).send();
     reply.type(`${type}; charset=utf-8`);

@@ -44,11 +44,11 @@ export function scriptRoutes(app: FastifyInstance, { secrets }: Pick<Context, 's
       const { genuine: asked } = request.query;
       if (asked !== undefined) {
         const clicks = splitClicks(String(asked).slice(0, MOST_ASKED_LENGTH));
-        const given = clicks.filter((click) => readOwnClick(secrets, click) !== undefined);
+        const ownClicks = clicks.filter((click) => readOwnClick(secrets, click) !== undefined);
         return reply
           .headers({ ...CORS, 'cache-control': 'no-store' })
           .type('text/plain; charset=utf-8')
-          .send(given.join('.'));
+          .send(ownClicks.join('.'));
       }
       reply.headers(headers);
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();

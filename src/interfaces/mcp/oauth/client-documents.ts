@@ -32,8 +32,8 @@ function parseDocument(text: string, clientId: string): Client | undefined {
 /** The client of a document, read at its host at most once a day. */
 export async function readClientDocument({ config, redis }: Context, url: URL): Promise<Client | undefined> {
   const key = `agent-client:${hashKey(url.href)}`;
-  const kept = await redis.use((client) => client.get(key));
-  if (kept !== null) return parseDocument(kept, url.href);
+  const cachedDocument = await redis.use((client) => client.get(key));
+  if (cachedDocument !== null) return parseDocument(cachedDocument, url.href);
   const answer = await callOutside({
     url,
     method: 'GET',

@@ -65,10 +65,10 @@ export function readClient(secrets: Secrets, id: string): Client | undefined {
 }
 
 /** True if a client registered this address; of the machine's own address the port may be another (RFC 8252). */
-export function hasRedirect({ redirect_uris: registered }: Client, sent: string): boolean {
-  if (registered.includes(sent)) return true;
-  const url = URL.parse(sent);
-  if (!url || !isRedirect(sent) || !isLoopback(url)) return false;
+export function hasRedirect({ redirect_uris: registered }: Client, redirectUri: string): boolean {
+  if (registered.includes(redirectUri)) return true;
+  const url = URL.parse(redirectUri);
+  if (!url || !isRedirect(redirectUri) || !isLoopback(url)) return false;
   return registered.some((one) => {
     const own = new URL(one);
     own.port = url.port;

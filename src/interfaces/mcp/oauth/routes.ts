@@ -60,9 +60,9 @@ function readJson({ body }: FastifyRequest): unknown {
 /** The fields of a request for tokens, which some hosts send as JSON, and the client's id by `Basic`. */
 function readTokenForm(request: FastifyRequest): URLSearchParams {
   const isJson = /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-  const sent = isJson ? readJson(request) : undefined;
+  const jsonForm = isJson ? readJson(request) : undefined;
   const form = isJson ? new URLSearchParams() : readForm(request);
-  for (const [name, value] of Object.entries(isRecord(sent) ? sent : {})) {
+  for (const [name, value] of Object.entries(isRecord(jsonForm) ? jsonForm : {})) {
     if (typeof value === 'string') form.set(name, value);
   }
   const [, basic] = /^Basic +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
@@ -149,19 +149,19 @@ export function oauthRoutes(
 
   app.post('/oauth/register', options, async (request, reply) => {
     await assertRate(request, reply);
-    const read = parseClient(readJson(request));
-    if (!read.success) {
-      const [issue] = read.error.issues;
+    const parsed = parseClient(readJson(request));
+    if (!parsed.success) {
+      const [issue] = parsed.error.issues;
       const error = issue?.path[0] === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata';
       const said = `${issue?.path.join('.') || 'body'} ${issue?.message}`;
       return open(reply).code(400).send({ error, error_description: said });
     }
-    const client_id = sealClientId(secrets, read.data);
+    const client_id = sealClientId(secrets, parsed.data);
     const client_id_issued_at = Math.floor(clock.now().getTime() / 1_000);
     const kinds = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
     return open(reply)
       .code(201)
-      .send({ client_id, client_id_issued_at, ...read.data, ...kinds, token_endpoint_auth_method: 'none' });
+      .send({ client_id, client_id_issued_at, ...parsed.data, ...kinds, token_endpoint_auth_method: 'none' });
   });
 
   /** Runs an operation of the signed-in owner's by the gate, as the web app's calls. */
@@ -209,40 +209,40 @@ export function oauthRoutes(
   }
 
   app.get('/oauth/authorize', async (request, reply) => {
-    const read = await readConsent(request, reply);
-    if ('refused' in read) return refuse(request, reply, read.refused);
+    const consent = await readConsent(request, reply);
+    if ('refused' in consent) return refuse(request, reply, consent.refused);
     try {
       const owner = await asOwner(request, reply, askOwner);
       if (!owner.is_fresh) return show(reply, 403, signInAgainPage(request.url));
-      const url = new URL(read.requested.redirectUri);
+      const url = new URL(consent.requested.redirectUri);
       const leadsTo = /^https?:$/.test(url.protocol) ? url.origin : url.protocol;
-      return show(reply, 200, consentPage(read.requested, owner, request.url), leadsTo);
+      return show(reply, 200, consentPage(consent.requested, owner, request.url), leadsTo);
     } catch (error) {
       return showRefusal(request, reply, error);
     }
   });
 
   async function allow(request: FastifyRequest, reply: FastifyReply, requested: ConsentRequest, form: URLSearchParams) {
-    const chosen = [...requested.scopes, READONLY].filter((one) => form.get(one) === 'yes');
+    const grantedScopes = [...requested.scopes, READONLY].filter((one) => form.get(one) === 'yes');
     const { client, clientId, redirectUri, codeChallenge } = requested;
-    const given = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
-    const body = { ...given, code_challenge: codeChallenge, scopes: chosen };
+    const clientFields = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
+    const body = { ...clientFields, code_challenge: codeChallenge, scopes: grantedScopes };
     const { code } = await asOwner(request, reply, grantAgent, body);
     return reply.redirect(toAddress(requested, { code }, getIssuer(request, context)), 303);
   }
 
   app.post('/oauth/authorize', options, async (request, reply) => {
-    const read = await readConsent(request, reply);
-    if ('refused' in read) return refuse(request, reply, read.refused);
+    const consent = await readConsent(request, reply);
+    if ('refused' in consent) return refuse(request, reply, consent.refused);
     const form = readForm(request);
-    const isChosen = read.requested.scopes.some((one) => form.get(one) === 'yes');
+    const isChosen = consent.requested.scopes.some((one) => form.get(one) === 'yes');
     try {
-      if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
+      if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, consent.requested, form);
       await asOwner(request, reply, askOwner);
     } catch (error) {
       return showRefusal(request, reply, error);
     }
-    return reply.redirect(toAddress(read.requested, { error: 'access_denied' }, getIssuer(request, context)), 303);
+    return reply.redirect(toAddress(consent.requested, { error: 'access_denied' }, getIssuer(request, context)), 303);
   });
 
   function answerTokens(reply: FastifyReply, tokens: Tokens | undefined) {
@@ -265,20 +265,25 @@ export function oauthRoutes(
   app.post('/oauth/token', options, async (request, reply) => {
     await assertRate(request, reply);
     const form = readTokenForm(request);
-    const sent = (name: string) => form.get(name) ?? '';
-    const clientHash = hashKey(sent('client_id'));
+    const readField = (name: string) => form.get(name) ?? '';
+    const clientHash = hashKey(readField('client_id'));
     const resource = form.get('resource');
     if (resource !== null && !isOwnResource(resource, request, context)) {
       return open(reply).code(400).send({ error: 'invalid_target' });
     }
-    if (sent('grant_type') === 'refresh_token') {
-      return answerTokens(reply, await refreshTokens(engines, secrets, sent('refresh_token'), clientHash));
+    if (readField('grant_type') === 'refresh_token') {
+      return answerTokens(reply, await refreshTokens(engines, secrets, readField('refresh_token'), clientHash));
     }
-    if (sent('grant_type') !== 'authorization_code') {
+    if (readField('grant_type') !== 'authorization_code') {
       return open(reply).code(400).send({ error: 'unsupported_grant_type' });
     }
-    const codeChallenge = toChallenge(sent('code_verifier'));
-    const code = { codeHash: hashKey(sent('code')), clientHash, redirectUri: sent('redirect_uri'), codeChallenge };
+    const codeChallenge = toChallenge(readField('code_verifier'));
+    const code = {
+      codeHash: hashKey(readField('code')),
+      clientHash,
+      redirectUri: readField('redirect_uri'),
+      codeChallenge,
+    };
     return answerTokens(reply, await redeemCode(engines, secrets, code));
   });
 }

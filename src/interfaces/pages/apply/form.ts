@@ -44,18 +44,18 @@ function describeProblem(text: string, code: string): string {
 const links = z
   .string()
   .transform((text) => text.split(/\s+/).filter(Boolean))
-  .superRefine((found, context) => {
-    const problem = linkProblem(found);
+  .superRefine((urls, context) => {
+    const problem = linkProblem(urls);
     if (problem) context.addIssue({ code: 'custom', message: problem });
   });
 
-function linkProblem(found: readonly string[]): string | undefined {
-  if (found.length > MAX_LINKS) return `Give at most ${MAX_LINKS} links; there are ${found.length}.`;
-  const wrong = found.findIndex((link) => !/^https:\/\/[^/]/i.test(link) || !URL.canParse(link));
+function linkProblem(urls: readonly string[]): string | undefined {
+  if (urls.length > MAX_LINKS) return `Give at most ${MAX_LINKS} links; there are ${urls.length}.`;
+  const wrong = urls.findIndex((link) => !/^https:\/\/[^/]/i.test(link) || !URL.canParse(link));
   if (wrong >= 0) return `Link ${wrong + 1} must be a complete URL that begins with https://.`;
-  const secret = found.findIndex((link) => hasLogin(new URL(link)));
+  const secret = urls.findIndex((link) => hasLogin(new URL(link)));
   if (secret >= 0) return `Link ${secret + 1} must not contain a user name or password.`;
-  const long = found.findIndex((link) => link.length > MAX_LINK);
+  const long = urls.findIndex((link) => link.length > MAX_LINK);
   return long >= 0 ? `Link ${long + 1} is longer than ${MAX_LINK} characters.` : undefined;
 }
 

@@ -28,7 +28,7 @@ const DAYS_SHOWN = 5;
 
 /** The brand's day of a time. */
 const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
-const counted = (count: number, one: string, many: string) =>
+const formatCount = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 /** Left out without lines, unless it says what is missing. */
@@ -80,7 +80,7 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
 }
 
 const countUnread = ({ creatorUnread }: { creatorUnread: number }) =>
-  counted(creatorUnread, 'unread message', 'unread messages');
+  formatCount(creatorUnread, 'unread message', 'unread messages');
 
 function earnings({ standings, holds }: All): Html {
   if (standings.length === 0) return html`<h2>Earnings</h2>\n<p class="hint">Nothing has been earned yet.</p>`;
@@ -124,8 +124,8 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
     const url = shortUrl(linksUrl, link.slug);
     const { clicks = 0, conversions = 0, commissionMinor = 0 } = figures.get(link.id) ?? {};
     const results = [
-      ...(url === null ? [] : [counted(clicks, 'click', 'clicks')]),
-      counted(conversions, 'order', 'orders'),
+      ...(url === null ? [] : [formatCount(clicks, 'click', 'clicks')]),
+      formatCount(conversions, 'order', 'orders'),
       `${formatMoney(commissionMinor, link.currency)} commission`,
       ...(link.active ? [] : ['no longer active']),
     ].join(' · ');
@@ -136,7 +136,7 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
   const brought =
     customers === 0
       ? NOTHING
-      : html`<p class="hint">You brought ${counted(customers, 'customer', 'customers')} whose later orders may count for you.</p>`;
+      : html`<p class="hint">You brought ${formatCount(customers, 'customer', 'customers')} whose later orders may count for you.</p>`;
   return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${brought}`;
 }
 
@@ -179,7 +179,7 @@ function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payo
 
 function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
   const { payouts, statements, profile } = all;
-  const paid = payouts.map((row) => {
+  const payoutLines = payouts.map((row) => {
     const { id, amountMinor, currency, reference } = row;
     const more = renderPayoutState(row, all);
     const name = formatMoney(amountMinor, currency);
@@ -198,7 +198,7 @@ function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
     profile.walletEmail === null ? 'Your mail address' : 'Your payment address',
     isWaiting ? 'Another address waits; see the mail about it' : 'See or change it',
   );
-  return html`${section('Payouts', paid, 'Nothing has been paid out yet.')}
+  return html`${section('Payouts', payoutLines, 'Nothing has been paid out yet.')}
 ${section('Where you are paid', [address])}
 ${section('Statements', periods)}`;
 }
@@ -223,17 +223,19 @@ function renderWork(all: All, { now }: Facts, to: Leads): Html {
   const pieces = work.map((row) =>
     linked(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
   );
-  const read = briefs.map((row) => linked(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`));
+  const briefLinks = briefs.map((row) =>
+    linked(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`),
+  );
   return html`${section('Contracts', agreed)}
 ${section('Your work', pieces)}
-${section('Briefs', read)}`;
+${section('Briefs', briefLinks)}`;
 }
 
 function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
   const { conversation } = all;
   if (!conversation) return NOTHING;
   const { creatorUnread, messageCount, lastMessageAt } = conversation;
-  const about = creatorUnread > 0 ? countUnread(conversation) : counted(messageCount, 'message', 'messages');
+  const about = creatorUnread > 0 ? countUnread(conversation) : formatCount(messageCount, 'message', 'messages');
   const line = linked(
     to('talk', conversation),
     `Your conversation with ${brandName}`,

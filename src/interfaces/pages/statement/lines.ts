@@ -34,14 +34,15 @@ const KINDS: Readonly<Record<NonNullable<Line['order_kind']>, string | null>> = 
 };
 
 /** `$1,250.50`, for an amount in major units. */
-const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
+const formatAmount = (amount: number, currency: string): string =>
+  formatMoney(toMinor(amount, currency) ?? 0, currency);
 const toShare = (code: string, amount: number, currency: string) => ({
   code,
   currency,
   minor: toMinor(amount, currency) ?? 0,
 });
 const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
-const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
+const joinParts = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
 /** A refund of this period, of an order whose commission was earned in an earlier one. */
 const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): boolean =>
@@ -49,12 +50,12 @@ const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): b
 
 function commissionLine(line: Line, hasAddress: boolean, timeZone: string): ShownLine {
   const { currency, commission, taken_back: back } = line;
-  const money = (amount: number) => shown(amount, currency);
+  const money = (amount: number) => formatAmount(amount, currency);
   return {
     id: line.id,
     name: line.order_id === null ? 'Commission' : `Order ${line.order_number ?? line.order_id}`,
     date: formatDay(line.occurred_at, timeZone),
-    details: joined([
+    details: joinParts([
       line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.order_kind && KINDS[line.order_kind],
       hasAddress ? line.customer_email : null,
@@ -76,8 +77,8 @@ function payoutLine(line: Line, timeZone: string): ShownLine {
     id,
     name: type === 'return' ? 'Payout came back' : 'Payout',
     date: formatDay(occurred_at, timeZone),
-    details: joined([reference, fee === 0 ? null : `a fee of ${shown(Math.abs(fee), currency)}`, reason]),
-    amount: fee === 0 ? shown(-paid_out, currency) : '',
+    details: joinParts([reference, fee === 0 ? null : `a fee of ${formatAmount(Math.abs(fee), currency)}`, reason]),
+    amount: fee === 0 ? formatAmount(-paid_out, currency) : '',
     by: null,
   };
 }
@@ -109,18 +110,18 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
     id: line.commission_id,
     name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_number ?? line.order_id}`,
     date: formatDay(line.occurred_at ?? line.paid_at, timeZone),
-    details: joined([
+    details: joinParts([
       line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.customer_email,
       line.code,
-      line.sale_amount === null ? null : `sale ${shown(line.sale_amount, currency)}`,
-      line.refunded_amount ? `refunded ${shown(line.refunded_amount, currency)}` : null,
+      line.sale_amount === null ? null : `sale ${formatAmount(line.sale_amount, currency)}`,
+      line.refunded_amount ? `refunded ${formatAmount(line.refunded_amount, currency)}` : null,
     ]),
-    amount: shown(line.amount, currency),
+    amount: formatAmount(line.amount, currency),
     by: line.code && line.type === 'commission' ? toShare(line.code, line.amount, currency) : null,
   }));
   const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null, timeZone) };
-  const details = joined([payout.reference, payout.correctionReason]);
+  const details = joinParts([payout.reference, payout.correctionReason]);
   const totalMinor = payout.status === 'returned' ? 0 : amountMinor;
   return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency), by: null }];
 }
@@ -132,9 +133,9 @@ const FOLDED = 5;
 export function renderLines(lines: readonly ShownLine[], action: string): Html {
   if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
   const groups = [...Map.groupBy(lines, ({ by }) => by && `${by.code} ${by.currency}`).entries()];
-  const folded = groups.filter(([key, each]) => key !== null && each.length >= FOLDED);
-  const others = lines.filter((line) => folded.every(([, each]) => !each.includes(line)));
-  const each = folded.map(([, all]) => {
+  const foldedGroups = groups.filter(([key, each]) => key !== null && each.length >= FOLDED);
+  const others = lines.filter((line) => foldedGroups.every(([, each]) => !each.includes(line)));
+  const each = foldedGroups.map(([, all]) => {
     const { code = '', currency = '' } = all[0]?.by ?? {};
     const sum = formatMoney(
       all.reduce((total, { by }) => total + (by?.minor ?? 0), 0),
@@ -181,7 +182,7 @@ export function renderTotals(totals: ReturnType<typeof toStatementContent>['tota
       ['Closing balance', closing],
     ];
     return html`<h2>In ${currency}</h2>
-<dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${shown(amount, currency)}</dd>\n`)}</dl>
+<dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${formatAmount(amount, currency)}</dd>\n`)}</dl>
 `;
   });
   return html`${blocks}`;

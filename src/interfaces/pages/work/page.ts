@@ -70,9 +70,9 @@ async function show(visit: WorkVisit): Promise<PageAnswer> {
     await inWork((work) => startDeliverables(work, pending));
     all = await renderAll(context, { ...row, status: row.status === 'pending' ? 'in_progress' : row.status });
   }
-  const wanted = all.find(({ id }) => id === query.deliverable);
+  const requestedItem = all.find(({ id }) => id === query.deliverable);
   const [only] = all;
-  if (wanted) return await showItem(visit, wanted, all.length > 1);
+  if (requestedItem) return await showItem(visit, requestedItem, all.length > 1);
   if (only && all.length === 1) return await showItem(visit, only, false);
   const title = row.contractTitle ?? 'Your work';
   return { title, content: listView(title, action, all) };
@@ -83,10 +83,10 @@ async function conflict(visit: WorkVisit, id: string, error: unknown): Promise<P
   if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE_TRANSITION') throw error;
   const all = await renderAll(visit.context, visit.row);
   const row = all.find((one) => one.id === id) ?? visit.row;
-  const shown = await showItem(visit, row, all.length > 1, { status: 409 });
-  if (!('content' in shown)) return shown;
+  const itemPage = await showItem(visit, row, all.length > 1, { status: 409 });
+  if (!('content' in itemPage)) return itemPage;
   const said = html`<p class="notice" role="alert">We could not accept this: it has changed in the meantime. This is its current state.</p>`;
-  return { ...shown, title: `Not sent: ${describeDeliverable(row)}`, content: html`${said}${shown.content}` };
+  return { ...itemPage, title: `Not sent: ${describeDeliverable(row)}`, content: html`${said}${itemPage.content}` };
 }
 
 async function decline(visit: WorkVisit, row: DeliverableFacts, form: Form, hasOthers: boolean): Promise<PageAnswer> {

@@ -28,16 +28,16 @@ const blockCharge = ({ walkId, number }: Block): string => `${walkId}#${number}`
 async function restoreBlocks({ db, redis }: AccessEngines, subscriptionId: string, block: Block): Promise<void> {
   // Read before the ledger: an entry that is drained in between is then found in both.
   const pending = new Set((await readCharges(redis, subscriptionId)).map(({ entry }) => entry.chargeId));
-  let paid = block.number - 1;
+  let paidBlocks = block.number - 1;
   for (let isPaid = true; isPaid; ) {
-    const ids = Array.from({ length: AT_ONCE }, (_, i) => blockCharge({ ...block, number: paid + 1 + i }));
+    const ids = Array.from({ length: AT_ONCE }, (_, i) => blockCharge({ ...block, number: paidBlocks + 1 + i }));
     const entries = await findKnownEntries(db, ids);
     const unpaid = ids.findIndex((id) => !entries.has(`charge:${id}`) && !pending.has(id));
     isPaid = unpaid < 0;
-    paid += isPaid ? ids.length : unpaid;
+    paidBlocks += isPaid ? ids.length : unpaid;
   }
   const key = blocksKey(subscriptionId, block.walkId);
-  await redis.use((client) => client.set(key, paid, 'PX', BLOCKS_KEPT_MS, 'NX'));
+  await redis.use((client) => client.set(key, paidBlocks, 'PX', BLOCKS_KEPT_MS, 'NX'));
 }
 
 export const METER = readFileSync(new URL('./meter.lua', import.meta.url), 'utf8');
@@ -125,7 +125,7 @@ export function openMeter(
   engines: AccessEngines,
   refund: (charge: Charge) => Promise<void>,
 ): (call: MeterCall) => Promise<MeterResult> {
-  const run = engines.redis.script(METER);
+  const runScript = engines.redis.script(METER);
 
   return async function meter(call: MeterCall): Promise<MeterResult> {
     const { caller, credits, requestId, block, mark } = call;
@@ -159,13 +159,25 @@ export function openMeter(
       ...(block ? [block.number, BLOCKS_KEPT_MS] : []),
       ...(mark ? ['mark', mark.digest, mark.version, mark.keptMs] : []),
     ];
-    const reply = await run(keys, facts).catch(async (error: unknown) => {
+    const reply = await runScript(keys, facts).catch(async (error: unknown) => {
       // A block that may be paid is not charged again when the walk continues.
       if (credits > 0 && !block && mayHaveRun(error)) await refund(charge);
       throw error;
     });
-    const [calls, windowEndMs, state, granted, remaining, debited, periodStart, limit, left, day, paid, version] =
-      Reply.parse(reply);
+    const [
+      calls,
+      windowEndMs,
+      state,
+      granted,
+      remaining,
+      debited,
+      periodStart,
+      limit,
+      leftCredits,
+      day,
+      paidState,
+      version,
+    ] = Reply.parse(reply);
     if (state === 'absent') {
       await restoreAccess(engines, subscription.id);
       return await meter({ ...call, countedAs: calls });
@@ -183,9 +195,9 @@ export function openMeter(
       refusedBy:
         limit === '' || !period
           ? undefined
-          : { limit, left, endsAt: limit === 'key_day' ? new Date((day + 1) * DAY_MS) : period.end },
-      isPaid: paid === 1,
-      isReused: paid === 2,
+          : { limit, left: leftCredits, endsAt: limit === 'key_day' ? new Date((day + 1) * DAY_MS) : period.end },
+      isPaid: paidState === 1,
+      isReused: paidState === 2,
       paidVersion: version === '' ? undefined : version,
     };
   };

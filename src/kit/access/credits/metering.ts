@@ -15,16 +15,16 @@ import { periodAt } from './period.ts';
 export function creditHeaders(
   caller: Caller,
   { credits, charge }: Pick<MeterResult, 'credits' | 'charge'>,
-  charged: number,
+  chargedCredits: number,
   now: Date,
 ): Headers {
   if (caller.kind !== 'data') return {};
   const { end } = credits?.period ?? periodAt(caller.subscription.anchorAt, now);
   return {
     'x-credits-limit': String(credits?.granted ?? monthlyCredits(caller.subscription)),
-    'x-credits-remaining': String(credits ? credits.remaining + (charge?.credits ?? 0) - charged : 0),
+    'x-credits-remaining': String(credits ? credits.remaining + (charge?.credits ?? 0) - chargedCredits : 0),
     'x-credits-reset': String(Math.ceil(end.getTime() / 1000)),
-    'x-credits-charged': String(charged),
+    'x-credits-charged': String(chargedCredits),
   };
 }
 
@@ -34,8 +34,8 @@ export const unreadHeaders = (caller: Caller, now: Date): Headers => ({
   ...creditHeaders(caller, { credits: undefined, charge: undefined }, 0, now),
 });
 
-export function creditsExhausted(price: number, metered: MeterResult): ApiError {
-  const { refusedBy } = metered;
+export function creditsExhausted(price: number, meterResult: MeterResult): ApiError {
+  const { refusedBy } = meterResult;
   if (refusedBy) {
     const { limit, left, endsAt } = refusedBy;
     const what = limit === 'key_day' ? 'daily' : 'monthly';
@@ -50,9 +50,9 @@ export function creditsExhausted(price: number, metered: MeterResult): ApiError 
   const message = `This call costs ${price} credits, more than this period has left.`;
   return new ApiError('CREDITS_EXHAUSTED', message, {
     facts: {
-      credits_remaining: metered.credits?.remaining ?? 0,
+      credits_remaining: meterResult.credits?.remaining ?? 0,
       credits_required: price,
-      resets_at: metered.credits?.period.end.toISOString(),
+      resets_at: meterResult.credits?.period.end.toISOString(),
     },
   });
 }
@@ -69,7 +69,7 @@ interface CallerHeadroom {
 
 /** Remembers how far each caller was from its limits at its last call. This is an estimate; the debit decides. */
 export interface Headroom {
-  note(caller: Caller, metered: MeterResult): void;
+  note(caller: Caller, meterResult: MeterResult): void;
   forget(caller: Caller): void;
   /** True if a call at this price will almost certainly be admitted. */
   isAmple(caller: Caller, price: number, nowMs: number): boolean;

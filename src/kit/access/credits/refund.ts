@@ -42,14 +42,14 @@ interface Reports {
  * after the caller has its response. The charge's id prevents a second refund.
  */
 export function openRefund(engines: AccessEngines, { log, failures }: Reports): (charge: Charge) => Promise<void> {
-  const run = engines.redis.script(REFUND);
+  const runScript = engines.redis.script(REFUND);
 
   async function refundSomehow(charge: Charge): Promise<void> {
     const keys = [accessKey(charge.subscriptionId), chargesKey(charge.subscriptionId)];
     if (charge.markId !== undefined) keys.push(markKey(charge.subscriptionId, charge.markId));
     try {
       const { id, keyId, credits, periodStartMs, requestId, day = '' } = charge;
-      await run(keys, [id, keyId, credits, periodStartMs, requestId, day]);
+      await runScript(keys, [id, keyId, credits, periodStartMs, requestId, day]);
     } catch {
       await refundInLedger(engines, charge);
     }

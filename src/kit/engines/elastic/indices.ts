@@ -152,8 +152,8 @@ export async function addReplicas(
   replicas: number,
   { patienceMs, onWait }: { patienceMs: number; onWait: (share: number) => void },
 ): Promise<number> {
-  const put = (settings: object) => reach(elastic.client.indices.putSettings({ index, settings }));
-  if (replicas > 0) await put({ number_of_replicas: replicas, ...recopiedAfter('0s') });
+  const putSettings = (settings: object) => reach(elastic.client.indices.putSettings({ index, settings }));
+  if (replicas > 0) await putSettings({ number_of_replicas: replicas, ...recopiedAfter('0s') });
   let fewerSince: number | undefined;
   for (;;) {
     const { isWhole, active, possible, wanted } = await listCopies(elastic, index, replicas);
@@ -162,7 +162,7 @@ export async function addReplicas(
     const isFew = !hasAll && possible < wanted && active >= possible;
     fewerSince = isFew ? (fewerSince ?? performance.now()) : undefined;
     if (hasAll || (fewerSince !== undefined && performance.now() - fewerSince >= patienceMs)) {
-      if (replicas > 0) await put(recopiedAfter(null));
+      if (replicas > 0) await putSettings(recopiedAfter(null));
       return wanted - active;
     }
     onWait(active / wanted);
@@ -205,8 +205,8 @@ export async function getMeta({ client }: Elastic, index: string): Promise<Recor
 }
 
 /** Adds to what the mapping keeps under `_meta`. */
-export async function addMeta(elastic: Elastic, index: string, added: Record<string, unknown>): Promise<void> {
-  const _meta = { ...(await getMeta(elastic, index)), ...added };
+export async function addMeta(elastic: Elastic, index: string, addedMeta: Record<string, unknown>): Promise<void> {
+  const _meta = { ...(await getMeta(elastic, index)), ...addedMeta };
   await reach(elastic.client.indices.putMapping({ index, _meta }));
 }
 
@@ -222,11 +222,11 @@ const Merged = z.object({
 
 /** Merges to one segment. This takes minutes on a large index, so it runs as a task that is polled. */
 export async function mergeToOneSegment({ client }: Elastic, index: string, onWait: () => void): Promise<void> {
-  const started = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
-  if (started.task === undefined) throw new Error('Elasticsearch did not start the merge.');
+  const mergeTask = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
+  if (mergeTask.task === undefined) throw new Error('Elasticsearch did not start the merge.');
   const mergeFailure = (reason: string) => unavailable('Elasticsearch', new Error(`The merge failed: ${reason}`));
   for (;;) {
-    const response = await reach(client.tasks.get({ task_id: started.task }, { ignore: [404] }));
+    const response = await reach(client.tasks.get({ task_id: mergeTask.task }, { ignore: [404] }));
     if (!('completed' in response)) throw mergeFailure('its node is gone.');
     if (response.error) throw mergeFailure(response.error.reason ?? response.error.type);
     if (response.completed) {

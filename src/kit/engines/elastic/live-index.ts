@@ -66,13 +66,13 @@ async function readFingerprints(
     client.indices.stats({ index: indices, metric: 'refresh', level: 'shards', filter_path: REFRESHES }, bounded),
     client.indices.recovery({ index: indices, filter_path: STARTS }, bounded),
   ]);
-  const [refreshed, started] = [Refreshes.parse(stats).indices, Starts.parse(recovery)];
+  const [refreshed, recoveries] = [Refreshes.parse(stats).indices, Starts.parse(recovery)];
   return new Map(
     indices.map((index) => {
       const refreshes = Object.entries(refreshed[index]?.shards ?? {}).flatMap(([shard, copies]) =>
         copies.map(({ routing, refresh }) => `${shard} on ${routing.node} at ${refresh.external_total}`),
       );
-      const starts = (started[index]?.shards ?? []).map(
+      const starts = (recoveries[index]?.shards ?? []).map(
         ({ id, target, start_time_in_millis }) => `${id} on ${target.id} since ${start_time_in_millis}`,
       );
       return [index, [...refreshes.sort(), ...starts.sort()].join('\n')];

@@ -32,7 +32,7 @@ const isFile = ({ method, query }: HandlerRequest, status: number): boolean =>
 /** The body within its limits: it fails when it grows too large or stands still. A slow reader of ours is no fault. */
 function boundBody(body: Readable, { idleMs, maxBytes }: { idleMs: number; maxBytes: number }): Readable {
   let size = 0;
-  let seen = 0;
+  let seenBytes = 0;
   const bounded = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       size += chunk.length;
@@ -41,10 +41,10 @@ function boundBody(body: Readable, { idleMs, maxBytes }: { idleMs: number; maxBy
     },
   });
   const watch = setInterval(() => {
-    if (size - seen < MIN_PROGRESS && !bounded.writableNeedDrain) {
+    if (size - seenBytes < MIN_PROGRESS && !bounded.writableNeedDrain) {
       body.destroy(new Error(`The storage stood still for ${idleMs / 1_000} s.`));
     }
-    seen = size;
+    seenBytes = size;
   }, idleMs).unref();
   pipeline(body, bounded, () => clearInterval(watch));
   return bounded;

@@ -39,9 +39,9 @@ const networks = new WeakMap<readonly string[], Network[]>();
 
 /** True if an address lies in one of the networks, which are parsed once. An IPv4-mapped IPv6 address counts as the IPv4 address. */
 export function isInNetworks(address: string, texts: readonly string[]): boolean {
-  const parsed = networks.get(texts) ?? texts.map(toNetwork);
-  networks.set(texts, parsed);
-  return isIP(address) !== 0 && ipaddr.subnetMatch(ipaddr.process(address), { in: parsed }, 'out') === 'in';
+  const parsedNetworks = networks.get(texts) ?? texts.map(toNetwork);
+  networks.set(texts, parsedNetworks);
+  return isIP(address) !== 0 && ipaddr.subnetMatch(ipaddr.process(address), { in: parsedNetworks }, 'out') === 'in';
 }
 
 /** True if the operator allows calls to this address even if it is private. */

@@ -33,8 +33,8 @@ export async function findHeldSince(db: Db): Promise<Date | undefined> {
 /** True while this database is a copy that must not write to the world. */
 export function isHeld(db: Db): Promise<boolean> {
   const now = performance.now();
-  const known = reads.get(db);
-  if (known && now - known.at < READ_EVERY_MS) return known.isHeld;
+  const lastRead = reads.get(db);
+  if (lastRead && now - lastRead.at < READ_EVERY_MS) return lastRead.isHeld;
   const reading = findHeldSince(db).then((since) => since !== undefined);
   reading.catch(() => reads.delete(db));
   reads.set(db, { at: now, isHeld: reading });

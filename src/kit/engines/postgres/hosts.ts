@@ -42,7 +42,7 @@ export function openHosts(url: string): Hosts {
     },
     over: (pool) => {
       async function connect(tries: number): ReturnType<PostgresPool['connect']> {
-        const tried = at;
+        const triedAt = at;
         pool.options.connectionString = current();
         try {
           const client = await pool.connect();
@@ -51,7 +51,7 @@ export function openHosts(url: string): Hosts {
           return await connect(tries);
         } catch (error) {
           if (urls.length === 1 || tries === urls.length || isBusy(error)) throw error;
-          if (at === tried) at = (at + 1) % urls.length;
+          if (at === triedAt) at = (at + 1) % urls.length;
         }
         return await connect(tries + 1);
       }

@@ -128,8 +128,8 @@ export function listing<
     let skipped = offset;
     for (const { isIn, at, id } of parts) {
       const part = selectMatching(db, brandId, where).where(isIn);
-      const cut = { offset: skipped, limit: limit - ids.length, after };
-      const page = cutTo(part.select(column('id').as('id')), { ...order, rank: { at }, id }, cut);
+      const partCut = { offset: skipped, limit: limit - ids.length, after };
+      const page = cutTo(part.select(column('id').as('id')), { ...order, rank: { at }, id }, partCut);
       const { rows: found } = await sql<{ id: string }>`${page}`.execute(db);
       ids.push(...found.map((row) => row.id));
       if (ids.length === limit) break;
@@ -184,14 +184,14 @@ export function listing<
   async function scanSums(db: Db, brandId: string, where: Where): Promise<CurrencySums<Sum>[]> {
     if (sums === undefined) return [];
     const amounts = Object.entries<RawBuilder<unknown>>(sums.of);
-    const found = selectMatching(db, brandId, where).select([
+    const matching = selectMatching(db, brandId, where).select([
       sums.currency.as('currency'),
       ...amounts.map(([name, amount]) => amount.as(name)),
     ]);
     const parts = amounts.map(([name]) => sql`${sql.lit(name)}, coalesce(sum(${sql.ref(name)}), 0)::bigint`);
     const { rows: currencies } = await sql<CurrencySums<Sum>>`
       select currency, count(*) as count, jsonb_build_object(${sql.join(parts)}) as sums
-      from (${found}) as found group by currency order by currency`.execute(db);
+      from (${matching}) as found group by currency order by currency`.execute(db);
     return currencies;
   }
 

@@ -32,9 +32,9 @@ export function periodicRows<Due extends string, Row extends Periodic & Record<D
   const inUse = sql`paused_at is null and ${sql.raw(where)}`;
   async function change(db: Db, row: Row, next: object): Promise<boolean> {
     const columns: [string, unknown][] = Object.entries(next);
-    const set = columns.map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
+    const assignments = columns.map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
     const { numAffectedRows = 0n } = await sql`
-      update ${sql.table(table)} set ${sql.join(set)} where brand_id = ${row.brandId} and id = ${row.id}
+      update ${sql.table(table)} set ${sql.join(assignments)} where brand_id = ${row.brandId} and id = ${row.id}
         and ${sql.ref(due)} = ${row[due]} and updated_at is not distinct from ${row.updatedAt}::timestamptz
         and ${inUse}`.execute(db);
     return numAffectedRows > 0n;

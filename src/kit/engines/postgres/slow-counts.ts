@@ -24,9 +24,9 @@ function isUsable({ startedAt, tookMs }: SlowCount<unknown>, now: number): boole
 export function openSlowCounts<Value>(): (key: string, count: () => Promise<Value>) => Promise<Value> {
   const counts = new Map<string, SlowCount<Value>>();
   return async (key, count) => {
-    const known = counts.get(key);
+    const cachedCount = counts.get(key);
     const startedAt = performance.now();
-    if (known && isUsable(known, startedAt)) return await known.value;
+    if (cachedCount && isUsable(cachedCount, startedAt)) return await cachedCount.value;
     const current: SlowCount<Value> = { startedAt, value: count() };
     counts.delete(key);
     counts.set(key, current);

@@ -36,13 +36,13 @@ export function readAddress(url: string): RedisAddress {
       'must be redis://host:6379, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name',
     );
   }
-  const listed = hosts.split(',');
-  if (kind === '' && listed.length > 1) {
+  const hostTexts = hosts.split(',');
+  if (kind === '' && hostTexts.length > 1) {
     throw refuse(
       'has several addresses: write redis+cluster:// for a Redis Cluster, or redis+sentinel://…/name for Sentinel',
     );
   }
-  const nodes = listed.map((text) => {
+  const nodes = hostTexts.map((text) => {
     const node = parseNode(text, kind === '+sentinel' ? SENTINEL_PORT : PORT);
     if (!node) throw refuse(`has ${JSON.stringify(text)} where a host:port belongs`);
     return node;

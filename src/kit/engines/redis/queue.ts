@@ -91,7 +91,7 @@ export function openWorker(
 ): JobWorker {
   const { lostAfterMs, onError, onRun, prefix } = options;
   const { close, ...connection } = toConnection(url, prefix);
-  const metered = async ({ data }: { data: { rowId: string } }) => {
+  const runMetered = async ({ data }: { data: { rowId: string } }) => {
     const from = performance.now();
     const report = (outcome: { error?: unknown }) => onRun?.(outcome, (performance.now() - from) / 1_000);
     try {
@@ -102,7 +102,7 @@ export function openWorker(
     }
     report({});
   };
-  const worker = new Worker<{ rowId: string }>(name, metered, {
+  const worker = new Worker<{ rowId: string }>(name, runMetered, {
     ...connection,
     concurrency: 1,
     lockDuration: lostAfterMs,

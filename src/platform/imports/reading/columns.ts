@@ -64,7 +64,7 @@ interface ColumnRequest {
 
 function assignSaid(
   assignment: Assignment,
-  taken: Set<number>,
+  takenColumns: Set<number>,
   { of, headers }: ColumnRequest,
   said: Mapping,
   by: By,
@@ -88,34 +88,43 @@ function assignSaid(
       );
     }
     assignment.set(field, { field, type, positions: position < 0 ? [] : [position], by, confidence: 'proved' });
-    if (position >= 0) taken.add(position);
+    if (position >= 0) takenColumns.add(position);
   }
 }
 
-function assignByFormat(assignment: Assignment, taken: Set<number>, { of, headers, format }: ColumnRequest): void {
+function assignByFormat(
+  assignment: Assignment,
+  takenColumns: Set<number>,
+  { of, headers, format }: ColumnRequest,
+): void {
   for (const [field, names] of Object.entries(format?.columns ?? {})) {
     const type = FIELDS[of][field];
     if (type === undefined || assignment.has(field)) continue;
-    const found = (names ?? []).map((name) => findHeader(headers, name)).find((at) => at >= 0 && !taken.has(at));
-    if (names !== null && found === undefined) continue;
-    const positions = found === undefined ? [] : findRepeated(headers, found);
+    const firstColumn = (names ?? [])
+      .map((name) => findHeader(headers, name))
+      .find((at) => at >= 0 && !takenColumns.has(at));
+    if (names !== null && firstColumn === undefined) continue;
+    const positions = firstColumn === undefined ? [] : findRepeated(headers, firstColumn);
     const by = format?.key === 'rollcall' ? 'own' : 'format';
     const confidence = positions.length > 1 ? 'asked' : 'proved';
     assignment.set(field, { field, type, positions, by, confidence });
-    for (const position of positions) taken.add(position);
+    for (const position of positions) takenColumns.add(position);
   }
 }
 
 /** Rates are percentages or shares; hundredths of a percent are not read as either. */
 const BASIS_POINTS = /\b(?:bps|bp|basis points?|basispunkte?)\b/i;
 
-function collectWords({ of, headers, glance }: ColumnRequest, taken: ReadonlySet<number>): Map<string, number[]> {
+function collectWords(
+  { of, headers, glance }: ColumnRequest,
+  takenColumns: ReadonlySet<number>,
+): Map<string, number[]> {
   const candidates = new Map<string, number[]>();
   headers.forEach((header, position) => {
-    if (taken.has(position)) return;
-    for (const named of findFields(of, header)) {
+    if (takenColumns.has(position)) return;
+    for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
-      const field = named === 'name' && FIELDS[of].email && isEmails(glance(position)) ? 'email' : named;
+      const field = namedField === 'name' && FIELDS[of].email && isEmails(glance(position)) ? 'email' : namedField;
       const type = FIELDS[of][field];
       if (type === undefined || isMisnamed(type, glance(position))) continue;
       if (field === 'refunded' && isFlag(glance(position))) continue;
@@ -159,24 +168,25 @@ function findRivals(
   { of, headers, glance }: ColumnRequest,
   field: string,
   candidates: ReadonlyMap<string, readonly number[]>,
-  taken: ReadonlySet<number>,
+  takenColumns: ReadonlySet<number>,
 ): readonly number[] {
   const hasIdentity = candidates.has('total') || candidates.has('subtotal');
   if (field !== 'amount' || (isOrders(of) && hasIdentity)) return [];
   const isUnnamed = (at: number) =>
-    !taken.has(at) &&
+    !takenColumns.has(at) &&
     findFields(of, headers[at] ?? '').every((named) => isMisnamed(FIELDS[of][named] ?? 'text', glance(at)));
   const unnamed = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
   return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamed] : unnamed;
 }
 
-function assignByWords(assignment: Assignment, taken: Set<number>, wish: ColumnRequest): void {
-  const candidates = collectWords(wish, taken);
+function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: ColumnRequest): void {
+  const candidates = collectWords(wish, takenColumns);
   for (const [field, type] of Object.entries(FIELDS[wish.of])) {
     if (assignment.has(field)) continue;
-    const words = (candidates.get(field) ?? []).filter((position) => !taken.has(position));
+    const words = (candidates.get(field) ?? []).filter((position) => !takenColumns.has(position));
     const own = preferOwn(field, type, words, wish.headers);
-    const rivals = own.length === 0 ? [] : findRivals(wish, field, candidates, taken).filter((at) => !own.includes(at));
+    const rivals =
+      own.length === 0 ? [] : findRivals(wish, field, candidates, takenColumns).filter((at) => !own.includes(at));
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;
@@ -189,26 +199,31 @@ function assignByWords(assignment: Assignment, taken: Set<number>, wish: ColumnR
         : 'proved';
     const by = isSale ? 'values' : 'word';
     assignment.set(field, { field, type, positions: isUndecided ? positions : [first], by, confidence });
-    for (const position of isUndecided ? own : [first]) taken.add(position);
+    for (const position of isUndecided ? own : [first]) takenColumns.add(position);
   }
 }
 
 /** Fields that no header names exactly are looked for by a word within headers. */
-function assignLoosely(assignment: Assignment, taken: Set<number>, { of, headers }: ColumnRequest): void {
-  for (const [wanted, pattern] of LOOSE) {
-    const field = FIELDS[of][wanted] ? wanted : wanted === 'instagram' && FIELDS[of].handle ? 'handle' : undefined;
+function assignLoosely(assignment: Assignment, takenColumns: Set<number>, { of, headers }: ColumnRequest): void {
+  for (const [looseField, pattern] of LOOSE) {
+    const field = FIELDS[of][looseField]
+      ? looseField
+      : looseField === 'instagram' && FIELDS[of].handle
+        ? 'handle'
+        : undefined;
     const type = field === undefined ? undefined : FIELDS[of][field];
     if (field === undefined || type === undefined || assignment.has(field)) continue;
     if (field === 'name' && (assignment.has('first_name') || assignment.has('last_name'))) continue;
     const position = headers.findIndex((header, at) => {
-      const words = taken.has(at) ? [] : foldWords(header);
+      const words = takenColumns.has(at) ? [] : foldWords(header);
       return (
-        words.some((word) => pattern.test(word)) && !(wanted === 'name' && words.some((word) => NOT_NAMES.test(word)))
+        words.some((word) => pattern.test(word)) &&
+        !(looseField === 'name' && words.some((word) => NOT_NAMES.test(word)))
       );
     });
     if (position < 0) continue;
     assignment.set(field, { field, type, positions: [position], by: 'word', confidence: 'likely' });
-    taken.add(position);
+    takenColumns.add(position);
   }
 }
 
@@ -231,7 +246,7 @@ const NOT_PARTS =
 /** Columns that no word names and that may matter to what is recorded: each becomes a question, unless nothing differs. */
 function assignByChance(
   assignment: Assignment,
-  taken: Set<number>,
+  takenColumns: Set<number>,
   { of, headers, format, glance }: ColumnRequest,
 ): void {
   // A form's own columns say nothing of its questions.
@@ -240,10 +255,10 @@ function assignByChance(
     const type = FIELDS[of][field];
     if (type === undefined || assignment.has(field) || positions.length === 0) return;
     assignment.set(field, { field, type, positions, by: 'values', confidence: 'asked', isOptional: true });
-    for (const position of positions) taken.add(position);
+    for (const position of positions) takenColumns.add(position);
   };
   const find = (isIt: (position: number, words: readonly string[]) => boolean) =>
-    headers.flatMap((header, at) => (!taken.has(at) && isIt(at, foldWords(header)) ? [at] : []));
+    headers.flatMap((header, at) => (!takenColumns.has(at) && isIt(at, foldWords(header)) ? [at] : []));
   if (isOrders(of) || isPaid(of))
     ask(
       'currency',
@@ -275,13 +290,13 @@ function assignByChance(
 /** The columns by their headers alone. What cells say is added when they are known. */
 export function assignColumns(wish: ColumnRequest): Assignment {
   const assignment: Assignment = new Map();
-  const taken = new Set<number>();
-  assignSaid(assignment, taken, wish, wish.mapping, 'mapping');
-  assignSaid(assignment, taken, wish, wish.stored, 'stored');
-  assignByFormat(assignment, taken, wish);
-  assignByWords(assignment, taken, wish);
-  assignLoosely(assignment, taken, wish);
-  assignByChance(assignment, taken, wish);
+  const takenColumns = new Set<number>();
+  assignSaid(assignment, takenColumns, wish, wish.mapping, 'mapping');
+  assignSaid(assignment, takenColumns, wish, wish.stored, 'stored');
+  assignByFormat(assignment, takenColumns, wish);
+  assignByWords(assignment, takenColumns, wish);
+  assignLoosely(assignment, takenColumns, wish);
+  assignByChance(assignment, takenColumns, wish);
   return assignment;
 }
 
@@ -339,8 +354,11 @@ export const listWanted = (group: readonly string[]): { field: string; type: Fie
     return type === undefined ? [] : [{ field, type }];
   });
 
-const findFitting = (type: FieldType, taken: ReadonlySet<number>, profiles: ReadonlyMap<number, ColumnProfile>) =>
-  [...profiles].filter(([at, profile]) => !taken.has(at) && fits(type, profile)).map(([at]) => at);
+const findFitting = (
+  type: FieldType,
+  takenColumns: ReadonlySet<number>,
+  profiles: ReadonlyMap<number, ColumnProfile>,
+) => [...profiles].filter(([at, profile]) => !takenColumns.has(at) && fits(type, profile)).map(([at]) => at);
 
 const COUNTED = /^(?:id|ids|no|nr|number|nummer|numero|zip|plz|phone|tel|qty|quantity|menge|rank|position|番号)$/;
 
@@ -360,9 +378,9 @@ function rank(
     return false;
   };
   const isCounted = (position: number) => foldWords(headers[position] ?? '').some((word) => COUNTED.test(word));
-  const meant = type === 'money' ? positions.filter((position) => !isCounted(position)) : positions;
-  const kept = meant.length > 0 ? meant : positions;
-  return [...kept.filter(isRather), ...kept.filter((position) => !isRather(position))];
+  const meantPositions = type === 'money' ? positions.filter((position) => !isCounted(position)) : positions;
+  const candidates = meantPositions.length > 0 ? meantPositions : positions;
+  return [...candidates.filter(isRather), ...candidates.filter((position) => !isRather(position))];
 }
 
 /** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
@@ -371,16 +389,16 @@ export function assignByValues(
   { of, headers, constants }: { of: Kind; headers: readonly string[]; constants: Readonly<Record<string, string>> },
   profiles: ReadonlyMap<number, ColumnProfile>,
 ): void {
-  const taken = new Set([...assignment.values()].flatMap(({ positions }) => positions));
+  const takenColumns = new Set([...assignment.values()].flatMap(({ positions }) => positions));
   for (const group of listNeeded(of)) {
     const isThere = (field: string) =>
       (assignment.get(field)?.positions.length ?? 0) > 0 || constants[field] !== undefined;
     if (group.some((field) => isThere(field) || assignment.get(field)?.by === 'mapping')) continue;
-    const found = listWanted(group)
-      .map(({ field, type }) => ({ field, type, positions: findFitting(type, taken, profiles) }))
+    const fittingField = listWanted(group)
+      .map(({ field, type }) => ({ field, type, positions: findFitting(type, takenColumns, profiles) }))
       .find(({ positions }) => positions.length > 0);
-    if (!found) continue;
-    const { field, type, positions } = found;
+    if (!fittingField) continue;
+    const { field, type, positions } = fittingField;
     const isSettled = type === 'email' && positions.length === 1;
     assignment.set(field, {
       field,
@@ -398,10 +416,10 @@ export function mergeSame(assignment: Assignment, profiles: ReadonlyMap<number, 
     const { positions, confidence, by } = assigned;
     if (confidence !== 'asked') continue;
     const filled = positions.filter((position) => (profiles.get(position)?.filled ?? 0) > 0);
-    const kept = filled.length > 0 ? filled : positions.slice(0, 1);
-    const digests = new Set(kept.map((position) => profiles.get(position)?.digest));
+    const keptPositions = filled.length > 0 ? filled : positions.slice(0, 1);
+    const digests = new Set(keptPositions.map((position) => profiles.get(position)?.digest));
     // A column that no word names is looked for even if it is the only one that may be meant.
-    if (digests.size > 1 || by === 'values') assignment.set(field, { ...assigned, positions: kept });
-    else assignment.set(field, { ...assigned, positions: kept.slice(0, 1), confidence: 'proved' });
+    if (digests.size > 1 || by === 'values') assignment.set(field, { ...assigned, positions: keptPositions });
+    else assignment.set(field, { ...assigned, positions: keptPositions.slice(0, 1), confidence: 'proved' });
   }
 }

@@ -67,9 +67,9 @@ export type SignMeaning = { currency: string } | { sign: string; options: readon
 const CODES = new Map<string, boolean>();
 
 export function isCurrency(code: string): boolean {
-  const known = CODES.get(code) ?? Currency.safeParse(code).success;
-  if (CODES.size < 1_000) CODES.set(code, known);
-  return known;
+  const isKnown = CODES.get(code) ?? Currency.safeParse(code).success;
+  if (CODES.size < 1_000) CODES.set(code, isKnown);
+  return isKnown;
 }
 
 const names = new Map<string, string>();

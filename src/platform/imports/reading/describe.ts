@@ -47,7 +47,7 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Rea
         : (assigned?.confidence ?? null);
     const isUsed = assigned !== undefined && (isUndecided || resolved.plan.columns[assigned.field] === position);
     const profile = survey.profiles.get(position);
-    const shown = sample.map(({ cells }) => (cells[position] ?? '').trim()).filter((cell) => cell !== '');
+    const sampleCells = sample.map(({ cells }) => (cells[position] ?? '').trim()).filter((cell) => cell !== '');
     return {
       position,
       header,
@@ -56,7 +56,9 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Rea
       by: isUsed ? (assigned?.by ?? null) : null,
       damaged: resolved.plan.damaged.includes(position),
       samples:
-        profile && profile.samples.length > 0 ? profile.samples : shown.slice(0, 3).map((cell) => cell.slice(0, 200)),
+        profile && profile.samples.length > 0
+          ? profile.samples
+          : sampleCells.slice(0, 3).map((cell) => cell.slice(0, 200)),
     };
   });
 }

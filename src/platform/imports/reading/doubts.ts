@@ -41,13 +41,13 @@ export const toLines = (list: LineList) => ({ lines: list.count, firstLines: lis
 
 /** A mapping over another: what it says, replaces; maps are merged. */
 export function mergeMappings(base: Mapping, over: Mapping): Mapping {
-  const merged: Mapping = { ...base, ...over };
-  if (base.columns || over.columns) merged.columns = { ...base.columns, ...over.columns };
-  if (base.constants || over.constants) merged.constants = { ...base.constants, ...over.constants };
-  if (base.symbols || over.symbols) merged.symbols = { ...base.symbols, ...over.symbols };
-  if (base.statuses || over.statuses) merged.statuses = { ...base.statuses, ...over.statuses };
-  if (base.people || over.people) merged.people = { ...base.people, ...over.people };
-  return merged;
+  const mergedMapping: Mapping = { ...base, ...over };
+  if (base.columns || over.columns) mergedMapping.columns = { ...base.columns, ...over.columns };
+  if (base.constants || over.constants) mergedMapping.constants = { ...base.constants, ...over.constants };
+  if (base.symbols || over.symbols) mergedMapping.symbols = { ...base.symbols, ...over.symbols };
+  if (base.statuses || over.statuses) mergedMapping.statuses = { ...base.statuses, ...over.statuses };
+  if (base.people || over.people) mergedMapping.people = { ...base.people, ...over.people };
+  return mergedMapping;
 }
 /** Fields whose amounts decide what is written. */
 export const BASIC = ['amount', 'subtotal', 'total'] as const;

@@ -7,15 +7,15 @@ import { readTime, type TimeCell } from './times.ts';
 const REMEMBERED = 8;
 
 /** The last cells that were read: a record's cells are read again under every choice of every doubt. */
-function remember<Read>(read: (text: string) => Read): (text: string) => Read {
+function remember<Read>(readCell: (text: string) => Read): (text: string) => Read {
   const texts: string[] = [];
   const cells: Read[] = [];
   let next = 0;
   return (text) => {
     const at = texts.indexOf(text);
-    const known = at < 0 ? undefined : cells[at];
-    if (known !== undefined) return known;
-    const cell = read(text);
+    const cachedCell = at < 0 ? undefined : cells[at];
+    if (cachedCell !== undefined) return cachedCell;
+    const cell = readCell(text);
     texts[next] = text;
     cells[next] = cell;
     next = (next + 1) % REMEMBERED;

@@ -70,13 +70,18 @@ export function findFault(
 ): Fault | null {
   const expected = RIGHT[kind];
   const fields = field === undefined ? (SUSPECTS[kind] ?? []) : [field];
-  const read = (name: string) =>
+  const readField = (name: string) =>
     rows.map((cells) => (cells[columns[name] ?? -1] ?? '').trim()).find((cell) => cell !== '') ?? '';
   const there = fields.filter((name) => columns[name] !== undefined);
-  const name = there.find((one) => read(one) !== '') ?? there[0];
+  const name = there.find((one) => readField(one) !== '') ?? there[0];
   if (expected === undefined || fields.length === 0) return null;
   if (name === undefined) return { field: fields[0] ?? null, column: null, value: null, expected };
-  return { field: name, column: headers[columns[name] ?? -1] ?? '', value: read(name).slice(0, MOST_SHOWN), expected };
+  return {
+    field: name,
+    column: headers[columns[name] ?? -1] ?? '',
+    value: readField(name).slice(0, MOST_SHOWN),
+    expected,
+  };
 }
 
 /** A fault in a sentence. */

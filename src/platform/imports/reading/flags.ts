@@ -57,11 +57,11 @@ const FILLERS = new Set(['is', 'was', 'has', 'been', 'order', 'yes', 'no', 'y', 
 /** Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count. */
 export function findFlags(
   headers: readonly string[],
-  taken: ReadonlySet<number>,
+  takenColumns: ReadonlySet<number>,
   glance: (position: number) => Glance,
 ): Flag[] {
   return headers.flatMap((header, position) => {
-    if (taken.has(position)) return [];
+    if (takenColumns.has(position)) return [];
     const [word, ...others] = foldWords(header).filter((each) => !FILLERS.has(each));
     const flag = word === undefined || others.length > 0 ? undefined : WORDS.get(word);
     const { filled, yes, no, times } = glance(position);

@@ -6,12 +6,12 @@ const FOLDED = new Map<string, string>();
 
 /** A header, or a status, without case, blanks, signs, HTML and accents. */
 export function fold(text: string): string {
-  const known = FOLDED.get(text);
-  if (known !== undefined) return known;
-  const folded = foldWords(text).join('');
+  const cachedText = FOLDED.get(text);
+  if (cachedText !== undefined) return cachedText;
+  const foldedText = foldWords(text).join('');
   if (FOLDED.size > 20_000) FOLDED.clear();
-  FOLDED.set(text, folded);
-  return folded;
+  FOLDED.set(text, foldedText);
+  return foldedText;
 }
 
 /** The words of a text, each folded. */

@@ -45,8 +45,8 @@ const OWN_ORDERS: Format = { ...OWN_FORMAT, columns: { ...OWN_FORMAT.columns, st
 /** The format whose headers a file has; the one that needs most of them wins. */
 export function findFormat(of: Kind, headers: readonly string[]): Format | undefined {
   if (isOwn(of, headers)) return isOrders(of) && headers.includes('commission_id') ? OWN_ORDERS : OWN_FORMAT;
-  const folded = new Set(headers.map(fold));
-  const has = (name: string) => folded.has(fold(name));
+  const foldedHeaders = new Set(headers.map(fold));
+  const has = (name: string) => foldedHeaders.has(fold(name));
   const isExact = ({ needs }: Format) =>
     headers.every((header) => needs.some((names) => names.some((name) => fold(name) === fold(header))));
   const fits = FORMATS.filter((format) => {
@@ -86,9 +86,10 @@ const WRONG_FILES: readonly { has: readonly (readonly string[])[]; lacks?: strin
 
 /** The reason to refuse a file that holds something else; undefined for any other file. */
 export function findWrongFile(headers: readonly string[]): string | undefined {
-  const folded = new Set(headers.map(fold));
+  const foldedHeaders = new Set(headers.map(fold));
   return WRONG_FILES.find(
     ({ has, lacks }) =>
-      has.every((names) => names.some((name) => folded.has(name))) && (lacks === undefined || !folded.has(lacks)),
+      has.every((names) => names.some((name) => foldedHeaders.has(name))) &&
+      (lacks === undefined || !foldedHeaders.has(lacks)),
   )?.message;
 }

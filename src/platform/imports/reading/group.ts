@@ -92,18 +92,18 @@ export class Grouper {
     const key = this.#keyFor(row.cells, false);
     this.#previous = key;
     if (key === '') return new Entry(row);
-    const started = this.#open.get(key);
-    started?.add(row);
+    const openEntry = this.#open.get(key);
+    openEntry?.add(row);
     const bare = key.replace(/^(#\S*) .*$/, '$1');
     const isShared = bare !== key && this.#counts.isShared(hashKey(bare));
     const rows = isShared ? Number.POSITIVE_INFINITY : this.#counts.count(hashKey(key));
-    const entry = started ?? new Entry(row);
+    const entry = openEntry ?? new Entry(row);
     if (entry.lines.length >= rows) {
       this.#open.delete(key);
       return entry;
     }
     // A waiting row must not keep the whole chunk that its cells were cut from.
-    if (!started) this.#open.set(key, new Entry({ ...row, cells: row.cells.map(whole) }));
+    if (!openEntry) this.#open.set(key, new Entry({ ...row, cells: row.cells.map(whole) }));
     return undefined;
   }
 

@@ -32,18 +32,20 @@ export function judgeCompared(entry: Entry, bench: Bench): Judged {
   const said = findStatus(entry, plan);
   const status = said && { value: said.value, isUndecided: said.meaning === undefined };
   const money = readMoney(entry, bench, said);
-  const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: money.refunded };
+  const judgedMoney = isFailure(money)
+    ? null
+    : { currency: money.currency, amount: money.amount, refunded: money.refunded };
   const uses = isFailure(money) ? 0 : money.uses;
-  const judged = (line: Judged['line']): Judged => ({
+  const toJudged = (line: Judged['line']): Judged => ({
     line,
     uses,
     status,
-    money: shown,
+    money: judgedMoney,
     person: null,
     holding: money.holding,
   });
   const reason = findLeftOut(entry, bench) ?? (status?.isUndecided ? 'status_unknown' : undefined);
-  if (reason !== undefined) return judged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
+  if (reason !== undefined) return toJudged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
   const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
   const cancelledAt = entry.text(plan, 'cancelled_at');
   const goods = isFailure(money) ? null : readGoods(entry, bench, said, money);
@@ -56,10 +58,12 @@ export function judgeCompared(entry: Entry, bench: Bench): Judged {
     is_cancelled: said?.meaning === 'left_out' || (cancelledAt !== '' && readAnswer(cancelledAt) !== 'no'),
   };
   const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
-  const made = { known_by, status: said?.value ?? null };
+  const lineFacts = { known_by, status: said?.value ?? null };
   const failure = hasExtraCells(entry, plan) ? { problem: 'too_many_cells' } : isFailure(money) ? money : undefined;
-  if (id === '' && number === '') return judged(refuseLine(entry, plan, { problem: 'no_identity' }, made.status));
-  if (!failure) return judged(makeLine(entry, 'read', null, { ...made, record: { kind: 'compared', ...record } }));
-  const line = refuseLine(entry, plan, failure, made.status);
-  return judged({ ...line, known_by, record: { kind: 'compared', ...record, goods: null } });
+  if (id === '' && number === '')
+    return toJudged(refuseLine(entry, plan, { problem: 'no_identity' }, lineFacts.status));
+  if (!failure)
+    return toJudged(makeLine(entry, 'read', null, { ...lineFacts, record: { kind: 'compared', ...record } }));
+  const line = refuseLine(entry, plan, failure, lineFacts.status);
+  return toJudged({ ...line, known_by, record: { kind: 'compared', ...record, goods: null } });
 }

@@ -104,14 +104,14 @@ interface Times {
 function readTimes(entry: Entry, bench: Bench): Times | Failure {
   const hasPlaced = bench.plan.columns.placed_at !== undefined || bench.plan.constants.placed_at !== undefined;
   const placed = findTime(entry, bench, 'placed_at', true);
-  const paid = findTime(entry, bench, 'paid_at', !hasPlaced);
+  const paidTime = findTime(entry, bench, 'paid_at', !hasPlaced);
   const cancelled = findTime(entry, bench, 'cancelled_at', false);
   const refunded = findTime(entry, bench, 'refunded_at', false);
-  for (const time of [placed, paid, cancelled, refunded]) if (isFailure(time)) return time;
-  const at = placed ?? paid;
-  if (at === null || isFailure(at) || isFailure(paid) || isFailure(cancelled) || isFailure(refunded))
+  for (const time of [placed, paidTime, cancelled, refunded]) if (isFailure(time)) return time;
+  const at = placed ?? paidTime;
+  if (at === null || isFailure(at) || isFailure(paidTime) || isFailure(cancelled) || isFailure(refunded))
     return { problem: 'time_missing' };
-  return { placed_at: at, paid_at: paid, cancelled_at: cancelled, refunded_at: refunded };
+  return { placed_at: at, paid_at: paidTime, cancelled_at: cancelled, refunded_at: refunded };
 }
 
 /** The time at which an order was given back, where only its refunds say so. */
@@ -178,19 +178,25 @@ export function readMoney(
   const basis = BASIS[plan.goods ?? 'amount'];
   const { own, refunds } = splitRefunds(entry, bench);
   if (contradicts(own, plan)) return fail({ problem: 'contradicting_lines' });
-  const found = findCurrency(own, bench, [basis, 'total']);
-  if (isFailure(found)) return fail(found);
-  const parts = readParts(own, plan, found.currency);
+  const currencyChoice = findCurrency(own, bench, [basis, 'total']);
+  if (isFailure(currencyChoice)) return fail(currencyChoice);
+  const parts = readParts(own, plan, currencyChoice.currency);
   if (isFailure(parts)) return fail(parts);
   const holding = findHolding(bench.goods, parts);
   const goods = settleMoney(parts, bench.rules);
   const about = 'problem' in goods && goods.problem === 'negative_amount' ? { field: basis } : {};
   if ('problem' in goods) return fail({ ...goods, ...about }, holding);
-  const ofRows = sumRefundRows(refunds, plan, found.currency);
+  const ofRows = sumRefundRows(refunds, plan, currencyChoice.currency);
   if (isFailure(ofRows)) return fail(ofRows, holding);
   const isWhole = status?.meaning === 'refunded' && goods.refunded === 0 && ofRows === 0;
   const refunded = isWhole ? goods.amount : Math.min(goods.amount, goods.refunded + ofRows);
-  return { currency: found.currency, amount: goods.amount, refunded, uses: goods.uses | found.uses, holding };
+  return {
+    currency: currencyChoice.currency,
+    amount: goods.amount,
+    refunded,
+    uses: goods.uses | currencyChoice.uses,
+    holding,
+  };
 }
 
 /** An order of a file. */
@@ -200,12 +206,21 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const status = said && { value: said.value, isUndecided: said.meaning === undefined };
   const money = readMoney(entry, bench, said);
   const holding = money.holding;
-  const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: money.refunded };
+  const judgedMoney = isFailure(money)
+    ? null
+    : { currency: money.currency, amount: money.amount, refunded: money.refunded };
   const uses = isFailure(money) ? 0 : money.uses;
-  const judged = (line: Judged['line']): Judged => ({ line, uses, status, money: shown, person: null, holding });
-  const refuse = (failure: Failure) => judged(refuseLine(entry, plan, failure, said?.value ?? null));
+  const toJudged = (line: Judged['line']): Judged => ({
+    line,
+    uses,
+    status,
+    money: judgedMoney,
+    person: null,
+    holding,
+  });
+  const refuse = (failure: Failure) => toJudged(refuseLine(entry, plan, failure, said?.value ?? null));
   const reason = findReason(entry, bench, said);
-  if (reason !== undefined) return judged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
+  if (reason !== undefined) return toJudged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
   if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
   const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
   if (id === '' && number === '') return refuse({ problem: 'no_identity' });
@@ -229,6 +244,6 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
   const isRepeated = !bench.format && entry.rows.filter((cells) => (cells[at] ?? '').trim() !== '').length > 1;
   const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
-  const made = { record: { kind: 'order' as const, ...record }, known_by, status: said?.value ?? null };
-  return { ...judged(makeLine(entry, 'read', null, made)), repeatsAmount: isRepeated };
+  const lineFacts = { record: { kind: 'order' as const, ...record }, known_by, status: said?.value ?? null };
+  return { ...toJudged(makeLine(entry, 'read', null, lineFacts)), repeatsAmount: isRepeated };
 }

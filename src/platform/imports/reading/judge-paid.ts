@@ -39,18 +39,22 @@ function readWho(entry: Entry, bench: Bench): Who | Failure {
   const who = { name: orNull(findName(entry, bench)), code: orNull(findId(entry, plan, 'code')) };
   if (email === undefined) return { problem: 'email_unreadable', field: 'email' };
   if (handle === undefined && email === null) return { problem: 'handle_unreadable', field: 'handle' };
-  const found = { email, handle: handle ?? null, ...who };
-  return Object.values(found).every((value) => value === null) ? { problem: 'no_person' } : found;
+  const identity = { email, handle: handle ?? null, ...who };
+  return Object.values(identity).every((value) => value === null) ? { problem: 'no_person' } : identity;
 }
 
 /** The amount in minor units, with the sign that money sent has. */
 function readPaid(entry: Entry, bench: Bench) {
-  const found = findCurrency(entry, bench, ['amount']);
-  if (isFailure(found)) return found;
-  const amount = findAmount(entry, bench.plan, 'amount', found.currency);
+  const currencyChoice = findCurrency(entry, bench, ['amount']);
+  if (isFailure(currencyChoice)) return currencyChoice;
+  const amount = findAmount(entry, bench.plan, 'amount', currencyChoice.currency);
   if (isFailure(amount)) return amount;
   if (amount === undefined) return { problem: 'amount_missing' };
-  return { currency: found.currency, amount: bench.format?.isNegative ? -amount || 0 : amount, uses: found.uses };
+  return {
+    currency: currencyChoice.currency,
+    amount: bench.format?.isNegative ? -amount || 0 : amount,
+    uses: currencyChoice.uses,
+  };
 }
 
 /** An amount that only accompanies the record: an unreadable one is dropped. */
@@ -91,21 +95,21 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   const said = findStatus(entry, plan);
   const status = said && { value: said.value, isUndecided: said.meaning === undefined };
   const money = readPaid(entry, bench);
-  const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: 0 };
+  const judgedMoney = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: 0 };
   const uses = isFailure(money) ? 0 : money.uses;
   const who = readWho(entry, bench);
   const isNamed = !isFailure(who) && who.email === null && who.handle === null && who.code === null;
-  const judged = (line: Judged['line'], person: string | null = null): Judged => ({
+  const toJudged = (line: Judged['line'], person: string | null = null): Judged => ({
     line,
     uses,
     status,
-    money: shown,
+    money: judgedMoney,
     person,
     holding: null,
   });
-  const refuse = (failure: Failure) => judged(refuseLine(entry, plan, failure, said?.value ?? null));
+  const refuse = (failure: Failure) => toJudged(refuseLine(entry, plan, failure, said?.value ?? null));
   const make = (outcome: 'left_out' | 'repeated', kind: string) =>
-    judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
+    toJudged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
   const isLeftOut = said !== null && said.meaning !== undefined && said.meaning !== 'paid' && said.meaning !== 'counts';
   const isReceived = format?.isNegative === true && !isFailure(money) && money.amount < 0;
   const reason = nameReason(entry, bench, (status?.isUndecided ?? false) && !isReceived, isLeftOut);
@@ -135,7 +139,7 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   };
   const known_by = nameKnown(record, bench);
   const person = isNamed ? who.name : null;
-  return judged(
+  return toJudged(
     makeLine(entry, 'read', null, { record: { kind: 'paid', ...record }, known_by, status: said?.value ?? null }),
     person,
   );

@@ -79,11 +79,11 @@ function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email'
   const email = emailText === '' ? null : readEmail(emailText);
   const { instagram, tiktok } = readProfiles(entry, plan);
   if (email === undefined) return { problem: 'email_unreadable', field: 'email' };
-  const found = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
-  if (email !== null) return found;
+  const contacts = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
+  if (email !== null) return contacts;
   if (instagram === undefined) return { problem: 'handle_unreadable', field: 'instagram' };
   if (tiktok === undefined) return { problem: 'handle_unreadable', field: 'tiktok' };
-  return instagram === null && tiktok === null && plan.of === 'roster' ? { problem: 'no_person' } : found;
+  return instagram === null && tiktok === null && plan.of === 'roster' ? { problem: 'no_person' } : contacts;
 }
 
 const contradicts = (entry: Entry, plan: Plan): boolean =>
@@ -109,7 +109,7 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
   const said = findStatus(entry, plan);
   const status = said && { value: said.value, isUndecided: said.meaning === undefined };
-  const judged = (line: Judged['line']): Judged => ({
+  const toJudged = (line: Judged['line']): Judged => ({
     line,
     uses: 0,
     status,
@@ -117,8 +117,8 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     person: null,
     holding: null,
   });
-  const refuse = (failure: Failure) => judged(refuseLine(entry, plan, failure, said?.value ?? null));
-  const leaveOut = (kind: string) => judged(makeLine(entry, 'left_out', kind, { status: said?.value ?? null }));
+  const refuse = (failure: Failure) => toJudged(refuseLine(entry, plan, failure, said?.value ?? null));
+  const leaveOut = (kind: string) => toJudged(makeLine(entry, 'left_out', kind, { status: said?.value ?? null }));
   const reason = findLeftOut(entry, bench);
   if (reason !== undefined) return leaveOut(reason);
   if (status?.isUndecided) return leaveOut('status_unknown');
@@ -154,9 +154,9 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   const known_by = record.email
     ? `email:${record.email}`
     : `handle:${record.instagram ?? record.tiktok ?? codes[0]?.code ?? name ?? ''}`;
-  const made = { record: { kind: 'person' as const, ...record }, known_by, status: said?.value ?? null };
+  const lineFacts = { record: { kind: 'person' as const, ...record }, known_by, status: said?.value ?? null };
   return {
-    ...judged(makeLine(entry, 'read', null, made)),
+    ...toJudged(makeLine(entry, 'read', null, lineFacts)),
     isRenamed: isRenamed(entry, plan),
     isHandleLost: isHandleLost(entry, plan),
   };
@@ -178,7 +178,7 @@ export function readPercent(text: string, plan: Pick<Plan, 'rate'>): string | nu
 /** A profile of a ranking or another list for the directory. */
 export function judgeProfile(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
-  const judged = (line: Judged['line']): Judged => ({
+  const toJudged = (line: Judged['line']): Judged => ({
     line,
     uses: 0,
     status: null,
@@ -187,15 +187,15 @@ export function judgeProfile(entry: Entry, bench: Bench): Judged {
     holding: null,
   });
   const username = readHandle(entry.text(plan, 'username'));
-  if (username === undefined) return judged(refuseLine(entry, plan, { problem: 'handle_unreadable' }, null));
-  if (hasExtraCells(entry, plan)) return judged(refuseLine(entry, plan, { problem: 'too_many_cells' }, null));
+  if (username === undefined) return toJudged(refuseLine(entry, plan, { problem: 'handle_unreadable' }, null));
+  if (hasExtraCells(entry, plan)) return toJudged(refuseLine(entry, plan, { problem: 'too_many_cells' }, null));
   const counts = ['follower_count', 'following_count', 'media_count'].map((field) => {
     const text = entry.text(plan, field);
     return isUnknown(text) ? null : readCount(text);
   });
   const rate = readPercent(entry.text(plan, 'engagement_rate'), plan);
   if (counts.includes(undefined) || rate === undefined)
-    return judged(refuseLine(entry, plan, { problem: 'amount_unreadable' }, null));
+    return toJudged(refuseLine(entry, plan, { problem: 'amount_unreadable' }, null));
   const [followers = null, following = null, media = null] = counts;
   const record: DirectoryRecord = {
     pk: orNull(findId(entry, plan, 'pk')),
@@ -210,5 +210,5 @@ export function judgeProfile(entry: Entry, bench: Bench): Judged {
     biography: orNull(entry.text(plan, 'biography')),
   };
   const known_by = record.pk === null ? `username:${username}` : `pk:${record.pk}`;
-  return judged(makeLine(entry, 'read', null, { record: { kind: 'directory', ...record }, known_by }));
+  return toJudged(makeLine(entry, 'read', null, { record: { kind: 'directory', ...record }, known_by }));
 }

@@ -125,16 +125,22 @@ const MESSAGES: Readonly<Record<string, string>> = {
 
 export function explain(kind: string, lines: readonly number[]): string {
   const [first = 0, ...others] = lines;
-  const shown = others.slice(0, 4);
-  const subject = shown.length === 0 ? `Line ${first}` : `The record of lines ${[first, ...shown].join(', ')}`;
+  const firstOthers = others.slice(0, 4);
+  const subject =
+    firstOthers.length === 0 ? `Line ${first}` : `The record of lines ${[first, ...firstOthers].join(', ')}`;
   return `${subject} ${MESSAGES[kind] ?? 'cannot be read.'}`;
 }
 
-export function makeLine(entry: Entry, outcome: RecordOutcome, kind: string | null, made: Partial<Line> = {}): Line {
+export function makeLine(
+  entry: Entry,
+  outcome: RecordOutcome,
+  kind: string | null,
+  lineFacts: Partial<Line> = {},
+): Line {
   const [line = 0] = entry.lines;
   const message = kind === null ? null : explain(kind, entry.lines);
-  const record: ReadRecord | null = made.record ?? null;
-  const { known_by = null, status = null, fault = null } = made;
+  const record: ReadRecord | null = lineFacts.record ?? null;
+  const { known_by = null, status = null, fault = null } = lineFacts;
   return { line, lines: entry.lines, cells: entry.rows, outcome, kind, message, record, known_by, status, fault };
 }
 
@@ -190,14 +196,14 @@ function findSymbols(entry: Entry, plan: Plan, fields: readonly string[]): strin
 
 /** The currency by the signs beside amounts; several different ones contradict each other. */
 function readSymbols(symbols: readonly string[], plan: Plan): string | undefined | Failure {
-  const found = new Set<string>();
+  const currencies = new Set<string>();
   for (const symbol of symbols) {
     const meaning = readSign(symbol);
     if (!meaning) return { problem: 'amount_unreadable' };
     const currency = 'currency' in meaning ? meaning.currency : plan.symbols[meaning.sign];
-    if (currency !== undefined) found.add(currency);
+    if (currency !== undefined) currencies.add(currency);
   }
-  const [currency, ...others] = found;
+  const [currency, ...others] = currencies;
   const isOdd =
     others.length > 0 ||
     (currency !== undefined && !symbols.every((each) => agrees(each, currency) || isChosen(each, plan)));

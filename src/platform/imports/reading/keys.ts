@@ -52,8 +52,8 @@ export class KeyTable {
       this.#keys[slot] = key;
       this.#size += 1;
     }
-    const known = this.#besides[slot] ?? 0;
-    if (beside !== 0) this.#besides[slot] = known === 0 || known === beside ? beside : -1;
+    const knownBeside = this.#besides[slot] ?? 0;
+    if (beside !== 0) this.#besides[slot] = knownBeside === 0 || knownBeside === beside ? beside : -1;
     const count = (this.#counts[slot] ?? 0) + 1;
     this.#counts[slot] = count;
     return count;

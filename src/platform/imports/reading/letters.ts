@@ -70,26 +70,26 @@ interface Frequencies {
 }
 
 const isLetter = (character: string) => /[\p{L}\p{M}]/u.test(character);
-const known = new Map<string, Frequencies>();
+const cache = new Map<string, Frequencies>();
 
 function countLetters(language: string): Frequencies {
-  const found = known.get(language);
-  if (found) return found;
-  const counted: Frequencies = { letters: new Map(), pairs: new Map(), total: 0 };
+  const cachedFrequencies = cache.get(language);
+  if (cachedFrequencies) return cachedFrequencies;
+  const frequencies: Frequencies = { letters: new Map(), pairs: new Map(), total: 0 };
   const add = (counts: Map<string, number>, key: string) => counts.set(key, (counts.get(key) ?? 0) + 1);
   for (const text of listTexts(language)) {
     let before = ' ';
     // The encodings of Romanian have the cedillas that its texts of today have as commas.
-    const folded = text.toLowerCase().replaceAll('ș', 'ş').replaceAll('ț', 'ţ');
-    for (const letter of `${folded.replace(/[^\p{L}\p{M}]+/gu, ' ')} `) {
-      add(counted.letters, letter);
-      add(counted.pairs, before + letter);
-      counted.total += 1;
+    const foldedText = text.toLowerCase().replaceAll('ș', 'ş').replaceAll('ț', 'ţ');
+    for (const letter of `${foldedText.replace(/[^\p{L}\p{M}]+/gu, ' ')} `) {
+      add(frequencies.letters, letter);
+      add(frequencies.pairs, before + letter);
+      frequencies.total += 1;
       before = letter;
     }
   }
-  known.set(language, counted);
-  return counted;
+  cache.set(language, frequencies);
+  return frequencies;
 }
 
 function getLeast(character: string, language: string): number {
@@ -104,15 +104,15 @@ function rateText(text: string, language: string): number {
   let rate = 0;
   let before = { letter: ' ', character: ' ' };
   for (const character of text) {
-    const folded = character.toLowerCase();
-    const letter = isLetter(character) ? folded : ' ';
+    const foldedCharacter = character.toLowerCase();
+    const letter = isLetter(character) ? foldedCharacter : ' ';
     const isForeign = character > '\x7f';
     if (isForeign && letter === ' ') rate += Math.log(MARKS.test(character) ? 0.002 : 0.00001);
     else if (isForeign || before.character > '\x7f') {
       const behind = (pairs.get(before.letter + letter) ?? 0) / (letters.get(before.letter) ?? 1);
       const alone = (letters.get(letter) ?? 0) / total;
       rate += Math.log(0.6 * behind + 0.38 * alone + getLeast(character, language));
-      const isCapitalWithin = character !== folded && before.character !== before.character.toUpperCase();
+      const isCapitalWithin = character !== foldedCharacter && before.character !== before.character.toUpperCase();
       if (isCapitalWithin) rate += Math.log(0.005);
     }
     before = { letter, character };

@@ -111,8 +111,8 @@ function findNet(parts: OrderAmounts, rules: MoneyRules): Net | { problem: strin
   if (rules.isOwn || rules.goods === 'total') return { net: goods, uses: 0 };
   if (rules.goods === 'total_less_rest') {
     if (rules.tax !== 'included') return { net: goods, uses: taxes === 0 ? 0 : USES.tax };
-    const taken = takeTax(goods + taxes, parts, rules);
-    return { net: taken.net, uses: taken.uses | USES.tax };
+    const netOfTax = takeTax(goods + taxes, parts, rules);
+    return { net: netOfTax.net, uses: netOfTax.uses | USES.tax };
   }
   const hasTotal = total !== undefined;
   const place = rules.tax ?? (hasTotal ? placeTax(goods, parts) : 'on_top');
@@ -121,8 +121,8 @@ function findNet(parts: OrderAmounts, rules: MoneyRules): Net | { problem: strin
   if (!isProved) return { problem: 'amounts_disagree' };
   const uses = hasTotal || taxes === 0 ? 0 : USES.tax;
   if (place !== 'included' || taxes === 0) return { net: goods, uses };
-  const taken = takeTax(goods, parts, rules);
-  return { net: taken.net, uses: taken.uses | uses };
+  const netOfTax = takeTax(goods, parts, rules);
+  return { net: netOfTax.net, uses: netOfTax.uses | uses };
 }
 
 /** The part of a refund that is goods. */
@@ -151,9 +151,9 @@ function findRefund(net: number, parts: OrderAmounts, rules: MoneyRules): { refu
 
 /** Goods and what was given back of them, without tax and shipping. */
 export function settleMoney(parts: OrderAmounts, rules: MoneyRules): GoodsResult {
-  const found = findNet(parts, rules);
-  if ('problem' in found) return found;
-  if (found.net < 0) return { problem: 'negative_amount' };
-  const { refunded, uses } = findRefund(found.net, parts, rules);
-  return { amount: found.net, refunded, uses: found.uses | uses };
+  const netResult = findNet(parts, rules);
+  if ('problem' in netResult) return netResult;
+  if (netResult.net < 0) return { problem: 'negative_amount' };
+  const { refunded, uses } = findRefund(netResult.net, parts, rules);
+  return { amount: netResult.net, refunded, uses: netResult.uses | uses };
 }

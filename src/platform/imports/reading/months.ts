@@ -56,8 +56,8 @@ export function loadMonthNames(): MonthNames {
       if (word === '' || /^\d+$/.test(word)) return;
       const meanings = months.get(word) ?? new Map<string, number>();
       // A language that abbreviates two months to one word, as some do to a letter, says nothing by it.
-      const known = meanings.get(language);
-      meanings.set(language, known === undefined || known === month ? month : 0);
+      const knownMonth = meanings.get(language);
+      meanings.set(language, knownMonth === undefined || knownMonth === month ? month : 0);
       months.set(word, meanings);
     };
     collectNames(language, add, (name) => weekdays.add(foldWord(name)));
@@ -87,7 +87,7 @@ export function findLanguages(words: readonly string[]): string[] {
 /** The month that a word means in all of the languages; undefined if they differ. */
 export function readMonth(word: string, languages: readonly string[]): number | undefined {
   const meanings = loadMonthNames().months.get(word);
-  const found = new Set(languages.map((language) => meanings?.get(language) ?? 0));
-  const [month] = found;
-  return found.size === 1 && month !== undefined && month > 0 ? month : undefined;
+  const months = new Set(languages.map((language) => meanings?.get(language) ?? 0));
+  const [month] = months;
+  return months.size === 1 && month !== undefined && month > 0 ? month : undefined;
 }

@@ -162,9 +162,9 @@ export type MinorResult = { minor: number } | { problem: 'too_many_decimals' | '
 export function toMinorUnits(value: Decimal, currency: string, unit: 'major' | 'minor'): MinorResult {
   const decimals = unit === 'minor' ? 0 : getDecimals(currency);
   const excess = value.scale - decimals;
-  const kept = excess > 0 ? value.digits.padStart(excess + 1, '0').slice(0, -excess) : value.digits;
+  const keptDigits = excess > 0 ? value.digits.padStart(excess + 1, '0').slice(0, -excess) : value.digits;
   if (excess > 0 && !/^0*$/.test(value.digits.slice(-excess))) return { problem: 'too_many_decimals' };
-  const minor = Number(excess > 0 ? kept : kept + '0'.repeat(-excess));
+  const minor = Number(excess > 0 ? keptDigits : keptDigits + '0'.repeat(-excess));
   if (minor > MOST_MINOR) return { problem: 'too_large' };
   return { minor: value.isNegative && minor !== 0 ? -minor : minor };
 }

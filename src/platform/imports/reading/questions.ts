@@ -26,25 +26,25 @@ const describe = (tally: Tally) => ({
 /** A doubt whose choices give different records, with what each would record. */
 function askDoubt(doubt: Doubt, { study }: QuestionContext): Question[] {
   const variants = study.variants.filter((variant) => variant.doubt === doubt);
-  const needed = doubt.uses === undefined ? undefined : study.tally.uses.get(doubt.uses);
-  if (doubt.uses !== undefined && needed === undefined) return [];
+  const useTally = doubt.uses === undefined ? undefined : study.tally.uses.get(doubt.uses);
+  if (doubt.uses !== undefined && useTally === undefined) return [];
   if (doubt.uses === USES.adjusted && !study.tally.uses.has(USES.repeatsTotal)) return [];
   const isSettled = variants.length > 0 && variants.every(({ digest }) => digest === 0);
   const [first] = doubt.choices;
   if (isSettled || !first) return [];
-  const seen = new Set([0]);
+  const seenDigests = new Set([0]);
   const different: Variant[] = [];
   for (const variant of variants) {
-    if (!seen.has(variant.digest)) different.push(variant);
-    seen.add(variant.digest);
+    if (!seenDigests.has(variant.digest)) different.push(variant);
+    seenDigests.add(variant.digest);
   }
   const options: Option[] = [
     { ...first, ...describe(study.tally) },
     ...different.map(({ choice, tally }) => ({ ...choice, ...describe(tally) })),
   ];
   const { code, field, message } = doubt;
-  const lines = needed
-    ? { lines: needed.count, first_lines: needed.first }
+  const lines = useTally
+    ? { lines: useTally.count, first_lines: useTally.first }
     : { lines: doubt.lines, first_lines: doubt.firstLines };
   return [{ id: field === null ? code : `${code}:${field}`, code, message, field, ...lines, options }];
 }
@@ -64,8 +64,8 @@ function askStatuses({ study, known }: QuestionContext): Question[] {
     if (!isUndecided || list.count === 0) return [];
     const options = listMeanings(known.request.of).map((meaning) => {
       const isCounted = meaning !== 'left_out';
-      const added = meaning === 'refunded' ? givenBack : sums;
-      const all = isCounted ? addSums(base.sums, added) : base.sums;
+      const addedSums = meaning === 'refunded' ? givenBack : sums;
+      const all = isCounted ? addSums(base.sums, addedSums) : base.sums;
       const records = base.records + (isCounted ? list.count : 0);
       return {
         mapping: { statuses: { [value]: meaning } },

@@ -58,9 +58,9 @@ function findTurned(of: Kind, { headers, firstCells }: Shape): string | undefine
   };
   const names = [...new Set(firstCells)].filter((cell) => findFields(of, cell).length > 0);
   if (names.length < 2 || !hasAll(names) || hasAll(headers)) return undefined;
-  const shown = names.slice(0, 3).map((name) => `“${name}”`);
+  const firstNames = names.slice(0, 3).map((name) => `“${name}”`);
   return (
-    `The table lies on its side: ${shown.join(', ')} stand one below the other, and each record is a column. Turn it: ` +
+    `The table lies on its side: ${firstNames.join(', ')} stand one below the other, and each record is a column. Turn it: ` +
     'in a spreadsheet, copy the table, choose Paste special and Transpose, and save the result as CSV.'
   );
 }
@@ -88,13 +88,13 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   assignByValues(assignment, { of, headers, constants: mapping.constants ?? {} }, survey.profiles);
   mergeSame(assignment, survey.profiles);
   const totalsLines = survey.totals.map(({ line }) => line);
-  const taken = new Set([...assignment.values()].flatMap(({ positions }) => positions));
+  const takenColumns = new Set([...assignment.values()].flatMap(({ positions }) => positions));
   const isTool = format !== undefined && format.key !== 'rollcall';
-  const flags = isTool ? [] : findFlags(headers, taken, glance);
+  const flags = isTool ? [] : findFlags(headers, takenColumns, glance);
   const isSheet = table.sheet !== null;
   const { halfDates } = table;
-  const known = { request, headers, format, profiles: survey.profiles, totalsLines, flags, isSheet, halfDates };
-  return { table, known, assignment, survey };
+  const knownTable = { request, headers, format, profiles: survey.profiles, totalsLines, flags, isSheet, halfDates };
+  return { table, known: knownTable, assignment, survey };
 }
 
 /** A needed field that nothing in the file can be, in words that name what was read. */
@@ -189,8 +189,8 @@ function findSurvivors(study: Study, candidates: readonly Goods[]): Goods[] | un
   if (masks.length === 0) return undefined;
   const common = masks.reduce((all, mask) => all & mask);
   const any = masks.reduce((all, mask) => all | mask);
-  const kept = common === 0 ? any : common;
-  return candidates.filter((goods) => (kept & (1 << GOODS.indexOf(goods))) !== 0);
+  const survivors = common === 0 ? any : common;
+  return candidates.filter((goods) => (survivors & (1 << GOODS.indexOf(goods))) !== 0);
 }
 
 const isAboutGoods = ({ code, field }: Doubt) => code === 'amount_meaning' && field === 'amount';
@@ -219,13 +219,13 @@ async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
   const grouper = await openGrouper(prepared, resolved.plan, skipped);
   const variants = planVariants(prepared, mapping, doubts);
   const entries = readEntries(table.rows(), grouper, skipped);
-  const done = await studyEntries(entries, resolved.plan, variants, known.request.now);
-  const narrowed = narrowGoods(done, doubts, resolved.plan, known);
-  if (!narrowed) return { study: done, resolved, doubts };
+  const entryStudy = await studyEntries(entries, resolved.plan, variants, known.request.now);
+  const narrowed = narrowGoods(entryStudy, doubts, resolved.plan, known);
+  if (!narrowed) return { study: entryStudy, resolved, doubts };
   const isTried = narrowed.isGoodsProved && doubts.find(isAboutGoods)?.choices.length === narrowed.goodsChoices?.length;
   if (!isTried) return study({ ...prepared, known: narrowed }, mapping);
   const isLeft = (doubt: Doubt) => !isAboutGoods(doubt) || doubt.choices.length > 1;
-  return { study: done, resolved, doubts: doubts.filter(isLeft) };
+  return { study: entryStudy, resolved, doubts: doubts.filter(isLeft) };
 }
 
 /** Each amount of a totals row must be what the file adds up to. Amounts of several currencies are not added. */

@@ -130,8 +130,8 @@ function openSplitter(separator: string) {
       const cells = content.includes('"') ? splitQuoted(content, separator) : content.split(separator);
       if (cells) return { cells, length: place.next - from, lines: 1 };
     } else if (text.length - from < LONGEST_ROW) return undefined;
-    const taken = parseRow(text.slice(from), separator, isLast);
-    return taken && { ...taken, lines: Math.max(countBreaks(text.slice(from, from + taken.length)), 1) };
+    const parsedRow = parseRow(text.slice(from), separator, isLast);
+    return parsedRow && { ...parsedRow, lines: Math.max(countBreaks(text.slice(from, from + parsedRow.length)), 1) };
   }
 
   return {
@@ -142,11 +142,11 @@ function openSplitter(separator: string) {
       const findLine = findLines(text, isLast);
       let at = 0;
       while (at < text.length) {
-        const taken = takeRow(text, at, findLine(at), isLast);
-        if (!taken) break;
-        rows.push({ line, cells: taken.cells, isPlain });
-        line += taken.lines;
-        at += taken.length;
+        const parsedRow = takeRow(text, at, findLine(at), isLast);
+        if (!parsedRow) break;
+        rows.push({ line, cells: parsedRow.cells, isPlain });
+        line += parsedRow.lines;
+        at += parsedRow.length;
       }
       return { rows, rest: text.slice(at) };
     },
@@ -172,10 +172,10 @@ export async function* readRows(open: Stream, separator: string, isSheet: boolea
   let isRestPlain = true;
   const take = (text: string, isLast: boolean, isPlain: boolean): Row[] => {
     try {
-      const taken = splitter.take(rest + text, isLast, isPlain && isRestPlain);
-      isRestPlain = isPlain && (isRestPlain || taken.rows.length > 0);
-      rest = taken.rest;
-      const rows = isSheet ? taken.rows.map((row, i) => ({ ...row, line: records + i + 1 })) : taken.rows;
+      const splitRows = splitter.take(rest + text, isLast, isPlain && isRestPlain);
+      isRestPlain = isPlain && (isRestPlain || splitRows.rows.length > 0);
+      rest = splitRows.rest;
+      const rows = isSheet ? splitRows.rows.map((row, i) => ({ ...row, line: records + i + 1 })) : splitRows.rows;
       records += rows.length;
       return rows.filter(({ cells }) => !isBlank(cells));
     } catch (error) {

@@ -118,13 +118,15 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
   const candidates = listGoods({ columns });
   const has = (field: string) => columns[field] !== undefined;
   const isCompared = known.request.of === 'reconciliation';
-  const named = isCompared && mapping.columns?.amount ? 'amount' : format?.goods;
-  const settled = mapping.goods ?? (named !== undefined && candidates.includes(named) ? named : undefined);
+  const namedGoods = isCompared && mapping.columns?.amount ? 'amount' : format?.goods;
+  const settledGoods =
+    mapping.goods ?? (namedGoods !== undefined && candidates.includes(namedGoods) ? namedGoods : undefined);
   const needsTax = has('taxes') && mapping.tax === undefined && !isCompared;
-  if (settled !== undefined) {
-    const isRest = settled === 'total_less_rest' && format?.goods !== settled && has('shipping');
-    if (needsTax && (isRest || (!has('total') && settled !== 'total' && format?.goods !== settled))) askTax(doubts);
-    return settled;
+  if (settledGoods !== undefined) {
+    const isRest = settledGoods === 'total_less_rest' && format?.goods !== settledGoods && has('shipping');
+    if (needsTax && (isRest || (!has('total') && settledGoods !== 'total' && format?.goods !== settledGoods)))
+      askTax(doubts);
+    return settledGoods;
   }
   const [first] = candidates;
   if (first === undefined) return null;
@@ -141,8 +143,8 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
     if (needsTax) askTax(doubts);
     return first;
   }
-  const shown = has('total') && withIdentity.length > 0 ? withIdentity : candidates;
-  const choices = known.goodsChoices ?? shown.map(chooseGoods);
+  const shownGoods = has('total') && withIdentity.length > 0 ? withIdentity : candidates;
+  const choices = known.goodsChoices ?? shownGoods.map(chooseGoods);
   const isProved = known.isGoodsProved && choices.length === 1;
   if (!isProved) doubts.push(askGoods(choices));
   if (!has('total') && needsTax) askTax(doubts);

@@ -77,11 +77,11 @@ const ORDER_LABELS = { dmy: 'day/month/year', mdy: 'month/day/year', ymd: 'year/
 
 function askDates(header: string, profile: ColumnProfile, orders: readonly DateOrder[], now: Date): Doubt {
   const struck = orders.length === 0 ? profile.time.orders.dmy : undefined;
-  const shown = orders.length === 0 ? (['dmy', 'mdy'] as const) : orders;
+  const shownOrders = orders.length === 0 ? (['dmy', 'mdy'] as const) : orders;
   const unread = (order: DateOrder) => profile.time.orders[order];
   const { example, words } = profile.time;
   const languages = findLanguages([...words]);
-  const labels = shown.map((order) => {
+  const labels = shownOrders.map((order) => {
     const { count, first } = unread(order);
     const except = count === 0 ? '' : `, which cannot read line ${first.slice(0, 5).join(', ')}`;
     const day = example === null ? undefined : describeDay(example, order, languages, now);

@@ -78,10 +78,10 @@ function isOverTyped({ cells }: Row, below: readonly Row[]): boolean {
 function findHeader(of: Kind, rows: readonly Row[]): Row | undefined {
   const first = rows.slice(0, HEADER_ROWS);
   const widest = Math.max(0, ...rows.map(({ cells }) => cells.length));
-  const needed = widest === 1 ? 1 : 2;
+  const leastKnown = widest === 1 ? 1 : 2;
   const byWords = first.find(({ cells }) => {
-    const known = new Set(cells.filter((cell) => isKnown(of, cell)).map(fold));
-    return known.size >= needed && !cells.some((cell) => readEmail(cell.trim()) !== undefined);
+    const knownNames = new Set(cells.filter((cell) => isKnown(of, cell)).map(fold));
+    return knownNames.size >= leastKnown && !cells.some((cell) => readEmail(cell.trim()) !== undefined);
   });
   return byWords ?? first.find((row, i) => isOverTyped(row, rows.slice(i + 1, i + 20)));
 }
@@ -94,10 +94,10 @@ function nameColumn(position: number): string {
 
 /** A header that stands twice gets its place among the same, so that a mapping can name either. */
 function numberRepeated(headers: string[]): void {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const [position, header] of headers.entries()) {
-    const count = (seen.get(header) ?? 0) + 1;
-    seen.set(header, count);
+    const count = (counts.get(header) ?? 0) + 1;
+    counts.set(header, count);
     if (count > 1 && header !== '') headers[position] = `${header} (${count})`;
   }
 }
@@ -112,8 +112,8 @@ export interface ShapeWish {
 export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const said = /^\uFEFF?"?sep=(.)"?\s*?(?:\r\n|\n|\r)/i.exec(text)?.[1];
   const forced = wish.separator ?? said;
-  const tried = forced === undefined ? SEPARATORS : [forced];
-  const [best] = tried
+  const separators = forced === undefined ? SEPARATORS : [forced];
+  const [best] = separators
     .map((separator) => ({ separator, sample: readSample(text, separator, wish.isSheet ?? false) }))
     .map((each) => ({ ...each, even: countEven(each.sample) }))
     .toSorted((a, b) => b.even - a.even);

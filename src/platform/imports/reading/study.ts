@@ -88,8 +88,8 @@ export async function* readEntries(
   if (rest.length > 0) yield rest;
 }
 
-function addSums(sums: readonly ColumnSum[], entry: Entry, judged: Judged, { plan }: Bench): void {
-  const currency = judged.money?.currency ?? plan.currency ?? 'USD';
+function addSums(sums: readonly ColumnSum[], entry: Entry, judgedEntry: Judged, { plan }: Bench): void {
+  const currency = judgedEntry.money?.currency ?? plan.currency ?? 'USD';
   for (const sum of sums) {
     const amount = findAmount(entry, plan, sum.field, currency);
     if (amount === undefined || isFailure(amount)) continue;
@@ -98,7 +98,7 @@ function addSums(sums: readonly ColumnSum[], entry: Entry, judged: Judged, { pla
       position === undefined ? 0 : entry.rows.filter((cells) => (cells[position] ?? '').trim() !== '').length;
     sum.records += amount;
     sum.rows += amount * filled;
-    if (counts(judged)) sum.read += amount;
+    if (counts(judgedEntry)) sum.read += amount;
   }
 }
 
@@ -117,10 +117,10 @@ export async function studyEntries(
   );
   for await (const batch of entries) {
     for (const entry of batch) {
-      const judged = judge(entry, bench);
-      tally.add(judged);
-      if (hasTotals) addSums(sums, entry, judged, bench);
-      for (const variant of variants) judgeVariant(variant, entry, judged);
+      const judgedEntry = judge(entry, bench);
+      tally.add(judgedEntry);
+      if (hasTotals) addSums(sums, entry, judgedEntry, bench);
+      for (const variant of variants) judgeVariant(variant, entry, judgedEntry);
     }
   }
   return { plan, tally, variants, sums };
@@ -129,11 +129,11 @@ export async function studyEntries(
 function judgeVariant(variant: Variant, entry: Entry, base: Judged): void {
   const { uses } = variant.doubt;
   const isSame = uses !== undefined && (base.uses & uses) === 0;
-  const judged = isSame ? base : judge(entry, variant.bench);
-  variant.tally.add(judged);
+  const judgedVariant = isSame ? base : judge(entry, variant.bench);
+  variant.tally.add(judgedVariant);
   if (isSame) return;
-  const text = sign(judged);
-  if (text !== sign(base)) variant.digest = hashKey(`${variant.digest} ${judged.line.line} ${text}`);
+  const text = sign(judgedVariant);
+  if (text !== sign(base)) variant.digest = hashKey(`${variant.digest} ${judgedVariant.line.line} ${text}`);
 }
 
 /** A row that adds up those above, as a line on its own. */

@@ -91,10 +91,10 @@ export async function surveyTable(table: Table, of: Kind, assignment: Assignment
   };
   const isLatin = table.encoding !== 'utf-8';
   const take = (row: Row) => {
-    for (const [position, set] of types) {
+    for (const [position, typeSet] of types) {
       const cell = row.cells[position] ?? '';
       const profile = profiles.get(position);
-      if (profile) profileCell(profile, cell, set, row.line, nextYear, row.isPlain);
+      if (profile) profileCell(profile, cell, typeSet, row.line, nextYear, row.isPlain);
       if (!row.isPlain && cell !== '' && isForeign(cell)) noteForeign(survey, cell, row.line, isLatin);
     }
     grouper?.count(row);

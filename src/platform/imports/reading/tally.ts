@@ -66,24 +66,25 @@ export class Tally {
   readonly holding = new Map<number, number>();
   readonly people = new Map<string, LineList & { sums: Map<string, Amounts> }>();
 
-  add(judged: Judged): void {
-    const { line, money, status } = judged;
+  add(judgedEntry: Judged): void {
+    const { line, money, status } = judgedEntry;
     this.counts.records += 1;
     this.counts[line.outcome] += 1;
     if (this.sample.length < SAMPLE) this.sample.push(line);
     if (line.outcome === 'refused') this.#addRefusal(line);
-    if (status) this.#addStatus(judged, status);
-    if (judged.holding !== null) this.holding.set(judged.holding, (this.holding.get(judged.holding) ?? 0) + 1);
+    if (status) this.#addStatus(judgedEntry, status);
+    if (judgedEntry.holding !== null)
+      this.holding.set(judgedEntry.holding, (this.holding.get(judgedEntry.holding) ?? 0) + 1);
     if (money && line.outcome !== 'refused') {
       const sums = this.#sums.get(line.outcome) ?? new Map<string, Amounts>();
       this.#sums.set(line.outcome, sums);
       addTo(sums, money.currency, money.amount, money.refunded);
     }
-    if (judged.isRenamed) this.renamed += 1;
-    if (judged.isHandleLost) this.handlesLost += 1;
-    if (judged.repeatsAmount) this.repeating += 1;
-    if (counts(judged)) this.#addUses(judged);
-    if (judged.person !== null) this.#addPerson(judged.person, judged);
+    if (judgedEntry.isRenamed) this.renamed += 1;
+    if (judgedEntry.isHandleLost) this.handlesLost += 1;
+    if (judgedEntry.repeatsAmount) this.repeating += 1;
+    if (counts(judgedEntry)) this.#addUses(judgedEntry);
+    if (judgedEntry.person !== null) this.#addPerson(judgedEntry.person, judgedEntry);
   }
 
   #addRefusal({ kind, line }: Line): void {
@@ -144,13 +145,13 @@ export const counts = ({ line }: Judged): boolean => line.outcome === 'read' || 
 export function addSums(a: readonly Sum[], b: readonly Sum[]): Sum[] {
   const all = new Map<string, Sum>();
   for (const sum of [...a, ...b]) {
-    const known = all.get(sum.currency);
-    if (!known) all.set(sum.currency, { ...sum });
+    const knownSum = all.get(sum.currency);
+    if (!knownSum) all.set(sum.currency, { ...sum });
     else {
-      known.records += sum.records;
-      known.amount += sum.amount;
-      known.refunded += sum.refunded;
-      known.net += sum.net;
+      knownSum.records += sum.records;
+      knownSum.amount += sum.amount;
+      knownSum.refunded += sum.refunded;
+      knownSum.net += sum.net;
     }
   }
   return [...all.values()];

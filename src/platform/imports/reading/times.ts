@@ -261,16 +261,16 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: ClockAn
   let wallMs: number;
   let clockMs = cell.clockMs ?? beside.clock?.clockMs ?? null;
   if (cell.date.form === 'digits') {
-    const read = readDigits(cell.date, reading.digits);
-    if (!read) return { problem: 'time_unreadable' };
-    if ('atMs' in read) return bound(read.atMs, now);
-    wallMs = read.wallMs;
-    if (!read.isDay) clockMs ??= 0;
+    const digitTime = readDigits(cell.date, reading.digits);
+    if (!digitTime) return { problem: 'time_unreadable' };
+    if ('atMs' in digitTime) return bound(digitTime.atMs, now);
+    wallMs = digitTime.wallMs;
+    if (!digitTime.isDay) clockMs ??= 0;
   } else {
-    const read = readDay(cell.date, reading.order, reading.languages, now.getUTCFullYear() + 1);
-    if (!read) return { problem: 'time_unreadable' };
-    const isSwapped = reading.isSwapped === true && cell.date.form === 'iso' && read.day <= 12;
-    const day = isSwapped ? { ...read, month: read.day, day: read.month } : read;
+    const dayParts = readDay(cell.date, reading.order, reading.languages, now.getUTCFullYear() + 1);
+    if (!dayParts) return { problem: 'time_unreadable' };
+    const isSwapped = reading.isSwapped === true && cell.date.form === 'iso' && dayParts.day <= 12;
+    const day = isSwapped ? { ...dayParts, month: dayParts.day, day: dayParts.month } : dayParts;
     wallMs = Date.UTC(day.year, day.month - 1, day.day);
   }
   // Clocks differ from UTC by less than a day: what is further off is out of range in every zone.
@@ -278,8 +278,8 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: ClockAn
   if (isFar) return { problem: 'time_out_of_range' };
   const zone = cell.zone ?? beside.clock?.zone ?? beside.zone;
   // A date alone is noon there, so that its day is the same in UTC; a zone column says nothing about days.
-  const shown = wallMs + (clockMs ?? NOON_MS);
-  const atMs = zone ? resolveZone(zone, shown, timeZone) : toInstant(timeZone, shown);
+  const localMs = wallMs + (clockMs ?? NOON_MS);
+  const atMs = zone ? resolveZone(zone, localMs, timeZone) : toInstant(timeZone, localMs);
   return atMs === undefined ? { problem: 'time_unreadable' } : bound(atMs, now);
 }
 

@@ -425,8 +425,8 @@ const BY_KIND: Readonly<Record<Kind, Words>> = {
 const MEANINGS = new Map<Kind, ReadonlyMap<string, readonly string[]>>();
 
 function readWords(of: Kind): ReadonlyMap<string, readonly string[]> {
-  const known = MEANINGS.get(of);
-  if (known) return known;
+  const cachedMeanings = MEANINGS.get(of);
+  if (cachedMeanings) return cachedMeanings;
   const meanings = new Map<string, string[]>();
   for (const [field, text] of Object.entries(BY_KIND[of])) {
     const further = FURTHER_WORDS[FURTHER_NAMES[of]?.[field] ?? field] ?? '';

@@ -40,10 +40,12 @@ function roundDigits(whole: string, fraction: string): [string, string] {
   const length = (whole === '0' ? '' : whole).length + fraction.replace(/^0+/, whole === '0' ? '' : '$&').length;
   if (fraction === '' || length <= SHOWN_DIGITS) return [whole, fraction];
   const excess = length - SHOWN_DIGITS;
-  const kept = Math.max(fraction.length - excess, 0);
-  const isUp = (fraction[kept] ?? '0') >= '5';
-  const scaled = (BigInt(whole + fraction.slice(0, kept)) + (isUp ? 1n : 0n)).toString().padStart(kept + 1, '0');
-  return [scaled.slice(0, scaled.length - kept), scaled.slice(scaled.length - kept).replace(/0+$/, '')];
+  const keptDecimals = Math.max(fraction.length - excess, 0);
+  const isUp = (fraction[keptDecimals] ?? '0') >= '5';
+  const scaled = (BigInt(whole + fraction.slice(0, keptDecimals)) + (isUp ? 1n : 0n))
+    .toString()
+    .padStart(keptDecimals + 1, '0');
+  return [scaled.slice(0, scaled.length - keptDecimals), scaled.slice(scaled.length - keptDecimals).replace(/0+$/, '')];
 }
 
 /** Dates of a spreadsheet have no zone: they are written as its clock shows them, midnight as a date alone. */
@@ -93,16 +95,16 @@ const hasHeader = (data: readonly (readonly unknown[])[]) => {
   const shape = detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
   return shape.headerLine !== null && shape.sample.length > 0;
 };
-const wanted = sheets.find((each) => each.sheet === sheet);
+const wantedSheet = sheets.find((each) => each.sheet === sheet);
 // Hidden sheets are nobody's first choice, and may still be named.
 const ordered = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
 const tables = ordered.filter(({ data }) => hasHeader(data));
-const chosen = wanted ?? tables[0] ?? ordered.find(({ data }) => data.length > 0) ?? ordered[0];
-const csv = Buffer.from(write(chosen?.data ?? []));
+const chosenSheet = wantedSheet ?? tables[0] ?? ordered.find(({ data }) => data.length > 0) ?? ordered[0];
+const csv = Buffer.from(write(chosenSheet?.data ?? []));
 parentPort?.postMessage({
-  sheet: chosen?.sheet ?? '',
+  sheet: chosenSheet?.sheet ?? '',
   sheets: sheets.map((each) => each.sheet),
-  others: tables.flatMap((each) => (each === chosen ? [] : [each.sheet])),
-  halfDates: findHalfDates(chosen?.data ?? []),
+  others: tables.flatMap((each) => (each === chosenSheet ? [] : [each.sheet])),
+  halfDates: findHalfDates(chosenSheet?.data ?? []),
   csv: new Uint8Array(csv),
 });

@@ -22,7 +22,7 @@ const STORED = 0;
 /** A size that stands in the 64-bit record instead, which files of this size never need. */
 const ELSEWHERE = 0xffffffff;
 
-const broken = () => new BrokenFile('damaged_file', 'The file is damaged: its archive cannot be read.');
+const brokenArchive = () => new BrokenFile('damaged_file', 'The file is damaged: its archive cannot be read.');
 
 async function readRange(source: ByteSource, start: number, end: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
@@ -36,9 +36,9 @@ export async function readDirectory(source: ByteSource): Promise<ZipEntry[]> {
   const tail = await readRange(source, start, source.sizeBytes - 1);
   let end = tail.length - END_BYTES;
   while (end >= 0 && tail.readUInt32LE(end) !== END_SIGNATURE) end -= 1;
-  if (end < 0) throw broken();
+  if (end < 0) throw brokenArchive();
   const [size, offset] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
-  if (size > MOST_DIRECTORY || offset + size > source.sizeBytes) throw broken();
+  if (size > MOST_DIRECTORY || offset + size > source.sizeBytes) throw brokenArchive();
   if (size === 0) return [];
   return parseDirectory(await readRange(source, offset, offset + size - 1));
 }
@@ -56,7 +56,7 @@ function parseDirectory(directory: Buffer): ZipEntry[] {
       bytes: directory.readUInt32LE(at + 24),
       offset: directory.readUInt32LE(at + 42),
     };
-    if (entry.bytes === ELSEWHERE || entry.packedBytes === ELSEWHERE) throw broken();
+    if (entry.bytes === ELSEWHERE || entry.packedBytes === ELSEWHERE) throw brokenArchive();
     entries.push(entry);
     at += 46 + nameBytes + rest;
   }
@@ -67,13 +67,13 @@ function parseDirectory(directory: Buffer): ZipEntry[] {
 export function openEntry(source: ByteSource, entry: ZipEntry): Stream {
   return async function* unpacked() {
     const head = await readRange(source, entry.offset, entry.offset + 29);
-    if (head.length < 30) throw broken();
+    if (head.length < 30) throw brokenArchive();
     const start = entry.offset + 30 + head.readUInt16LE(26) + head.readUInt16LE(28);
     if (entry.packedBytes === 0) return;
     const packed = await source.read({ start, end: start + entry.packedBytes - 1 });
     if (entry.method === STORED) yield* packed;
     else if (entry.method === DEFLATED) yield* unpack(packed, createInflateRaw());
-    else throw broken();
+    else throw brokenArchive();
   };
 }
 
@@ -86,6 +86,6 @@ export async function* unpack(
   try {
     for await (const chunk of transform) if (chunk instanceof Uint8Array) yield chunk;
   } catch (error) {
-    throw error instanceof BrokenFile ? error : broken();
+    throw error instanceof BrokenFile ? error : brokenArchive();
   }
 }

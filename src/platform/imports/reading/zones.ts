@@ -83,8 +83,8 @@ export function readZone(text: string): Zone | undefined {
   }
   const offsets = ABBREVIATIONS[bare.toUpperCase()];
   if (offsets) return { offsets };
-  const known = NAMES[bare.toLowerCase()] ?? bare;
-  const name = known.includes('/') ? timeZoneName(known) : undefined;
+  const zoneName = NAMES[bare.toLowerCase()] ?? bare;
+  const name = zoneName.includes('/') ? timeZoneName(zoneName) : undefined;
   return name === undefined ? undefined : { name };
 }
 
