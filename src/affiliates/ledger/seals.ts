@@ -127,7 +127,8 @@ function matchesKey(columns: readonly string[]): RawBuilder<unknown> {
 
 /**
  * Lists the next rows that were ever sealed, by key, if they differ from their seal. The last row of the batch is always
- * included, so that the caller can continue after it.
+ * included, so that the caller can continue after it. Without `offset 0` each batch would be joined with all rows of the
+ * table, and a comparison of the whole would take their square.
  */
 async function compareSealed(
   db: Db,
@@ -149,18 +150,21 @@ async function compareSealed(
         lag(sealed_digest(written.facts)) over (partition by written.key order by written.id)
         and not (${isPartial} and row_number() over (partition by written.key order by written.id) = 1) as is_broken
       from keys
-      join sealed_rows as written on written.key = keys.key and written.brand_id = ${brandId} and written.table_name = ${table}
+      cross join lateral (
+        select * from sealed_rows
+        where brand_id = ${brandId} and table_name = ${table} and sealed_rows.key = keys.key offset 0) as written
       join seals on seals.seal_id = written.seal_id and seals.brand_id = ${brandId}
     ), last as (
-      select distinct on (key) key, facts, salt from writes order by key, id desc
+      select distinct on (key) key, facts, salt, min(seq) filter (where is_broken) over (partition by key) as broken_at
+      from writes order by key, id desc
     ), compared as (
       select one.key, last.facts as sealed, commit_facts(${table}, actual.facts, last.salt) as actual, actual.facts as present,
-        (select min(seq) from writes where writes.key = one.key and is_broken) as broken_at
+        last.broken_at
       from keys as one
       left join last on last.key = one.key
       left join lateral (
         select sealed_facts(${table}, to_jsonb(present)) as facts from ${sql.table(table)} as present
-        where ${ownsRow(table, brandId)} and ${matchesKey(columns)}) as actual on true
+        where ${ownsRow(table, brandId)} and ${matchesKey(columns)} offset 0) as actual on true
     )
     select * from compared
     where sealed is distinct from actual or broken_at is not null or key = (select max(key) from keys)
