@@ -330,25 +330,21 @@ function toEntries(
 export const computePayable = (order: OrderSnapshot, refunds: readonly KnownRefund[], pricing: Pricing): number =>
   priceOrder(order, countRefunds(order, refunds), { ...pricing, room: null }).commissionMinor;
 
-/**
- * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result
- * does not depend on the order in which the facts arrived.
- */
-export function recompute(
-  snapshot: OrderSnapshot,
-  refunds: readonly KnownRefund[],
+/** An order as money counts it: one that turns out to be a test sold nothing. */
+const toCounted = (snapshot: OrderSnapshot): OrderSnapshot =>
+  snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
+
+function recomputeFrom(
+  order: OrderSnapshot,
+  countedRefunds: readonly OrderRefund[],
   state: CommissionState,
-  posted: readonly Posted[],
-): RecomputedCommission {
-  // An order that turns out to be a test sold nothing.
-  const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
-  const countedRefunds = countRefunds(order, refunds);
+): Omit<RecomputedCommission, 'entries'> {
   const refundedMinor = countedRefunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
   const isPaid = state.status === 'paid';
   const { paidAt } = order;
   const price = state.pricing ? priceOrder(order, countedRefunds, state.pricing) : null;
   const dueMinor = price?.commissionMinor ?? multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm);
-  const recomputed: RecomputedCommission = {
+  return {
     price,
     columns: {
       ...applyRefusal(state, findRefusal(order, refundedMinor)),
@@ -359,9 +355,29 @@ export function recompute(
       holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
     },
     adjustments: isPaid ? computeAdjustments(order, countedRefunds, state) : [],
-    entries: [],
   };
-  if (!paidAt) return recomputed;
+}
+
+/** Computes the commission from all known facts of its order, for those who ask and do not post. */
+export function recomputeCommission(snapshot: OrderSnapshot, refunds: readonly KnownRefund[], state: CommissionState) {
+  const order = toCounted(snapshot);
+  return recomputeFrom(order, countRefunds(order, refunds), state);
+}
+
+/**
+ * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result
+ * does not depend on the order in which the facts arrived.
+ */
+export function recompute(
+  snapshot: OrderSnapshot,
+  refunds: readonly KnownRefund[],
+  state: CommissionState,
+  posted: readonly Posted[],
+): RecomputedCommission {
+  const order = toCounted(snapshot);
+  const countedRefunds = countRefunds(order, refunds);
+  const recomputed: RecomputedCommission = { ...recomputeFrom(order, countedRefunds, state), entries: [] };
+  if (!order.paidAt) return recomputed;
   const target = computeTarget(order, countedRefunds, recomputed);
   return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state), posted) };
 }

@@ -10,7 +10,13 @@ import {
 } from './attribute.ts';
 import type { Attribution, AttributionCandidate, ClickCandidate, CodeCandidate } from './attribution.shapes.ts';
 import { toRatePpm } from './pricing.ts';
-import { type CommissionState, type KnownRefund, NEW_COMMISSION, type OrderSnapshot, recompute } from './recompute.ts';
+import {
+  type CommissionState,
+  type KnownRefund,
+  NEW_COMMISSION,
+  type OrderSnapshot,
+  recomputeCommission,
+} from './recompute.ts';
 
 /** Rules of a simulation. Undefined ones stay as each order was decided. */
 export interface SimulatedRules {
@@ -197,7 +203,7 @@ export function simulateEarning(
           holdDays: simulated.holdDays ?? winner.holdDays,
           pricing: triedPricing,
         };
-  const { columns, adjustments, price } = recompute(order.snapshot, order.refunds, state, []);
+  const { columns, adjustments, price } = recomputeCommission(order.snapshot, order.refunds, state);
   const takenBackMinor = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   const { paidAt } = order.snapshot;
   return {
