@@ -1,7 +1,7 @@
 import type { Mapping } from '../../platform/imports/reading/shapes.ts';
-import type { Of } from './imports.shapes.ts';
+import type { Of, OptionLine } from './imports.shapes.ts';
 import type { StoredReading } from './imports.ts';
-import { type Judged, Tallies } from './tallies.ts';
+import { type Judged, Tallies, toOptionLine } from './tallies.ts';
 
 /** Questions that only the brand's own records raise. */
 type Code = 'known_differ' | 'leading_zeros';
@@ -14,7 +14,10 @@ interface Asked {
   firstLines: number[];
   message: string;
   tallies: Tallies;
+  sample: OptionLine[];
 }
+
+const MOST_SHOWN = 2;
 
 /** The sums of new records, and those without the ones that are asked about. */
 function subtract(all: Tallies, part: Tallies) {
@@ -47,23 +50,26 @@ export class KnownDoubts {
   }
 
   #note(code: Code, judgedLine: Judged, message: string): void {
-    const question = this.#asked.get(code) ?? { lines: 0, firstLines: [], message, tallies: new Tallies() };
+    const question = this.#asked.get(code) ?? { lines: 0, firstLines: [], message, tallies: new Tallies(), sample: [] };
     question.lines += 1;
     if (question.firstLines.length < FIRST_LINES) question.firstLines.push(judgedLine.line.line);
+    if (question.sample.length < MOST_SHOWN) question.sample.push({ ...toOptionLine(judgedLine.line), message: null });
     question.tallies.add(judgedLine);
     this.#asked.set(code, question);
   }
 
   questions(all: Tallies): AskedQuestion[] {
     const [newLines, refused] = [all.count('new'), all.count('refused')];
-    const option = (mapping: Record<string, unknown>, label: string, records: number, without = NOTHING) => ({
-      mapping,
-      label,
-      records,
-      refused,
-      sums: subtract(all, without),
-    });
-    return [...this.#asked].map(([code, { lines, firstLines, message, tallies }]): AskedQuestion => {
+    return [...this.#asked].map(([code, { lines, firstLines, message, tallies, sample }]): AskedQuestion => {
+      const kept = sample.map((line) => ({ ...line, record: null, message: 'What is known stays.' }));
+      const option = (mapping: Record<string, unknown>, label: string, records: number, without = NOTHING) => ({
+        mapping,
+        label,
+        records,
+        refused,
+        sums: subtract(all, without),
+        sample: mapping.zeros === 'same' || mapping.known === 'keep' ? kept : sample,
+      });
       const isZeros = code === 'leading_zeros';
       const options = isZeros
         ? [

@@ -10,7 +10,7 @@ import { integerParameter, listSchema, toPage, toPagination } from '../../kit/va
 import { toWire } from '../../kit/values/wire.ts';
 import { registerKind } from '../../platform/jobs/jobs.ts';
 import { releaseFile } from '../../workflow/assets/uploads.ts';
-import { MAX_FILE_BYTES, receiveImport, receiveText } from './files.ts';
+import { assertMapping, MAX_FILE_BYTES, receiveSent, receiveText, type SentFile } from './files.ts';
 import { expireImports, importKind } from './imports.jobs.ts';
 import {
   Import,
@@ -30,6 +30,7 @@ import {
   type ListedImport,
   patchImport,
   removeImport,
+  type StoredReading,
   UNDO_MS,
   undoImport,
 } from './imports.ts';
@@ -50,8 +51,8 @@ function toUndo(row: ListedImport, now: Date, stays: number | null) {
 
 const NOTHING_READ: Pick<
   Import,
-  'format' | 'text' | 'columns' | 'readings' | 'statuses' | 'questions' | 'counts' | 'sums' | 'warnings' | 'sample'
-> & { refusals: StoredRefusal[] } = {
+  'format' | 'text' | 'columns' | 'readings' | 'statuses' | 'counts' | 'sums' | 'warnings' | 'sample'
+> & { refusals: StoredRefusal[]; questions: StoredReading['questions'] } = {
   format: null,
   text: null,
   columns: [],
@@ -72,6 +73,13 @@ function toImport(row: ListedImport, { clock }: Pick<Context, 'clock'>, stays: n
   return {
     ...toWire(row),
     ...shownReading,
+    questions: shownReading.questions.map(({ options: all, ...question }) => ({
+      ...question,
+      options: all.map(({ sample = [], ...option }) => ({
+        ...option,
+        sample: sample.map((line) => ({ ...line, record: maskRecord(line.record) })),
+      })),
+    })),
     refusals: shownReading.refusals.map(({ fault, ...refusal }) => ({ ...refusal, ...toShownFault(fault) })),
     sample: shownReading.sample.map((line) => ({ cells: [], ...line, record: maskRecord(line.record) })),
     status: row.status,
@@ -130,10 +138,17 @@ const importOperations = [
     errors: ['CONFLICT', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     hints: { readOnly: false, idempotent: false, destructive: false },
     maxFileBytes: MAX_FILE_BYTES,
-    receive: receiveImport,
+    receive: receiveSent,
     release: releaseFile,
     withoutFile: (context, { caller, body }) => receiveText(context, caller.brandId, body.text),
-    apply: (work, { body, caller }, file) => createImport(work, body, file, caller.keyId),
+    apply: async (work, { body, caller }, { context, ...file }: SentFile) => {
+      await assertMapping(
+        context,
+        { ...file, fileName: file.name, of: body.of, encoding: undefined },
+        body.mapping ?? {},
+      );
+      return await createImport(work, body, file, caller.keyId);
+    },
     answer: (context, row) => ({ data: toImport(row, context) }),
   }),
   get({
@@ -157,12 +172,15 @@ const importOperations = [
     ...one,
     id: 'update_import',
     summary: 'Answer questions about a file',
-    description: 'Changes the mapping or the options, and reads the file again.',
+    description:
+      'Changes the mapping or the options, and reads the file again. A field, column, sheet or encoding that is not there ' +
+      'is 422, and changes nothing.',
     forAgents: { example: { id: 'imp_…', mapping: { dates: 'dmy' } } },
     body: ImportPatch,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     lookUp: async (context) => context,
-    apply: async (work, { params, body }, context) => toImport(await patchImport(work, params.id, body), context),
+    apply: async (work, { params, body }, context) =>
+      toImport(await patchImport(work, context, params.id, body), context),
   }),
   act({
     ...one,

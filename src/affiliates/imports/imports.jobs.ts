@@ -30,7 +30,7 @@ import {
 } from './imports.ts';
 import { findMapping } from './mappings.ts';
 import { listNamesakes } from './people.ts';
-import { type Judged, Tallies, toMajorSums, toShownLine } from './tallies.ts';
+import { type Judged, Tallies, toMajorSums, toOptionLine, toShownLine } from './tallies.ts';
 import { commissionsWriter } from './write-commissions.ts';
 import { ordersWriter } from './write-orders.ts';
 import { paymentsWriter } from './write-payments.ts';
@@ -201,7 +201,7 @@ async function addNamesakes(db: Db, brandId: string, { questions, ...reading }: 
   const people = await listNamesakes(db, brandId, names);
   return {
     ...reading,
-    questions: questions.map((question) => {
+    questions: questions.map(({ sample = [], ...question }) => {
       const name = question.id.slice('people:'.length);
       if (question.code !== 'people') return question;
       const options = people
@@ -212,6 +212,10 @@ async function addNamesakes(db: Db, brandId: string, { questions, ...reading }: 
           sums: [],
           records: question.lines,
           refused: 0,
+          sample: sample.map(({ record, ...line }) => ({
+            ...line,
+            record: record?.kind === 'paid' ? { ...record, email } : record,
+          })),
         }));
       return { ...question, options };
     }),
@@ -270,7 +274,12 @@ const endTurn = (rows: number, result: object = {}): TurnOutcome => ({ cursor: n
 
 const toMajorQuestion = (question: Question) => ({
   ...question,
-  options: question.options.map((one) => ({ ...one, mapping: { ...one.mapping }, sums: toMajorSums(one.sums) })),
+  options: question.options.map((one) => ({
+    ...one,
+    mapping: { ...one.mapping },
+    sums: toMajorSums(one.sums),
+    sample: one.sample.map(toOptionLine),
+  })),
 });
 
 async function read(context: Context, row: ImportRow, signal: AbortSignal): Promise<TurnOutcome> {

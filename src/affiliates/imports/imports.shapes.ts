@@ -158,6 +158,30 @@ const Column = z.object({
   ),
 });
 
+/** A record as an answer would read it. */
+const OptionLine = z.object({
+  line: z.number().int().describe('Line of the file at which the record starts.').meta({ example: 2 }),
+  cells: fromOutside(
+    z
+      .array(z.string())
+      .describe('Its original cells.')
+      .meta({ example: ['03/04/2026', '12.50'] }),
+  ),
+  record: fromOutside(
+    z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('The record as it would be read; null if it would not be recorded.')
+      .meta({
+        example: { email: 'ana@example.com', amount: 12.5, currency: 'USD', paid_at: '2026-04-03T12:00:00.000Z' },
+      }),
+  ),
+  message: fromOutside(
+    z.string().nullable().describe('Why it would not be recorded; null if it would.').meta({ example: null }),
+  ),
+});
+export type OptionLine = z.output<typeof OptionLine>;
+
 const Question = z.object({
   id: z.string().describe('Id of the question within the import.').meta({ example: 'date_order:paid_at' }),
   code: z.string().describe('Kind of question.').meta({ example: 'date_order' }),
@@ -176,6 +200,7 @@ const Question = z.object({
         sums: z.array(Sum).describe('What would be recorded then, by currency.'),
         records: count('Records that would be recorded then.'),
         refused: count('Records that would be refused then.'),
+        sample: z.array(OptionLine).describe('The first records that it decides, as they would be read.'),
       }),
     )
     .describe('Possible answers.'),

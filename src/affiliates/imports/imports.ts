@@ -22,12 +22,14 @@ import { cancelJob, createJob, type JobRow } from '../../platform/jobs/jobs.ts';
 import { claimUpload, type StoredFile } from '../../workflow/assets/uploads.ts';
 import { resolveStore } from '../reconciliations/reconciliations.ts';
 import { startComparison } from './compare-orders.ts';
+import { assertMapping } from './files.ts';
 import {
   type ImportCreate,
   type ImportFilter,
   type ImportPatch,
   type ImportStatus,
   type LineOutcome,
+  type OptionLine,
   Options,
   type Result,
   type SampleLine,
@@ -39,8 +41,8 @@ import type { StoredRefusal, Tallies } from './tallies.ts';
 /** A reading with what the brand's own records make of it. */
 export interface StoredReading extends Omit<Reading, 'counts' | 'sums' | 'sample' | 'questions' | 'refusals'> {
   refusals: StoredRefusal[];
-  questions: (Omit<Question, 'options'> & {
-    options: (Omit<Option, 'mapping'> & { mapping: Record<string, unknown> })[];
+  questions: (Omit<Question, 'options' | 'sample'> & {
+    options: (Omit<Option, 'mapping' | 'sample'> & { mapping: Record<string, unknown>; sample?: OptionLine[] })[];
   })[];
   sample: (Omit<SampleLine, 'cells'> & Partial<SampleLine>)[];
   counts: Record<LineOutcome | 'lines' | 'records', number>;
@@ -202,12 +204,18 @@ function mergeMapping(old: Mapping, change: Record<string, unknown>): Record<str
 const UNCONFIRMED: readonly ImportStatus[] = ['reading', 'needs_answers', 'ready', 'refused'];
 
 /** Changes how a file is read, and reads it again. */
-export async function patchImport(work: Work, id: string, patch: ImportPatch): Promise<ListedImport> {
+export async function patchImport(
+  work: Work,
+  context: Pick<Context, 'files'>,
+  id: string,
+  patch: ImportPatch,
+): Promise<ListedImport> {
   const { db, now, brandId } = work;
   const old = await imports.get(db, brandId, id);
   const mapping = parseMerged('mapping', ImportMapping, mergeMapping(old.mapping, patch.mapping ?? {}));
   const options = parseMerged('options', Options, merge(old.options, patch.options ?? {}));
   if (isDeepStrictEqual({ ...old.mapping }, mapping) && isDeepStrictEqual({ ...old.options }, options)) return old;
+  await assertMapping(context, { ...old, encoding: old.reading?.text.encoding || undefined }, mapping);
   const job = await startStep(work, old, 'read');
   const row = await db
     .updateTable('imports')

@@ -10,7 +10,7 @@ import type {
   Refusal,
 } from '../../platform/imports/reading/shapes.ts';
 import { maskEmail } from '../orders/customers.ts';
-import { type ImportLine, type LineOutcome, OUTCOMES } from './imports.shapes.ts';
+import { type ImportLine, type LineOutcome, type OptionLine, OUTCOMES } from './imports.shapes.ts';
 
 /** A line of the file with what the brand's own records make of it. */
 export interface Judged {
@@ -81,6 +81,14 @@ export const toShownLine = ({ line, outcome, kind, message, knownId }: Judged): 
   record: line.record && toShownRecord(line.record),
   known_id: knownId,
   ...toShownFault(line.fault),
+});
+
+/** A record as an answer to a question would read it. */
+export const toOptionLine = ({ line, cells, record, message }: Line): OptionLine => ({
+  line,
+  cells: cells.flat(),
+  record: record && toShownRecord(record),
+  message,
 });
 
 /** Sums of a reading, which are in minor units, in major ones. */

@@ -67,9 +67,9 @@ function AskedQuestion({
       {options.length === 0 && (
         <p>Nobody on the roster has this name. Add them first, or name a column with their addresses below.</p>
       )}
-      <ul className="plain stack">
-        {options.map(({ label, mapping, sums, records, refused }) => (
-          <li key={label} className="row">
+      <ul className="answers">
+        {options.map(({ label, mapping, sums, records, refused, sample }) => (
+          <li key={label} className="stack">
             <Button isBusy={isBusy} onPress={() => answer(mapping)}>
               {label}
             </Button>
@@ -78,6 +78,13 @@ function AskedQuestion({
               {sums.length > 0 && `, ${sumText(sums)}`}
               {refused > 0 && `, ${number(refused)} refused`}
             </span>
+            <ul className="plain hint">
+              {sample.map(({ line, cells, record, message }) => (
+                <li key={line}>
+                  Line {line}: {describeRecord(record) || message || cells.filter(Boolean).join(' · ')}
+                </li>
+              ))}
+            </ul>
           </li>
         ))}
       </ul>

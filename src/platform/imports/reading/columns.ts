@@ -23,6 +23,9 @@ export interface Assigned {
 
 export type Assignment = Map<string, Assigned>;
 
+export const listTakenColumns = (assignment: Assignment): Set<number> =>
+  new Set([...assignment.values()].flatMap(({ positions }) => positions));
+
 /** A header's position: written exactly so, else folded. */
 export function findHeader(headers: readonly string[], name: string): number {
   const exact = headers.indexOf(name);
@@ -62,6 +65,20 @@ interface ColumnRequest {
   glance: (position: number) => Glance;
 }
 
+/** Throws if a mapping names a field or a column that is not there. */
+export function assertColumns(of: Kind, headers: readonly string[], { columns = {} }: Mapping): void {
+  for (const [field, header] of Object.entries(columns)) {
+    const name = `mapping.columns.${field}`;
+    if (FIELDS[of][field] === undefined) {
+      const fields = Object.keys(FIELDS[of]).join(', ');
+      throw new MappingProblem(name, 'invalid', `is not a field of this kind of file. Its fields are ${fields}.`);
+    }
+    if (header === null || findHeader(headers, header) >= 0) continue;
+    const has = headers.slice(0, 60).join(', ').slice(0, 2_000);
+    throw new MappingProblem(name, 'not_found', `is “${header}”, a column that the file lacks. It has ${has}.`);
+  }
+}
+
 function assignSaid(
   assignment: Assignment,
   takenColumns: Set<number>,
@@ -71,22 +88,8 @@ function assignSaid(
 ): void {
   for (const [field, header] of Object.entries(said.columns ?? {})) {
     const type = FIELDS[of][field];
-    if (type === undefined) {
-      if (by === 'mapping')
-        throw new MappingProblem(`mapping.columns.${field}`, 'invalid', 'is not a field of this kind of file.');
-      continue;
-    }
-    if (assignment.has(field)) continue;
     const position = header === null ? -1 : findHeader(headers, header);
-    if (header !== null && position < 0) {
-      if (by === 'stored') continue;
-      const has = headers.slice(0, 60).join(', ').slice(0, 2_000);
-      throw new MappingProblem(
-        `mapping.columns.${field}`,
-        'not_found',
-        `names a column that the file lacks. It has ${has}.`,
-      );
-    }
+    if (type === undefined || assignment.has(field) || (header !== null && position < 0)) continue;
     assignment.set(field, { field, type, positions: position < 0 ? [] : [position], by, confidence: 'proved' });
     if (position >= 0) takenColumns.add(position);
   }
@@ -291,6 +294,7 @@ function assignByChance(
 export function assignColumns(wish: ColumnRequest): Assignment {
   const assignment: Assignment = new Map();
   const takenColumns = new Set<number>();
+  assertColumns(wish.of, wish.headers, wish.mapping);
   assignSaid(assignment, takenColumns, wish, wish.mapping, 'mapping');
   assignSaid(assignment, takenColumns, wish, wish.stored, 'stored');
   assignByFormat(assignment, takenColumns, wish);
@@ -383,13 +387,21 @@ function rank(
   return [...candidates.filter(isRather), ...candidates.filter((position) => !isRather(position))];
 }
 
+interface ValuesRequest {
+  of: Kind;
+  headers: readonly string[];
+  constants: Readonly<Record<string, string>>;
+  /** Columns that say whether a record counts. */
+  flagged: readonly number[];
+}
+
 /** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
 export function assignByValues(
   assignment: Assignment,
-  { of, headers, constants }: { of: Kind; headers: readonly string[]; constants: Readonly<Record<string, string>> },
+  { of, headers, constants, flagged }: ValuesRequest,
   profiles: ReadonlyMap<number, ColumnProfile>,
 ): void {
-  const takenColumns = new Set([...assignment.values()].flatMap(({ positions }) => positions));
+  const takenColumns = new Set([...listTakenColumns(assignment), ...flagged]);
   for (const group of listNeeded(of)) {
     const isThere = (field: string) =>
       (assignment.get(field)?.positions.length ?? 0) > 0 || constants[field] !== undefined;

@@ -78,7 +78,7 @@ function listSums({ study }: ReadingParts): Reading['sums'] {
   return outcomes.flatMap((outcome) => study.tally.sums(outcome).map((sum) => ({ outcome, ...sum })));
 }
 
-function listWarnings({ known, resolved, study, table }: ReadingParts): Reading['warnings'] {
+function listWarnings({ known, resolved, study, table, mapping }: ReadingParts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
   if (resolved.plan.columns.status === undefined && known.flags.length === 0 && known.request.of !== 'directory')
@@ -105,6 +105,15 @@ function listWarnings({ known, resolved, study, table }: ReadingParts): Reading[
     warnings.push({
       code: 'payment_details',
       message: 'Payment addresses are not recorded with creators: send the file once more as payment details.',
+    });
+  const ratesUnread =
+    resolved.plan.columns.rate === undefined && mapping.columns?.rate === undefined
+      ? table.shape.headers.filter((header) => findFields(known.request.of, header).includes('rate'))
+      : [];
+  if (known.request.of === 'roster' && ratesUnread.length > 0)
+    warnings.push({
+      code: 'rates_unread',
+      message: `No rate is taken from ${ratesUnread.map((header) => `“${header}”`).join(', ')}, which has other cells than percentages: codes get the brand's.`,
     });
   if (study.tally.renamed > 0)
     warnings.push({

@@ -36,12 +36,14 @@ const LOST: Readonly<Record<string, string>> = {
   deleted: 'deleted|geloscht|trashed',
   unsubscribed: 'unsubscribed|unsubscribe|optedout|abgemeldet|desabonne',
   blocked: 'blocked|banned|suspended|gesperrt',
+  test: 'test|testing|sandbox|dummy',
 };
 const KEPT: Readonly<Record<string, string>> = {
   unpaid: 'paid|bezahlt|paye|pagado|pagato|betaald|pago|oplacono',
   'not approved': 'approved|confirmed|valid|genehmigt|bestatigt|approuve|aprobado',
   inactive: 'active|aktiv|actif|activo|attivo|actief|ativo',
   'not completed': 'completed|complete|abgeschlossen|captured',
+  test: 'livemode',
 };
 
 const indexWords = (lists: Readonly<Record<string, string>>, by: Flag['by']) =>
@@ -52,7 +54,21 @@ const WORDS = new Map([...indexWords(LOST, 'yes'), ...indexWords(KEPT, 'no')]);
 /** A cell such as “Paid”, “Cancelado” or “Zwrócono”, whatever stands above it. */
 export const isState = (text: string): boolean =>
   text.length <= 40 && (WORDS.has(foldWords(text).join('')) || isKnownState(text));
-const FILLERS = new Set(['is', 'was', 'has', 'been', 'order', 'yes', 'no', 'y', 'n', 'ja', 'nein']);
+const FILLERS = new Set([
+  'is',
+  'was',
+  'has',
+  'been',
+  'order',
+  'payment',
+  'transaction',
+  'yes',
+  'no',
+  'y',
+  'n',
+  'ja',
+  'nein',
+]);
 
 /** Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count. */
 export function findFlags(

@@ -77,6 +77,8 @@ export function isMisnamed(type: FieldType, { filled, money, priced, times, emai
   if (type === 'time') return times === 0;
   if (type === 'money') return money === 0;
   if (type === 'email') return emails === 0;
+  // “Valuta” is a currency in some languages, and the day of a booking in others.
+  if (type === 'currency') return times === filled || money === filled;
   if (type === 'rate') return above100 > 0;
   // “Paid” may stand above a sum as well as above a yes.
   return type === 'status' && (times === filled || (money === filled && priced > 0));

@@ -1,4 +1,6 @@
+import { cleanCell } from './cells.ts';
 import type { Entry } from './entry.ts';
+import { readAnswer } from './flags.ts';
 import {
   type Bench,
   type Failure,
@@ -16,7 +18,7 @@ import {
   refuseLine,
   type StatusSaid,
 } from './judge.ts';
-import { findHolding, type OrderAmounts, settleMoney } from './money.ts';
+import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
 import { readEmail, readList } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
@@ -59,10 +61,25 @@ function readParts(entry: Entry, plan: Plan, currency: string): OrderAmounts | F
   return parts;
 }
 
+/** The amounts of an order whose lines have a part each. */
+function addParts(entry: Entry, plan: Plan, currency: string): OrderAmounts | Failure {
+  const sum: OrderAmounts = {};
+  for (const i of entry.rows.keys()) {
+    const parts = readParts(entry.row(i), plan, currency);
+    if (isFailure(parts)) return parts;
+    for (const [, part] of PART_FIELDS)
+      if (parts[part] !== undefined) sum[part] = (sum[part] ?? 0) + (parts[part] ?? 0);
+  }
+  return sum;
+}
+
+const MONEY_FIELDS: ReadonlySet<string> = new Set(PART_FIELDS.map(([field]) => field));
+
 /** Rows of one order must not say different things where only one can be true. */
-function contradicts(entry: Entry, plan: Plan): boolean {
+function contradicts(entry: Entry, plan: Plan, isAdded: boolean): boolean {
   if (entry.rows.length < 2) return false;
   return SINGLE.some((field) => {
+    if (isAdded && MONEY_FIELDS.has(field)) return false;
     const position = plan.columns[field];
     if (position === undefined || plan.damaged.includes(position)) return false;
     const texts = entry.texts(position);
@@ -70,6 +87,14 @@ function contradicts(entry: Entry, plan: Plan): boolean {
     const values = new Set(texts.map((text) => JSON.stringify(entry.number(text)?.value ?? text)));
     return values.size > 1;
   });
+}
+
+/** Several rows that differ have an amount; one that stands in the file twice is only repeated. */
+function repeatsAmount({ rows }: Entry, { plan, format }: Bench): boolean {
+  const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
+  const filled = format ? [] : rows.filter((cells) => (cells[at] ?? '').trim() !== '');
+  const [first] = filled;
+  return filled.some((cells) => cells.some((cell, i) => cleanCell(cell) !== cleanCell(first?.[i] ?? '')));
 }
 
 /** The refund rows of an order, whose goods are negative, apart from its own. */
@@ -128,10 +153,10 @@ function findRefundTime(entry: Entry, bench: Bench): string | null {
   return 'atMs' in instant ? new Date(instant.atMs).toISOString() : null;
 }
 
-const isSure = (text: string) => /^(?:true|yes|1|test|on|y|ja|oui|si)$/i.test(text.trim());
+const isTest = (text: string) => /^(?:test.*|on)$/i.test(text) || (text !== '' && readAnswer(text) === 'yes');
 
 function findReason(entry: Entry, bench: Bench, status: StatusSaid | null): string | undefined {
-  if (isSure(entry.text(bench.plan, 'test'))) return 'test';
+  if (isTest(entry.text(bench.plan, 'test'))) return 'test';
   const reason = findLeftOut(entry, bench);
   if (reason !== undefined) return reason;
   if (status && status.meaning === undefined) return 'status_unknown';
@@ -172,15 +197,18 @@ export function readMoney(
   entry: Entry,
   bench: Bench,
   status: StatusSaid | null,
-): OrderMoney | (Failure & { holding: number | null }) {
+): OrderMoney | (Failure & Pick<OrderMoney, 'holding' | 'uses'>) {
   const { plan } = bench;
-  const fail = (failure: Failure, holding: number | null = null) => ({ ...failure, holding });
   const basis = BASIS[plan.goods ?? 'amount'];
   const { own, refunds } = splitRefunds(entry, bench);
-  if (contradicts(own, plan)) return fail({ problem: 'contradicting_lines' });
+  const isRepeated = repeatsAmount(own, bench);
+  const uses = isRepeated ? USES.repeatsAmount : 0;
+  const fail = (failure: Failure, holding: number | null = null) => ({ ...failure, holding, uses });
+  const isAdded = isRepeated && plan.repeats === 'lines';
+  if (contradicts(own, plan, isAdded)) return fail({ problem: 'contradicting_lines' });
   const currencyChoice = findCurrency(own, bench, [basis, 'total']);
   if (isFailure(currencyChoice)) return fail(currencyChoice);
-  const parts = readParts(own, plan, currencyChoice.currency);
+  const parts = isAdded ? addParts(own, plan, currencyChoice.currency) : readParts(own, plan, currencyChoice.currency);
   if (isFailure(parts)) return fail(parts);
   const holding = findHolding(bench.goods, parts);
   const goods = settleMoney(parts, bench.rules);
@@ -188,13 +216,16 @@ export function readMoney(
   if ('problem' in goods) return fail({ ...goods, ...about }, holding);
   const ofRows = sumRefundRows(refunds, plan, currencyChoice.currency);
   if (isFailure(ofRows)) return fail(ofRows, holding);
-  const isWhole = status?.meaning === 'refunded' && goods.refunded === 0 && ofRows === 0;
+  const isOpen = goods.refunded === 0 && ofRows === 0;
+  const hasTime = isOpen && plan.of === 'orders' && own.text(plan, 'refunded_at') !== '';
+  const isWhole = isOpen && (status?.meaning === 'refunded' || (hasTime && plan.refundsWhole));
+  const ofTime = hasTime && status?.meaning !== 'refunded' ? USES.refundTime : 0;
   const refunded = isWhole ? goods.amount : Math.min(goods.amount, goods.refunded + ofRows);
   return {
     currency: currencyChoice.currency,
     amount: goods.amount,
     refunded,
-    uses: goods.uses | currencyChoice.uses,
+    uses: uses | goods.uses | currencyChoice.uses | ofTime,
     holding,
   };
 }
@@ -209,7 +240,7 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const judgedMoney = isFailure(money)
     ? null
     : { currency: money.currency, amount: money.amount, refunded: money.refunded };
-  const uses = isFailure(money) ? 0 : money.uses;
+  const { uses } = money;
   const toJudged = (line: Judged['line']): Judged => ({
     line,
     uses,
@@ -242,7 +273,10 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
     items: readItems(entry, plan),
   };
   const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
-  const isRepeated = !bench.format && entry.rows.filter((cells) => (cells[at] ?? '').trim() !== '').length > 1;
+  const isRepeated =
+    !bench.format &&
+    plan.repeats === 'order' &&
+    entry.rows.filter((cells) => (cells[at] ?? '').trim() !== '').length > 1;
   const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
   const lineFacts = { record: { kind: 'order' as const, ...record }, known_by, status: said?.value ?? null };
   return { ...toJudged(makeLine(entry, 'read', null, lineFacts)), repeatsAmount: isRepeated };

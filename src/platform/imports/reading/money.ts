@@ -72,7 +72,16 @@ export function findHolding(candidates: readonly Goods[], parts: OrderAmounts): 
 }
 
 /** Rules are noted where they were needed, so that only such orders become questions. */
-export const USES = { taxInPrices: 1, partialRefunds: 2, currency: 4, adjusted: 8, tax: 16, repeatsTotal: 32 } as const;
+export const USES = {
+  taxInPrices: 1,
+  partialRefunds: 2,
+  currency: 4,
+  adjusted: 8,
+  tax: 16,
+  repeatsTotal: 32,
+  repeatsAmount: 64,
+  refundTime: 128,
+} as const;
 
 export interface MoneyRules {
   goods: Goods;

@@ -132,8 +132,8 @@ export function readNumber(text: string): NumberCell | undefined {
   const outer = OUTER.exec(normal.replace('٫', '.'));
   if (!outer) return undefined;
   let [, before = '', core = '', after = ''] = outer;
-  // 100,- and 100.– are whole amounts; .50 is half of one.
-  if (/^[.,][-–—]/.test(after)) after = after.slice(2);
+  // 100,- and 100.-- are whole amounts; .50 is half of one.
+  after = after.replace(/^[.,](?:--?|[–—])/, '');
   const lone = /(?:^|[^\p{L}])([.,])$/u.exec(before)?.[1];
   if (lone) {
     if (!/^\d+$/.test(core)) return undefined;

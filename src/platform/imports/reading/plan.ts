@@ -21,6 +21,10 @@ export interface Plan {
   taxInPrices: 'proportional' | 'goods_only';
   partialRefunds: 'proportional' | 'goods_first';
   adjustedZero: 'refunded' | 'unadjusted';
+  /** Of amounts that stand on several lines of an order, each is the whole order's, or its line's part. */
+  repeats: 'order' | 'lines';
+  /** An order with the time of a refund and no amount of it was refunded whole. */
+  refundsWhole: boolean;
   rate: 'percent' | 'fraction';
   /** The currency of amounts that say none. */
   currency: string | null;

@@ -1,10 +1,11 @@
-import type { Doubt, Known } from './doubts.ts';
+import type { Choice, Doubt, Known } from './doubts.ts';
+import { Entry } from './entry.ts';
 import { USES } from './money.ts';
 import type { Resolved } from './resolve.ts';
 import type { Row } from './rows.ts';
 import type { Mapping, Option, Question } from './shapes.ts';
 import { listMeanings } from './statuses.ts';
-import type { Study, Variant } from './study.ts';
+import { judgeStatus, type Study, totalsLine, type Variant } from './study.ts';
 import { addSums, type Tally } from './tally.ts';
 
 interface QuestionContext {
@@ -38,9 +39,10 @@ function askDoubt(doubt: Doubt, { study }: QuestionContext): Question[] {
     if (!seenDigests.has(variant.digest)) different.push(variant);
     seenDigests.add(variant.digest);
   }
+  const sample = (choice: Choice) => study.examples.ofChoice(doubt, choice);
   const options: Option[] = [
-    { ...first, ...describe(study.tally) },
-    ...different.map(({ choice, tally }) => ({ ...choice, ...describe(tally) })),
+    { ...first, ...describe(study.tally), sample: sample(first) },
+    ...different.map(({ choice, tally }) => ({ ...choice, ...describe(tally), sample: sample(choice) })),
   ];
   const { code, field, message } = doubt;
   const lines = useTally
@@ -67,7 +69,10 @@ function askStatuses({ study, known }: QuestionContext): Question[] {
       const addedSums = meaning === 'refunded' ? givenBack : sums;
       const all = isCounted ? addSums(base.sums, addedSums) : base.sums;
       const records = base.records + (isCounted ? list.count : 0);
+      const { now } = known.request;
+      const entries = study.examples.ofStatuses.get(value) ?? [];
       return {
+        sample: entries.map((entry) => judgeStatus(entry, study.plan, now, value, meaning)),
         mapping: { statuses: { [value]: meaning } },
         label: MEANINGS[meaning],
         sums: all,
@@ -104,6 +109,7 @@ function askPeople({ study, mapping }: QuestionContext): Question[] {
             lines: count,
             first_lines: first,
             options: [],
+            sample: study.examples.ofPeople.get(name) ?? [],
           },
         ],
   );
@@ -113,7 +119,10 @@ function askTotals({ isTotal, totals, mapping, study }: QuestionContext): Questi
   if (totals.length === 0 || isTotal || mapping.totals === 'ignore') return [];
   const lines = totals.map(({ line }) => line);
   const message = `Line ${lines.join(', ')} adds up the file to something else than was read.`;
-  const options = [{ mapping: { totals: 'ignore' as const }, label: 'Leave that line out', ...describe(study.tally) }];
+  const sample = totals.map((row) => totalsLine(new Entry(row)).line);
+  const options = [
+    { mapping: { totals: 'ignore' as const }, label: 'Leave that line out', ...describe(study.tally), sample },
+  ];
   return [
     {
       id: 'totals_disagree',

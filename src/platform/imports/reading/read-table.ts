@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../kit/values/canonical.ts';
-import { type Assignment, assignByValues, assignColumns, listNeeded, mergeSame } from './columns.ts';
+import { type Assignment, assignByValues, assignColumns, listNeeded, listTakenColumns, mergeSame } from './columns.ts';
 import { describeReading, refuseFile } from './describe.ts';
 import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
@@ -85,12 +85,14 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
   const survey = await surveyTable(table, of, assignment, request.now);
-  assignByValues(assignment, { of, headers, constants: mapping.constants ?? {} }, survey.profiles);
+  const isTool = format !== undefined && format.key !== 'rollcall';
+  const listFlags = () => (isTool ? [] : findFlags(headers, listTakenColumns(assignment), glance));
+  // What says whether a record counts is not what identifies it.
+  const flagged = listFlags().map(({ position }) => position);
+  assignByValues(assignment, { of, headers, constants: mapping.constants ?? {}, flagged }, survey.profiles);
   mergeSame(assignment, survey.profiles);
   const totalsLines = survey.totals.map(({ line }) => line);
-  const takenColumns = new Set([...assignment.values()].flatMap(({ positions }) => positions));
-  const isTool = format !== undefined && format.key !== 'rollcall';
-  const flags = isTool ? [] : findFlags(headers, takenColumns, glance);
+  const flags = listFlags();
   const isSheet = table.sheet !== null;
   const { halfDates } = table;
   const knownTable = { request, headers, format, profiles: survey.profiles, totalsLines, flags, isSheet, halfDates };

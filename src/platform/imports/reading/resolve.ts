@@ -3,7 +3,15 @@ import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling } f
 import { foldWords } from './fold.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
-import { askProof, askShares, settleCurrency, settleGoods, settleSymbols } from './settle-money.ts';
+import {
+  askProof,
+  askRefundTimes,
+  askRepeats,
+  askShares,
+  settleCurrency,
+  settleGoods,
+  settleSymbols,
+} from './settle-money.ts';
 import { settleDecimals, settleRate, settleTimes, settleUnit } from './settle-writing.ts';
 import type { Mapping } from './shapes.ts';
 import { foldStatus, readStatus } from './statuses.ts';
@@ -85,7 +93,11 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const symbols = hasMoney ? settleSymbols(settling) : {};
   const currency = hasMoney ? settleCurrency(settling, symbols) : null;
   const goods = isOrders(of) ? settleGoods(settling) : null;
-  if (of === 'orders') askShares(settling);
+  if (of === 'orders') {
+    askShares(settling);
+    askRepeats(settling, goods);
+    askRefundTimes(settling);
+  }
   if (isPaid(of)) askProof(settling);
   const plan: Plan = {
     of,
@@ -105,6 +117,8 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     taxInPrices: mapping.tax_in_prices ?? 'proportional',
     partialRefunds: mapping.partial_refunds ?? 'proportional',
     adjustedZero: mapping.constants?.adjusted_total_zero === 'refunded' ? 'refunded' : 'unadjusted',
+    repeats: mapping.constants?.repeated_amounts === 'lines' ? 'lines' : 'order',
+    refundsWhole: mapping.constants?.refunds_without_amount !== 'none',
     rate: settleRate(settling),
     currency,
     symbols,

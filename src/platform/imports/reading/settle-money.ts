@@ -151,6 +151,41 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
   return choices[0]?.mapping.goods ?? first;
 }
 
+/** Lines of an order that each have an amount: in a file of items it is the line's, in others the order's again. */
+export function askRepeats({ known, mapping, doubts }: Settling, goods: Goods | null): void {
+  const isTried = goods === 'amount' || goods === 'subtotal' || goods === 'total';
+  if (known.format || !isTried || mapping.constants?.repeated_amounts !== undefined) return;
+  const choose = (repeated_amounts: 'order' | 'lines', label: string): Choice => ({
+    mapping: { constants: { repeated_amounts } },
+    label,
+  });
+  doubts.push({
+    code: 'amount_meaning',
+    field: 'repeated_amounts',
+    message: 'Several lines of one order have an amount. Is it the whole order’s, or that line’s part?',
+    ...NO_LINES,
+    choices: [choose('order', 'The whole order’s: it counts once'), choose('lines', 'The line’s part: they are added')],
+    uses: USES.repeatsAmount,
+  });
+}
+
+/** A day of a refund says that something was given back, but not how much. */
+export function askRefundTimes({ mapping, columns, doubts }: Settling): void {
+  if (columns.refunded_at === undefined || mapping.constants?.refunds_without_amount !== undefined) return;
+  const choose = (refunds_without_amount: 'whole' | 'none', label: string): Choice => ({
+    mapping: { constants: { refunds_without_amount } },
+    label,
+  });
+  doubts.push({
+    code: 'amount_meaning',
+    field: 'refunded',
+    message: 'Some orders say when they were refunded, and not how much. Were they refunded whole?',
+    ...NO_LINES,
+    choices: [choose('whole', 'They were refunded whole'), choose('none', 'They count as if nothing was refunded')],
+    uses: USES.refundTime,
+  });
+}
+
 export const chooseGoods = (goods: Goods): Choice => ({
   mapping: { goods },
   label: `Goods are ${GOODS_LABELS[goods]}`,

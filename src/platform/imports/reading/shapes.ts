@@ -175,6 +175,8 @@ export interface Option {
   sums: Sum[];
   records: number;
   refused: number;
+  /** The first records that it decides, as they would be read. */
+  sample: Line[];
 }
 
 export interface Question {
@@ -185,6 +187,8 @@ export interface Question {
   lines: number;
   first_lines: number[];
   options: Option[];
+  /** The first records that it is about, where others know the options. */
+  sample?: Line[];
 }
 
 export interface ColumnReading {

@@ -10,7 +10,7 @@ const ORDER_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   [
     'left_out',
     `pending authorized voided on-hold hold failed cancelled canceled trash checkout-draft draft abandoned revoked
-     unpaid`.replace(/\s+/g, ' '),
+     unpaid test`.replace(/\s+/g, ' '),
   ],
 ];
 
@@ -19,18 +19,18 @@ const COMPARED_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   [
     'counts',
     `paid partially_paid partially_refunded processing completed complete fulfilled unfulfilled succeeded pending authorized
-     on-hold hold failed checkout-draft draft abandoned unpaid expired open`.replace(/\s+/g, ' '),
+     on-hold hold failed checkout-draft draft abandoned unpaid expired open test`.replace(/\s+/g, ' '),
   ],
   ['refunded', 'refunded'],
   ['left_out', 'cancelled canceled voided trash revoked'],
 ];
 
 const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
-  ['paid', 'paid completed sent success successful succeeded yes true 1'],
+  ['paid', 'paid completed sent success successful succeeded yes true 1 abgeschlossen'],
   [
     'left_out',
     `unpaid pending rejected processed processing refunded duplicate fraud canceled cancelled hold on_hold due voided
-     approved declined scheduled denied unclaimed returned held blocked failed reversed open draft no false 0`.replace(
+     approved declined scheduled denied unclaimed returned held blocked failed reversed open draft no false 0 test`.replace(
       /\s+/g,
       ' ',
     ),
@@ -40,7 +40,7 @@ const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
 const PERSON_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   ['active', 'approved active enabled archived'],
   ['paused', 'blocked inactive paused suspended deactivated banned'],
-  ['left_out', 'pending rejected denied declined invited unsubscribed'],
+  ['left_out', 'pending rejected denied declined invited unsubscribed test'],
 ];
 
 const index = (meanings: readonly (readonly [StatusMeaning, string])[]) =>

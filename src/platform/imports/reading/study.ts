@@ -1,5 +1,6 @@
 import type { Choice, Doubt } from './doubts.ts';
 import type { Entry } from './entry.ts';
+import { Examples } from './examples.ts';
 import type { Grouper } from './group.ts';
 import { type Bench, findAmount, isFailure, type Judged, makeLine, prepareBench } from './judge.ts';
 import { judgeCompared } from './judge-compared.ts';
@@ -10,6 +11,7 @@ import { hashKey, KeyTable } from './keys.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './rows.ts';
+import type { Line, StatusMeaning } from './shapes.ts';
 import { counts, Tally } from './tally.ts';
 
 /** A reading under one choice of one doubt. */
@@ -41,6 +43,12 @@ export const openVariant = (doubt: Doubt, choice: Choice, plan: Plan, now: Date)
   digest: 0,
 });
 
+/** How a record would be read if its status had a meaning. */
+export function judgeStatus(entry: Entry, plan: Plan, now: Date, value: string, meaning: StatusMeaning): Line {
+  const said = { ...plan, statuses: { ...plan.statuses, [value]: meaning } };
+  return judge(entry, prepareBench(said, now, { nextCount: () => 1, isRepeated: () => false })).line;
+}
+
 export function judge(entry: Entry, bench: Bench): Judged {
   const { of } = bench.plan;
   if (of === 'reconciliation') return judgeCompared(entry, bench);
@@ -66,6 +74,7 @@ export interface Study {
   tally: Tally;
   variants: Variant[];
   sums: ColumnSum[];
+  examples: Examples;
 }
 
 /** The records of a file in the order in which they are complete, from a grouper that has counted its rows. */
@@ -111,6 +120,7 @@ export async function studyEntries(
 ): Promise<Study> {
   const bench = openBench(plan, now);
   const tally = new Tally();
+  const examples = new Examples();
   const hasTotals = plan.totalsLines.length > 0;
   const sums = SUMMED.flatMap((field) =>
     hasTotals && plan.columns[field] !== undefined ? [{ field, rows: 0, records: 0, read: 0 }] : [],
@@ -120,20 +130,24 @@ export async function studyEntries(
       const judgedEntry = judge(entry, bench);
       tally.add(judgedEntry);
       if (hasTotals) addSums(sums, entry, judgedEntry, bench);
-      for (const variant of variants) judgeVariant(variant, entry, judgedEntry);
+      const readings = variants.map((variant) => judgeVariant(variant, entry, judgedEntry));
+      examples.add(entry, judgedEntry, variants, readings);
     }
   }
-  return { plan, tally, variants, sums };
+  return { plan, tally, variants, sums, examples };
 }
 
-function judgeVariant(variant: Variant, entry: Entry, base: Judged): void {
+/** The record under one choice of a doubt; undefined if it is the same. */
+function judgeVariant(variant: Variant, entry: Entry, base: Judged): Judged | undefined {
   const { uses } = variant.doubt;
   const isSame = uses !== undefined && (base.uses & uses) === 0;
-  const judgedVariant = isSame ? base : judge(entry, variant.bench);
-  variant.tally.add(judgedVariant);
-  if (isSame) return;
-  const text = sign(judgedVariant);
-  if (text !== sign(base)) variant.digest = hashKey(`${variant.digest} ${judgedVariant.line.line} ${text}`);
+  const judgedEntry = isSame ? base : judge(entry, variant.bench);
+  variant.tally.add(judgedEntry);
+  if (isSame) return undefined;
+  const text = sign(judgedEntry);
+  if (text === sign(base)) return undefined;
+  variant.digest = hashKey(`${variant.digest} ${judgedEntry.line.line} ${text}`);
+  return judgedEntry;
 }
 
 /** A row that adds up those above, as a line on its own. */

@@ -42,7 +42,7 @@ function checkWish({ encoding, separator }: Mapping): void {
 }
 
 /** Opens the table in a file: what contains it, how its text is encoded, how its rows are written. */
-export async function openTable(source: ByteSource, { of }: Request, mapping: Mapping): Promise<Table> {
+export async function openTable(source: ByteSource, { of }: Pick<Request, 'of'>, mapping: Mapping): Promise<Table> {
   checkWish(mapping);
   const { open, sha256, sheet, sheets, otherSheets, halfDates } = await openContainer(source, {
     of,

@@ -83,7 +83,8 @@ export class Tally {
     if (judgedEntry.isRenamed) this.renamed += 1;
     if (judgedEntry.isHandleLost) this.handlesLost += 1;
     if (judgedEntry.repeatsAmount) this.repeating += 1;
-    if (counts(judgedEntry)) this.#addUses(judgedEntry);
+    // Lines that contradict each other may be parts of their order.
+    if (counts(judgedEntry) || line.kind === 'contradicting_lines') this.#addUses(judgedEntry);
     if (judgedEntry.person !== null) this.#addPerson(judgedEntry.person, judgedEntry);
   }
 

@@ -120,7 +120,7 @@ const STATUS = `status|state
     stan`;
 
 const ORDER: Words = {
-  order_id: `order id|orderid|order_id|transaction id|id|charge id
+  order_id: `order id|orderid|order_id|transaction id|id|charge id|purchase id|sale id
     bestell-id|bestellungs-id|auftrags-id
     id de commande|identifiant de commande
     id de pedido|id del pedido
@@ -241,7 +241,7 @@ const ORDER: Words = {
     orderstatus|betaalstatus
     estado do pedido|status do pedido
     status zamówienia|status płatności`,
-  test: 'test|is test|test order|mode',
+  test: 'test|is test|test order|is test order|test mode|test payment|test transaction|mode|testbestellung|testmodus',
   customer_email: `email|e-mail|customer email|billing email|billing_email|email billing|buyer email|email address|customer e-mail|contact email
     e-mail-adresse|kunden-e-mail
     adresse e-mail|e-mail du client|courriel

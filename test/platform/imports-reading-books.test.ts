@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { readWhole } from './imports-check.ts';
+import { expectRead, type FieldCase } from './imports-field.ts';
+import { makeWorkbook } from './imports-workbook.ts';
+
+const BOOKS: readonly FieldCase[] = [
+  {
+    title: 'Shopify, with whole amounts and whole ids',
+    of: 'orders',
+    content: makeWorkbook({
+      orders: [
+        [
+          'Name',
+          'Financial Status',
+          'Currency',
+          'Subtotal',
+          'Shipping',
+          'Taxes',
+          'Total',
+          'Created at',
+          'Lineitem quantity',
+          'Id',
+        ],
+        [
+          '#1001',
+          'paid',
+          'USD',
+          { number: '100' },
+          { number: '10' },
+          { number: '0' },
+          { number: '110' },
+          '2026-10-05 11:01:12 +0200',
+          { number: '1' },
+          { number: '5840850000002' },
+        ],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['#1001 10000 USD 2026-10-05T09:01'],
+  },
+  {
+    title: 'a time of day in a column of its own',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order', 'Date', 'Time', 'Subtotal', 'Shipping', 'Total', 'Currency'],
+        [
+          'A1',
+          { serial: 46_300 },
+          { serial: 0.423_611_111_1 },
+          { number: '100.5' },
+          { number: '10' },
+          { number: '110.5' },
+          'EUR',
+        ],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['A1 10050 EUR 2026-10-05T10:10'],
+  },
+  {
+    title: 'dates that a spreadsheet made of a part of the texts, day and month swapped',
+    of: 'commissions',
+    content: makeWorkbook({
+      A: [
+        ['email', 'amount', 'currency', 'date'],
+        ['ana@creators.example', { number: '10.5' }, 'USD', { serial: 46_115 }],
+        ['ana@creators.example', { number: '20.5' }, 'USD', '03/25/2026'],
+      ],
+    }),
+    asks: ['date_order:swapped_dates'],
+    mapping: { constants: { swapped_dates: 'yes' } },
+    records: ['ana@creators.example 1050 USD 2026-03-04', 'ana@creators.example 2050 USD 2026-03-25'],
+  },
+  {
+    title: 'a hidden sheet before the one that is shown',
+    of: 'payouts',
+    content: makeWorkbook(
+      {
+        Old: [
+          ['Email', 'Amount', 'Currency', 'Paid at'],
+          ['old@creators.example', { number: '1.5' }, 'USD', { serial: 46_000 }],
+        ],
+        Now: [
+          ['Email', 'Amount', 'Currency', 'Paid at'],
+          ['ana@creators.example', { number: '20.5' }, 'USD', { serial: 46_163 }],
+        ],
+      },
+      ['Old'],
+    ),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example 2050 USD 2026-05-21'],
+  },
+  {
+    title: 'ids above 2^53, of which a workbook keeps only the beginning',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order ID', 'Order number', 'Created', 'Amount', 'Currency'],
+        [{ number: '5.8408500000001234E+17' }, 'N1', { serial: 46_300 }, { number: '100.5' }, 'EUR'],
+        [{ number: '5.8408500000001299E+17' }, 'N2', { serial: 46_301 }, { number: '200.5' }, 'EUR'],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['N1 10050 EUR 2026-10-05T12:00', 'N2 20050 EUR 2026-10-06T12:00'],
+  },
+];
+
+describe('a workbook of the field', () => {
+  test.each(BOOKS)('with $title is read as it was meant, or asks', async (made) => {
+    await expectRead(made);
+  });
+
+  test('of several tables says which of them are not read, and uses no number that lost its end as an id', async () => {
+    const [, , , hidden, ids] = BOOKS;
+    const several = await readWhole('payouts', hidden?.content ?? '');
+    expect(several.reading.text.sheet).toBe('Now');
+    expect(several.reading.warnings.map(({ code }) => code)).toContain('other_sheets');
+    const damaged = await readWhole('orders', ids?.content ?? '');
+    expect(damaged.reading.warnings.map(({ code }) => code)).toContain('damaged_ids');
+  });
+});
