@@ -18,7 +18,7 @@ import {
   type StatementBatch,
   toStatement,
 } from './statements.shapes.ts';
-import { getLinkEnd, getStatement, recordStatement, sumStatement } from './statements.ts';
+import { getLinkEnd, getStatement, recordStatement, sumStatement, sumUp } from './statements.ts';
 
 export const STATEMENTS = 'statements';
 
@@ -72,11 +72,10 @@ type StatementOutcome = z.output<typeof StatementOutcome>;
 /** Creates the statement of one creator. One without lines and with nothing owed has none. */
 async function stateLine(work: Work, creatorId: string, request: StatementRequest): Promise<StatementOutcome> {
   const { ledger_seq: seq, ledger_hash } = request;
-  const { from, until } = toPeriod(request, request.time_zone);
-  const period = { brandId: work.brandId, creatorId, fromAt: from, untilAt: until, ledgerSeq: seq };
-  if (isEmptyStatement(await sumStatement(work.db, period))) return { statement_id: null, email_sent: false };
   const head = { seq, hash: ledger_hash === null ? null : Buffer.from(ledger_hash, 'hex') };
-  const { row, isMailed } = await recordStatement(work, creatorId, request, head);
+  const summed = await sumUp(work, creatorId, request, head);
+  if (isEmptyStatement(summed.sums)) return { statement_id: null, email_sent: false };
+  const { row, isMailed } = await recordStatement(work, request, summed);
   return { statement_id: row.id, email_sent: isMailed };
 }
 

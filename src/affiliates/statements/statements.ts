@@ -32,31 +32,37 @@ export async function createStatement(work: Work, input: StatementCreate): Promi
     const message = `${email} is not on the roster.`;
     throw validationError([{ field: 'creator_email', code: 'not_on_roster', message }]);
   }
-  return await recordStatement(work, creatorId, input, await findHead(db, brandId));
+  return await recordStatement(work, input, await sumUp(work, creatorId, input, await findHead(db, brandId)));
 }
 
 type Head = Awaited<ReturnType<typeof findHead>>;
 
-/** Records a statement that covers the ledger up to an entry, and mails its link if that is asked for. */
+type Asked = Omit<StatementCreate, 'creator_email'>;
+
+/** What a statement of a creator would say, from the ledger up to an entry. */
+export async function sumUp({ db, brandId }: Work, creatorId: string, asked: Asked, { seq, hash }: Head) {
+  const timeZone = asked.time_zone ?? (await getTimeZone(db, brandId));
+  const { from: fromAt, until: untilAt } = toPeriod(asked, timeZone);
+  const period = { brandId, creatorId, fromAt, untilAt, ledgerSeq: seq };
+  return { row: { ...period, timeZone, ledgerHash: hash }, sums: await sumStatement(db, period) };
+}
+
+/** Records a statement, and mails its link if that is asked for. */
 export async function recordStatement(
   work: Work,
-  creatorId: string,
-  { from, to, time_zone, send_email }: Omit<StatementCreate, 'creator_email'>,
-  { seq, hash }: Head,
+  { from, to, send_email }: Asked,
+  { row: facts, sums }: Awaited<ReturnType<typeof sumUp>>,
 ): Promise<StatementDelivery> {
   const { db, now, brandId } = work;
-  const timeZone = time_zone ?? (await getTimeZone(db, brandId));
+  const { creatorId, ledgerHash } = facts;
   const id = newId('stm', now.getTime());
-  const { from: fromAt, until: untilAt } = toPeriod({ from, to }, timeZone);
-  const period = { brandId, creatorId, fromAt, untilAt, ledgerSeq: seq };
-  const totals = JSON.stringify(sumTotals(await sumStatement(db, period)));
-  const facts = { fromText: from, toText: to, timeZone, ledgerHash: hash, totals, createdAt: now };
+  const totals = JSON.stringify(sumTotals(sums));
   await db
     .insertInto('statements')
-    .values({ id, ...period, ...facts })
+    .values({ ...facts, id, fromText: from, toText: to, totals, createdAt: now })
     .execute();
   const row = await getStatement(db, brandId, id);
-  work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: hash?.toString('hex') ?? null } });
+  work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: ledgerHash?.toString('hex') ?? null } });
   const expiresAt = getLinkEnd(row);
   const { linkVersion, creatorEmail } = row;
   if (!send_email || creatorEmail === null) return { row, expiresAt, isMailed: false };
