@@ -263,17 +263,31 @@ describe('a sweep that is disturbed', () => {
     expect(lists(shop)).toHaveLength(1);
   });
 
-  it('is logged once in an outage, and runs as soon as the store answers again', async () => {
+  it('is one line of log in a quarter of an hour of an outage, a warning, and runs as soon as the store answers again', async () => {
     const shop = await withOrders(10);
-    const warn = vi.spyOn(app.context.log, 'warn');
+    const lineAtMs: number[] = [];
+    const others: unknown[] = [];
+    const aboutIt = (facts: unknown) => JSON.stringify(facts).includes(shop.id);
+    const warn = vi.spyOn(app.context.log, 'warn').mockImplementation((facts: unknown) => {
+      if (aboutIt(facts)) lineAtMs.push(nowMs);
+    });
+    const error = vi.spyOn(app.context.log, 'error').mockImplementation((facts: unknown) => {
+      if (aboutIt(facts)) others.push(facts);
+    });
     shop.store.failWith = 500;
     for (let i = 0; i < 6; i += 1) await pass(1);
-    const mine = warn.mock.calls.filter(([facts]) => JSON.stringify(facts).includes(shop.id));
-    warn.mockRestore();
-    expect(mine).toHaveLength(1);
+    expect(lineAtMs).toHaveLength(1);
     expect(lists(shop).length).toBeGreaterThan(2);
+    // Three hours more.
+    for (let i = 0; i < 36; i += 1) await pass(5);
+    warn.mockRestore();
+    error.mockRestore();
+    const gaps = lineAtMs.slice(1).map((atMs, i) => (atMs - (lineAtMs[i] ?? 0)) / MINUTE_MS);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(15);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(30);
+    expect(others).toEqual([]);
     shop.store.failWith = undefined;
-    await pass(5);
+    await pass(10);
     expect(await known(shop)).toHaveLength(10);
   });
 
