@@ -1,12 +1,26 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 import { openRedis } from '../../src/kit/engines/redis/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
+import { elasticsearch } from '../../src/local/engines/elasticsearch.ts';
 import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { findJava } from '../../src/local/engines/java.mjs';
@@ -19,6 +33,9 @@ import { deadlineMs } from '../run/deadline.ts';
 
 const config = readConfig();
 const { directory, java } = config;
+
+/** A user of no other process. */
+const SOMEBODY = 12_345;
 
 const dataNames: string[] = [];
 
@@ -87,6 +104,35 @@ describe('a stack', () => {
     started = await startEmbedded(options(ownDataName('Mein Prüf Ordner'), { only: ['elasticsearch'] }));
     expect((await fetch(`${started.urls.elasticsearch}/_cluster/health`)).status).toBe(200);
   });
+
+  // Of root, the engines are another user's; here the process that starts them is, too.
+  it.runIf(process.getuid?.() === 0 && engineFolder(process.cwd()) === process.cwd())(
+    'starts Elasticsearch below such a folder for a user who is not root and has no locale',
+    async () => {
+      const base = mkdtempSync(path.join(tmpdir(), 'rollcall-user-'));
+      const folder = path.join(base, 'Mein Prüf Ordner');
+      try {
+        chmodSync(base, 0o755);
+        const program = elasticsearch.installation?.folder ?? '';
+        cpSync(path.join(engineFolder(directory), program), path.join(folder, program), { recursive: true });
+        chownSync(folder, SOMEBODY, SOMEBODY);
+        const script = `
+          import { startEmbedded } from ${JSON.stringify(pathToFileURL(path.resolve('src/local/engines/start.ts')).href)};
+          const engines = await startEmbedded({ directory: ${JSON.stringify(folder)}, dataName: 'data', only: ['elasticsearch'],
+            elasticsearchHeapMb: 512, java: ${JSON.stringify(java)}, patience: ${ENGINE_PATIENCE}, report: () => {} });
+          const { status } = await fetch(engines.urls.elasticsearch + '/_cluster/health');
+          console.log(process.getuid(), status);
+          await engines.stop();`;
+        const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+          ...{ uid: SOMEBODY, gid: SOMEBODY, cwd: folder },
+          env: { PATH: process.env.PATH, HOME: folder, LC_ALL: 'C', ES_JAVA_OPTS: process.env.ES_JAVA_OPTS },
+        });
+        expect(stdout.trim()).toBe(`${SOMEBODY} 200`);
+      } finally {
+        rmSync(base, { recursive: true, force: true });
+      }
+    },
+  );
 
   it('is the only one on its data folder: a second start names the process that has it', async () => {
     const dataName = ownDataName('twice');
