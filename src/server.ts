@@ -7,7 +7,7 @@ import { listening, report, step, welcome } from './local/terminal.ts';
 import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts';
 import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
-import { openShutdown, reportFailure } from './process/shutdown.ts';
+import { openShutdown, reportRefusedStart } from './process/shutdown.ts';
 
 const STOP_WITHIN_MS = 20_000;
 /** The niceness of the web app's build: it gets a tenth of the CPU that each starting engine and the import get. */
@@ -122,7 +122,7 @@ async function main(): Promise<void> {
 main().catch(async (error: unknown) => {
   // A failure caused by the shutdown is not reported.
   if (shutdown.isEnding()) return;
-  reportFailure(error);
+  reportRefusedStart(error);
   await shutdown.end();
   process.exit(1);
 });

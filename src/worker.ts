@@ -5,7 +5,7 @@ import { ignoreFailure } from './kit/values/errors.ts';
 import { report } from './local/terminal.ts';
 import { openProgram, parseOptions } from './process/commands/program.ts';
 import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
-import { openShutdown, reportFailure } from './process/shutdown.ts';
+import { openShutdown, reportRefusedStart } from './process/shutdown.ts';
 
 const STOP_WITHIN_MS = 10_000;
 
@@ -41,6 +41,6 @@ try {
   const isCopy = await isHeld(context.postgres.db).catch(ignoreFailure('PostgreSQL may start later'));
   if (isCopy) report(HELD);
 } catch (error) {
-  reportFailure(error);
+  reportRefusedStart(error);
   process.exit();
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { endLastLine } from '../local/last-line.ts';
 import { report } from '../local/terminal.ts';
+import { readMore } from './read-more.ts';
 
 /** The exit codes that a shell shows for a command that such a signal ended. */
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -38,6 +39,12 @@ export function explainFailure(error: unknown): string {
 /** Reports why something failed; the process then exits with 1. */
 export function reportFailure(error: unknown): void {
   report(explainFailure(error));
+  process.exitCode = 1;
+}
+
+/** The same of a start, with the page of the manual that has the settings. */
+export function reportRefusedStart(error: unknown): void {
+  report(`${explainFailure(error)}\n${readMore('operating')}`);
   process.exitCode = 1;
 }
 

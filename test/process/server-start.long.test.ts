@@ -37,13 +37,14 @@ describe('a start that cannot succeed', () => {
     await once(holder, 'listening');
     const address = holder.address();
     const port = typeof address === 'object' && address ? String(address.port) : '';
-    const said = `Port ${port} on 127.0.0.1 is taken; choose another with --port or PORT.\n`;
+    const more = 'Read more in docs/operating.md, or at /manual/operating of a running server.\n';
+    const said = `Port ${port} on 127.0.0.1 is taken; choose another with --port or PORT.\n${more}`;
     expect(await run('src/server.ts', ['--port', port])).toEqual({ status: 1, out: '', said });
     expect(await run('src/server.ts', [], { PORT: port })).toEqual({ status: 1, out: '', said });
     const ofLinks = {
       status: 1,
       out: '',
-      said: `Port ${port} on 127.0.0.1, of the links host, is taken; choose another with LINKS_PORT.\n`,
+      said: `Port ${port} on 127.0.0.1, of the links host, is taken; choose another with LINKS_PORT.\n${more}`,
     };
     expect(await run('src/server.ts', ['--port', '0'], { LINKS_PORT: port })).toEqual(ofLinks);
     expect(await readdir(directory)).toEqual([]);

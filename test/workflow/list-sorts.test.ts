@@ -81,3 +81,20 @@ it.each([
     expect(ids.map((id) => lines.findIndex((text) => text.includes(id)))).toEqual(ids.map((_, i) => i));
   },
 );
+
+it.each([
+  ['roster', ['total_earned']],
+  ['campaigns', ['applicant_count', 'hired_count']],
+] as const)('the totals of %s are the sums of all items, also of a filtered list', async (path, sums) => {
+  for (const filter of ['', '&status=active', '&search=3']) {
+    const { body } = await call(`${app.url}/v1/${path}?limit=1&totals=true${filter}`, key);
+    const all = await call(`${app.url}/v1/${path}?limit=100${filter}`, key);
+    const items: Item[] = all.body.data;
+    const expected = sums.map((name) => [name, items.reduce((sum, item) => sum + Number(item[name]), 0)]);
+    expect(body.pagination.total).toBe(items.length);
+    expect(body.totals).toEqual([{ currency: 'USD', count: items.length, ...Object.fromEntries(expected) }]);
+    expect(all.body.totals).toBeUndefined();
+  }
+  const none = await call(`${app.url}/v1/${path}?totals=true&search=nobody`, key);
+  expect(none.body).toMatchObject({ data: [], totals: [], pagination: { total: 0 } });
+});

@@ -117,7 +117,8 @@ type ListAnswer<Item extends z.ZodType, Sum extends string> = [Sum] extends [nev
 
 /**
  * A GET of one page of the brand's items, or all of them as CSV. Pass `query` if the list has filters, and `whereOf` if
- * they depend on more than the query. With `sums`, which describes each sum, the list answers `totals=true`.
+ * they depend on more than the query. With `sums`, which describes each sum, the list answers `totals=true`; the sums in
+ * `counts` are numbers of things.
  */
 export function list<
   const I extends string,
@@ -135,6 +136,7 @@ export function list<
     params?: P;
     rows: ListQueries<Where, Row> & { sumUp?: SumUp<Where, Sum> };
     sums?: Record<Sum, string>;
+    counts?: readonly NoInfer<Sum>[];
     itemOf: (row: Row, context: Context) => z.input<Item>;
   } & (z.output<Q> extends Where
       ? { whereOf?: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }
@@ -144,6 +146,7 @@ export function list({
   item,
   rows,
   sums,
+  counts,
   itemOf,
   whereOf = (_context, { query }) => query,
   ...said
@@ -152,6 +155,7 @@ export function list({
   query?: z.ZodObject<typeof PageQuery>;
   rows: ListQueries<unknown, unknown> & { sumUp?: SumUp<unknown> };
   sums?: Record<string, string>;
+  counts?: readonly string[];
   itemOf: (row: unknown, context: Context) => Record<string, unknown>;
   whereOf?: (context: Context, call: ListCall<unknown, unknown>) => unknown;
 }): Operation {
@@ -164,8 +168,8 @@ export function list({
     body: nothing,
     callers,
     hints: { ...READS, ...hints },
-    response: sums ? listSchema(item).extend({ totals: totalsSchema(sums) }) : listSchema(item),
-    ...answersWhere(rows, whereOf, item, itemOf, sums && rows.sumUp),
+    response: sums ? listSchema(item).extend({ totals: totalsSchema(sums, counts) }) : listSchema(item),
+    ...answersWhere(rows, whereOf, item, itemOf, sums && rows.sumUp, counts),
   });
 }
 

@@ -31,14 +31,16 @@ export type Totals<Sum extends string> = z.ZodOptional<
   z.ZodArray<z.ZodObject<typeof countFields & { [name in Sum]: z.ZodNumber }>>
 >;
 
-/** The shape of `totals`, from the descriptions of the sums. */
-export function totalsSchema(sums: Record<string, string>): z.ZodType {
-  const amounts = Object.entries(sums).map(([name, text]) => [
+/** The shape of `totals`, from the descriptions of the sums. Those in `counts` are numbers of things instead of amounts. */
+export function totalsSchema(sums: Record<string, string>, counts: readonly string[] = []): z.ZodType {
+  const fields = Object.entries(sums).map(([name, text]) => [
     name,
-    z.number().describe(`${text} In major units of \`currency\`.`).meta({ example: 1250.5 }),
+    counts.includes(name)
+      ? z.number().int().describe(text).meta({ example: 22 })
+      : z.number().describe(`${text} In major units of \`currency\`.`).meta({ example: 1250.5 }),
   ]);
   return z
-    .array(z.object({ ...countFields, ...Object.fromEntries(amounts) }))
+    .array(z.object({ ...countFields, ...Object.fromEntries(fields) }))
     .optional()
     .describe('Counts and sums of all matching items, by currency; only with `totals=true`.');
 }
@@ -52,10 +54,12 @@ export interface ListCall<Query, Params = object> {
   query: Query & Parameters<typeof toPage>[0];
 }
 
-const toTotals = ({ currency, count, sums }: CurrencySums<string>) => ({
+const toTotals = ({ currency, count, sums }: CurrencySums<string>, counts: readonly string[]) => ({
   currency,
   count,
-  ...Object.fromEntries(Object.entries(sums).map(([name, minor]) => [name, fromMinor(minor, currency)])),
+  ...Object.fromEntries(
+    Object.entries(sums).map(([name, sum]) => [name, counts.includes(name) ? sum : fromMinor(sum, currency)]),
+  ),
 });
 
 /** The handlers of a brand's list: a page of items with pagination, and all items as CSV. */
@@ -72,6 +76,7 @@ export function answersWhere<Where, Row, Item, Query, Params>(
   item: z.ZodObject,
   itemOf: (row: Row, context: Context) => Item,
   sumUp?: SumUp<Where>,
+  counts: readonly string[] = [],
 ) {
   return {
     handler: async (
@@ -86,7 +91,7 @@ export function answersWhere<Where, Row, Item, Query, Params>(
       const knownTotal = sums?.reduce((sum, { count }) => sum + count, 0);
       const { rows, total } = await list(db, brandId, where, page, knownTotal);
       const pageAnswer = { data: rows.map((row) => itemOf(row, context)), pagination: toPagination(page, total) };
-      return sums ? { ...pageAnswer, totals: sums.map(toTotals) } : pageAnswer;
+      return sums ? { ...pageAnswer, totals: sums.map((one) => toTotals(one, counts)) } : pageAnswer;
     },
     csv: {
       item,

@@ -2,6 +2,7 @@ import { Command, CommanderError, Help, InvalidArgumentError, type Option } from
 import { ApiError } from '../../kit/values/errors.ts';
 import { RELEASE } from '../../kit/values/release.ts';
 import { writeAbove } from '../../local/last-line.ts';
+import { readMore } from '../read-more.ts';
 import { around } from './around.ts';
 import { explainFile } from './files.ts';
 import { stopSignal } from './signals.ts';
@@ -60,7 +61,7 @@ export async function runProgram(
     const text = explainFile(error) ?? (error instanceof Error ? error.message : String(error));
     const help =
       page !== undefined && error instanceof ApiError && error.status < 500
-        ? `Read more in docs/${page}.md, or at /manual/${page} of a running server.\n`
+        ? `${readMore(page)}\n`
         : '';
     writeAbove(around().err, `${text}\n${help}`);
     return exitCodeAfter(error);

@@ -80,10 +80,12 @@ const campaignOperations = [
     tag,
     summary: "The brand's campaigns",
     description: 'Newest first.',
-    forAgents: { omits: ['search'] },
+    forAgents: { omits: ['search', 'totals'] },
     query: CampaignFilter,
     item: Campaign,
     rows: campaigns,
+    sums: { applicant_count: 'Applications to these campaigns.', hired_count: 'Accepted applications among them.' },
+    counts: ['applicant_count', 'hired_count'],
     itemOf: toCampaign,
   }),
   create({

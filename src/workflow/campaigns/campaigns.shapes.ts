@@ -3,7 +3,7 @@ import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, currencyField, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
 import { amountProblem, Currency, toPpm } from '../../kit/values/money.ts';
-import { ListQuery, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
+import { ListQuery, TotalsQuery, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
 import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { Budgets } from '../terms/budgets.ts';
@@ -229,6 +229,7 @@ export const CampaignFilter = z.object({
   status: status.optional().describe('Only campaigns with this status.'),
   search: z.string().trim().min(1).max(200).optional().describe('Part of the title; case is ignored.'),
   ...ListQuery,
+  ...TotalsQuery,
   sort: z
     .enum(['newest', 'oldest', 'applications', 'accepted'])
     .default('newest')

@@ -59,6 +59,13 @@ export const campaigns = listing({
   table: 'campaigns',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  sums: {
+    currency: sql`(select brands.currency from brands where brands.id = campaigns.brand_id)`,
+    of: {
+      applicant_count: countApplications(sql`true`),
+      hired_count: countApplications(sql`applications.status = 'accepted'`),
+    },
+  },
   matching: (db, _brandId, { status, search }: Omit<CampaignFilter, keyof Page>) =>
     db
       .selectFrom('campaigns')

@@ -39,6 +39,7 @@ const rosterOperations = [
     query: RosterFilter,
     item: RosterEntry,
     rows: roster,
+    sums: { total_earned: "Paid commissions in the brand's currency, minus the refunds that payouts netted." },
     itemOf: (row) => toWire(withEarned(row)),
   }),
   create({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { Email } from '../../kit/values/email.ts';
 import { creatorEmail, currencyField, idField, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { ListQuery, TotalsQuery, timestamp } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import {
@@ -118,6 +118,7 @@ export const RosterFilter = z.object({
   group_id: z.string().max(100).describe('Only creators of this group.').optional(),
   ...PersonFilter,
   ...ListQuery,
+  ...TotalsQuery,
   sort: z
     .enum(['newest', 'oldest', 'followers', 'paid', 'campaigns'])
     .default('newest')

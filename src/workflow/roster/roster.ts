@@ -132,6 +132,10 @@ export const roster = listing({
   table: 'roster_entries',
   time: 'addedAt',
   changed: ['addedAt', 'updatedAt'],
+  sums: {
+    currency: sql`(select brands.currency from brands where brands.id = roster_entries.brand_id)`,
+    of: { total_earned: sql`(select minor from ${selectPaid(isOfEntry)} as paid)` },
+  },
   matching: (db, brandId, { status, group_id: groupId, ...where }: Omit<RosterFilter, keyof Page>) => {
     let entries = db
       .selectFrom('rosterEntries')

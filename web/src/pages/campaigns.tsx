@@ -1,14 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useRows } from '../call/use.ts';
+import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { day, deadline, isPastDeadline, number } from '../kit/format.ts';
+import { counted, day, deadline, isPastDeadline, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Foot } from '../kit/totals.tsx';
 import { CAMPAIGN_FIELDS } from './campaign-edit.tsx';
 import { CampaignLink } from './item-links.tsx';
 
@@ -31,6 +32,7 @@ export function Campaigns() {
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
   const query = { status: findChoice(get('status'), STATES), search: get('search'), sort };
   const list = useRows('list_campaigns', query);
+  const totals = useCall('list_campaigns', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data?.totals;
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [
@@ -77,6 +79,20 @@ export function Campaigns() {
         list={list}
         columns={columns}
         empty={<Empty title="No campaigns here">Create one and send creators the link to its page.</Empty>}
+        foot={
+          totals ? (
+            <Foot
+              label="Totals of these campaigns"
+              lines={totals.map((sum) => ({
+                count: counted(sum.count, 'campaign'),
+                sums: [
+                  ['Applications', number(sum.applicant_count)],
+                  ['Accepted', number(sum.hired_count)],
+                ],
+              }))}
+            />
+          ) : null
+        }
       />
       <OperationDialog
         operation="create_campaign"

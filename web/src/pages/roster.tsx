@@ -11,6 +11,7 @@ import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Totals } from '../kit/totals.tsx';
 import { CreatorCell } from './item-links.tsx';
 
 const SORTS = listChoices('list_roster', 'sort');
@@ -60,6 +61,7 @@ export function Roster() {
     sort,
   };
   const list = useRows('list_roster', query);
+  const totals = useCall('list_roster', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data?.totals;
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const adding = useDialog('create');
   const columns: readonly Column<Entry>[] = [
@@ -120,6 +122,9 @@ export function Roster() {
         list={list}
         columns={columns}
         empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}
+        foot={
+          <Totals label="Totals of these creators" noun="creator" of={totals} sums={[['total_earned', 'Paid']]} />
+        }
       />
       <AddDialog {...adding} />
     </>

@@ -53,7 +53,7 @@ interface Listed<
   changed: readonly string[];
   /** True if the table has the triggers of `row_counts`, because a brand may have millions of its rows. */
   isCounted?: boolean;
-  /** The amounts of `totals=true`, in minor units of each row's currency. A sum that is null counts as 0. */
+  /** What `totals=true` sums: amounts in minor units of each row's currency, or numbers of things. Null counts as 0. */
   sums?: { currency: RawBuilder<string>; of: Record<Sum, RawBuilder<unknown>> };
   /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
   matching: (db: Db, brandId: string, where: Where) => SelectQueryBuilder<FoundDb, Found, object>;
