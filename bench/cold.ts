@@ -177,7 +177,7 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
     }),
   ];
   const chosen = only?.split(',');
-  const sides = all.filter(({ name }) => (chosen ? chosen.some((one) => name.startsWith(one)) : !name.includes(':')));
+  const sides = all.filter(({ name }) => (chosen ? chosen.includes(name) : !name.includes(':')));
   const costOf = await openCosts(context);
   progress('Warming up');
   for (let i = 0; i < 4; i += 1) for (const { target, shots } of sides) await volley(target, shots());

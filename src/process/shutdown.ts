@@ -37,7 +37,7 @@ export function explainFailure(error: unknown): string {
 }
 
 /** Reports why something failed; the process then exits with 1. */
-export function reportFailure(error: unknown): void {
+function reportFailure(error: unknown): void {
   report(explainFailure(error));
   process.exitCode = 1;
 }

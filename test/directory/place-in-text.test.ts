@@ -11,6 +11,7 @@ describe('a text', () => {
     ['nail art near Munich', 'nail art', 'city', 'Munich'],
     ['food München', 'food', 'city', 'München'],
     ['yoga in the Bay Area', 'yoga', 'city', 'the Bay Area'],
+    ['based in Denver yoga', 'yoga', 'city', 'Denver'],
     ['Berlin based makeup', 'makeup', 'city', 'Berlin'],
     ['LA fitness', 'fitness', 'city', 'LA'],
     ['makeup California', 'makeup', 'state', 'California'],

@@ -16,6 +16,9 @@ function alphabetFrom(capital: number, small: number): (letter: string) => strin
 
 const SMALL = 'ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘꞯʀꜱᴛᴜᴠᴡxʏᴢ';
 
+/** With a Cyrillic F and an O with a tail for the Q. */
+const GENERATED = 'ᴀʙᴄᴅᴇғɢʜɪᴊᴋʟᴍɴᴏᴘǫʀsᴛᴜᴠᴡxʏᴢ';
+
 /** The alphabets of the generators that people paste their names from. */
 const ALPHABETS: Record<string, (letter: string) => string> = {
   bold: alphabetFrom(0x1d400, 0x1d41a),
@@ -31,6 +34,7 @@ const ALPHABETS: Record<string, (letter: string) => string> = {
   'black squared': alphabetFrom(0x1f170, 0x1f170),
   squared: alphabetFrom(0x1f130, 0x1f130),
   parenthesized: alphabetFrom(0x1f110, 0x249c),
+  'small capitals as generators write them': (letter) => [...GENERATED][PLAIN.indexOf(letter.toLowerCase())] ?? letter,
   'small capitals': (letter) => [...SMALL][PLAIN.indexOf(letter.toLowerCase())] ?? letter,
   underlined: (letter) => `${letter}\u0332`,
   'with an invisible character': (letter) => `${letter}\u200b`,

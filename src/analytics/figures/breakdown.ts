@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, isIdLike, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { UTM_NAMES } from '../../kit/values/utm.ts';
-import { hasStoredDays, type LocalTime, toLocalTime } from './local-time.ts';
-import { splitWindow, toDayCondition, toWindowCondition, type Window } from './sums.ts';
+import { hasStoredDays, hasStoredHours, type LocalTime, toLocalTime } from './local-time.ts';
+import { selectHours, splitWindow, toDayCondition, toWindowCondition, type Window } from './sums.ts';
 import { type MergedCreators, toOwnerColumn } from './totals.ts';
 
 type RolledUp = 'link' | 'creator' | 'country' | 'device' | 'referrer' | 'kind' | 'hour' | 'store' | 'source';
@@ -221,6 +221,17 @@ function selectRollup(dimension: RolledUp, days: string): string {
   return `${own} UNION ALL ${clicks}`;
 }
 
+/** Sums of rows that a rollup has. */
+function sumRollup(brandId: string, from: string, key: string, { only }: BreakdownWhere, inside: readonly string[]): Rows {
+  const sums = NAMES.map((name) => `sum(${name}) AS ${name}`).join(', ');
+  return {
+    sql: `SELECT ${key} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}
+      FROM (${from}) WHERE ${['true', ...inside].join(' AND ')}
+      GROUP BY group_key, currency HAVING ${IS_ANYTHING}`,
+    params: { ...toParams(only), brand: brandId },
+  };
+}
+
 /** Sums of the rollup of one dimension, with the events of the days at both ends of the window. */
 function rollupRows(brandId: string, by: Grouping, where: BreakdownWhere, dimension: RolledUp): Rows {
   const toColumn = () => 'key';
@@ -229,15 +240,17 @@ function rollupRows(brandId: string, by: Grouping, where: BreakdownWhere, dimens
     ...(whole ? [selectRollup(dimension, toDayCondition(whole))] : []),
     ...edges.map((edge) => `SELECT ${ROLLUP_COLUMNS} FROM (${selectEdge(dimension, edge)})`),
   ];
-  const inside = ['true', ...toConditions(where.only).map(({ sql }) => sql(toColumn, 'day'))];
-  const sums = NAMES.map((name) => `sum(${name}) AS ${name}`).join(', ');
+  const inside = toConditions(where.only).map(({ sql }) => sql(toColumn, 'day'));
   const key = toKeyExpression(by, toColumn, { day: 'day', dayAndHour: "concat(toString(day), 'T', key, '+00:00')" });
-  return {
-    sql: `SELECT ${key} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}
-      FROM (${parts.join(' UNION ALL ')}) WHERE ${inside.join(' AND ')}
-      GROUP BY group_key, currency HAVING ${IS_ANYTHING}`,
-    params: { ...toParams(where.only), brand: brandId },
-  };
+  return sumRollup(brandId, parts.join(' UNION ALL '), key, where, inside);
+}
+
+/** Sums by days and hours of another zone whose hours begin with those of UTC. */
+function hourRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows {
+  const time = toLocalTime(where);
+  const inside = toConditions(where.only).map(({ sql }) => sql(toEventColumn(time), time.day));
+  const columns = ['visitors', ...NAMES.map((name) => `toInt64(${name}) AS ${name}`)].join(', ');
+  return sumRollup(brandId, selectHours(where, columns), toEventKey(by, time), where, inside);
 }
 
 const EVENT = [
@@ -332,10 +345,10 @@ function selectRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows 
   const neededDimensions = new Set([getDimension(by), ...toConditions(where.only).map(({ dimension }) => dimension)]);
   neededDimensions.delete(undefined);
   const [dimension = 'hour'] = neededDimensions;
-  const isInRollup =
-    neededDimensions.size <= 1 &&
-    splitWindow(where).whole !== undefined &&
-    (hasStoredDays(where) || !needsClock(by, where.only));
+  const isSingle = neededDimensions.size <= 1;
+  const hasClock = hasStoredDays(where) || !needsClock(by, where.only);
+  if (!hasClock && isSingle && dimension === 'hour' && hasStoredHours(where)) return hourRows(brandId, by, where);
+  const isInRollup = isSingle && splitWindow(where).whole !== undefined && hasClock;
   const hasProducts = neededDimensions.has('product');
   if (!isInRollup || isInEvents(dimension)) return eventRows(brandId, by, where, hasProducts);
   if (dimension !== 'product') return rollupRows(brandId, by, where, dimension);

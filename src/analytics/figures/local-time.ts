@@ -1,4 +1,5 @@
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
+import { HOUR_MS } from '../../kit/values/duration.ts';
 import { listOffsets, offsetText } from '../../kit/values/time-zone.ts';
 
 /** The zone of the days and hours that rollups have. */
@@ -21,6 +22,14 @@ const listSpanOffsets = ({ from, until, timeZone = STORED_ZONE }: LocalSpan) =>
 /** True if the days of the span are those that rollups have. */
 export const hasStoredDays = (span: LocalSpan): boolean =>
   listSpanOffsets(span).every(({ offsetMs }) => offsetMs === 0);
+
+const isWholeHour = (ms: number): boolean => ms % HOUR_MS === 0;
+
+/** True if the span, and each hour of its zone's clocks, begins with an hour of UTC: then the rollup's hours have its days. */
+export const hasStoredHours = (span: LocalSpan): boolean =>
+  isWholeHour(span.from?.getTime() ?? 0) &&
+  isWholeHour(span.until?.getTime() ?? 0) &&
+  listSpanOffsets(span).every(({ offsetMs }) => isWholeHour(offsetMs));
 
 /** Chooses by the offset that a zone has at a time: ClickHouse and PostgreSQL get moments, never the names of zones. */
 function chooseOffset(

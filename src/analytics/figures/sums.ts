@@ -184,6 +184,9 @@ interface SummedTable {
   params: Record<string, string>;
 }
 
+/** The end of the UTC day that ends at a moment or has it. */
+const toEndOfDay = (at: Date): Date => new Date(Math.ceil(at.getTime() / DAY_MS) * DAY_MS);
+
 /** The condition on the days of a rollup. */
 export const toDayCondition = ({ from, until }: Window) =>
   [
@@ -191,6 +194,14 @@ export const toDayCondition = ({ from, until }: Window) =>
     ...(from ? [`day >= toDate('${tsvTime(from).slice(0, 10)}')`] : []),
     ...(until ? [`day < toDate('${tsvTime(until).slice(0, 10)}')`] : []),
   ].join(' AND ');
+
+/** The hours of a window, each with the moment at which it begins as `at`, from the only rollup that has hours. */
+export const selectHours = (window: Window, columns: string): string => `(
+  SELECT * FROM (
+    SELECT brand_id, toDateTime64(day, 3, 'UTC') + toIntervalHour(toUInt8(key)) AS at, currency, ${columns}
+    FROM dimension_daily_v1
+    WHERE dimension = 'hour' AND ${toDayCondition({ from: window.from, until: window.until && toEndOfDay(window.until) })}
+  ) WHERE ${toWindowCondition(window)})`;
 
 /** The rollup's columns that are not sums. */
 const ROLLUP_KEYS = {

@@ -1,3 +1,4 @@
+import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
@@ -10,6 +11,7 @@ import { cohortsOperations } from '../cohorts/cohorts.api.ts';
 import { customersOperations } from '../customers/customers.api.ts';
 import { type BreakdownSums, type Grouping, listAllBreakdown } from '../figures/breakdown.ts';
 import { withFreshness } from '../figures/freshness.ts';
+import { hasStoredDays } from '../figures/local-time.ts';
 import { FRESHNESS, type Sums } from '../figures/sums.ts';
 import { listCreatorSums, listDays, type MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames } from '../labels.ts';
@@ -48,6 +50,12 @@ const toSums = ({ currency, clicks, orders, sales, refunds, commission }: Breakd
   refund_adjustment: 0,
 });
 
+const toDaySums = (row: BreakdownSums) => ({ ...toSums(row), day: row.group_key });
+
+/** Sums by the days of a zone, for which the days that are stored are others. */
+const listZoneDays = async (clickhouse: ClickHouse, brandId: string, period: Period) =>
+  (await listAllBreakdown(clickhouse, brandId, { of: 'day' }, { ...period, only: {} })).map(toDaySums);
+
 const FILTERS = Object.keys(DimensionFilter);
 
 /** True if the answer needs orders by the click that won them, or sums by the hour. */
@@ -70,7 +78,7 @@ async function readDimensions(
     listAllBreakdown(clickhouse, brandId, { of: 'creator', merged }, where),
   ]);
   return {
-    times: times.map((row) => ({ ...toSums(row), day: row.group_key })),
+    times: times.map(toDaySums),
     creators: creators.map((row) => ({ ...toSums(row), owner_id: row.group_key })),
     byClick: times.reduce((sum, row) => sum + row.click_orders, 0),
   };
@@ -83,7 +91,7 @@ async function readPostings(
   period: Period,
 ): Promise<PeriodSums> {
   const [times, creators, byClick] = await Promise.all([
-    listDays(clickhouse, brandId, period),
+    hasStoredDays(period) ? listDays(clickhouse, brandId, period) : listZoneDays(clickhouse, brandId, period),
     listCreatorSums(clickhouse, brandId, period, merged),
     countConversionsByClick(db, brandId, period),
   ]);

@@ -11,6 +11,8 @@ const SHORTEST_NAME = 3;
 interface KnownName {
   key: string;
   name: string;
+  /** Among all names; larger cities come first. */
+  rank: number;
 }
 
 const cities = later(() => [...citiesByKey.values()].flat().sort((a, b) => b.population - a.population));
@@ -29,7 +31,7 @@ export function isPartOfKnownName(text: string): boolean {
   return text.length <= LONGEST_NAME && allNames().includes(foldAccents(text));
 }
 
-/** Names by length: a name within two edits is at most two letters longer or shorter. Larger cities come first. */
+/** Names by length: a name within two edits is at most two letters longer or shorter. */
 function byLength(names: Iterable<string>): Map<number, KnownName[]> {
   const namesByKey = new Map<string, string>();
   for (const name of names) {
@@ -37,14 +39,14 @@ function byLength(names: Iterable<string>): Map<number, KnownName[]> {
     if (!namesByKey.has(key)) namesByKey.set(key, name);
   }
   return Map.groupBy(
-    [...namesByKey].map(([key, name]) => ({ key, name })),
+    [...namesByKey].map(([key, name], rank) => ({ key, name, rank })),
     ({ key }) => key.length,
   );
 }
 
 const placeNames = later(() => byLength([...cities().map((city) => city.name), ...metroNames]));
 
-/** The known city or metro whose spelling is closest to the text, optionally within an area. */
+/** The known city or metro whose spelling is closest to the text, the largest of several; optionally within an area. */
 export function nearestPlace(text: string, liesThere?: (city: KnownCity) => boolean): string | undefined {
   return nearest(text, placeNames(), ({ key }) => !liesThere || listNamesakes(key).some(liesThere));
 }
@@ -63,15 +65,17 @@ function nearest(
   const key = placeKey(text.slice(0, LONGEST_NAME));
   if (key.length < SHORTEST_NAME) return undefined;
   let allowed = key.length < 6 ? 1 : 2;
-  let nearestName: string | undefined;
+  let nearestName: KnownName | undefined;
   for (const length of [0, -1, 1, -2, 2].map((more) => key.length + more)) {
     if (Math.abs(length - key.length) > allowed) continue;
     for (const name of namesByLength.get(length) ?? []) {
+      const isBehind = nearestName !== undefined && name.rank > nearestName.rank;
+      if (isBehind && allowed <= 1) break;
       const edits = distance(key, name.key);
-      if (edits > allowed || !isWanted(name)) continue;
-      nearestName = name.name;
-      allowed = edits - 1;
+      if (edits > allowed || (isBehind && edits === allowed) || !isWanted(name)) continue;
+      nearestName = name;
+      allowed = edits;
     }
   }
-  return nearestName;
+  return nearestName?.name;
 }

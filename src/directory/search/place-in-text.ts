@@ -16,6 +16,7 @@ export interface PlaceInText {
 const MOST_WORDS = 4;
 const LARGE = 100_000;
 const BEFORE_PLACE = /(?:\s+|^)(?:based|living|in|from|near|around|,)+$/i;
+const AT_BEGINNING = /^(?:based|living|in|from|near|around)\s+/i;
 const AFTER_PLACE = /^(?:based|,)\s+/i;
 /** Codes of states that people write in capitals as words, too. */
 const WORDS_IN_CAPITALS: ReadonlySet<string> = new Set(['IN', 'OR', 'ME', 'OK', 'HI', 'OH', 'PA', 'MA', 'AL', 'DE']);
@@ -55,8 +56,8 @@ function strip(text: string, pattern: RegExp): string {
 
 /** The known place at the end of a text, or at its beginning; the longest one. */
 export function findPlaceInText(q: string): PlaceInText | undefined {
-  const words = q.trim().split(/\s+/u);
   for (const isAtEnd of [true, false]) {
+    const words = (isAtEnd ? q.trim() : strip(q, AT_BEGINNING)).split(/\s+/u);
     for (let count = Math.min(MOST_WORDS, words.length - 1); count > 0; count -= 1) {
       const place = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ').replace(/^[,\s]+|[,\s]+$/g, '');
       const rest = (isAtEnd ? words.slice(0, -count) : words.slice(count)).join(' ');

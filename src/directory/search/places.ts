@@ -157,13 +157,17 @@ export function readState(value: string): StateReading {
   return { kind: 'state_text', text: foldAccents(value), ...suggesting(nearestState(value)) };
 }
 
+/** Countries that are parts of one: creators there have it as their country. */
+const UNITED_KINGDOM: ReadonlySet<string> = new Set(['england', 'scotland', 'wales', 'northern ireland'].map(placeKey));
+
 export function readCountry(value: string): CountryReading {
   const country = find(countryByKey, value);
   const text = foldAccents(value);
   if (country)
     return { kind: 'country', country, ...(longKnownCountries.has(placeKey(value)) ? {} : { asSent: text }) };
+  const whole = UNITED_KINGDOM.has(placeKey(value)) ? 'United Kingdom' : undefined;
   const isPartOfName = countries.some(({ name }) => foldAccents(name).includes(text));
-  return { kind: 'country_contains', text, ...suggesting(isPartOfName ? undefined : nearestCountry(value)) };
+  return { kind: 'country_contains', text, ...suggesting(whole ?? (isPartOfName ? undefined : nearestCountry(value))) };
 }
 
 /** The place that a whole `q` names; undefined if it is text, as it is with any additional word. */

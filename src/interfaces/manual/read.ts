@@ -1,11 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
 import { html } from '../../kit/html/html.ts';
 import { ENTRIES, type Entry } from './shelves.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-export const PICTURE = 'docs/app.webp';
+const PICTURE = /^docs\/pictures\/([a-z-]+\.webp)$/;
+
+/** Reads a picture by its name in `docs/pictures`, which `npm run pictures` makes; undefined if there is none. */
+export function readPicture(name: string): Buffer | undefined {
+  const file = `docs/pictures/${name}`;
+  return PICTURE.test(file) && existsSync(path.join(ROOT, file)) ? readFileSync(path.join(ROOT, file)) : undefined;
+}
 
 /** Text below one heading. The first section of a page has the page's own title, and its id is empty. */
 export interface Section {
@@ -48,7 +54,8 @@ function resolveLink(from: string, href: string): string | undefined {
   const entry = ENTRIES.find((one) => one.file === file);
   const anchor = fragment === undefined ? '' : `#${fragment}`;
   if (entry) return `/manual/${entry.name}${anchor}`;
-  return file === PICTURE ? '/manual/app.webp' : undefined;
+  const [, picture] = PICTURE.exec(file) ?? [];
+  return picture === undefined ? undefined : `/manual/pictures/${picture}`;
 }
 
 /** Reads the sections of a page, for its contents and for the search. */

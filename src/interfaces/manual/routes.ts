@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { prebuild } from '../http/openapi/prebuilt.ts';
 import { MANUAL_HEADERS, renderHits, renderMissing, renderPage, renderStart } from './layout.ts';
-import { PICTURE } from './read.ts';
+import { readPicture } from './read.ts';
 import { openSearch } from './search.ts';
 import { ENTRIES } from './shelves.ts';
 
@@ -26,13 +25,12 @@ export function manualRoutes(app: FastifyInstance): void {
     const hits = (await search)(query);
     return reply.headers(MANUAL_HEADERS).type('text/html; charset=utf-8').send(renderHits(query, hits));
   });
-  app.get('/manual/app.webp', (_request, reply) =>
-    reply
-      .type('image/webp')
-      .header('cache-control', 'public, max-age=3600')
-      .send(readFileSync(new URL(`../../../${PICTURE}`, import.meta.url))),
-  );
-  app.get('/manual/*', (_request, reply) =>
-    reply.code(404).headers(MANUAL_HEADERS).type('text/html; charset=utf-8').send(renderMissing()),
-  );
+  const sendMissing = (reply: FastifyReply) =>
+    reply.code(404).headers(MANUAL_HEADERS).type('text/html; charset=utf-8').send(renderMissing());
+  app.get<{ Params: { name: string } }>('/manual/pictures/:name', ({ params }, reply) => {
+    const picture = readPicture(params.name);
+    if (picture === undefined) return sendMissing(reply);
+    return reply.type('image/webp').header('cache-control', 'public, max-age=3600').send(picture);
+  });
+  app.get('/manual/*', (_request, reply) => sendMissing(reply));
 }

@@ -93,6 +93,8 @@ const UNCOMPOSED: ReadonlyMap<string, string> = new Map([
   ['℠', ' '],
   ...[...'’‘‛ʼʻʹ\u0374´\u1ffd`\u1fef′＇'].map((mark): [string, string] => [mark, "'"]),
 ]);
+/** Generators of small capitals write ǫ for Q, which stays an o in other words. */
+const WORD_IN_SMALL_CAPITALS = new RegExp(`\\p{L}*[${SMALL_CAPITALS.replace('x', '')}]\\p{L}*`, 'gu');
 const UNCOMPOSED_LETTER = new RegExp(`[${[...UNCOMPOSED.keys()].filter((key) => key !== 'x').join('')}]`, 'gu');
 
 /** Soft hyphens, joiners, variation selectors and their like. */
@@ -115,7 +117,8 @@ function foldDigit(digit: string): string {
 
 /** Cyrillic and Greek letters that pass for Latin ones. The capitals whose shape is another letter's stand apart. */
 const LOOK_ALIKES = lookAlikes(
-  ['авекмнорстухіјѕԁԛԝһ', 'abekmhopctyxijsdqwh'],
+  // ғ is the F that generators of small capitals write.
+  ['авекмнорстухіјѕԁԛԝһғ', 'abekmhopctyxijsdqwhf'],
   ['αβγεικηνορτυχωζμ', 'abyeiknvoptuxwzu'],
   ['ΗΝΥΡΜ', 'HNYPM'],
 );
@@ -147,7 +150,10 @@ const spellOut = (text: string): string =>
 
 /** Plain letters in lower case that still have their accents. */
 function readLetters(text: string): string {
-  const plain = spellOut(text).normalize('NFKC').replace(INVISIBLE, '').replace(ENCLOSING, '').normalize('NFC');
+  const spelled = text.includes('ǫ')
+    ? text.replace(WORD_IN_SMALL_CAPITALS, (word) => word.replaceAll('ǫ', 'q'))
+    : text;
+  const plain = spellOut(spelled).normalize('NFKC').replace(INVISIBLE, '').replace(ENCLOSING, '').normalize('NFC');
   const latin = OTHER_LETTER.test(plain) ? plain.replace(WORD, unmask) : plain;
   return spellOut(lower(latin).normalize('NFKC'));
 }

@@ -53,7 +53,14 @@ describe('The manual', () => {
     const etag = first.headers.get('etag') ?? '';
     expect((await fetch(`${app.url}/manual/glossary`, { headers: { 'if-none-match': etag } })).status).toBe(304);
     expect((await fetch(`${app.url}/manual/glossary`, { method: 'HEAD' })).status).toBe(200);
-    expect((await fetch(`${app.url}/manual/app.webp`)).headers.get('content-type')).toBe('image/webp');
+    const pictures = readdirSync('docs/pictures');
+    expect(pictures.length).toBeGreaterThanOrEqual(5);
+    for (const name of pictures) {
+      const picture = await fetch(`${app.url}/manual/pictures/${name}`);
+      expect(picture.headers.get('content-type')).toBe('image/webp');
+      expect((await picture.bytes()).length).toBeLessThanOrEqual(60_000);
+    }
+    expect((await fetch(`${app.url}/manual/pictures/none.webp`)).status).toBe(404);
     const missing = await fetch(`${app.url}/manual/nothing`);
     expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining('All pages')]);
   });

@@ -213,7 +213,17 @@ export function Applications() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={listHandles(application) || (creator_name ? creator_email : '')}
+          second={
+            <>
+              {listHandles(application) || (creator_name ? creator_email : '')}
+              <span className="narrow">{application.campaign_title}</span>
+              {status === 'all' && (
+                <span className="narrow">
+                  <Badge state={application.status} />
+                </span>
+              )}
+            </>
+          }
         >
           {creator_name ?? creator_email}
         </Opener>
@@ -221,16 +231,8 @@ export function Applications() {
     },
     {
       head: 'Campaign',
-      cell: ({ campaign_id, campaign_title, status: its }) => (
-        <>
-          <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>
-          {status === 'all' && (
-            <span className="narrow">
-              <Badge state={its} />
-            </span>
-          )}
-        </>
-      ),
+      cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
+      isWide: true,
     },
     {
       head: 'Followers',
