@@ -195,10 +195,13 @@ export const toDayCondition = ({ from, until }: Window) =>
     ...(until ? [`day < toDate('${tsvTime(until).slice(0, 10)}')`] : []),
   ].join(' AND ');
 
-/** The hours of a window, each with the moment at which it begins as `at`, from the only rollup that has hours. */
+/**
+ * The hours of a window, each with the moment at which it begins as `at`, from the only rollup that has hours. ClickHouse
+ * may read the key of a row of another dimension before it leaves the row out.
+ */
 export const selectHours = (window: Window, columns: string): string => `(
   SELECT * FROM (
-    SELECT brand_id, toDateTime64(day, 3, 'UTC') + toIntervalHour(toUInt8(key)) AS at, currency, ${columns}
+    SELECT brand_id, toDateTime64(day, 3, 'UTC') + toIntervalHour(toUInt8OrZero(key)) AS at, currency, ${columns}
     FROM dimension_daily_v1
     WHERE dimension = 'hour' AND ${toDayCondition({ from: window.from, until: window.until && toEndOfDay(window.until) })}
   ) WHERE ${toWindowCondition(window)})`;
