@@ -3,7 +3,7 @@ import { type EventFilter, type Grouping, listBreakdown } from '../src/analytics
 import { listClicks } from '../src/analytics/figures/clicks.ts';
 import { listPerformance, totalPerformance } from '../src/analytics/figures/performance.ts';
 import { listReturnSums } from '../src/analytics/figures/returns.ts';
-import { rawRows, SUMS } from '../src/analytics/figures/sums.ts';
+import { rawRows, SUMS, toPeriod } from '../src/analytics/figures/sums.ts';
 import { listCreatorSums, listDays, listLinkFigures } from '../src/analytics/figures/totals.ts';
 import type { ClickHouse } from '../src/kit/engines/clickhouse/open.ts';
 import { query } from '../src/kit/engines/clickhouse/query.ts';
@@ -74,6 +74,27 @@ const brokenDown = (name: string, by: Grouping): Question => ({
   isFlat: false,
 });
 
+const breakdownIn = (timeZone: string, by: Grouping) => {
+  const period = toPeriod({ from: '2025-10-03', to: '2025-12-31' }, timeZone);
+  return (clickhouse: ClickHouse) =>
+    listBreakdown(
+      clickhouse,
+      LARGEST,
+      by,
+      { ...period, timeZone, only: {} },
+      { sort: 'revenue', offset: 0, limit: 100 },
+    );
+};
+
+/** Of days elsewhere: from hours where the zone's begin with those of UTC, beside a zone off the hour, from events. */
+const brokenDownElsewhere = (by: Grouping & { of: string }): Question => ({
+  name: `breakdown_by_${by.of}_90_days_in_sydney`,
+  rollup: breakdownIn('Australia/Sydney', by),
+  raw: breakdownIn('Asia/Kolkata', by),
+  floors: null,
+  isFlat: false,
+});
+
 const bareOf = (sql: string) => (clickhouse: ClickHouse) => query(clickhouse, Anything, sql);
 /** Goods cost nothing. */
 const NO_COSTS = { starts: [], groups: [], ratesPpm: [0] };
@@ -89,6 +110,10 @@ export const QUESTIONS: readonly Question[] = [
   brokenDown('store', { of: 'store' }),
   brokenDown('source', { of: 'source' }),
   brokenDown('weekday', { of: 'weekday' }),
+  brokenDown('day', { of: 'day' }),
+  brokenDownElsewhere({ of: 'day' }),
+  brokenDownElsewhere({ of: 'hour' }),
+  brokenDownElsewhere({ of: 'weekday' }),
   brokenDown('click_kind', { of: 'kind' }),
   // The only dimension that has no rollup.
   brokenDown('product', { of: 'product' }),

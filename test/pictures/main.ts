@@ -16,11 +16,11 @@ const READY = /^\s+(http:\S+\/app\/sign-in#\S+)[\s\S]*Ctrl-C stops everything/m;
 const PICTURES: readonly { name: string; page: string; before?: (page: Page) => Promise<unknown> }[] = [
   { name: 'analytics', page: '/analytics' },
   { name: 'directory', page: '/directory?q=skincare%20NYC' },
-  { name: 'applications', page: '/applications?status=all' },
+  { name: 'applications', page: '/applications' },
   { name: 'commissions', page: '/commissions' },
   {
-    name: 'why-unpaid',
-    page: '/orders?attributed=false',
+    name: 'order',
+    page: '/orders?attributed=true',
     before: async (page) => await page.locator('tbody .link').first().click(),
   },
 ];
@@ -38,7 +38,7 @@ async function openFolder(): Promise<string> {
 
 /** Starts the API with the sample brand; `link` signs in to its app. */
 async function startSample(folder: string) {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ROLLCALL_DIR: folder };
+  const env = { PATH: readConfig().java.searchPath, ROLLCALL_DIR: folder };
   const server = spawn(process.execPath, ['src/server.ts', '--port', '0'], { cwd: ROOT, env });
   let said = '';
   const link = await new Promise<string>((resolve, reject) => {

@@ -222,7 +222,13 @@ function selectRollup(dimension: RolledUp, days: string): string {
 }
 
 /** Sums of rows that a rollup has. */
-function sumRollup(brandId: string, from: string, key: string, { only }: BreakdownWhere, inside: readonly string[]): Rows {
+function sumRollup(
+  brandId: string,
+  from: string,
+  key: string,
+  { only }: BreakdownWhere,
+  inside: readonly string[],
+): Rows {
   const sums = NAMES.map((name) => `sum(${name}) AS ${name}`).join(', ');
   return {
     sql: `SELECT ${key} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}

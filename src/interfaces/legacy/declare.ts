@@ -28,8 +28,8 @@ const NO_PLANS: Problem = {
 
 const Json = z.string().transform((text): unknown => JSON.parse(text));
 
-/** Parameters that every list of `/v1` has since. */
-const SINCE = ['updated_after', 'overdue', 'time_zone'];
+/** Parameters that lists of `/v1` have since. */
+const SINCE = ['updated_after', 'overdue', 'time_zone', 'totals'];
 
 function withoutLater(query: z.ZodObject): z.ZodObject {
   const keptFields = Object.entries(query.shape).filter(([name]) => !SINCE.includes(name));

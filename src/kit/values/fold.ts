@@ -150,9 +150,7 @@ const spellOut = (text: string): string =>
 
 /** Plain letters in lower case that still have their accents. */
 function readLetters(text: string): string {
-  const spelled = text.includes('ǫ')
-    ? text.replace(WORD_IN_SMALL_CAPITALS, (word) => word.replaceAll('ǫ', 'q'))
-    : text;
+  const spelled = text.includes('ǫ') ? text.replace(WORD_IN_SMALL_CAPITALS, (word) => word.replaceAll('ǫ', 'q')) : text;
   const plain = spellOut(spelled).normalize('NFKC').replace(INVISIBLE, '').replace(ENCLOSING, '').normalize('NFC');
   const latin = OTHER_LETTER.test(plain) ? plain.replace(WORD, unmask) : plain;
   return spellOut(lower(latin).normalize('NFKC'));

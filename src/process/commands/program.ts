@@ -59,10 +59,7 @@ export async function runProgram(
     // Commander has said what it found itself; what a command throws has not been said.
     if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return toExitCode(error);
     const text = explainFile(error) ?? (error instanceof Error ? error.message : String(error));
-    const help =
-      page !== undefined && error instanceof ApiError && error.status < 500
-        ? `${readMore(page)}\n`
-        : '';
+    const help = page !== undefined && error instanceof ApiError && error.status < 500 ? `${readMore(page)}\n` : '';
     writeAbove(around().err, `${text}\n${help}`);
     return exitCodeAfter(error);
   }

@@ -31,7 +31,7 @@ describe('The manual', () => {
       for (const [, href = ''] of text.matchAll(/(?:href|src)="([^"]+)"/g)) {
         const [target = '', anchor] = href.split('#');
         const page = texts.get(target === '' ? from : target);
-        const isAsset = /^(https?:|data:|\/docs|\/openapi|\/app$|\/manual\/app\.webp$)/.test(href);
+        const isAsset = /^(https?:|data:|\/docs|\/openapi|\/app$|\/manual\/pictures\/[a-z-]+\.webp$)/.test(href);
         if (!isAsset && (!page || (anchor !== undefined && anchor !== 'content' && !page.includes(`id="${anchor}"`)))) {
           dead.push(`${from} → ${href}`);
         }

@@ -32,7 +32,8 @@ export function Campaigns() {
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
   const query = { status: findChoice(get('status'), STATES), search: get('search'), sort };
   const list = useRows('list_campaigns', query);
-  const totals = useCall('list_campaigns', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data?.totals;
+  const totals = useCall('list_campaigns', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data
+    ?.totals;
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [

@@ -122,9 +122,7 @@ export function Roster() {
         list={list}
         columns={columns}
         empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}
-        foot={
-          <Totals label="Totals of these creators" noun="creator" of={totals} sums={[['total_earned', 'Paid']]} />
-        }
+        foot={<Totals label="Totals of these creators" noun="creator" of={totals} sums={[['total_earned', 'Paid']]} />}
       />
       <AddDialog {...adding} />
     </>
