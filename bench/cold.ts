@@ -7,7 +7,7 @@ import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
-import { environmentOf, type Server, startServer } from './children.ts';
+import { environmentOf, NOWHERE, type Server, startServer } from './children.ts';
 import { benchCommand } from './command.ts';
 import { sampleCreators } from './directory-file.ts';
 import { makeDataKeys, takeTurns } from './keys.ts';
@@ -145,8 +145,8 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
 
   const env = environmentOf(config, urls);
   const servers: Server[] = [];
-  const start = async (...changes: string[]) => {
-    const server = await startServer(() => ['bench/altered-api.ts', ...changes], env);
+  const start = async (change: string, more: Record<string, string> = {}) => {
+    const server = await startServer(() => ['bench/altered-api.ts', change], { ...env, ...more });
     servers.push(server);
     const target = openTarget(server.url, () => ({ authorization: `Bearer ${nextKey()}` }));
     return { target, pid: server.pid };
@@ -168,6 +168,8 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
     { name: 'warm', ...api, shots: shotsOf('api'), isWarm: true },
     { name: 'unmetered', ...(await start('unmetered')), shots: shotsOf('api') },
     { name: 'unrecorded', ...(await start('unrecorded')), shots: shotsOf('api') },
+    // Its spans are made and dropped, as while a collector is away.
+    { name: 'traced', ...(await start('unchanged', { OTEL_EXPORTER_OTLP_ENDPOINT: NOWHERE })), shots: shotsOf('api') },
     ...kinds.flatMap(({ name }): Side[] => {
       const chosen = searches.filter(({ kind }) => kind === name);
       return [

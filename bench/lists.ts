@@ -6,20 +6,45 @@ import { createBrand, listSubscriptions } from '../src/platform/brands/brands.ts
 import { createKey } from '../src/platform/keys/keys.ts';
 import { buildApps } from '../src/process/apps.ts';
 import { benchCommand } from './command.ts';
-import { alternate, latencyMs, median, openTarget } from './load.ts';
+import { alternate, latencyMs, median, openTarget, percentile } from './load.ts';
 import { measureOnOwnEngines } from './own-engines.ts';
 import { progress, type Ratio, type Results, round } from './report.ts';
 
 const ROWS = 100_000;
+/** Every second order paid a commission. */
+const PAID = 2;
+const UNATTRIBUTED = {
+  ...{
+    rule: null,
+    reason: 'no_candidates',
+    link_id: null,
+    decided_at: '2026-01-01T00:00:00.000Z',
+    terms: null,
+    candidates: [],
+  },
+};
 const LAST_PAGE = 1_000;
 const ROUNDS = 40;
 /** The same order of magnitude: no page may take ten times as long as another. */
 const ORDER_OF_TIME = 10;
+/** The first page of a list by a figure. */
+const BY_FIGURE_MS = 300;
+const SORTED = [
+  'orders?sort=commission',
+  'orders?sort=commission&attributed=false',
+  'orders?sort=amount',
+  'roster?sort=paid',
+];
 
-benchCommand(
+const options = benchCommand(
   'bench lists',
-  `Measures page ${LAST_PAGE} against page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
-).parse();
+  `Measures page ${LAST_PAGE} against page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each, and first pages by a figure.`,
+)
+  .option('--orders <n>', 'orders of the brand', String(ROWS))
+  .option('--only-sorted', 'only first pages by a figure')
+  .parse()
+  .opts<{ orders: string; onlySorted?: true }>();
+const ORDERS = Number(options.orders);
 
 /** A brand with enough creators, roster entries, campaigns and applications to fill every list. */
 async function fill({ postgres: { db } }: Context, brandId: string): Promise<void> {
@@ -34,7 +59,50 @@ async function fill({ postgres: { db } }: Context, brandId: string): Promise<voi
   await sql`insert into applications (id, brand_id, campaign_id, creator_id, creator_email, status, applied_at)
     select 'app_' || n, ${brandId}, 'cmp_' || (n % 1000 + 1), 'crt_' || n, 'c' || n || '@example.com', 'pending', ${at}
     from ${rows}`.execute(db);
-  await sql`analyze`.execute(db);
+  const order = sql`'ord_' || lpad(n::text, 12, '0')`;
+  const orders = sql`generate_series(1, ${sql.lit(ORDERS)}) n`;
+  await db.transaction().execute(async (trx) => {
+    // Without the seals of rows, which nobody verifies here.
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql`set local statement_timeout = 0`.execute(trx);
+    await sql`insert into integrations (id, brand_id, provider, name, storefront_url, storefront_host, base_url, currency, status,
+        secrets, connected_at, created_at)
+      values ('int_bench', ${brandId}, 'generic', 'Bench', 'https://bench.example', 'bench.example', 'https://bench.example', 'USD',
+        'connected', '', now(), now())`.execute(trx);
+    await sql`insert into orders (id, brand_id, integration_id, order_id, currency, base_minor, occurred_at, paid_at, store_updated_at,
+        attribution, created_at)
+      select ${order}, ${brandId}, 'int_bench', n::text, 'USD', 1000 + n % 20000, ${at}, ${at}, ${at},
+        ${JSON.stringify(UNATTRIBUTED)}::jsonb, ${at} from ${orders}`.execute(trx);
+    await sql`insert into commissions (id, brand_id, order_id, creator_id, source, currency, amount_minor, commission_minor,
+        commission_rate_ppm, hold_days, status, paid_at, fraud_flags, occurred_at, synced_at, created_at)
+      select 'com_' || n, ${brandId}, ${order}, 'crt_' || (n % ${sql.lit(ROWS)} + 1), 'generic', 'USD', 1000, n % 5000, 100000, 30,
+        'paid', ${at}, '[]', ${at}, ${at}, ${at}
+      from ${orders} where n % ${sql.lit(PAID)} = 0`.execute(trx);
+  });
+  await sql`vacuum analyze`.execute(db);
+}
+
+async function measureSorted(url: string, keys: readonly string[], list: string): Promise<Ratio> {
+  let turn = 0;
+  const target = openTarget(url, () => {
+    turn += 1;
+    return { authorization: `Bearer ${keys[turn % keys.length]}` };
+  });
+  const first = () => latencyMs(target, { method: 'GET', path: `/v1/${list}&limit=100` });
+  for (let n = 0; n < 5; n += 1) await first();
+  const latencies: number[] = [];
+  for (let n = 0; n < ROUNDS; n += 1) latencies.push(await first());
+  await target.pool.close();
+  const p95 = percentile(latencies, 95);
+  const measured = `p50 ${round(median(latencies))} ms, of ${ORDERS.toLocaleString('en')} orders`;
+  return {
+    name: `${list}_p95_ms`,
+    value: p95,
+    floor: BY_FIGURE_MS,
+    bound: 'at most',
+    measured,
+    warm: "PostgreSQL's buffers",
+  };
 }
 
 async function measureList(url: string, keys: readonly string[], list: string): Promise<Ratio> {
@@ -72,7 +140,11 @@ async function measure(results: Results, context: Context): Promise<void> {
   await fill(context, brandId);
   const apps = await buildApps(context);
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
-  for (const list of ['campaigns', 'applications', 'roster', 'creators']) {
+  for (const list of SORTED) {
+    progress(`GET /v1/${list}`);
+    await results.part(list, async (add) => add(await measureSorted(url, keys, list)));
+  }
+  for (const list of options.onlySorted ? [] : ['campaigns', 'applications', 'roster', 'creators']) {
     progress(`GET /v1/${list}`);
     await results.part(list, async (add) => add(await measureList(url, keys, list)));
   }

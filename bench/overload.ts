@@ -59,7 +59,8 @@ interface Bench {
   probes: Probes;
 }
 
-async function openProbes(context: Context, server: Server): Promise<Probes> {
+/** Prepares what the probes call; returns the probes of a server. */
+async function openProbes(context: Context): Promise<(server: Server) => Probes> {
   const { postgres, clock } = context;
   const brandId = await createBrand(postgres.db, clock, {
     ...{ name: `overload ${process.pid}`, plan: 'enterprise', status: 'active' },
@@ -70,29 +71,31 @@ async function openProbes(context: Context, server: Server): Promise<Probes> {
   while (keys.length < PROBE_KEYS) keys.push((await createKey(postgres.db, clock, request)).key);
   await makeLinks(context, LINKS);
   const shop = await makeShop(context, 'bench overload');
-  const pool = new Pool(server.url, { connections: 16 });
   let turn = 0;
-  const get = async (path: string, headers: Record<string, string> = {}) => {
-    const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
-    await body.dump();
-    return statusCode;
-  };
-  const asBrand = () => ({ authorization: `Bearer ${keys[turn % keys.length]}` });
-  const next = () => {
-    turn += 1;
-    return turn;
-  };
-  return {
-    brand: async () => await get('/v1/brand', { ...asBrand(), 'x-turn': String(next()) }),
-    order: async () => {
-      const { path, headers, body: sent } = deliveryOf(context, shop, next());
-      const { statusCode, body } = await pool.request({ method: 'POST', path, headers, body: sent });
+  return (server) => {
+    const pool = new Pool(server.url, { connections: 16 });
+    const get = async (path: string, headers: Record<string, string> = {}) => {
+      const { statusCode, body } = await pool.request({ method: 'GET', path, headers });
       await body.dump();
       return statusCode;
-    },
-    redirect: async () => await get(`/r/${slugOf(next() % LINKS)}`, { 'user-agent': 'Mozilla/5.0' }),
-    health: async () => await get('/healthz'),
-    search: async () => await get(`/v1/creators/search?limit=20&follower_max=${1e9 + next()}`, asBrand()),
+    };
+    const asBrand = () => ({ authorization: `Bearer ${keys[turn % keys.length]}` });
+    const next = () => {
+      turn += 1;
+      return turn;
+    };
+    return {
+      brand: async () => await get('/v1/brand', { ...asBrand(), 'x-turn': String(next()) }),
+      order: async () => {
+        const { path, headers, body: sent } = deliveryOf(context, shop, next());
+        const { statusCode, body } = await pool.request({ method: 'POST', path, headers, body: sent });
+        await body.dump();
+        return statusCode;
+      },
+      redirect: async () => await get(`/r/${slugOf(next() % LINKS)}`, { 'user-agent': 'Mozilla/5.0' }),
+      health: async () => await get('/healthz'),
+      search: async () => await get(`/v1/creators/search?limit=20&follower_max=${1e9 + next()}`, asBrand()),
+    };
   };
 }
 
@@ -185,6 +188,29 @@ async function measureFlood(
   );
 }
 
+/** The same probes of another process, beside which the first one is flooded. */
+async function measureApart(
+  { server, keys, probeOn }: Bench & { probeOn: (server: Server) => Probes },
+  env: Record<string, string>,
+  capacity: number,
+  add: Add,
+): Promise<void> {
+  progress('Another process, beside searches at twice the capacity');
+  const apart = await startServer(() => ['bench/altered-api.ts', 'unchanged'], env);
+  try {
+    const probes = probeOn(apart);
+    await probeDuring(probes, pause(IDLE_MS));
+    const flooding = flood(env, { url: server.url, perSecond: capacity * 2, forMs: FLOOD_MS, keys });
+    const { order, redirect } = await probeDuring(probes, flooding);
+    add(
+      atMost('order_p99_ms_of_another_process', p99(order), 100, `p95 ${round(p95(order))} ms`),
+      atMost('redirect_p99_ms_of_another_process', p99(redirect), 100, `p95 ${round(p95(redirect))} ms`),
+    );
+  } finally {
+    await apart.stop();
+  }
+}
+
 /** Calls of our own clients at twice the capacity: how often each is sent. */
 async function measureClients({ server, keys }: Bench, capacity: number, add: Add): Promise<void> {
   progress(`${CLIENTS} clients of ours at twice the capacity`);
@@ -244,7 +270,8 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
   const keys = await makeDataKeys(context, KEYS_PER_BRAND);
   const env = { ...environmentOf(config, urls), DIRECTORY_ALIAS: config.directoryAlias };
   const server = await startServer(() => ['bench/altered-api.ts', 'unchanged'], env);
-  const bench = { server, keys, probes: await openProbes(context, server) };
+  const probeOn = await openProbes(context);
+  const bench = { server, keys, probes: probeOn(server) };
   try {
     let turn = 0;
     const target = openTarget(server.url, () => {
@@ -264,6 +291,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
     for (const times of [2, 5]) {
       await results.part(`${times}_times`, (add) => measureFlood(bench, env, { times, capacity, idle }, add));
     }
+    await results.part('apart', (add) => measureApart({ ...bench, probeOn }, env, capacity, add));
     await results.part('clients', (add) => measureClients(bench, capacity, add));
   } finally {
     await server.stop();

@@ -15,7 +15,7 @@ import { startHeldElastic } from '../harness/kit/held-elastic.ts';
 
 const alias = unique('overload');
 const CREDITS = 100_000;
-/** More than one brand may have under way, three quarters of 128, and waiting, 256. */
+/** More than one brand may have under way and waiting, 256. */
 const FLOOD = 400;
 /** So many that their rate refuses none of it. */
 const KEYS = 12;

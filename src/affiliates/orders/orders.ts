@@ -201,6 +201,14 @@ export const shownCommission = sql<number>`case when commissions.status = 'rejec
 /** An anti-join: of a left join's nulls, PostgreSQL expects one row, and then reads all orders for the first page. */
 const paidNobody = sql<boolean>`not exists (select from commissions as own where own.order_id = orders.id)`;
 
+/** Parts of the orders by commission: those of an index of commissions, then the others. */
+const PAYING = {
+  isIn: sql<boolean>`commissions.brand_id = orders.brand_id`,
+  at: shownCommission,
+  id: 'commissions.orderId',
+};
+const PAYING_NOBODY = { isIn: paidNobody, at: sql`-1::bigint`, id: 'orders.id' };
+
 const matchesFilter = ({
   from,
   to,
@@ -267,13 +275,9 @@ export const orders = listing({
     commission: {
       at: sql`coalesce(${shownCommission}, -1)`,
       of: ({ status, commissionMinor }) => (status === 'rejected' ? 0 : (commissionMinor ?? -1)),
-      parts: [
-        {
-          isIn: sql`commissions.brand_id = orders.brand_id`,
-          at: shownCommission,
-          id: 'commissions.orderId',
-        },
-        { isIn: paidNobody, at: sql`-1::bigint`, id: 'orders.id' },
+      parts: ({ attributed, reason }) => [
+        ...(attributed === false || reason !== undefined ? [] : [PAYING]),
+        ...(attributed === true ? [] : [PAYING_NOBODY]),
       ],
     },
   },

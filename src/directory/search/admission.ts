@@ -4,11 +4,13 @@ import type { Log } from '../../kit/values/log.ts';
 import { limit } from '../../kit/values/within.ts';
 
 /** What would wait longer for its place is refused at once, because its client would have given up by the time of the answer. */
-const USUAL_WAIT_MS = 500;
+const USUAL_WAIT_MS = 400;
 /** So many may wait however slow the engine is, because pages and scripts send as many at once, and so many however fast. */
 const LEAST_WAITING = 64;
 const MOST_WAITING = 256;
-/** The time over which calls are counted. A burst after so long a calm may wait longer than usual, for as long. */
+/** As many calls may be under way or wait in the first second after a calm. */
+const BURST = 256;
+/** The time over which calls are counted, the shortest calm before a burst, and the longest burst. */
 const LATELY_MS = 1_000;
 /** As long as an engine has for an answer. */
 const WAITS_MS = 5_000;
@@ -97,12 +99,12 @@ function openRoom() {
   }
 
   return {
-    /** How many may wait now. */
-    most: (): number => {
+    /** How many may wait beside those under way. */
+    beside: (underWay: number): number => {
       const nowMs = performance.now();
       forget(nowMs);
-      if (nowMs < burstEndsAtMs) return MOST_WAITING;
-      return Math.max(LEAST_WAITING, Math.min(MOST_WAITING, (recentStarts * USUAL_WAIT_MS) / LATELY_MS));
+      const usual = nowMs < burstEndsAtMs ? BURST - underWay : (recentStarts * USUAL_WAIT_MS) / LATELY_MS;
+      return Math.max(LEAST_WAITING, Math.min(MOST_WAITING, usual));
     },
     /** A call got a place. */
     note: (): void => {
@@ -206,7 +208,7 @@ export function openAdmission(log: Log): Admission {
   async function takeTurn(brandId: string, disconnect: AbortSignal | undefined): Promise<void> {
     adaptive.noteWaiting();
     if (queued === 0) room.fill();
-    else if (queued >= room.most() && !makeRoom(brandId)) throw refusal();
+    else if (queued >= room.beside(underWay) && !makeRoom(brandId)) throw refusal();
     const turn = Promise.withResolvers<void>();
     const call: WaitingCall = { brandId, begin: turn.resolve, refuse: turn.reject };
     const calls = waiting.get(brandId);

@@ -10,12 +10,12 @@ import { openSlowCounts } from './slow-counts.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order, type Place, type Rank } from './window.ts';
 
 /** A figure for `sort=`, in SQL and of a row. */
-interface RowRank<Row> extends Rank {
+interface RowRank<Row, Where> extends Rank {
   of: (row: Row) => Place;
   /** The same of a complete row, if `at` refers to what only `matching` joins. */
   ofRow?: RawBuilder<unknown>;
-  /** If no index has all rows in order: parts of them, of which all rows of one come before those of the next. */
-  parts?: readonly Part[];
+  /** If no index has all rows in order: parts of those that may match, of which all rows of one come before those of the next. */
+  parts?: (where: Where) => readonly Part[];
 }
 
 /** Rows that an index has in order by `at` and `id`, which equal the rank and the id of the row. */
@@ -60,7 +60,7 @@ interface Listed<
   /** Complete rows for display. The brand is added to the query. */
   rows: (db: Db, brandId: string) => SelectQueryBuilder<RowDb, Tables, Row>;
   /** The figures of `sort=`, by their names. */
-  ranks?: Record<string, RowRank<Simplify<Row>>>;
+  ranks?: Record<string, RowRank<Simplify<Row>, Where>>;
 }
 
 /** From this number of rows of a brand on, a filtered count that was slow is remembered. */
@@ -107,7 +107,7 @@ export function listing<
   const selectMatching = (db: Db, brandId: string, where: Where) =>
     matching(db, brandId, where).where(ofBrand(brandId)).where(inWindow(times, where));
 
-  function rankBy({ sort }: ListWindow<string>): RowRank<Simplify<Row>> | undefined {
+  function rankBy({ sort }: ListWindow<string>): RowRank<Simplify<Row>, Where> | undefined {
     const rank = ranks?.[sort];
     if (rank === undefined && !isTimeSort(sort)) throw new Error(`A list of ${noun} has no rank ${sort}.`);
     return rank;
@@ -143,7 +143,7 @@ export function listing<
     const rank = rankBy(where);
     const order: Order = { time: `${table}.${time}`, rank, id: `${table}.id`, sort: where.sort };
     const ids = rank?.parts
-      ? sql`${await listIdsByPart(db, brandId, where, cut, { order, parts: rank.parts })}::text[]`
+      ? sql`${await listIdsByPart(db, brandId, where, cut, { order, parts: rank.parts(where) })}::text[]`
       : sql`array${cutTo(selectMatching(db, brandId, where).select(column('id').as('id')), order, cut)}`;
     const whole = rows(db, brandId)
       .where(ofBrand(brandId))
