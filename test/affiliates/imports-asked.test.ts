@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, type TestApp } from '../harness/app.ts';
-import { getImport, makeImporter, readImport, sendImport, startImporting } from '../harness/platform/importing.ts';
+import {
+  answerImport,
+  getImport,
+  makeImporter,
+  readImport,
+  sendImport,
+  startImporting,
+} from '../harness/platform/importing.ts';
 
 const clock = { now: () => new Date('2026-11-27T18:00:00Z') };
 let app: TestApp;
@@ -70,6 +77,21 @@ describe('a question of an import', () => {
     const { questions: people } = await readImport(app, key, 'commissions', named);
     expect(shown(people[0].options, 'email')).toEqual([[[2, 'ana@creators.example']]]);
   });
+});
+
+it('A file in an encoding that its bytes do not prove shows cells as they are read, until another is chosen', async () => {
+  const { key } = await makeImporter(app);
+  const text = 'email,name\nana@creators.example,J\u00f6rg M\u00fcller\n';
+  const latin = Uint8Array.from(Buffer.from(text, 'latin1'));
+  const read = await readImport(app, key, 'roster', latin);
+  expect(read.text).toMatchObject({
+    encoding: expect.stringContaining('windows'),
+    differing: [{ line: 2, text: 'Jörg Müller' }],
+  });
+  expect((await answerImport(app, key, read, { encoding: 'windows-1251' })).text.differing).toEqual([
+    { line: 2, text: 'Jцrg Mьller' },
+  ]);
+  expect((await readImport(app, key, 'roster', text)).text).toMatchObject({ encoding: 'utf-8', differing: [] });
 });
 
 describe('a mapping that names what the file lacks', () => {

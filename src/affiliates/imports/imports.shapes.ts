@@ -322,6 +322,14 @@ export const Import = z
         sheets: z.array(z.string()).describe('Sheets of the workbook.').meta({ example: [] }),
         totals_lines: z.array(z.number().int()).describe('Lines that add up others.').meta({ example: [] }),
         repaired: count('Cells that were decoded wrongly before, and repaired.'),
+        differing: z
+          .array(
+            z.object({
+              line: z.number().int().describe('Line of the cell.').meta({ example: 2 }),
+              text: untrusted('The cell, as this encoding reads it.', 'Jörg Müller'),
+            }),
+          )
+          .describe('Some cells that another encoding would read otherwise; empty where the bytes prove the encoding.'),
       })
       .nullable()
       .describe('How the file is written; null while it is read.'),

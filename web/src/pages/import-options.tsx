@@ -83,6 +83,7 @@ export function ImportReadings({ of }: { of: Import }) {
   const patch = useChange('update_import', ['get_import', 'list_imports']);
   const { readings, text } = of;
   if (!readings) return null;
+  const differing = text?.differing ?? [];
   const zones = withCurrent(readings.time_zone, Intl.supportedValuesOf('timeZone'));
   const fields: readonly [name: string, label: string, value: string | null | undefined, choices: Choices][] = [
     ['dates', 'Dates are', readings.dates, ORDERS],
@@ -113,6 +114,9 @@ export function ImportReadings({ of }: { of: Import }) {
                   </option>
                 ))}
               </select>
+              {name === 'encoding' && differing.length > 0 && (
+                <p className="hint">{differing.map(({ line, text: cell }) => `Line ${line}: ${cell}`).join(' · ')}</p>
+              )}
             </div>
           ),
       )}

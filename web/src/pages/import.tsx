@@ -73,11 +73,11 @@ function AskedQuestion({
             <Button isBusy={isBusy} onPress={() => answer(mapping)}>
               {label}
             </Button>
-            <span>
+            <p>
               {counted(records, 'record', 'records')}
               {sums.length > 0 && `, ${sumText(sums)}`}
               {refused > 0 && `, ${number(refused)} refused`}
-            </span>
+            </p>
             <ul className="plain hint">
               {sample.map(({ line, cells, record, message }) => (
                 <li key={line}>

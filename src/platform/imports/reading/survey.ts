@@ -89,7 +89,7 @@ export async function surveyTable(table: Table, of: Kind, assignment: Assignment
     grouper,
     keyColumns: JSON.stringify(keys.positions),
   };
-  const isLatin = table.encoding !== 'utf-8';
+  const isLatin = !table.encoding.startsWith('utf');
   const take = (row: Row) => {
     for (const [position, typeSet] of types) {
       const cell = row.cells[position] ?? '';
