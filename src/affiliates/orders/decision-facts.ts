@@ -68,8 +68,13 @@ async function findReturning(db: Db, brandId: string, orders: readonly FactsOrde
 
 type Volumes = NonNullable<DecisionFacts['volume']>;
 
-/** Sums the creator's paid orders before each order that are not rejected, net of refunds. */
-async function readVolumes(db: Db, brandId: string, askedOrders: readonly AskedOrder[]): Promise<Map<string, Volumes>> {
+/** Sums the creator's paid orders before each order that are not rejected, net of refunds; of its month alone, if only that is asked. */
+async function readVolumes(
+  db: Db,
+  brandId: string,
+  askedOrders: readonly AskedOrder[],
+  span: 'month' | 'ever',
+): Promise<Map<string, Volumes>> {
   if (askedOrders.length === 0) return new Map();
   const months = askedOrders.map(({ timeZone, order }) => monthIn(timeZone, order.occurredAt).start);
   const { rows } = await sql<{ id: string; month: number; monthMinor: number; ever: number; everMinor: number }>`
@@ -84,6 +89,7 @@ async function readVolumes(db: Db, brandId: string, askedOrders: readonly AskedO
             case when commissions.currency = asked.currency then amount_minor - refunded_minor end as minor
           from commissions where brand_id = ${brandId} and creator_id = asked.creator_id and order_id is not null
             and paid_at is not null and status <> 'rejected'
+            and ${span === 'ever' ? sql`true` : sql`commissions.occurred_at >= asked.month`}
             and (commissions.occurred_at, order_id) < (asked.occurred_at, asked.id)) as earlier) as sums`.execute(db);
   return new Map(
     rows.map(({ id, month, monthMinor, ever, everMinor }) => [
@@ -100,8 +106,20 @@ const namesDays = ({ rules }: Terms): boolean =>
 const asks = ({ terms }: AskedOrder, condition: 'customer' | 'volume'): boolean =>
   terms.rules.some(({ when }) => when[condition] !== undefined);
 
-/** Reads what conditions of the terms are compared with, of all orders together. What no condition uses is not read. */
-export async function readFacts(db: Db, brandId: string, askedOrders: readonly AskedOrder[]): Promise<DecisionFacts[]> {
+/** The span of volumes that terms compare with. */
+const findSpan = ({ rules }: Terms): 'month' | 'ever' =>
+  rules.some(({ when }) => when.volume?.per === 'ever') ? 'ever' : 'month';
+
+/**
+ * Reads what conditions of the terms are compared with, of all orders together. What no condition uses is not read.
+ * Facts that are recorded have both spans of a volume; those of terms that are only tried have what these ask.
+ */
+export async function readFacts(
+  db: Db,
+  brandId: string,
+  askedOrders: readonly AskedOrder[],
+  triedTerms?: Terms,
+): Promise<DecisionFacts[]> {
   const customerOrders = askedOrders.filter(
     (one) => asks(one, 'customer') && (one.order.customerHash !== null || one.order.customerIdHash !== null),
   );
@@ -115,6 +133,7 @@ export async function readFacts(db: Db, brandId: string, askedOrders: readonly A
     db,
     brandId,
     askedOrders.filter((one) => asks(one, 'volume')),
+    triedTerms ? findSpan(triedTerms) : 'ever',
   );
   return askedOrders.map(({ order: { id }, terms, timeZone, known: given }) => ({
     ...given,

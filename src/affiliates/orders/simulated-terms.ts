@@ -94,7 +94,7 @@ export async function loadTriedPricings(
     };
     return { order: one.row, terms, creatorId: one.creatorId, timeZone, known: orderFacts };
   });
-  const facts = await readFacts(db, brandId, askedOrders);
+  const facts = await readFacts(db, brandId, askedOrders, terms);
   const byOrder = new Map(askedOrders.map(({ order }, place) => [order.id, facts[place]]));
   return new Map(
     triedOrders.map((one): [string, TriedPricing] => {
