@@ -34,13 +34,13 @@ async function findList(db: Db, brandId: string, id: string): Promise<List | und
     select own.id, own.version, '[' || string_agg(pk::text, ',' order by pk) || ']' as text, count(pk)::int as size
     from own left join numbered on true group by own.id, own.version, part order by part`.execute(db);
   const [row] = rows;
-  return (
-    row && {
-      ...{ id: row.id, version: row.version },
-      size: rows.reduce((sum, { size }) => sum + size, 0),
-      parts: rows.flatMap(({ text }) => (text === null ? [] : new NumbersText(text))),
-    }
-  );
+  if (!row) return undefined;
+  return {
+    id: row.id,
+    version: row.version,
+    size: rows.reduce((sum, { size }) => sum + size, 0),
+    parts: rows.flatMap(({ text }) => (text === null ? [] : new NumbersText(text))),
+  };
 }
 
 const onRoster = (db: Db, brandId: string) =>
