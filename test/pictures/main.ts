@@ -6,7 +6,7 @@ import { chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { readConfig } from '../../src/config.ts';
 import { clientFolder, ensureClient } from '../../src/interfaces/web-app/build.ts';
-import { executablePath, USUAL_PLACES } from '../harness/kit/offers.ts';
+import { executablePath as chromiumPath, USUAL_PLACES } from '../harness/kit/offers.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const MAX_BYTES = 60_000;
@@ -68,7 +68,7 @@ async function compress(png: Buffer): Promise<Buffer> {
   }
 }
 
-async function takePictures(link: string): Promise<void> {
+async function takePictures(link: string, executablePath: string): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'UTC' });
@@ -91,13 +91,13 @@ async function takePictures(link: string): Promise<void> {
   }
 }
 
-if (!executablePath) throw new Error(`There is no Chromium in ${USUAL_PLACES.join(', ')}.`);
+if (!chromiumPath) throw new Error(`There is no Chromium in ${USUAL_PLACES.join(', ')}.`);
 const folder = await openFolder();
 try {
   await ensureClient(folder, clientFolder(folder));
   const sample = await startSample(folder);
   try {
-    await takePictures(sample.link);
+    await takePictures(sample.link, chromiumPath);
   } finally {
     await sample.stop();
   }

@@ -259,6 +259,29 @@ describe("the plan's limit", () => {
   });
 });
 
+describe('a search of the roster', () => {
+  const NAMES = ['Siobhán O’Connor', 'Renée  Müller', '𝓐𝓷𝓪 Vega', 'Nguyễn Thị', '김민지'];
+
+  it.each([
+    ['siobhan oconnor', 0],
+    ["O'CONNOR", 0],
+    ['renee muller', 1],
+    ['Müller', 1],
+    ['ana vega', 2],
+    ['nguyen thi', 3],
+    ['김민지'.normalize('NFD'), 4],
+    ["'", undefined],
+    ['100%', undefined],
+  ])('for %s finds the name as people write it', async (search, place) => {
+    const mine = await (await makeBrand(app.context)).key('brand');
+    for (const name of NAMES) await made('/v1/roster/add', { ig_handle: handle(), name }, mine);
+    const { body } = await get(`/v1/roster?search=${encodeURIComponent(search)}`, mine);
+    expect(body.data.map((one: { creator_name: string }) => one.creator_name)).toEqual(
+      place === undefined ? [] : [NAMES[place]],
+    );
+  });
+});
+
 describe('an e-mail address at a domain in another script', () => {
   it('is the same person as in ASCII, and shown as people write it', async () => {
     const mailbox = unique('ana');

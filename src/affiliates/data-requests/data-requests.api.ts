@@ -73,8 +73,8 @@ const dataRequestOperations = [
       'The file of an `access`, for seven days: every row about the person, who else received any, and what is kept.',
     response: DataRequestFile,
     errors: ['NOT_FOUND'],
-    handler: async ({ postgres, secrets, clock }, { caller: { brandId }, params }) => {
-      const file = await readFile(postgres.db, secrets, brandId, params.id, clock.now());
+    handler: async (context, { caller: { brandId }, params }) => {
+      const file = await readFile(context, context.postgres.db, brandId, params.id);
       if (file === undefined) throw notFound('file');
       return file;
     },

@@ -240,6 +240,15 @@ export const DataRequestFile = z
       .record(z.string(), z.array(z.record(z.string(), z.unknown())))
       .describe('Everything that is kept of the person, by table.')
       .meta({ example: { creators: [{ email: 'ana@example.com', name: 'Ana Ortiz' }] } }),
+    files: z
+      .array(
+        z.object({
+          name: z.string().describe('Name of the file.'),
+          url: z.string().describe('Address of the file, for an hour; read again, the answer has a new one.'),
+        }),
+      )
+      .describe('Files of a creator.')
+      .meta({ example: [{ name: 'reel.mp4', url: 'https://go.example/files/ast_0VQ2.o.1a2b.c3d4' }] }),
     received_by: z
       .array(z.string())
       .describe('Who else received any of it: stores, receivers of webhooks, buckets.')

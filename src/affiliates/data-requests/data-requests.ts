@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError, wrongState } from '../../kit/values/errors.ts';
@@ -9,6 +10,7 @@ import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
+import { signFileUrl } from '../../workflow/assets/files.ts';
 import { type CreatorRow, matchesPerson } from '../../workflow/creators/creators.ts';
 import { hasClearSeals } from '../ledger/convert-seals.ts';
 import { disconnectStore } from '../stores/connections/connect.ts';
@@ -363,8 +365,26 @@ export async function noteAgain(db: Db, secrets: Secrets, line: ErasureLine): Pr
   return (count ?? 0n) > 0n;
 }
 
+type FileContext = Pick<Context, 'config' | 'secrets' | 'clock'>;
+
+/** The creator's files, each at an address that works for an hour. A buyer has none. */
+async function listFiles(context: FileContext, db: Db, brandId: string, { creatorId }: Selector) {
+  if (creatorId === null) return [];
+  const assets = await db
+    .selectFrom('assets')
+    .select(['id', 'name'])
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creatorId)
+    .where('deletedAt', 'is', null)
+    .orderBy('id')
+    .execute();
+  return assets.map(({ id, name }) => ({ name, url: signFileUrl(context, { assetId: id, form: 'original' }) }));
+}
+
 /** The file of an access; undefined once it has ended. */
-export async function readFile(db: Db, secrets: Secrets, brandId: string, id: string, now: Date) {
+export async function readFile(context: FileContext, db: Db, brandId: string, id: string) {
+  const { secrets } = context;
+  const now = context.clock.now();
   const row = await dataRequests.get(db, brandId, id);
   const request = await db
     .selectFrom('dataRequests')
@@ -379,6 +399,7 @@ export async function readFile(db: Db, secrets: Secrets, brandId: string, id: st
   return {
     request: { id, created_at: row.createdAt.toISOString() },
     tables: Object.fromEntries([...rowsByTable].filter(([, rows]) => rows.length > 0)),
+    files: await listFiles(context, db, brandId, selector),
     received_by: await listReceivers(db, brandId),
     kept: toDataRequest(row).kept,
   };

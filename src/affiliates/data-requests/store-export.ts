@@ -24,14 +24,15 @@ const toItem = (row: TakenRow) => ({
 
 /** Everything that is kept of a buyer of one store, in the form of WordPress' exporters. Undefined unless the wish names an address. */
 export async function exportForStore(
-  { postgres, clock, secrets }: Pick<Context, 'postgres' | 'clock' | 'secrets'>,
+  context: Pick<Context, 'postgres' | 'clock' | 'secrets' | 'config'>,
   { id, brandId, requestId }: { id: string; brandId: string; requestId: string },
   wish: PersonWish | undefined,
 ): Promise<{ data: object[]; done: true } | undefined> {
   if (!wish?.email) return undefined;
+  const { postgres, clock, secrets } = context;
   const body = { kind: 'access' as const, customer_email: wish.email, integration_id: id };
   const actor = { brandId, keyId: null, operation: 'ingest', requestId };
   const request = await inWork(postgres.db, clock, actor, (work) => createRequest(work, secrets, body, 'woocommerce'));
-  const file = await readFile(postgres.db, secrets, brandId, request.id, clock.now());
+  const file = await readFile(context, postgres.db, brandId, request.id);
   return { data: (file?.tables.orders ?? []).map(toItem), done: true };
 }

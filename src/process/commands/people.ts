@@ -58,9 +58,8 @@ async function erase(engines: CommandEngines, options: PeopleOptions): Promise<v
 }
 
 async function exportPerson(engines: CommandEngines, options: PeopleOptions): Promise<void> {
-  const { db, clock, secrets } = engines;
   const { id, brandId } = await carryOut(engines, 'access', options);
-  print(await readFile(db, secrets(), brandId, id, clock.now()));
+  print(await readFile({ ...engines, secrets: engines.secrets() }, engines.db, brandId, id));
 }
 
 const addSelectors = (command: Command) =>

@@ -6,6 +6,7 @@ import { type Cut, cutTo, inWindow } from '../../kit/engines/postgres/window.ts'
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
+import { fold } from '../../kit/values/fold.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { lockBrand } from '../../platform/brands/brands.ts';
@@ -231,13 +232,29 @@ export function matchesCreator(column: string, brandId: string, email: string | 
 export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonConditions): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 
+/** Accents, and apostrophes of any form, for a regular expression of PostgreSQL. */
+const LEFT_OUT = "[\\u0300-\\u036f'’‘ʼ`´]";
+
+/** True of names as people type them: `siobhan oconnor` is Siobhán O’Connor. */
+function hasPlainName(search: string) {
+  const plain = fold(search).replaceAll("'", '').normalize('NFKD');
+  if (plain === '') return sql<boolean>`false`;
+  const pattern = toLikePattern(plain);
+  // Most names are plain: to make them so again would take seven times as long.
+  const isPlain = sql`octet_length(creators.name) = char_length(creators.name)
+    and creators.name not like '%''%' and creators.name not like '%  %'`;
+  const name = sql`regexp_replace(normalize(creators.name, NFKD), ${LEFT_OUT}, '', 'g')`;
+  return sql<boolean>`(case when ${isPlain} then creators.name else regexp_replace(${name}, '\\s+', ' ', 'g') end
+    ilike ${pattern})`;
+}
+
 /** Translates the filter to a condition on `creators`. */
 export function matchesPerson({ search, creator_email: email, handle, tag }: PersonConditions) {
   const pattern = toLikePattern(search ?? '');
   const bySearch =
     search === undefined
       ? ANYBODY
-      : sql<boolean>`(creators.name ilike ${pattern} or creators.email ilike ${pattern}
+      : sql<boolean>`(creators.name ilike ${pattern} or ${hasPlainName(search)} or creators.email ilike ${pattern}
           or creators.ig_handle ilike ${pattern} or creators.tt_handle ilike ${pattern})`;
   const byEmail = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
   const byHandle =

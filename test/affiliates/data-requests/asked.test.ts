@@ -42,6 +42,11 @@ const ofKind = async (desk: WorkDesk, kind: string) =>
 describe("a creator's page", () => {
   it('gives a copy of everything at once, and tells the brand', async () => {
     const { desk, me } = await openPage('copy@creators.example');
+    const form = new FormData();
+    form.append('creator_email', 'copy@creators.example');
+    form.append('file', new Blob(['their own words'], { type: 'text/plain' }), 'words.txt');
+    const headers = { authorization: `Bearer ${await desk.brand.key('brand')}` };
+    expect((await fetch(`${app.url}/v1/assets`, { method: 'POST', body: form, headers })).status).toBe(201);
     const page = await desk.open(me);
     expect(page.text).toContain('Download a copy');
     const file = await desk.fill(me, { ask: 'copy' });
@@ -49,6 +54,9 @@ describe("a creator's page", () => {
     const copy = JSON.parse(file.text);
     expect(copy.tables.creators).toMatchObject([{ email: 'copy@creators.example' }]);
     expect(copy.tables.messages).toMatchObject([{ body: 'Hello' }]);
+    expect(copy.files).toMatchObject([{ name: 'words.txt' }]);
+    const { pathname } = new URL(copy.files[0].url);
+    expect(await (await fetch(`${app.url}${pathname}`)).text()).toBe('their own words');
     expect(await requests(desk)).toMatchObject([{ kind: 'access', source: 'page', state: 'done' }]);
   });
 

@@ -45,10 +45,10 @@ ${postForm(action, html`<input type="hidden" name="ask" value="erasure">${submit
 });
 
 /** The file is made and sent at once: the link to this page shows nearly the same. */
-async function sendCopy({ context, row, inWork, now }: MeVisit) {
+async function sendCopy({ context, row, inWork }: MeVisit) {
   const { postgres, secrets } = context;
   const { id } = await inWork((work) => createRequest(work, secrets, { kind: 'access', creator_id: row.id }, 'page'));
-  const file = await readFile(postgres.db, secrets, row.brandId, id, now);
+  const file = await readFile(context, postgres.db, row.brandId, id);
   return { fileName: 'your-data.json', json: file ?? {} };
 }
 
