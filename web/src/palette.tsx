@@ -11,7 +11,7 @@ import { money, words } from './kit/format.ts';
 import { useLater } from './kit/later.ts';
 import { type MenuPage, PAGES } from './navigation.ts';
 
-interface Found {
+interface PaletteItem {
   key: string;
   name: string;
   second: string | null;
@@ -123,31 +123,31 @@ const ACTIONS: readonly Action[] = [
 ];
 
 /** Each word that was typed begins a word of the text. */
-function isMatch(text: string, wanted: string): boolean {
+function isMatch(text: string, searchText: string): boolean {
   const words = text.toLowerCase().split(/[\s-]+/);
-  return wanted.split(/\s+/).every((typed) => words.some((word) => word.startsWith(typed)));
+  return searchText.split(/\s+/).every((typed) => words.some((word) => word.startsWith(typed)));
 }
 
 /** Pages and actions by name; creators, campaigns and orders as the API finds them. */
 function useFound(text: string): {
-  groups: readonly (readonly [title: string, found: readonly Found[]])[];
+  groups: readonly (readonly [title: string, found: readonly PaletteItem[]])[];
   isSettled: boolean;
 } {
   const navigate = useNavigate();
-  const settled = useLater(text.trim(), 150);
-  const options = { limit: SHOWN, isEnabled: settled.length > 1 };
-  const creators = useFirst('list_roster', { search: settled }, options);
-  const campaigns = useFirst('list_campaigns', { search: settled }, options);
-  const orders = useFirst('list_orders', { order_id: settled }, options);
-  const wanted = text.trim().toLowerCase();
+  const settledText = useLater(text.trim(), 150);
+  const options = { limit: SHOWN, isEnabled: settledText.length > 1 };
+  const creators = useFirst('list_roster', { search: settledText }, options);
+  const campaigns = useFirst('list_campaigns', { search: settledText }, options);
+  const orders = useFirst('list_orders', { order_id: settledText }, options);
+  const searchText = text.trim().toLowerCase();
   const may = useMay();
-  const pages = PAGES.filter(({ label }) => isMatch(label, wanted));
+  const pages = PAGES.filter(({ label }) => isMatch(label, searchText));
   const actions = ACTIONS.filter(
-    ({ name, also, needs }) => wanted !== '' && isMatch(`${name} ${also ?? ''}`, wanted) && may(needs),
+    ({ name, also, needs }) => searchText !== '' && isMatch(`${name} ${also ?? ''}`, searchText) && may(needs),
   );
   // Enter must not open a result of the text as it was before.
-  const isSettled = settled === text.trim();
-  const isFound = isSettled && settled.length > 1;
+  const isSettled = settledText === text.trim();
+  const isFound = isSettled && settledText.length > 1;
   const groups = [
     [
       'Pages',
@@ -207,11 +207,11 @@ function Search({ onDone }: { onDone: () => void }) {
   const id = useId();
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
-  const found = useFound(text);
-  const groups = found.groups.filter(([, items]) => items.length > 0);
+  const results = useFound(text);
+  const groups = results.groups.filter(([, items]) => items.length > 0);
   const all = groups.flatMap(([, items]) => items);
-  const chosen = all[Math.min(active, all.length - 1)];
-  const choose = (one: Found) => {
+  const activeItem = all[Math.min(active, all.length - 1)];
+  const choose = (one: PaletteItem) => {
     onDone();
     void one.go();
   };
@@ -220,9 +220,9 @@ function Search({ onDone }: { onDone: () => void }) {
     if (step !== 0) {
       event.preventDefault();
       setActive((active + step + all.length) % Math.max(all.length, 1));
-    } else if (event.key === 'Enter' && chosen) {
+    } else if (event.key === 'Enter' && activeItem) {
       event.preventDefault();
-      choose(chosen);
+      choose(activeItem);
     }
   }
   return (
@@ -237,7 +237,7 @@ function Search({ onDone }: { onDone: () => void }) {
         autoFocus
         aria-expanded={all.length > 0}
         aria-controls={id}
-        aria-activedescendant={chosen && `${id}${chosen.key}`}
+        aria-activedescendant={activeItem && `${id}${activeItem.key}`}
         value={text}
         onChange={({ target }) => {
           setText(target.value);
@@ -259,7 +259,7 @@ function Search({ onDone }: { onDone: () => void }) {
                 key={one.key}
                 id={`${id}${one.key}`}
                 role="option"
-                aria-selected={one === chosen}
+                aria-selected={one === activeItem}
                 className="choice-row"
                 onPointerMove={() => setActive(all.indexOf(one))}
                 onClick={() => choose(one)}
@@ -274,7 +274,7 @@ function Search({ onDone }: { onDone: () => void }) {
           </div>
         ))}
       </div>
-      {all.length === 0 && found.isSettled && (
+      {all.length === 0 && results.isSettled && (
         <p className="hint" role="status">
           Nothing found.
         </p>

@@ -3,8 +3,8 @@ const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 export function currentTheme(): Theme {
-  const kept = localStorage.getItem(NAME);
-  return THEMES.find((theme) => theme === kept) ?? 'system';
+  const storedTheme = localStorage.getItem(NAME);
+  return THEMES.find((theme) => theme === storedTheme) ?? 'system';
 }
 
 /** The system's own colours, unless the user chose a theme. */

@@ -74,12 +74,14 @@ export const otherAnswer = (status = 200) => new CallError(status, { code: 'OTHE
 
 function buildUrl(path: string, params: object = {}, query: object = {}): string {
   const values = new Map<string, unknown>(Object.entries(params));
-  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values.get(name) ?? '')));
+  const filledPath = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String(values.get(name) ?? '')),
+  );
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') search.set(name, String(value));
   }
-  return search.size > 0 ? `${filled}?${search}` : filled;
+  return search.size > 0 ? `${filledPath}?${search}` : filledPath;
 }
 
 async function fetchAnswer(url: string, init: RequestInit): Promise<Response> {

@@ -15,13 +15,13 @@ export function createAnswerCheck<Id extends OperationId>(id: Id): Check<Answer<
     outline.every(([name, kind]) => (kind === 'array' ? Array.isArray(body[name]) : isRecord(body[name])));
 }
 
-export interface Listed<Item> {
+export interface ListPage<Item> {
   data: readonly Item[];
   pagination: { total: number; has_more: boolean; page: number };
 }
 
 /** True if a body is a page of a list. Its rows are typed as the operation declares them. */
-export const isListed = <Item>(body: unknown): body is Listed<Item> =>
+export const isListed = <Item>(body: unknown): body is ListPage<Item> =>
   isRecord(body) &&
   Array.isArray(body.data) &&
   isRecord(body.pagination) &&

@@ -10,7 +10,7 @@ type At<Shape, Name extends string> = Name extends keyof Shape ? Text<NonNullabl
 type Either<First, Other> = [First] extends [never] ? Other : First;
 
 /** The values of a parameter, else of a field of the body, else of one of the rows. */
-type Choice<Id extends OperationId, Name extends string> = Either<
+type DeclaredChoice<Id extends OperationId, Name extends string> = Either<
   At<Query<Id>, Name>,
   Either<At<Body<Id>, Name>, At<Row<Id>, Name>>
 >;
@@ -21,8 +21,8 @@ const isDeclared = <T>(list: readonly string[]): list is readonly (T & string)[]
 export function listChoices<Id extends OperationId, Name extends string>(
   id: Id,
   name: Name,
-): readonly Choice<Id, Name>[] {
+): readonly DeclaredChoice<Id, Name>[] {
   const list = lists[id]?.[name] ?? [];
-  if (!isDeclared<Choice<Id, Name>>(list)) throw new Error(`${id} has no closed list ${name}.`);
+  if (!isDeclared<DeclaredChoice<Id, Name>>(list)) throw new Error(`${id} has no closed list ${name}.`);
   return list;
 }

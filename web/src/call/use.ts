@@ -21,7 +21,7 @@ import {
   type Row,
   send,
 } from './call.ts';
-import { createAnswerCheck, isListed, type Listed } from './check.ts';
+import { createAnswerCheck, isListed, type ListPage } from './check.ts';
 
 const PAGE = 100;
 
@@ -48,7 +48,7 @@ function lasting<T>({ data, error, refetch, isPending, isFetching, isPlaceholder
 /** One answer, cached while it is fresh; the input is part of the cache key. */
 export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, options: CallOptions<Id> = {}) {
   const { refetchMs, until } = options;
-  const found = useQuery<Answer<Id>>({
+  const query = useQuery<Answer<Id>>({
     queryKey: [id, input],
     queryFn: () => call(id, input),
     enabled: options.enabled ?? true,
@@ -57,7 +57,7 @@ export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, o
       state.data !== undefined && until?.(state.data) ? false : sentAgain(refetchMs)({ state }),
     ...(options.isFresh ? { gcTime: 0 } : {}),
   });
-  return options.isFresh ? { ...lasting(found), error: found.error } : lasting(found);
+  return options.isFresh ? { ...lasting(query), error: query.error } : lasting(query);
 }
 
 export interface Rows<Item> {
@@ -106,7 +106,7 @@ export function useRows<Id extends OperationId>(
   const others = useQueries({ queries: numbers.map((page) => ({ ...toPageQuery(page), refetchInterval })) });
   const inSight = new Map(numbers.map((page, i) => [page, others[i]?.data?.data ?? []]));
   inSight.set(1, head.data?.data ?? []);
-  const found = [head, ...others];
+  const pages = [head, ...others];
   return {
     rows: [...inSight]
       .filter(([page]) => page >= from && page <= to)
@@ -127,11 +127,11 @@ export function useRows<Id extends OperationId>(
     },
     total,
     query,
-    error: found.map(({ error, data }) => (data === undefined ? error : null)).find((error) => error !== null) ?? null,
+    error: pages.map(({ error, data }) => (data === undefined ? error : null)).find((error) => error !== null) ?? null,
     isLoading: head.isPending,
     isOld: head.isPlaceholderData,
     again: () => {
-      for (const one of found) if (one.isError) void one.refetch();
+      for (const one of pages) if (one.isError) void one.refetch();
     },
   };
 }
@@ -143,7 +143,7 @@ export function useFirst<Id extends OperationId>(
   { limit = 5, isEnabled = true, params }: { limit?: number; isEnabled?: boolean; params?: Params<Id> } = {},
 ) {
   return lasting(
-    useQuery<Listed<Row<Id>>>({
+    useQuery<ListPage<Row<Id>>>({
       queryKey: [id, 'first', query, params, limit],
       queryFn: ({ signal }) =>
         send(id, { params: { ...params }, query: { ...query, limit }, signal }, isListed<Row<Id>>),
@@ -183,18 +183,18 @@ const isOfRole = (error: unknown) => error instanceof CallError && error.code ==
  * A change; afterwards the queries that show it are reloaded. Until it succeeds, the same change is sent with the same
  * idempotency key, so that it is made only once. The API stores a key only with a success.
  */
-function useSending<Id extends OperationId, Sent extends Sending<Id>>(id: Id, shown: readonly OperationId[]) {
+function useSending<Id extends OperationId, Sent extends Sending<Id>>(id: Id, invalidates: readonly OperationId[]) {
   const cache = useQueryClient();
   const say = useSay();
-  const unanswered = useRef<{ input: string; key: string } | undefined>(undefined);
+  const pendingCall = useRef<{ input: string; key: string } | undefined>(undefined);
   return useMutation<Answer<Id>, Error, Sent>({
     mutationFn: (change) => {
       const input = JSON.stringify(change);
-      const key = unanswered.current?.input === input ? unanswered.current.key : crypto.randomUUID();
-      unanswered.current = { input, key };
+      const key = pendingCall.current?.input === input ? pendingCall.current.key : crypto.randomUUID();
+      pendingCall.current = { input, key };
       const { params, query, ...rest } = change;
-      const sent = { ...rest, params: { ...params }, query: { ...query }, idempotencyKey: key };
-      return send(id, sent, createAnswerCheck(id));
+      const request = { ...rest, params: { ...params }, query: { ...query }, idempotencyKey: key };
+      return send(id, request, createAnswerCheck(id));
     },
     onError: (error) => {
       if (!isOfRole(error)) return;
@@ -203,16 +203,16 @@ function useSending<Id extends OperationId, Sent extends Sending<Id>>(id: Id, sh
     },
     onSuccess: (_answer, change) => {
       // Another change may have been sent in the meantime.
-      if (unanswered.current?.input === JSON.stringify(change)) unanswered.current = undefined;
-      return Promise.all(shown.map((name) => cache.invalidateQueries({ queryKey: [name] })));
+      if (pendingCall.current?.input === JSON.stringify(change)) pendingCall.current = undefined;
+      return Promise.all(invalidates.map((name) => cache.invalidateQueries({ queryKey: [name] })));
     },
   });
 }
 
 /** A change whose body is type-checked. */
-export const useChange = <Id extends OperationId>(id: Id, shown: readonly OperationId[]) =>
-  useSending<Id, Change<Id>>(id, shown);
+export const useChange = <Id extends OperationId>(id: Id, invalidates: readonly OperationId[]) =>
+  useSending<Id, Change<Id>>(id, invalidates);
 
 /** A change whose body a form reads by the declaration; the API checks it. */
-export const useSend = <Id extends OperationId>(id: Id, shown: readonly OperationId[]) =>
-  useSending<Id, Sending<Id>>(id, shown);
+export const useSend = <Id extends OperationId>(id: Id, invalidates: readonly OperationId[]) =>
+  useSending<Id, Sending<Id>>(id, invalidates);

@@ -51,7 +51,7 @@ export const changedNames = ({ old, new: next }: Pick<Change, 'old' | 'new'>): s
 export function Changes({ of, caption, shownAs }: ChangesProps) {
   const { old, new: next, generated = [] } = of;
   const currencyIn = (fields: Fields | null) => (typeof fields?.currency === 'string' ? fields.currency : of.currency);
-  const shown = (fields: Fields | null) => (name: string) =>
+  const renderField = (fields: Fields | null) => (name: string) =>
     fields === next && generated.includes(name)
       ? 'Generated when applied'
       : ((fields?.[name] ?? null) !== null && shownAs?.(name, fields?.[name])) ||
@@ -62,8 +62,8 @@ export function Changes({ of, caption, shownAs }: ChangesProps) {
   };
   const columns: readonly Column<string>[] =
     old !== null && next !== null
-      ? [field, { head: 'Before', cell: shown(old) }, { head: 'After', cell: shown(next) }]
-      : [field, { head: 'Value', cell: shown(next ?? old) }];
+      ? [field, { head: 'Before', cell: renderField(old) }, { head: 'After', cell: renderField(next) }]
+      : [field, { head: 'Value', cell: renderField(next ?? old) }];
   return <PlainTable caption={caption} rows={changedNames(of)} getKey={(name) => name} columns={columns} />;
 }
 

@@ -5,10 +5,10 @@ import { DAY_MS, toUtcDay } from './utc-day.ts';
 const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** The time that a point covers; a `reading` was taken at a moment. */
-type By = 'hour' | 'day' | 'week' | 'month' | 'reading';
+type PointUnit = 'hour' | 'day' | 'week' | 'month' | 'reading';
 
 /** The last day that a point counts. Weeks end on Sunday. */
-function getPointEnd(date: string, by: By): string {
+function getPointEnd(date: string, by: PointUnit): string {
   const at = new Date(date);
   if (by === 'week') return toUtcDay(at.getTime() + ((7 - at.getUTCDay()) % 7) * DAY_MS);
   if (by === 'month') return toUtcDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0));
@@ -16,7 +16,7 @@ function getPointEnd(date: string, by: By): string {
 }
 
 /** True while the time of a point is not over. */
-function isOpen(date: string, by: By): boolean {
+function isOpen(date: string, by: PointUnit): boolean {
   if (by === 'hour') return Date.parse(date) > Date.now() - 3_600_000;
   return by !== 'reading' && getPointEnd(date, by) >= today();
 }
@@ -67,7 +67,7 @@ interface PlotProps {
 function Plot(props: PlotProps) {
   const { label, before, points, show, showTick, nameTick, namePoint, named, isRunning } = props;
   const { ref, width } = useWidth();
-  const [chosen, setChosen] = useState<number>();
+  const [chosenIndex, setChosenIndex] = useState<number>();
   const ticks = buildTicks(points);
   const [low, high] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
   const last = points.length - 1;
@@ -85,19 +85,19 @@ function Plot(props: PlotProps) {
   const every = Math.max(1, Math.ceil((places.length * NAME_WIDTH) / room));
   const follow = ({ clientX, currentTarget }: PointerEvent) => {
     const at = clientX - currentTarget.getBoundingClientRect().left - EDGE.left;
-    setChosen(Math.min(last, Math.max(0, Math.round((at / room) * last))));
+    setChosenIndex(Math.min(last, Math.max(0, Math.round((at / room) * last))));
   };
   const press = (event: KeyboardEvent) => {
-    const now = chosen ?? last;
+    const now = chosenIndex ?? last;
     const steps: Readonly<Record<string, number>> = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: last };
     const next = steps[event.key];
     if (next === undefined) return;
     event.preventDefault();
-    setChosen(Math.min(last, Math.max(0, next)));
+    setChosenIndex(Math.min(last, Math.max(0, next)));
   };
-  const point = chosen === undefined ? undefined : points[chosen];
-  const read = point ?? points[last];
-  const x = toX(chosen ?? 0);
+  const point = chosenIndex === undefined ? undefined : points[chosenIndex];
+  const currentPoint = point ?? points[last];
+  const x = toX(chosenIndex ?? 0);
   return (
     <div
       className="plot"
@@ -106,13 +106,13 @@ function Plot(props: PlotProps) {
       aria-label={`${label} by date`}
       aria-valuemin={0}
       aria-valuemax={last}
-      aria-valuenow={chosen ?? last}
-      aria-valuetext={read && `${namePoint(read.date)}: ${show(read.value)}`}
+      aria-valuenow={chosenIndex ?? last}
+      aria-valuetext={currentPoint && `${namePoint(currentPoint.date)}: ${show(currentPoint.value)}`}
       tabIndex={0}
       onPointerMove={follow}
       onPointerDown={follow}
-      onPointerLeave={() => setChosen(undefined)}
-      onBlur={() => setChosen(undefined)}
+      onPointerLeave={() => setChosenIndex(undefined)}
+      onBlur={() => setChosenIndex(undefined)}
       onKeyDown={press}
     >
       {width > 0 && (
@@ -157,7 +157,7 @@ function Plot(props: PlotProps) {
         <div className="chart-tip" style={x > width / 2 ? { right: width - x + 12 } : { left: x + 12 }}>
           <strong>
             {namePoint(point.date)}
-            {isRunning && chosen === last && ', so far'}
+            {isRunning && chosenIndex === last && ', so far'}
           </strong>
           <p>
             <span>
@@ -208,7 +208,7 @@ export default function Chart({
   points: readonly Point[];
   show: (value: number) => string;
   /** The time that each point covers. */
-  by?: By;
+  by?: PointUnit;
   /** The days that are counted, of which the first and the last point may have only some. */
   within?: { from: string; to: string };
   /** The currency of the values, for the axis. */

@@ -46,25 +46,25 @@ export function SelectRest<Row>({ list, selection, maySelect, getKey, noun }: Se
   const [readSoFar, setReadSoFar] = useState<number>();
   const { selected, onSelect } = selection;
   const total = list.total ?? 0;
-  const wanted = Math.min(total, MOST);
-  const shown = list.rows.filter(maySelect);
+  const limit = Math.min(total, MOST);
+  const selectable = list.rows.filter(maySelect);
   if (readSoFar !== undefined) {
     return (
       <span className="count" role="status">
-        Selecting: {number(readSoFar)} of {number(wanted)} read
+        Selecting: {number(readSoFar)} of {number(limit)} read
       </span>
     );
   }
-  const isOffered = !list.isOld && total > list.rows.length && selected.size < wanted;
-  if (!isOffered || shown.length === 0 || !shown.every((row) => selected.has(getKey(row)))) return null;
+  const isOffered = !list.isOld && total > list.rows.length && selected.size < limit;
+  if (!isOffered || selectable.length === 0 || !selectable.every((row) => selected.has(getKey(row)))) return null;
   async function selectAll() {
     const next = new Map(selected);
     setReadSoFar(0);
     try {
-      for (let from = 0; from < wanted; from += PAGE) {
-        const rows = await whenAccepted(() => list.read(from, Math.min(from + PAGE, wanted) - 1));
+      for (let from = 0; from < limit; from += PAGE) {
+        const rows = await whenAccepted(() => list.read(from, Math.min(from + PAGE, limit) - 1));
         for (const row of rows.filter(maySelect)) next.set(getKey(row), row);
-        setReadSoFar(Math.min(from + PAGE, wanted));
+        setReadSoFar(Math.min(from + PAGE, limit));
       }
       onSelect(next);
       if (total > MOST) say(`The first ${number(MOST)} are selected. Decide on them, then select the next.`);
@@ -123,9 +123,9 @@ export function useToggle<Row>(
       return;
     }
     const between = Array.from({ length: last - first + 1 }, (_, i) => list.at(first + i));
-    const loaded = between.flatMap((one) => one ?? []);
-    if (loaded.length === between.length) {
-      setAll(loaded);
+    const loadedRows = between.flatMap((one) => one ?? []);
+    if (loadedRows.length === between.length) {
+      setAll(loadedRows);
       return;
     }
     list.read(first, last).then(setAll, ({ message }: Error) => say(message));

@@ -7,12 +7,12 @@ import { Face } from './face.tsx';
 const NEWEST = 100;
 const FRESH_MS = 5 * 60_000;
 
-interface Known {
+interface NewestFace {
   name: string | null;
   url: string | null;
 }
 
-async function readNewest(): Promise<ReadonlyMap<string, Known>> {
+async function readNewest(): Promise<ReadonlyMap<string, NewestFace>> {
   const { data } = await call('list_roster', { query: { limit: NEWEST } });
   return new Map(
     data.map(({ creator_email, creator_name, pfp_url }) => [creator_email ?? '', { name: creator_name, url: pfp_url }]),
@@ -25,10 +25,10 @@ const useNewest = (isEnabled: boolean) =>
 /** The name of a creator that an item knows by their address only; null asks for none. */
 export function useCreatorName(email: string | null): string | undefined {
   const newest = useNewest(email !== null);
-  const known = newest.data?.get(email ?? '');
-  const isEnabled = email !== null && newest.data !== undefined && known === undefined;
-  const found = useFirst('list_roster', { creator_email: email ?? '' }, { limit: 1, isEnabled });
-  return known?.name ?? found.data?.data[0]?.creator_name ?? undefined;
+  const knownCreator = newest.data?.get(email ?? '');
+  const isEnabled = email !== null && newest.data !== undefined && knownCreator === undefined;
+  const rosterEntry = useFirst('list_roster', { creator_email: email ?? '' }, { limit: 1, isEnabled });
+  return knownCreator?.name ?? rosterEntry.data?.data[0]?.creator_name ?? undefined;
 }
 
 /** The face of a creator in a list that knows them by name and e-mail address only; of older ones, their initials. */

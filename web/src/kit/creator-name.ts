@@ -1,4 +1,4 @@
-interface Creator {
+interface NamedCreator {
   creator_name: string | null;
   creator_email: string | null;
   ig_handle: string | null;
@@ -6,15 +6,15 @@ interface Creator {
 }
 
 /** The best name that is known of a creator. */
-export function creatorName({ creator_name, creator_email, ig_handle, tt_handle }: Creator): string {
+export function creatorName({ creator_name, creator_email, ig_handle, tt_handle }: NamedCreator): string {
   const handle = ig_handle ?? tt_handle;
   return creator_name ?? creator_email ?? (handle === null ? 'Unnamed creator' : `@${handle}`);
 }
 
 /** A handle or e-mail address that the name does not say already. */
-export function creatorSecond(creator: Creator): string | null {
+export function creatorSecond(creator: NamedCreator): string | null {
   const { ig_handle, tt_handle, creator_email } = creator;
   const handle = ig_handle ?? tt_handle;
-  const known = [handle === null ? null : `@${handle}`, creator_email];
-  return known.find((one) => one !== null && one !== creatorName(creator)) ?? null;
+  const identifiers = [handle === null ? null : `@${handle}`, creator_email];
+  return identifiers.find((one) => one !== null && one !== creatorName(creator)) ?? null;
 }

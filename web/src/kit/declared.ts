@@ -100,13 +100,13 @@ export function differing(
   fields: readonly DeclaredField[],
   now: ReadBody,
   was: ReadBody,
-  merged: readonly string[] = [],
+  mergedGroups: readonly string[] = [],
 ): ReadBody {
   const change: Record<string, unknown> = {};
   for (const { name, kind, isNullable, fields: parts = [] } of fields) {
     const [value, old] = [now[name], was[name]];
     if (isSame(value, old)) continue;
-    const isMerged = kind === 'group' && (!isNullable || merged.includes(name)) && isBody(value) && isBody(old);
+    const isMerged = kind === 'group' && (!isNullable || mergedGroups.includes(name)) && isBody(value) && isBody(old);
     change[name] = isMerged ? differing(parts, value, old) : value;
   }
   return change;

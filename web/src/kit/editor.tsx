@@ -34,16 +34,16 @@ export function Editor<Item extends { id: string }>({
 }: EditorProps<Item>) {
   const { id, open, close } = useOpened('edit');
   const isOpen = id === item.id;
-  const [opened, setOpened] = useState({ item, isOpen, times: 0 });
-  if (isOpen !== opened.isOpen) {
-    setOpened(isOpen ? { item, isOpen, times: opened.times + 1 } : { ...opened, isOpen });
+  const [opening, setOpening] = useState({ item, isOpen, times: 0 });
+  if (isOpen !== opening.isOpen) {
+    setOpening(isOpen ? { item, isOpen, times: opening.times + 1 } : { ...opening, isOpen });
   }
   return (
     <IfMay needs={needs}>
       <Button kind={kind} onPress={() => open(item.id)} {...(label === undefined ? {} : { label })}>
         {text}
       </Button>
-      <Fragment key={opened.times}>{children({ item: opened.item, isOpen, onClose: close })}</Fragment>
+      <Fragment key={opening.times}>{children({ item: opening.item, isOpen, onClose: close })}</Fragment>
     </IfMay>
   );
 }

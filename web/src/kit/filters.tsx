@@ -48,9 +48,9 @@ export function useFilters(): {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const change = (to: Readonly<Record<string, unknown>>, without: readonly string[]) => {
-    const cleared = Object.fromEntries(without.map((one) => [one, undefined]));
+    const clearedFilters = Object.fromEntries(without.map((one) => [one, undefined]));
     // Starts from the current address, which the page may not show yet, so quick changes add up.
-    void navigate({ to: '.', search: (now: Search) => ({ ...now, ...cleared, ...to }), replace: true });
+    void navigate({ to: '.', search: (now: Search) => ({ ...now, ...clearedFilters, ...to }), replace: true });
   };
   return {
     names: Object.keys(search).filter((name) => search[name] !== undefined && search[name] !== ''),
@@ -174,13 +174,13 @@ export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps
   const [isUnfolded, setUnfolded] = useState(false);
   const all = [...of, ...more];
   const isFolding = all.length > ONE_ROW;
-  const set = all.filter(({ name }) => get(name) !== undefined).length;
+  const activeCount = all.filter(({ name }) => get(name) !== undefined).length;
   return (
     <search className={isFolding && !isUnfolded ? 'filters folded' : 'filters'} aria-label={label}>
       {isFolding && (
         <div className="fold">
           <Button isExpanded={isUnfolded} onPress={() => setUnfolded(!isUnfolded)}>
-            {set === 0 ? 'Filters' : `Filters (${number(set)})`}
+            {activeCount === 0 ? 'Filters' : `Filters (${number(activeCount)})`}
           </Button>
         </div>
       )}

@@ -139,7 +139,7 @@ export function FieldRow({ field, problem }: { field: Field; problem?: string | 
 }
 
 /** Fields that belong together, under a heading. */
-export interface Group {
+export interface FieldGroup {
   /** Stays with the group when an earlier group is removed. */
   key: string;
   legend: string;
@@ -159,7 +159,7 @@ export interface OwnInputs {
 interface FieldsProps {
   fields: readonly Field[];
   /** Shown after the fields. */
-  groups?: readonly Group[];
+  groups?: readonly FieldGroup[];
 }
 
 export interface FormProps extends FieldsProps {
@@ -220,7 +220,7 @@ function ByRole({ needs, ...form }: FilledInProps & { needs: OperationId }) {
 }
 
 interface GroupedProps {
-  group: Group;
+  group: FieldGroup;
   findProblem: FindProblem;
 }
 
@@ -285,9 +285,9 @@ function useFocus(form: RefObject<HTMLFormElement | null>, isOpened: boolean) {
     const element = form.current;
     if (!element || !isOpened) return;
     const dialog = element.closest('[role="dialog"]');
-    const focused = document.activeElement;
+    const activeElement = document.activeElement;
     // While a dialog opens, its opener still has the focus, and gets it back from the dialog.
-    if (dialog && focused !== dialog && focused !== document.body) return;
+    if (dialog && activeElement !== dialog && activeElement !== document.body) return;
     const first = isTouched() ? element : element.querySelector<HTMLElement>(FIELDS);
     first?.focus({ preventScroll: true });
     const isShort = element.offsetHeight < window.innerHeight / 2;
@@ -323,20 +323,20 @@ function FilledIn(props: FilledInProps) {
   // The refused field may be far from the button that was pressed.
   useEffect(() => {
     if (error === undefined) return;
-    const refused = form.current?.querySelector('[aria-invalid], .problem:not(.summary)');
-    (refused ?? form.current?.querySelector('.problem'))?.scrollIntoView({ block: 'nearest' });
+    const firstProblem = form.current?.querySelector('[aria-invalid], .problem:not(.summary)');
+    (firstProblem ?? form.current?.querySelector('.problem'))?.scrollIntoView({ block: 'nearest' });
   }, [error]);
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const element = event.currentTarget;
     const { submitter } = event.nativeEvent instanceof SubmitEvent ? event.nativeEvent : {};
-    const sent = new FormData(element, submitter ?? null);
+    const formData = new FormData(element, submitter ?? null);
     setBusy(true);
     setError(undefined);
     try {
-      await onSubmit(new Values(sent), was.current ?? new Values(sent));
+      await onSubmit(new Values(formData), was.current ?? new Values(formData));
       // A text that was typed in the meantime stays.
-      if (isEmptied && toText(new FormData(element)) === toText(sent)) element.reset();
+      if (isEmptied && toText(new FormData(element)) === toText(formData)) element.reset();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error('Something went wrong. Try again.'));
     } finally {

@@ -1,7 +1,7 @@
 /** Formats dates, numbers and money in the browser's locale, and times in the brand's time zone. */
 
 /** With the minus sign, which is as wide as the plus; some locales have a hyphen in its place. */
-const signed = (formatted: string) => formatted.replace(/^-/, '−');
+const withMinus = (formatted: string) => formatted.replace(/^-/, '−');
 
 const numbers = new Intl.NumberFormat();
 const rates = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -44,7 +44,7 @@ export function showTimesIn(timeZone: string): void {
 }
 
 export const number = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : signed(numbers.format(value));
+  value === null || value === undefined ? '–' : withMinus(numbers.format(value));
 /** A noun with a regular plural, or its singular and plural. */
 export type Noun = string | readonly [one: string, more: string];
 
@@ -54,18 +54,18 @@ export function counted(count: number, noun: Noun): string {
   return `${number(count)} ${count === 1 ? one : more}`;
 }
 export const compact = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : signed(compacts.format(value));
+  value === null || value === undefined ? '–' : withMinus(compacts.format(value));
 
 export function money(amount: number | null | undefined, currency: string): string {
   if (amount === null || amount === undefined) return '–';
-  const known = currencies.get(currency) ?? new Intl.NumberFormat(undefined, { style: 'currency', currency });
-  currencies.set(currency, known);
-  return signed(known.format(amount));
+  const formatter = currencies.get(currency) ?? new Intl.NumberFormat(undefined, { style: 'currency', currency });
+  currencies.set(currency, formatter);
+  return withMinus(formatter.format(amount));
 }
 
 /** A round amount for the axis of a chart, such as `US$1.2K`. */
 export const compactMoney = (amount: number, currency: string) =>
-  signed(
+  withMinus(
     new Intl.NumberFormat(undefined, {
       ...({ style: 'currency', currency, notation: 'compact' } as const),
       minimumFractionDigits: 0,
@@ -77,7 +77,7 @@ export const percent = (value: number | null | undefined) =>
   value === null || value === undefined ? '–' : `${number(value)}%`;
 /** To two decimals, so that the rates of a column compare at a glance. */
 export const rate = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : `${signed(rates.format(value))}%`;
+  value === null || value === undefined ? '–' : `${withMinus(rates.format(value))}%`;
 
 /** The name of a country by its ISO 3166 code. */
 export const countryName = (code: string | null): string =>
@@ -101,7 +101,7 @@ export function versus(now: number, was: number | undefined, earlier = 'previous
 export const roundly = (value: number) => number(Math.round(value * 10) / 10);
 const shares = new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 /** To one decimal, so that the shares of a column compare at a glance. */
-export const aboutPercent = (value: number | null) => (value === null ? '–' : `${signed(shares.format(value))}%`);
+export const aboutPercent = (value: number | null) => (value === null ? '–' : `${withMinus(shares.format(value))}%`);
 
 type Time = string | null | undefined;
 const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value);

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'react';
 
 /** A value once it has not changed for a moment, such as a text that is being typed. */
 export function useLater<T>(value: T, afterMs = 250): T {
-  const [settled, setSettled] = useState(value);
+  const [settledValue, setSettledValue] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), afterMs);
+    const timer = setTimeout(() => setSettledValue(value), afterMs);
     return () => clearTimeout(timer);
   }, [value, afterMs]);
-  return settled;
+  return settledValue;
 }

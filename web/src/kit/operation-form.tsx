@@ -4,7 +4,7 @@ import type { Answer, Body, OperationId, Params } from '../call/call.ts';
 import { useSend } from '../call/use.ts';
 import { differing, isByLine, type ReadBody, readFields, toInputValue, valueAt } from './declared.ts';
 import { Dialog } from './dialog.tsx';
-import { type Field, Form, type FormProps, type Group, type Values } from './form.tsx';
+import { type Field, type FieldGroup, Form, type FormProps, type Values } from './form.tsx';
 import { currencyName, fieldName, words } from './format.ts';
 import { Button } from './parts.tsx';
 import { platformName } from './platforms.ts';
@@ -103,25 +103,25 @@ const find = (fields: readonly DeclaredField[], path: string): DeclaredField | u
 /** The last part of a path, which the form shows as the label's words. */
 const lastName = (path: string) => path.split('.').at(-1) ?? path;
 
-interface Source {
+interface ValueSource {
   item: object | undefined;
   start: object | undefined;
 }
 
 function toOptions(declared: DeclaredField, worded: Wording, value: unknown, isRequired: boolean) {
   const values = worded.options ?? (declared.name === 'currency' ? currencyOptions(value) : undefined);
-  const named =
+  const options =
     values ??
     declared.values?.map((one) => {
       const label = declared.name === 'platform' ? platformName(one) : words(one);
       return [one, worded.labels?.[one] ?? label] as const;
     });
-  if (named === undefined || isRequired) return named;
-  return [['', worded.labels?.[''] ?? 'Not specified'] as const, ...named];
+  if (options === undefined || isRequired) return options;
+  return [['', worded.labels?.[''] ?? 'Not specified'] as const, ...options];
 }
 
 /** One input. `isSettled`: something must be in it, because a change cannot take it away. */
-function toField({ declared, path }: Placed, worded: Wording, { item, start }: Source, isFolded: boolean): Field {
+function toField({ declared, path }: Placed, worded: Wording, { item, start }: ValueSource, isFolded: boolean): Field {
   const isPart = path.includes('.') && !/\.\d+\./.test(path);
   const value = valueAt(item, path) ?? valueAt(start, path) ?? (item || isPart ? undefined : declared.value);
   const isSettled = item !== undefined && !declared.isNullable && (value ?? '') !== '' && declared.kind !== 'list';
@@ -155,15 +155,15 @@ function toInputKind(kind: DeclaredField['kind'], isLong: boolean): Exclude<Fiel
 /** `Deliverable` for `deliverables`. */
 const toSingular = (name: string) => fieldName(name).replace(/s$/, '');
 
-interface Entry {
+interface GroupEntry {
   key: string;
   value: unknown;
 }
 
 /** The entries of each list of groups, such as a contract's deliverables. */
-function useEntries(declared: readonly DeclaredField[], { item, start }: Source) {
-  const toEntry = (value: unknown): Entry => ({ key: crypto.randomUUID(), value });
-  const [entries, setEntries] = useState<Readonly<Record<string, readonly Entry[]>>>(() =>
+function useEntries(declared: readonly DeclaredField[], { item, start }: ValueSource) {
+  const toEntry = (value: unknown): GroupEntry => ({ key: crypto.randomUUID(), value });
+  const [entries, setEntries] = useState<Readonly<Record<string, readonly GroupEntry[]>>>(() =>
     Object.fromEntries(
       declared
         .filter(({ kind }) => kind === 'groups')
@@ -176,8 +176,8 @@ function useEntries(declared: readonly DeclaredField[], { item, start }: Source)
   return {
     entriesAt: (path: string) => entries[path] ?? [],
     add: (path: string) => setEntries((all) => ({ ...all, [path]: [...(all[path] ?? []), toEntry({})] })),
-    remove: (path: string, gone: string) =>
-      setEntries((all) => ({ ...all, [path]: (all[path] ?? []).filter(({ key }) => key !== gone) })),
+    remove: (path: string, removedKey: string) =>
+      setEntries((all) => ({ ...all, [path]: (all[path] ?? []).filter(({ key }) => key !== removedKey) })),
   };
 }
 
@@ -185,14 +185,14 @@ type Entries = ReturnType<typeof useEntries>;
 
 interface Layout {
   fields: Field[];
-  groups: Group[];
+  groups: FieldGroup[];
 }
 
 interface LayOut {
   placed: readonly Placed[];
   worded: ReadonlyMap<string, Wording>;
   omitted: ReadonlySet<string>;
-  source: Source;
+  source: ValueSource;
   entries: Entries;
   isFolded: boolean;
 }
@@ -202,13 +202,13 @@ function layOut({ placed, worded, omitted, source, entries, isFolded }: LayOut):
   const layout: Layout = { fields: [], groups: [] };
   const order = [...worded.keys()];
   const toPlace = (path: string) => order.indexOf(path.replace(/\.\d+\./g, '.'));
-  const inputs = (fields: readonly DeclaredField[], prefix: string, of: Source): Field[] =>
+  const inputs = (fields: readonly DeclaredField[], prefix: string, of: ValueSource): Field[] =>
     fields
       .map((declared) => ({ declared, path: `${prefix}.${declared.name}` }))
       .filter(({ path }) => !omitted.has(path))
       .sort((one, other) => toPlace(one.path) - toPlace(other.path))
       .flatMap((one) => toInputs(one, of));
-  const toInputs = (one: Placed, of: Source): Field[] => {
+  const toInputs = (one: Placed, of: ValueSource): Field[] => {
     const { declared, path } = one;
     const own = worded.get(path.replace(/\.\d+\./g, '.')) ?? {};
     if (declared.kind === 'list' && declared.values) return toBoxes(one, own, of);
@@ -240,13 +240,13 @@ function layOut({ placed, worded, omitted, source, entries, isFolded }: LayOut):
 const nest = (path: string, place: number, value: unknown) => ({ [path]: { [place]: value } });
 
 /** A box for each value of a closed list. */
-function toBoxes({ declared, path }: Placed, { labels }: Wording, source: Source): Field[] {
-  const chosen = valueAt(source.item, path) ?? valueAt(source.start, path) ?? declared.value;
+function toBoxes({ declared, path }: Placed, { labels }: Wording, source: ValueSource): Field[] {
+  const initial = valueAt(source.item, path) ?? valueAt(source.start, path) ?? declared.value;
   return (declared.values ?? []).map((value) => ({
     name: `${path}.${value}`,
     label: labels?.[value] ?? (declared.name === 'platforms' ? platformName(value) : value),
     kind: 'checkbox',
-    value: Array.isArray(chosen) && chosen.includes(value),
+    value: Array.isArray(initial) && initial.includes(value),
   }));
 }
 
@@ -255,9 +255,9 @@ function placeFields(
   declared: readonly DeclaredField[],
   worded: ReadonlyMap<string, Wording>,
   hidden: ReadonlySet<string>,
-): { named: Placed[]; folded: Placed[] } {
+): { namedFields: Placed[]; foldedFields: Placed[] } {
   const isNamed = (path: string) => [...worded.keys()].some((name) => name === path || name.startsWith(`${path}.`));
-  const named = [...worded.keys()].flatMap((path): Placed[] => {
+  const namedFields = [...worded.keys()].flatMap((path): Placed[] => {
     const field = find(declared, path);
     // The words of a part, such as `deliverables.type`, do not place it where its group is named.
     const isOfGroup = declared.some(
@@ -265,13 +265,13 @@ function placeFields(
     );
     return field && !isOfGroup ? [{ declared: field, path }] : [];
   });
-  const folded = declared.flatMap(({ name, fields: parts = [], ...field }): Placed[] => {
+  const foldedFields = declared.flatMap(({ name, fields: parts = [], ...field }): Placed[] => {
     if (hidden.has(name) || worded.has(name)) return [];
     if (!isNamed(name)) return [{ declared: { name, fields: parts, ...field }, path: name }];
-    const left = field.kind === 'group' ? parts.filter((part) => !isNamed(`${name}.${part.name}`)) : [];
-    return left.map((part) => ({ declared: part, path: `${name}.${part.name}` }));
+    const otherParts = field.kind === 'group' ? parts.filter((part) => !isNamed(`${name}.${part.name}`)) : [];
+    return otherParts.map((part) => ({ declared: part, path: `${name}.${part.name}` }));
   });
-  return { named, folded };
+  return { namedFields, foldedFields };
 }
 
 /** A form of one operation. Labels, kinds, limits and closed lists come from the operation's declaration. */
@@ -291,7 +291,7 @@ export function OperationForm<Id extends OperationId>(props: OperationFormProps<
     ...form
   } = props;
   const declared = forms[operation] ?? [];
-  const source: Source = { item, start };
+  const source: ValueSource = { item, start };
   const entries = useEntries(declared, source);
   const change = useSend(operation, shown);
   const worded = new Map<string, Wording>(
@@ -301,16 +301,16 @@ export function OperationForm<Id extends OperationId>(props: OperationFormProps<
   const { own } = form;
   const elsewhere = new Set<string>([...brings, ...(form.actions ?? []).map(([name]) => name)]);
   if (own) omitted.add(own.name);
-  const { named, folded } = placeFields(declared, worded, new Set([...omitted, ...elsewhere]));
+  const { namedFields, foldedFields } = placeFields(declared, worded, new Set([...omitted, ...elsewhere]));
   const common = { worded, omitted, source, entries };
-  const main = layOut({ ...common, placed: named, isFolded: false });
-  const more = layOut({ ...common, placed: folded, isFolded: true });
+  const main = layOut({ ...common, placed: namedFields, isFolded: false });
+  const more = layOut({ ...common, placed: foldedFields, isFolded: true });
   const lastDays = new Set([...worded].filter(([, { isLastDay }]) => isLastDay).map(([path]) => path));
-  const sent = declared.filter(({ name }) => !omitted.has(name));
-  const read = ({ data }: Values) => readFields(sent, { data, lastDays, isChange: item !== undefined });
+  const sentFields = declared.filter(({ name }) => !omitted.has(name));
+  const readForm = ({ data }: Values) => readFields(sentFields, { data, lastDays, isChange: item !== undefined });
   async function submit(values: Values, was: Values) {
-    const whole = read(values);
-    const body = item === undefined ? whole : differing(sent, whole, read(was), merges);
+    const whole = readForm(values);
+    const body = item === undefined ? whole : differing(sentFields, whole, readForm(was), merges);
     const rest = typeof fixed === 'function' ? fixed(whole) : fixed;
     const isUnchanged = item !== undefined && own === undefined && Object.keys(body).length === 0;
     const ownBody = own && { [own.name]: own.read() };

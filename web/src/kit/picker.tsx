@@ -16,7 +16,7 @@ export interface Choice {
   unless?: string;
 }
 
-interface Source {
+interface ChoiceSource {
   /** The choices for a typed text, once they are loaded. */
   useFound: (text: string, isOpen: boolean) => readonly Choice[] | undefined;
   /** The choice with this value. */
@@ -36,7 +36,7 @@ const creatorChoice = (creator: Row<'list_roster'>): Choice => ({
   ...(creator.creator_email === null ? { unless: 'no e-mail address' } : {}),
 });
 
-const CREATORS: Source = {
+const CREATORS: ChoiceSource = {
   useFound: (text, isEnabled) =>
     useFirst('list_roster', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
       creatorChoice,
@@ -56,7 +56,7 @@ const campaignChoice = ({ id, title, status }: Pick<Row<'list_campaigns'>, 'id' 
   second: status === 'active' ? null : status,
 });
 
-const CAMPAIGNS: Source = {
+const CAMPAIGNS: ChoiceSource = {
   useFound: (text, isEnabled) =>
     useFirst('list_campaigns', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
       campaignChoice,
@@ -70,7 +70,7 @@ const CAMPAIGNS: Source = {
 };
 
 /** Entries of the roster by id, also of creators without an e-mail address. */
-const ENTRIES: Source = {
+const ENTRIES: ChoiceSource = {
   ...CREATORS,
   useFound: (text, isEnabled) =>
     useFirst('list_roster', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
@@ -95,7 +95,7 @@ const linkChoice = ({ id, value, creator_name, creator_email }: LinkItem): Choic
   second: creator_name ?? creator_email,
 });
 
-const LINKS: Source = {
+const LINKS: ChoiceSource = {
   useFound: (text, isEnabled) =>
     useFirst('list_affiliate_links', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
       linkChoice,
@@ -131,43 +131,43 @@ export function Picker(props: PickerProps) {
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
   const [value, setValue] = useState(props.value);
-  const [given, setGiven] = useState(props.value);
+  const [outerValue, setOuterValue] = useState(props.value);
   /** The text that is being typed; undefined once something is chosen. */
   const [text, setText] = useState<string>();
-  const [picked, setPicked] = useState<Choice>();
+  const [pickedChoice, setPickedChoice] = useState<Choice>();
   const [isOpen, setOpen] = useState(false);
   const [active, setActive] = useState(-1);
   // A filter is also changed from outside, such as by Back.
-  if (given !== props.value) {
-    setGiven(props.value);
+  if (outerValue !== props.value) {
+    setOuterValue(props.value);
     setValue(props.value);
     setText(undefined);
   }
-  const typed = (text ?? '').trim();
-  const settled = useLater(typed, 200);
-  const found = useFound(settled, isOpen);
-  const known = useNamed(value);
-  const named = picked?.value === value ? picked : known;
-  const choices = settled === typed && isOpen ? (found ?? []) : [];
+  const typedText = (text ?? '').trim();
+  const settledText = useLater(typedText, 200);
+  const suggestions = useFound(settledText, isOpen);
+  const valueChoice = useNamed(value);
+  const currentChoice = pickedChoice?.value === value ? pickedChoice : valueChoice;
+  const choices = settledText === typedText && isOpen ? (suggestions ?? []) : [];
   const isShown = choices.length > 0 && !(choices.length === 1 && choices[0]?.value === value);
-  const shown = text ?? (value === '' ? '' : (named?.name ?? value));
-  const isUnknown = typed !== '' && value === '';
+  const shownText = text ?? (value === '' ? '' : (currentChoice?.name ?? value));
+  const isUnknown = typedText !== '' && value === '';
   useEffect(() => {
     input.current?.setCustomValidity(isUnknown && name !== undefined ? 'Choose one from the list.' : '');
   }, [isUnknown, name]);
 
   function type(next: string) {
-    const entered = next.trim();
+    const enteredText = next.trim();
     setText(next);
-    setValue(isValue(entered) ? entered : '');
+    setValue(isValue(enteredText) ? enteredText : '');
     setOpen(true);
     setActive(-1);
-    if (entered === '') onPick?.('');
+    if (enteredText === '') onPick?.('');
   }
   function pick(choice: Choice) {
     if (choice.unless !== undefined) return;
     setValue(choice.value);
-    setPicked(choice);
+    setPickedChoice(choice);
     setText(undefined);
     setOpen(false);
     onPick?.(choice.value);
@@ -196,7 +196,7 @@ export function Picker(props: PickerProps) {
   return (
     <div className="picker">
       {kind !== 'campaign' && kind !== 'link' && value !== '' && text === undefined && (
-        <Face name={shown} url={named?.url ?? null} />
+        <Face name={shownText} url={currentChoice?.url ?? null} />
       )}
       <input
         ref={input}
@@ -206,7 +206,7 @@ export function Picker(props: PickerProps) {
         autoComplete="off"
         spellCheck={false}
         placeholder={name === undefined ? 'All' : placeholder}
-        value={shown}
+        value={shownText}
         required={isRequired}
         aria-expanded={isShown}
         aria-controls={list}

@@ -11,8 +11,8 @@ const NAMES: Readonly<Record<Platform, string>> = {
 };
 /** The platform's public name. */
 export function platformName(platform: string | null | undefined): string {
-  const known = PLATFORMS.find((one) => one === platform);
-  return known ? NAMES[known] : (platform ?? '–');
+  const knownPlatform = PLATFORMS.find((one) => one === platform);
+  return knownPlatform ? NAMES[knownPlatform] : (platform ?? '–');
 }
 
 /** A post's address without its host, which the platform's name says. */

@@ -160,7 +160,7 @@ const ROW = 44;
 const getId = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
-export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
+export const toRows = <Row,>(rows: readonly Row[]): Rows<Row> => ({
   rows,
   total: rows.length,
   query: {},
@@ -178,10 +178,10 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   const { caption, noun, list, empty, selection, foot, getKey = getId, usually = 8 } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
-  const allowed = useColumns(props.columns);
+  const allowedColumns = useColumns(props.columns);
   const { hidden, toggle } = useHidden(caption);
   // The first column names the row.
-  const columns = allowed.filter(({ head }, i) => i === 0 || !hidden.includes(head));
+  const columns = allowedColumns.filter(({ head }, i) => i === 0 || !hidden.includes(head));
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={usually} />;
   if (list.total === 0) return <NoRows query={list.query}>{empty}</NoRows>;
@@ -194,13 +194,13 @@ export function Table<Row extends object>(props: TableProps<Row>) {
         {selection && (
           <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
         )}
-        {allowed.length >= MANY_COLUMNS && (
+        {allowedColumns.length >= MANY_COLUMNS && (
           <div className="wide">
             <ColumnChoice
               caption={caption}
               hidden={hidden}
               toggle={toggle}
-              heads={allowed.slice(1).map(({ head }) => head)}
+              heads={allowedColumns.slice(1).map(({ head }) => head)}
             />
           </div>
         )}
@@ -345,7 +345,7 @@ export function PlainTable<Row>(props: {
 }) {
   const { caption, rows, getKey, foot, isTight, selection } = props;
   const columns = useColumns(props.columns);
-  const toggle = useToggle(listed(rows), { selection, getKey, maySelect: () => true });
+  const toggle = useToggle(toRows(rows), { selection, getKey, maySelect: () => true });
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
     <Frame caption={caption}>

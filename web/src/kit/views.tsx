@@ -24,25 +24,24 @@ export function Views({ names }: { names: readonly string[] }) {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const [views, setViews] = useState(() => readViews(path));
-  const set = Object.entries(search).filter(([name, value]) => names.includes(name) && String(value ?? '') !== '');
-  const query = String(new URLSearchParams(set.map(([name, value]) => [name, String(value)])));
+  const activeFilters = Object.entries(search).filter(
+    ([name, value]) => names.includes(name) && String(value ?? '') !== '',
+  );
+  const query = String(new URLSearchParams(activeFilters.map(([name, value]) => [name, String(value)])));
   const current = views.find((one) => one.query === query);
   const show = (of: string) =>
     void navigate({ to: '.', search: Object.fromEntries(new URLSearchParams(of)), replace: true });
   /** Starts from what is stored now, because another tab may have saved views. */
-  function keep(change: (stored: View[]) => View[]): void {
+  function keep(change: (views: View[]) => View[]): void {
     const next = change(readViews(path));
     localStorage.setItem(keyFor(path), next.map((one) => `${one.name}\t${one.query}`).join('\n'));
     setViews(next);
   }
   function save(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
-    const typed = new FormData(event.currentTarget).get('name');
-    const name = typeof typed === 'string' ? typed.replaceAll(/\s+/g, ' ').trim() : '';
-    keep((stored) => [
-      ...stored.filter((one) => one.name !== name),
-      { name: name || `View ${stored.length + 1}`, query },
-    ]);
+    const typedName = new FormData(event.currentTarget).get('name');
+    const name = typeof typedName === 'string' ? typedName.replaceAll(/\s+/g, ' ').trim() : '';
+    keep((views) => [...views.filter((one) => one.name !== name), { name: name || `View ${views.length + 1}`, query }]);
   }
   if (views.length === 0 && query === '') return null;
   return (
@@ -57,7 +56,7 @@ export function Views({ names }: { names: readonly string[] }) {
               type="button"
               className="button quiet"
               aria-label={`Delete the view ${one.name}`}
-              onClick={() => keep((stored) => stored.filter(({ name }) => name !== one.name))}
+              onClick={() => keep((views) => views.filter(({ name }) => name !== one.name))}
             >
               ✕
             </button>

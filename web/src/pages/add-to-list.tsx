@@ -5,7 +5,7 @@ import { number } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
-import type { Search } from './directory-search.ts';
+import type { SearchParameters } from './directory-search.ts';
 
 const NEW = 'new';
 /** The most creators that one call takes. */
@@ -19,9 +19,9 @@ interface AddToListProps {
 /** Puts creators on one of the brand's lists, or on a new one. */
 export function AddToList({ pks, onDone }: AddToListProps) {
   const lists = useAll('list_lists', {});
-  const shown = ['list_lists', 'list_listed_creators', 'search_creators'] as const;
-  const make = useChange('create_list', shown);
-  const add = useChange('add_to_list', shown);
+  const invalidates = ['list_lists', 'list_listed_creators', 'search_creators'] as const;
+  const make = useChange('create_list', invalidates);
+  const add = useChange('add_to_list', invalidates);
   const say = useSay();
   const [isOpen, setOpen] = useState(false);
   const options = (lists.data ?? []).map(({ id, name }) => [id, name] as const);
@@ -33,16 +33,16 @@ export function AddToList({ pks, onDone }: AddToListProps) {
     isRequired: true,
     options: [...options, [NEW, 'A new list']],
   };
-  async function put(chosen: string, newName: string) {
-    const id = chosen === NEW ? (await make.mutateAsync({ body: { name: newName } })).data.id : chosen;
-    let added = 0;
+  async function put(choice: string, newName: string) {
+    const id = choice === NEW ? (await make.mutateAsync({ body: { name: newName } })).data.id : choice;
+    let addedCount = 0;
     for (let i = 0; i < pks.length; i += AT_ONCE) {
       const { data } = await add.mutateAsync({ params: { id }, body: { pks: pks.slice(i, i + AT_ONCE) } });
-      added += data.added;
+      addedCount += data.added;
     }
-    const known = pks.length - added;
+    const knownCount = pks.length - addedCount;
     const label = options.find(([one]) => one === id)?.[1] ?? newName;
-    say(`${number(added)} added to “${label}”.${known > 0 ? ` ${number(known)} already on it.` : ''}`);
+    say(`${number(addedCount)} added to “${label}”.${knownCount > 0 ? ` ${number(knownCount)} already on it.` : ''}`);
     setOpen(false);
     onDone();
   }
@@ -67,7 +67,7 @@ export function AddToList({ pks, onDone }: AddToListProps) {
 const MAX_CREATORS = 100_000;
 
 /** Puts every match of a search on a new list. */
-export function ListOfAll({ search, total }: { search: Search; total: number }) {
+export function ListOfAll({ search, total }: { search: SearchParameters; total: number }) {
   const say = useSay();
   const [isOpen, setOpen] = useState(false);
   return (

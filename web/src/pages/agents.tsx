@@ -79,7 +79,7 @@ function Policy() {
 
 /** Shows the changes of a plan field by field, before a person applies it. */
 function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_plan', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_plan', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const apply = useChange('apply_plan', ['list_plans', 'get_plan']);
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const close = () => {
@@ -87,7 +87,7 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
     onClose();
   };
   return (
-    <Detail id={id} onClose={close} found={found} title={(plan) => (plan ? words(plan.operation) : 'Plan')}>
+    <Detail id={id} onClose={close} query={query} title={(plan) => (plan ? words(plan.operation) : 'Plan')}>
       {(plan) => (
         <>
           <p className="hint">
@@ -160,13 +160,13 @@ function Snippet({ title, text }: { title: string; text: string }) {
 export function Agents() {
   const { get } = useFilters();
   const list = useRows('list_plans', { status: findChoice(get('status'), STATES) });
-  const opened = useOpened();
+  const panel = useOpened();
   const columns: readonly Column<Plan>[] = [
     {
       head: 'Plan',
       cell: (row) => (
         <Opener
-          onOpen={() => opened.open(row.id)}
+          onOpen={() => panel.open(row.id)}
           second={
             <>
               {number(row.changes.length)} {row.changes.length === 1 ? 'change' : 'changes'}
@@ -204,7 +204,7 @@ export function Agents() {
         </Card>
         <Connect />
       </div>
-      <OpenPlan id={opened.id} onClose={opened.close} />
+      <OpenPlan id={panel.id} onClose={panel.close} />
     </>
   );
 }

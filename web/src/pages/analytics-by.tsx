@@ -9,7 +9,7 @@ import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 
 type BreakdownQuery = Query<'get_analytics_breakdown'>;
-type By = NonNullable<BreakdownQuery['by']>;
+type BreakdownDimension = NonNullable<BreakdownQuery['by']>;
 type BreakdownRow = Row<'get_analytics_breakdown'>;
 type Figures = Omit<BreakdownRow, 'key' | 'label' | 'currency' | 'previous'>;
 
@@ -28,7 +28,7 @@ const SORT_LABEL: Readonly<Record<Sort, string>> = {
 const SHOWN = 50;
 
 /** Rows without a key, by what they lack. */
-const NONE: Readonly<Record<By, string>> = {
+const NONE: Readonly<Record<BreakdownDimension, string>> = {
   creator: 'No creator',
   campaign: 'No campaign',
   link: 'No link or code',
@@ -52,13 +52,13 @@ const NONE: Readonly<Record<By, string>> = {
 };
 
 /** The dimensions that an order has of its click. */
-const OF_CLICK: readonly By[] = [
+const OF_CLICK: readonly BreakdownDimension[] = [
   ...(['country', 'device', 'referrer', 'click_kind'] as const),
   ...(['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const),
 ];
 
 /** The dimensions that a click does not have. */
-const OF_ORDER: readonly By[] = ['product', 'store', 'source', 'kind'];
+const OF_ORDER: readonly BreakdownDimension[] = ['product', 'store', 'source', 'kind'];
 
 const DEVICES = listChoices('get_analytics_breakdown', 'device');
 const KINDS = listChoices('get_analytics_breakdown', 'click_kind');
@@ -91,14 +91,14 @@ export function useDimensions() {
   };
 }
 
-interface Period {
+interface BreakdownPeriod {
   from: string;
   to: string;
   time_zone?: string | undefined;
 }
 
 /** A chosen filter by the name that its row has. */
-function ChosenOne({ by, value, ...period }: Period & { by: By; value: string }) {
+function ChosenOne({ by, value, ...period }: BreakdownPeriod & { by: BreakdownDimension; value: string }) {
   const { set } = useFilters();
   const { data } = useCall('get_analytics_breakdown', { query: { ...useDimensions(), ...period, by, limit: 1 } });
   const label = data?.data.find(({ key }) => key === value)?.label ?? value;
@@ -111,10 +111,10 @@ function ChosenOne({ by, value, ...period }: Period & { by: By; value: string })
 }
 
 /** The chosen filters, each with a button that removes it. */
-export function Chosen(period: Period) {
-  const chosen = useDimensions();
+export function Chosen(period: BreakdownPeriod) {
+  const dimensions = useDimensions();
   const buttons = BY.flatMap((by) => {
-    const value = chosen[by];
+    const value = dimensions[by];
     return value === undefined ? [] : [<ChosenOne key={by} by={by} value={value} {...period} />];
   });
   return buttons.length > 0 && <div className="row">{buttons}</div>;
@@ -158,7 +158,12 @@ function sumRows(rows: readonly Figures[], clickOrders: number | undefined): Fig
 }
 
 /** The cells of the last row: the name, then what each figure comes to. */
-function buildFoot(by: By, sort: Sort, rows: readonly BreakdownRow[], clickOrders: number): string[] | undefined {
+function buildFoot(
+  by: BreakdownDimension,
+  sort: Sort,
+  rows: readonly BreakdownRow[],
+  clickOrders: number,
+): string[] | undefined {
   const [first] = rows;
   // An order counts for each of its products, and amounts in several currencies have no sum.
   if (!first || by === 'product' || rows.some(({ currency }) => currency !== first.currency)) return undefined;
@@ -185,19 +190,19 @@ function changeText(sort: Sort, now: Figures, was: Figures): string | undefined 
 }
 
 /** The figures of a dimension, in the order of their columns. */
-const figuresIn = (by: By): readonly Sort[] =>
+const figuresIn = (by: BreakdownDimension): readonly Sort[] =>
   OF_ORDER.includes(by)
     ? ['orders', 'revenue', 'commission', 'aov']
     : ['clicks', 'visitors', 'orders', 'conversion_rate', 'revenue', 'commission', 'aov'];
 
-interface Shown {
-  by: By;
+interface BreakdownView {
+  by: BreakdownDimension;
   sort: Sort;
   largest: number;
   narrow: (key: string) => void;
 }
 
-function buildColumns({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[] {
+function buildColumns({ by, sort, largest, narrow }: BreakdownView): Column<BreakdownRow>[] {
   const figure = (one: Sort): Column<BreakdownRow> => ({
     head: SORT_LABEL[one],
     isNumber: true,
@@ -235,7 +240,7 @@ function buildColumns({ by, sort, largest, narrow }: Shown): Column<BreakdownRow
   ];
 }
 
-function Coverage({ by, of }: { by: By; of: Answer<'get_analytics_breakdown'>['meta']['coverage'] }) {
+function Coverage({ by, of }: { by: BreakdownDimension; of: Answer<'get_analytics_breakdown'>['meta']['coverage'] }) {
   if (!OF_CLICK.includes(by) || of.by_code === 0) return null;
   return (
     <p className="hint">
@@ -244,7 +249,7 @@ function Coverage({ by, of }: { by: By; of: Answer<'get_analytics_breakdown'>['m
   );
 }
 
-interface Asked extends Period {
+interface Asked extends BreakdownPeriod {
   compare: 'previous' | 'year';
 }
 
@@ -263,10 +268,10 @@ export function useBreakdown({ from, to, time_zone, compare }: Asked) {
 export function Breakdown({ from, to, time_zone, compare }: Asked) {
   const { get, set } = useFilters();
   const { by, sort, query, call, data } = useBreakdown({ from, to, time_zone, compare });
-  const found = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
+  const breakdownRows = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
   // Days and hours have an order of their own.
   const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;
-  const rows = isTimely ? found.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : found;
+  const rows = isTimely ? breakdownRows.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : breakdownRows;
   const largest = Math.max(0, ...rows.map((row) => FIGURE[sort](row)));
   const foot = data && !data.pagination.has_more && buildFoot(by, sort, rows, data.meta.coverage.by_click);
   return (

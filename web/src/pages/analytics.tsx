@@ -37,7 +37,7 @@ const listBuckets = (from: string, to: string) =>
 type Dimensions = ReturnType<typeof useDimensions>;
 
 /** The list of what a figure counts, if it can be filtered in the same way. */
-function ToList({ of, only, children, ...period }: Listed & { children: ReactNode }) {
+function ToList({ of, only, children, ...period }: ListScope & { children: ReactNode }) {
   const { link, country, device, referrer, store, click_kind: kind = 'counted', ...others } = only;
   const isWhole = Object.values(others).every((value) => value === undefined);
   const isNone = [link, country, device, referrer, store, kind].includes('none');
@@ -51,7 +51,7 @@ function ToList({ of, only, children, ...period }: Listed & { children: ReactNod
   return store === undefined ? <ListLink to="/clicks" search={search} content={children} /> : children;
 }
 
-interface Listed {
+interface ListScope {
   of: 'orders' | 'clicks';
   only: Dimensions;
   from: string;
@@ -86,7 +86,7 @@ export function Analytics() {
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const summary = now.data?.summary;
   const old = was.data;
-  const charted = { before: COMPARED[compare], by: granularity, within: { from, to }, zone };
+  const chartOptions = { before: COMPARED[compare], by: granularity, within: { from, to }, zone };
   const breakdown = useBreakdown({ from, to, time_zone, compare });
   // An order counts for each of its products.
   const won = breakdown.by === 'product' ? undefined : breakdown.data?.meta.coverage;
@@ -165,7 +165,7 @@ export function Analytics() {
             <div className="grid">
               <Card title="Sales">
                 <Chart
-                  {...charted}
+                  {...chartOptions}
                   label="Sales"
                   points={now.data.trends.map(({ date, revenue }, i) => ({
                     date,
@@ -179,7 +179,7 @@ export function Analytics() {
               </Card>
               <Card title="Clicks">
                 <Chart
-                  {...charted}
+                  {...chartOptions}
                   label="Clicks"
                   points={now.data.trends.map(({ date, clicks }, i) => ({
                     date,

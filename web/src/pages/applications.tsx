@@ -22,7 +22,7 @@ const DECISIONS = [
   { to: 'shortlisted', label: 'Shortlist', kind: 'plain' },
   { to: 'accepted', label: 'Accept', kind: 'primary' },
 ] as const;
-type Decision = (typeof DECISIONS)[number]['to'];
+type ApplicationDecision = (typeof DECISIONS)[number]['to'];
 type Application = Row<'list_applications'>;
 
 const SHOWN = ['list_applications', 'get_application', 'list_roster', 'list_campaigns'] as const;
@@ -33,8 +33,8 @@ const listHandles = (of: Pick<Application, 'creator_photo_app' | 'creator_video_
     .flatMap((handle) => (handle ? [`@${handle}`] : []))
     .join(', ');
 
-type Profile = Row<'look_up_creators'>;
-type Profiles = (application: Pick<Application, 'creator_photo_app'>) => Profile | undefined;
+type DirectoryProfile = Row<'look_up_creators'>;
+type Profiles = (application: Pick<Application, 'creator_photo_app'>) => DirectoryProfile | undefined;
 
 /** The directory's profiles of the handles that applicants gave; a handle that it does not have has none. */
 function useProfiles(of: readonly Pick<Application, 'creator_photo_app'>[]): Profiles {
@@ -52,14 +52,14 @@ const toProfileLink = (host: string, handle: string | null) =>
     </a>
   );
 
-interface DetailProps {
+interface ApplicationDetailProps {
   id: string | undefined;
   onClose: () => void;
   /** Opens the next one of the list, if there is one. */
   onNext?: () => void;
 }
 
-function Detail({ id, onClose, onNext }: DetailProps) {
+function Detail({ id, onClose, onNext }: ApplicationDetailProps) {
   const { data, error, refetch } = useCall(
     'get_application',
     { params: { id: id ?? '' } },
@@ -68,7 +68,7 @@ function Detail({ id, onClose, onNext }: DetailProps) {
   const update = useChange('update_application', SHOWN);
   const application = data?.data;
   const profile = useProfiles(application ? [application] : [])(application ?? { creator_photo_app: null });
-  const decide = (status: Decision) =>
+  const decide = (status: ApplicationDecision) =>
     update.mutateAsync({ params: { id: id ?? '' }, body: { status } }).then(onClose, () => undefined);
   return (
     <Dialog
@@ -151,20 +151,20 @@ function useStatus(): (typeof ANY)[number] {
 }
 
 /** Decides on the applications that are selected in the list. If it fails on the way, those not decided stay selected. */
-function DecideAll({ ids, onDone }: { ids: readonly string[]; onDone: (done: Iterable<string>) => void }) {
+function DecideAll({ ids, onDone }: { ids: readonly string[]; onDone: (ids: Iterable<string>) => void }) {
   const cache = useQueryClient();
   if (ids.length === 0) return null;
   const count = `${number(ids.length)} ${ids.length === 1 ? 'application' : 'applications'}`;
-  async function decide(status: Decision) {
-    const done: string[] = [];
+  async function decide(status: ApplicationDecision) {
+    const decidedIds: string[] = [];
     try {
       for (const id of ids) {
         await whenAccepted(() => call('update_application', { params: { id }, body: { status } }));
-        done.push(id);
+        decidedIds.push(id);
       }
     } finally {
       await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
-      onDone(done);
+      onDone(decidedIds);
     }
   }
   return (
@@ -201,18 +201,18 @@ export function Applications() {
   };
   const query = { ...filters, sort: sortIn(get) };
   const list = useRows('list_applications', query);
-  const opened = useOpened();
+  const panel = useOpened();
   const may = useMay();
   const profiles = useProfiles(list.rows);
   const selection = useSelection<Application>(filters);
-  const next = list.rows[list.rows.findIndex(({ id }) => id === opened.id) + 1];
+  const next = list.rows[list.rows.findIndex(({ id }) => id === panel.id) + 1];
   const columns: readonly Column<Application>[] = [
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email, ...application }) => (
         <Opener
           of={{ creator_name, creator_email }}
-          onOpen={() => opened.open(id)}
+          onOpen={() => panel.open(id)}
           second={
             <>
               {listHandles(application) || (creator_name ? creator_email : '')}
@@ -302,9 +302,9 @@ export function Applications() {
       />
       <DecideAll ids={[...selection.selected.keys()]} onDone={selection.drop} />
       <Detail
-        id={opened.id}
-        onClose={opened.close}
-        {...(opened.id !== undefined && next ? { onNext: () => opened.open(next.id) } : {})}
+        id={panel.id}
+        onClose={panel.close}
+        {...(panel.id !== undefined && next ? { onNext: () => panel.open(next.id) } : {})}
       />
     </>
   );

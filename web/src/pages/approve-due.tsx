@@ -25,7 +25,7 @@ function Result({ of: { updated, flagged, by_currency } }: { of: Approved }) {
 }
 
 function Approving({ email, onClose }: { email: string | undefined; onClose: () => void }) {
-  const [done, setDone] = useState<Approved>();
+  const [approval, setApproval] = useState<Approved>();
   const [jobId, setJobId] = useState<string>();
   if (jobId !== undefined) {
     return (
@@ -38,10 +38,10 @@ function Approving({ email, onClose }: { email: string | undefined; onClose: () 
       />
     );
   }
-  if (done) {
+  if (approval) {
     return (
       <>
-        <Result of={done} />
+        <Result of={approval} />
         <div className="popup-foot">
           <Button kind="primary" onPress={onClose}>
             Done
@@ -65,7 +65,7 @@ function Approving({ email, onClose }: { email: string | undefined; onClose: () 
       ]}
       omits={['time_zone']}
       shown={SHOWN}
-      onDone={({ data }) => (isJob(data) ? setJobId(data.id) : setDone(data))}
+      onDone={({ data }) => (isJob(data) ? setJobId(data.id) : setApproval(data))}
     />
   );
 }

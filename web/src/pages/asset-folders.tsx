@@ -9,7 +9,7 @@ import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 
 export type Folder = Row<'list_asset_folders'>;
-type Option = readonly [value: string, label: string];
+type FolderOption = readonly [value: string, label: string];
 
 /** The folders from the root down to this one. */
 function listAncestors(folders: readonly Folder[], id: string | null | undefined): Folder[] {
@@ -22,11 +22,11 @@ const ROOT = 'root';
 export const NO_FOLDER = { '': 'No folder' } as const;
 
 /** Every folder with its full path. */
-export function folderOptions(folders: readonly Folder[], without?: string): Option[] {
+export function folderOptions(folders: readonly Folder[], without?: string): FolderOption[] {
   const paths = folders
     .map(({ id }) => listAncestors(folders, id))
     .filter((path) => !path.some(({ id }) => id === without));
-  const options = paths.map((path): Option => [path.at(-1)?.id ?? '', path.map(({ name }) => name).join(' / ')]);
+  const options = paths.map((path): FolderOption => [path.at(-1)?.id ?? '', path.map(({ name }) => name).join(' / ')]);
   return options.sort(([, a], [, b]) => a.localeCompare(b));
 }
 

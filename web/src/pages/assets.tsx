@@ -57,7 +57,7 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
     const values = new Values(new FormData(fields.current ?? undefined));
     for (const file of files ?? []) {
       const { name } = file;
-      setUploads((known) => [...known, { name, state: 'in progress' }]);
+      setUploads((uploads) => [...uploads, { name, state: 'in progress' }]);
       const form = new FormData();
       if (folder !== undefined) form.set('folder_id', folder);
       for (const { name: field } of OF_FIELDS) if (values.some(field)) form.set(field, values.text(field));
@@ -66,7 +66,7 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
         () => ({ name, state: 'uploaded' as const }),
         (error: Error) => ({ name, state: 'failed' as const, why: error.message }),
       );
-      setUploads((known) => known.map((one) => (one.name === name && one.state === 'in progress' ? outcome : one)));
+      setUploads((uploads) => uploads.map((one) => (one.name === name && one.state === 'in progress' ? outcome : one)));
     }
     await cache.invalidateQueries({ queryKey: ['list_assets'] });
     await cache.invalidateQueries({ queryKey: ['list_asset_folders'] });
@@ -107,17 +107,17 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
   );
 }
 
-interface DetailProps {
+interface OpenedFileProps {
   id: string | undefined;
   onClose: () => void;
 }
 
-function OpenedFile({ id, onClose }: DetailProps) {
+function OpenedFile({ id, onClose }: OpenedFileProps) {
   const folders = useFolders();
-  const found = useCall('get_asset', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_asset', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const remove = useChange('delete_asset', ['list_assets', 'list_asset_folders']);
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(asset) => asset?.name ?? 'File'}>
+    <Detail id={id} onClose={onClose} query={query} title={(asset) => asset?.name ?? 'File'}>
       {(asset) => (
         <>
           {asset.thumbnail_url && <img className="preview" src={asset.thumbnail_url} alt={asset.name} />}
@@ -196,7 +196,7 @@ export function Assets() {
   const selection = useSelection<Asset>(filters);
   const isFiltered = FILTERED.some((name) => get(name) !== undefined);
   const may = useMay();
-  const opened = useOpened();
+  const panel = useOpened();
   const uploading = useDialog('upload');
   const columns: readonly Column<Asset>[] = [
     {
@@ -205,7 +205,7 @@ export function Assets() {
         <div className="person">
           <Thumbnail of={asset} />
           <div>
-            <button type="button" className="link" onClick={() => opened.open(asset.id)}>
+            <button type="button" className="link" onClick={() => panel.open(asset.id)}>
               {asset.name}
             </button>
             <span className="second">
@@ -252,7 +252,7 @@ export function Assets() {
       />
       <MoveFiles ids={[...selection.selected.keys()]} folders={folders} onMoved={() => selection.onSelect(new Map())} />
       <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
-      <OpenedFile id={opened.id} onClose={opened.close} />
+      <OpenedFile id={panel.id} onClose={panel.close} />
     </>
   );
 }

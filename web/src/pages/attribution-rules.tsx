@@ -178,7 +178,7 @@ function FoundByJob({ of: { result, files } }: { of: Job }) {
 
 /** Tries rules on past orders, before they are set. */
 function WhatIf() {
-  const [found, setFound] = useState<Answer<'simulate_rules'>>();
+  const [simulation, setSimulation] = useState<Answer<'simulate_rules'>>();
   return (
     <>
       <p className="hint">
@@ -200,11 +200,11 @@ function WhatIf() {
         ]}
         omits={['time_zone', 'rules.terms', 'of']}
         shown={[]}
-        onDone={setFound}
+        onDone={setSimulation}
       />
-      {found && 'meta' in found && <Result of={found} />}
-      {found && !('meta' in found) && (
-        <FollowedJob id={found.data.id} noun="simulation" done={(job) => <FoundByJob of={job} />} />
+      {simulation && 'meta' in simulation && <Result of={simulation} />}
+      {simulation && !('meta' in simulation) && (
+        <FollowedJob id={simulation.data.id} noun="simulation" done={(job) => <FoundByJob of={job} />} />
       )}
     </>
   );

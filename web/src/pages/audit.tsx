@@ -14,10 +14,10 @@ import { BothTimes, Time } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { doneText, isOnPage, KINDS, RecordLink, toKindName } from './record-links.tsx';
 
-type Entry = Row<'list_audit_log'>;
+type AuditEntry = Row<'list_audit_log'>;
 
 /** The author of a change: a person, a key, a creator on a page, or the server by itself. */
-function nameActor({ person_name, key_name, by_agent, operation, creator_name, creator_email }: Entry): string {
+function nameActor({ person_name, key_name, by_agent, operation, creator_name, creator_email }: AuditEntry): string {
   const agent = by_agent ? ', an agent' : '';
   if (person_name !== null) return `${person_name}${agent}`;
   if (key_name !== null) return `Key ${key_name}${agent}`;
@@ -27,7 +27,7 @@ function nameActor({ person_name, key_name, by_agent, operation, creator_name, c
 const FIELDS_SHOWN = 3;
 
 /** The first fields that a change is about. */
-function listFields(entry: Entry): string {
+function listFields(entry: AuditEntry): string {
   if (entry.old === null || entry.new === null) return '';
   const names = changedNames(entry).map((name) => fieldName(name).toLowerCase());
   const more = names.length - FIELDS_SHOWN;
@@ -39,12 +39,13 @@ const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
 /** The record's name; else what kind of record it is. */
-const nameIn = ({ resource_id: id, resource_name: name }: Entry) => (name === null ? toKindName(id) : shortName(name));
+const nameIn = ({ resource_id: id, resource_name: name }: AuditEntry) =>
+  name === null ? toKindName(id) : shortName(name);
 
-const doneIn = ({ operation, new: next }: Entry) => doneText(operation, next?.status);
+const doneIn = ({ operation, new: next }: AuditEntry) => doneText(operation, next?.status);
 
 /** The record's name, which leads to it while it exists. */
-function RecordName({ of }: { of: Entry }) {
+function RecordName({ of }: { of: AuditEntry }) {
   return (
     <RecordLink id={of.resource_id} isThere={of.new !== null}>
       {nameIn(of)}
@@ -58,10 +59,10 @@ const CHANGES = Object.entries(operations)
   .toSorted(([, one], [, other]) => one.localeCompare(other));
 
 function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_audit_entry', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_audit_entry', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(entry) => (entry ? doneIn(entry) : 'Change')}>
+    <Detail id={id} onClose={onClose} query={query} title={(entry) => (entry ? doneIn(entry) : 'Change')}>
       {(entry) => (
         <>
           <Facts
@@ -103,13 +104,13 @@ export function Audit() {
     sort: sortIn(get),
   };
   const list = useRows('list_audit_log', query);
-  const opened = useOpened();
-  const columns: readonly Column<Entry>[] = [
+  const panel = useOpened();
+  const columns: readonly Column<AuditEntry>[] = [
     {
       head: 'Change',
       cell: (row) => (
         <Opener
-          onOpen={() => opened.open(row.id)}
+          onOpen={() => panel.open(row.id)}
           second={
             <>
               {listFields(row)}
@@ -183,7 +184,7 @@ export function Audit() {
         columns={columns}
         empty={<Empty title="No changes here">Choose other filters to see more.</Empty>}
       />
-      <OpenEntry id={opened.id} onClose={opened.close} />
+      <OpenEntry id={panel.id} onClose={panel.close} />
     </>
   );
 }

@@ -23,7 +23,7 @@ const readBy = (all: Answer<'get_brief'>['data']['recipients']) =>
   `${number(all.filter(({ viewed_at }) => viewed_at !== null).length)} of ${number(all.length)}`;
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_brief', ['list_briefs', 'get_brief']);
   const remove = useChange('delete_brief', ['list_briefs']);
   const complete = useChange('update_brief', ['list_briefs', 'get_brief']);
@@ -36,7 +36,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
       () => undefined,
     );
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(brief) => brief?.title ?? 'Brief'}>
+    <Detail id={id} onClose={onClose} query={query} title={(brief) => brief?.title ?? 'Brief'}>
       {(brief) => (
         <>
           <Facts
@@ -105,13 +105,13 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 export function Briefs() {
   const query = useWorkQuery(STATES);
   const list = useRows('list_briefs', query);
-  const opened = useOpened();
+  const panel = useOpened();
   const columns: readonly Column<Brief>[] = [
     {
       head: 'Brief',
       cell: ({ id, title, creator_name, creator_email, due_date, status }) => (
         <Opener
-          onOpen={() => opened.open(id)}
+          onOpen={() => panel.open(id)}
           second={
             <>
               {creator_name ?? creator_email}
@@ -149,10 +149,10 @@ export function Briefs() {
         start: { creator_email: query.creator_email, campaign_id: query.campaign_id },
         fields: ['title', 'creator_email', 'campaign_id', ...CONTENT_FIELDS, 'due_date'],
         shown: ['list_briefs'],
-        onDone: ({ data }) => opened.open(data.id),
+        onDone: ({ data }) => panel.open(data.id),
       }}
     >
-      <Opened id={opened.id} onClose={opened.close} />
+      <Opened id={panel.id} onClose={panel.close} />
     </WorkPage>
   );
 }

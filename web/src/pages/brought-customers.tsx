@@ -119,9 +119,9 @@ function Actions({ of: customer }: { of: Customer }) {
 }
 
 function CustomerPanel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_customer', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_customer', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(one) => (one ? customerName(one) : 'Customer')}>
+    <Detail id={id} onClose={onClose} query={query} title={(one) => (one ? customerName(one) : 'Customer')}>
       {(one) => (
         <>
           <p className="note-box">{one.summary}</p>
@@ -172,13 +172,13 @@ export function BroughtCustomers() {
     sort: sortIn(get),
   };
   const list = useRows('list_customers', query);
-  const opened = useOpened();
+  const panel = useOpened();
   const columns: readonly Column<Row<'list_customers'>>[] = [
     {
       head: 'Customer',
       cell: (one) => (
         <Opener
-          onOpen={() => opened.open(one.id)}
+          onOpen={() => panel.open(one.id)}
           second={
             <>
               {words(COVERS[one.covers])}
@@ -224,7 +224,7 @@ export function BroughtCustomers() {
           </Empty>
         }
       />
-      <CustomerPanel id={opened.id} onClose={opened.close} />
+      <CustomerPanel id={panel.id} onClose={panel.close} />
     </>
   );
 }

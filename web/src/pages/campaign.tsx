@@ -41,7 +41,7 @@ import {
   ShipmentsGlance,
 } from './work-glances.tsx';
 
-type Member = Row<'list_campaign_creators'>;
+type CampaignMember = Row<'list_campaign_creators'>;
 
 /** All time: a link may be older than its campaign. */
 const SINCE = '2000-01-01';
@@ -53,11 +53,11 @@ function Money({ id }: { id: string }) {
   const brand = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const error = returns.error ?? results.error;
   if (error) return <Failure error={error} again={() => void Promise.all([returns.refetch(), results.refetch()])} />;
-  const performed = results.data?.data;
-  if (!returns.data || !performed) return <Loading rows={2} />;
+  const performance = results.data?.data;
+  if (!returns.data || !performance) return <Loading rows={2} />;
   const rows = returns.data.filter(({ key }) => key === id);
   const clicksIn = (currency: string) =>
-    performed.reduce((sum, one) => sum + (one.currency === currency ? one.clicks : 0), 0);
+    performance.reduce((sum, one) => sum + (one.currency === currency ? one.clicks : 0), 0);
   if (rows.length === 0) return <Earned of={{ ...NOTHING, currency: brand }} clicks={clicksIn(brand)} />;
   return rows.map((row) => <Earned key={row.currency} of={row} clicks={clicksIn(row.currency)} />);
 }
@@ -95,7 +95,7 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
     (sum, [, minor]) => (sum === null || minor === null ? null : sum + minor),
     0,
   );
-  const known = parts.filter(([, minor]) => minor !== null && minor !== 0);
+  const costParts = parts.filter(([, minor]) => minor !== null && minor !== 0);
   return (
     <Stats>
       <Stat
@@ -104,7 +104,7 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
         note={
           spend === null
             ? 'A cost is missing: see Profit'
-            : known.map(([name, minor]) => `${minorMoney(minor, currency)} ${name}`).join(', ') || 'No cost yet'
+            : costParts.map(([name, minor]) => `${minorMoney(minor, currency)} ${name}`).join(', ') || 'No cost yet'
         }
       />
       <Stat
@@ -149,14 +149,14 @@ function Stages({ id, stage }: { id: string; stage: string | undefined }) {
 
 const STAGES = listChoices('list_campaign_creators', 'stage');
 
-const earnedText = (earned: Member['earned']) =>
+const earnedText = (earned: CampaignMember['earned']) =>
   earned.map(({ amount, currency }) => money(amount, currency)).join(', ');
 
 function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }: { campaign: Campaign }) {
   const { get } = useFilters();
   const stage = findChoice(get('stage'), STAGES);
   const list = useRows('list_campaign_creators', { stage }, { params: { id } });
-  const columns: readonly Column<Member>[] = [
+  const columns: readonly Column<CampaignMember>[] = [
     {
       head: 'Creator',
       cell: (one) => (
@@ -243,11 +243,11 @@ function Work({ id }: { id: string }) {
 
 /** The campaign's own terms in a sentence, and what is used of their budget. */
 function CampaignDeal({ of: { id, terms, budget } }: { of: Campaign }) {
-  const found = useFirst('list_terms', { campaign_id: id }, { limit: 1, isEnabled: terms !== null });
+  const termsQuery = useFirst('list_terms', { campaign_id: id }, { limit: 1, isEnabled: terms !== null });
   if (terms === null) return 'What the brand’s terms say, or their own.';
   return (
     <>
-      {found.data?.data[0]?.summary}
+      {termsQuery.data?.data[0]?.summary}
       <BudgetBars of={budget} />
     </>
   );

@@ -85,17 +85,17 @@ function Stages({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator
   );
 }
 
-type Decision = 'approved' | 'rejected';
+type ReviewDecision = 'approved' | 'rejected';
 
-interface Refusal {
+interface ReviewRefusal {
   id: string;
   order: string;
   reason: string;
 }
 
 interface Refused {
-  to: Decision;
-  refusals: readonly Refusal[];
+  to: ReviewDecision;
+  refusals: readonly ReviewRefusal[];
   /** The ids that were not refused. */
   rest: readonly string[];
   /** The number that were changed before the refusal. */
@@ -107,7 +107,7 @@ const NAMED = 3;
 const REVIEW_PERIOD = 'The review period is not over.';
 
 /** Refusals by their reason, the most frequent first. */
-function Reasons({ of }: { of: readonly Refusal[] }) {
+function Reasons({ of }: { of: readonly ReviewRefusal[] }) {
   const groups = [...Map.groupBy(of, ({ reason }) => reason)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
@@ -130,7 +130,7 @@ function Reasons({ of }: { of: readonly Refusal[] }) {
 }
 
 /** The refusals that the API lists when it rejects a selection, one per row. */
-function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, Commission>): Refusal[] {
+function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, Commission>): ReviewRefusal[] {
   if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
   return error.problems.flatMap(({ field, code, message }) => {
     const id = ids[Number(field.split('.').at(-1))];
@@ -167,21 +167,21 @@ export function Commissions() {
   const cache = useQueryClient();
   // The lists are read again once, after the last part.
   const review = useChange('update_commissions', []);
-  const [reviewed, setReviewed] = useState<number>();
+  const [reviewedCount, setReviewedCount] = useState<number>();
   const say = useSay();
   const may = useMay();
   const selection = useSelection<Commission>(filters);
   const { selected, onSelect, drop } = selection;
-  const opened = useOpened();
-  const [refused, setRefused] = useState<Refused>();
+  const panel = useOpened();
+  const [refusal, setRefusal] = useState<Refused>();
   const recording = useDialog('record');
   const approving = useDialog('approve');
   const [taking, setTaking] = useState<Commission>();
 
-  async function decide(to: Decision, ids: readonly string[]) {
+  async function decide(to: ReviewDecision, ids: readonly string[]) {
     try {
       for (let from = 0; from < ids.length; from += AT_ONCE) {
-        setReviewed(from);
+        setReviewedCount(from);
         const some = ids.slice(from, from + AT_ONCE);
         const refusals = await whenAccepted(() => review.mutateAsync({ body: { event_ids: some, status: to } })).then(
           () => [],
@@ -189,22 +189,22 @@ export function Commissions() {
         );
         if (refusals.length > 0) {
           const rest = ids.slice(from).filter((id) => !refusals.some((one) => one.id === id));
-          setRefused({ to, refusals, rest, done: from });
+          setRefusal({ to, refusals, rest, done: from });
           return;
         }
       }
       say(`${number(ids.length)} ${to}.`);
       drop(selected.keys());
-      setRefused(undefined);
+      setRefusal(undefined);
     } catch (error) {
       say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     } finally {
       await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
-      setReviewed(undefined);
+      setReviewedCount(undefined);
     }
   }
 
-  const isReviewing = reviewed !== undefined;
+  const isReviewing = reviewedCount !== undefined;
   const columns: readonly Column<Commission>[] = [
     {
       head: 'Order',
@@ -213,7 +213,7 @@ export function Commissions() {
           {order_id === null ? (
             words(type)
           ) : (
-            <button type="button" className="link order-id" onClick={() => opened.open(order_id)}>
+            <button type="button" className="link order-id" onClick={() => panel.open(order_id)}>
               {order_number ?? order_id}
             </button>
           )}
@@ -330,7 +330,7 @@ export function Commissions() {
         <section className="bar" aria-label="Review">
           <span role="status">
             {isReviewing && selected.size > AT_ONCE
-              ? `${number(reviewed)} of ${number(selected.size)} decided`
+              ? `${number(reviewedCount)} of ${number(selected.size)} decided`
               : `${number(selected.size)} selected`}{' '}
             <strong>{sumUp(selected.values())}</strong>
           </span>
@@ -350,19 +350,19 @@ export function Commissions() {
       <ManualCommissionDialog isOpen={recording.isOpen} onClose={recording.close} email={of.creator_email} />
       <ApproveDueDialog isOpen={approving.isOpen} onClose={approving.close} email={of.creator_email} />
       <ClawBackDialog commission={taking} onClose={() => setTaking(undefined)} />
-      <ExplainDialog order={opened.id} onClose={opened.close} />
+      <ExplainDialog order={panel.id} onClose={panel.close} />
       <Dialog
         title="Some commissions cannot be changed"
-        hint={refused?.done ? `The first ${number(refused.done)} were ${refused.to}.` : 'Nothing has been changed yet.'}
-        isOpen={refused !== undefined}
-        onClose={() => setRefused(undefined)}
+        hint={refusal?.done ? `The first ${number(refusal.done)} were ${refusal.to}.` : 'Nothing has been changed yet.'}
+        isOpen={refusal !== undefined}
+        onClose={() => setRefusal(undefined)}
       >
-        <Reasons of={refused?.refusals ?? []} />
+        <Reasons of={refusal?.refusals ?? []} />
         <div className="popup-foot">
-          <Button onPress={() => setRefused(undefined)}>Cancel</Button>
-          {refused && refused.rest.length > 0 && (
-            <Button kind="primary" isBusy={isReviewing} onPress={() => void decide(refused.to, refused.rest)}>
-              {refused.to === 'approved' ? 'Approve' : 'Reject'} the other {number(refused.rest.length)}
+          <Button onPress={() => setRefusal(undefined)}>Cancel</Button>
+          {refusal && refusal.rest.length > 0 && (
+            <Button kind="primary" isBusy={isReviewing} onPress={() => void decide(refusal.to, refusal.rest)}>
+              {refusal.to === 'approved' ? 'Approve' : 'Reject'} the other {number(refusal.rest.length)}
             </Button>
           )}
         </div>

@@ -128,14 +128,14 @@ export function Content() {
   const list = useRows('list_content', query);
   const summary = useCall('list_content', { query: { ...query, sort: 'newest', limit: 1 } }).data?.summary;
   const making = useDialog('create');
-  const opened = useOpened();
+  const panel = useOpened();
   const columns: readonly Column<Post>[] = [
     {
       head: 'Post',
       cell: (post) => (
         <Opener
           of={post}
-          onOpen={() => opened.open(post.id)}
+          onOpen={() => panel.open(post.id)}
           second={
             <span className="caption">{`${platformName(post.platform)}, ${post.caption ?? postPath(post.url)}`}</span>
           }
@@ -232,7 +232,7 @@ export function Content() {
         shown={['list_content']}
         onDone={making.close}
       />
-      <Detail id={opened.id} onClose={opened.close} />
+      <Detail id={panel.id} onClose={panel.close} />
     </>
   );
 }

@@ -54,17 +54,17 @@ const timeText = (at: string) => `${signedAt.format(new Date(at))} UTC`;
 /** The text that the creator signs, with the signature, to read and print. */
 export function ContractDocument() {
   const { id = '' } = useParams({ strict: false });
-  const found = useCall('get_contract_document', { params: { id } });
+  const query = useCall('get_contract_document', { params: { id } });
   const title = useCall('get_contract', { params: { id } }).data?.data.title ?? 'Contract';
-  const document = found.data?.data;
+  const document = query.data?.data;
   const blocks = useMemo(() => (document === undefined ? [] : parseBlocks(document.html)), [document]);
   return (
     <>
       <PageHead title={title} hint={document?.signed_at ? 'Signed contract' : 'Contract as it was sent'}>
         {document && <Button onPress={() => window.print()}>Print</Button>}
       </PageHead>
-      {found.error && <Failure error={found.error} again={() => void found.refetch()} />}
-      {!document && !found.error && <Loading />}
+      {query.error && <Failure error={query.error} again={() => void query.refetch()} />}
+      {!document && !query.error && <Loading />}
       {document && (
         <article className="card paper">
           {groupBlocks(blocks).map((part) => (

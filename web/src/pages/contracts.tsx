@@ -27,7 +27,7 @@ const WHY_NOT_EDITED = {
 } as const;
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
   const end = useChange('void_contract', ['list_contracts', 'get_contract']);
   // The panel stays mounted when another contract is opened, so the link has to name its contract.
@@ -37,7 +37,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
     setLink({ of: sent.id, url: sent.signature_url });
   };
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(contract) => contract?.title ?? 'Contract'}>
+    <Detail id={id} onClose={onClose} query={query} title={(contract) => contract?.title ?? 'Contract'}>
       {(contract) => (
         <>
           <Facts
@@ -114,16 +114,16 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 
 export function Contracts() {
   const query = useWorkQuery(STATES);
-  const due = useDueOrder();
-  const list = useRows('list_contracts', { ...query, sort: due.sort });
-  const opened = useOpened();
+  const dueOrder = useDueOrder();
+  const list = useRows('list_contracts', { ...query, sort: dueOrder.sort });
+  const panel = useOpened();
   const columns: readonly Column<Contract>[] = [
     {
       head: 'Contract',
       cell: ({ id, title, creator_name, creator_email }) => (
         <Opener
           of={{ creator_name, creator_email }}
-          onOpen={() => opened.open(id)}
+          onOpen={() => panel.open(id)}
           second={creator_name ?? creator_email}
         >
           {title}
@@ -135,7 +135,7 @@ export function Contracts() {
     {
       head: 'Sign by',
       isWide: true,
-      sort: due.column,
+      sort: dueOrder.column,
       cell: ({ status, expires_at }) =>
         status === 'draft' || status === 'sent' ? <Due at={toDay(expires_at)} isDone /> : '–',
     },
@@ -163,10 +163,10 @@ export function Contracts() {
         },
         fields: CONTRACT_FIELDS,
         shown: ['list_contracts', 'list_deliverables'],
-        onDone: ({ data }) => opened.open(data.id),
+        onDone: ({ data }) => panel.open(data.id),
       }}
     >
-      <Opened id={opened.id} onClose={opened.close} />
+      <Opened id={panel.id} onClose={panel.close} />
     </WorkPage>
   );
 }

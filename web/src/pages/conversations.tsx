@@ -160,16 +160,16 @@ function useFirstShown(list: Rows<Conversation>): string | undefined {
   return first.id;
 }
 
-function Inbox({ list, onOpen, opened }: Omit<ListProps, 'shown'> & { opened: string | undefined }) {
+function Inbox({ list, onOpen, openId }: Omit<ListProps, 'shown'> & { openId: string | undefined }) {
   const first = useFirstShown(list);
-  const shown = opened ?? first;
-  if (list.total === 0 && shown === undefined) return EMPTY;
+  const shownId = openId ?? first;
+  if (list.total === 0 && shownId === undefined) return EMPTY;
   return (
     <div className="inbox">
       <Pane className="inbox-list" label="All conversations">
-        <List list={list} onOpen={onOpen} shown={shown} />
+        <List list={list} onOpen={onOpen} shown={shownId} />
       </Pane>
-      {shown !== undefined && <ThreadBeside id={shown} isOpened={opened !== undefined} />}
+      {shownId !== undefined && <ThreadBeside id={shownId} isOpened={openId !== undefined} />}
     </div>
   );
 }
@@ -182,7 +182,7 @@ export function Conversations() {
     { creator_email: get('creator_email'), ...(isUnread ? { unread: isUnread === 'true' } : {}) },
     { refetchMs: REFETCH_MS },
   );
-  const opened = useOpened();
+  const panel = useOpened();
   const making = useDialog('create');
   const isWide = useIsWide();
   return (
@@ -206,11 +206,7 @@ export function Conversations() {
           CREATOR_FILTER,
         ]}
       />
-      {isWide ? (
-        <Inbox list={list} onOpen={opened.open} opened={opened.id} />
-      ) : (
-        <List list={list} onOpen={opened.open} />
-      )}
+      {isWide ? <Inbox list={list} onOpen={panel.open} openId={panel.id} /> : <List list={list} onOpen={panel.open} />}
       <OperationDialog
         operation="send_message"
         title="Write to a creator"
@@ -220,9 +216,9 @@ export function Conversations() {
         start={{ creator_email: get('creator_email'), send_email: true }}
         fields={['creator_email', 'subject', { ...MESSAGE_FIELD, label: 'Message' }, BY_MAIL]}
         shown={['list_conversations']}
-        onDone={({ data }) => opened.open(data.conversation_id)}
+        onDone={({ data }) => panel.open(data.conversation_id)}
       />
-      {!isWide && <ThreadPanel id={opened.id} onClose={opened.close} />}
+      {!isWide && <ThreadPanel id={panel.id} onClose={panel.close} />}
     </>
   );
 }

@@ -61,10 +61,16 @@ export function CorrectionDialog({ payout, onClose }: { payout: Payout | undefin
   );
 }
 
-type Commission = Pick<Row<'list_affiliate_commissions'>, 'id' | 'commission' | 'currency'>;
+type CorrectedCommission = Pick<Row<'list_affiliate_commissions'>, 'id' | 'commission' | 'currency'>;
 
 /** Takes back a paid commission; the next payout nets it. */
-export function ClawBackDialog({ commission, onClose }: { commission: Commission | undefined; onClose: () => void }) {
+export function ClawBackDialog({
+  commission,
+  onClose,
+}: {
+  commission: CorrectedCommission | undefined;
+  onClose: () => void;
+}) {
   const clawBack = useChange('claw_back_commission', CHANGED);
   return (
     <FormDialog

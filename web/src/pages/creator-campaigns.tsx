@@ -4,7 +4,7 @@ import { Badge, Card, Failure, Loading } from '../kit/parts.tsx';
 import { CampaignName } from './item-links.tsx';
 
 const READ = { limit: 100 };
-const counted = (count: number, one: string, many: string) =>
+const formatCount = (count: number, one: string, many: string) =>
   count > 0 && `${number(count)} ${count === 1 ? one : many}`;
 
 /** The campaigns that the creator applied to, or works on without an application. */
@@ -15,11 +15,11 @@ export function CreatorCampaigns({ email }: { email: string }) {
   const links = useFirst('list_affiliate_links', of, READ);
   const posts = useFirst('list_content', of, READ);
   const all = [applications, contracts, links, posts];
-  const failed = all.find(({ error }) => error);
-  if (failed?.error) {
+  const failedQuery = all.find(({ error }) => error);
+  if (failedQuery?.error) {
     return (
       <Card title="Campaigns">
-        <Failure error={failed.error} again={() => void failed.refetch()} />
+        <Failure error={failedQuery.error} again={() => void failedQuery.refetch()} />
       </Card>
     );
   }
@@ -34,12 +34,14 @@ export function CreatorCampaigns({ email }: { email: string }) {
       ) : (
         <ul className="glance">
           {[...ids].map((id) => {
-            const signed = contracts.data?.data.filter(inCampaign(id)).filter(({ status }) => status === 'signed');
+            const signedContracts = contracts.data?.data
+              .filter(inCampaign(id))
+              .filter(({ status }) => status === 'signed');
             const application = applications.data?.data.find(inCampaign(id));
             const work = [
-              counted(signed?.length ?? 0, 'signed contract', 'signed contracts'),
-              counted(links.data?.data.filter(inCampaign(id)).length ?? 0, 'link or code', 'links and codes'),
-              counted(posts.data?.data.filter(inCampaign(id)).length ?? 0, 'post', 'posts'),
+              formatCount(signedContracts?.length ?? 0, 'signed contract', 'signed contracts'),
+              formatCount(links.data?.data.filter(inCampaign(id)).length ?? 0, 'link or code', 'links and codes'),
+              formatCount(posts.data?.data.filter(inCampaign(id)).length ?? 0, 'post', 'posts'),
             ].filter(Boolean);
             return (
               <li key={id} className="glance-row">

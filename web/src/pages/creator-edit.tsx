@@ -2,9 +2,9 @@ import type { Answer } from '../call/call.ts';
 import type { Editing } from '../kit/editor.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
 
-type Record = Answer<'get_roster_creator'>['data'];
+type RosterCreator = Answer<'get_roster_creator'>['data'];
 
-export function EditCreator({ item: creator, isOpen, onClose }: Editing<Record>) {
+export function EditCreator({ item: creator, isOpen, onClose }: Editing<RosterCreator>) {
   return (
     <OperationDialog
       operation="update_roster_creator"

@@ -28,13 +28,13 @@ import {
   ShipmentsGlance,
 } from './work-glances.tsx';
 
-type Record = Answer<'get_roster_creator'>['data'];
+type RosterCreator = Answer<'get_roster_creator'>['data'];
 
 /** A creator; without a record they applied and are not on the roster. */
-interface Known {
+interface CreatorIdentity {
   name: string;
   email: string | null;
-  record: Record | undefined;
+  record: RosterCreator | undefined;
 }
 
 const PROFILES = { instagram: 'https://www.instagram.com/', tiktok: 'https://www.tiktok.com/@' } as const;
@@ -51,7 +51,7 @@ function Handle({ of, handle, followers }: { of: keyof typeof PROFILES; handle: 
 }
 
 /** The creator's balance and payments, one row per currency, and the sales they brought. */
-function Money({ record: { id, creator_id, creator_email } }: { record: Record }) {
+function Money({ record: { id, creator_id, creator_email } }: { record: RosterCreator }) {
   const balance = useCall('get_creator_balance', { params: { id } });
   const papers = usePapers(creator_email);
   const isEnabled = creator_email !== null;
@@ -97,9 +97,9 @@ function Money({ record: { id, creator_id, creator_email } }: { record: Record }
 function usePapers(email: string | null) {
   const of = { creator_email: email ?? '' };
   const open = { ...of, status: 'open' } as const;
-  const read = { limit: 1, isEnabled: email !== null };
-  const statements = useFirst('list_statements', of, read).data?.pagination.total ?? 0;
-  const disputes = useFirst('list_disputes', open, read).data?.pagination.total ?? 0;
+  const options = { limit: 1, isEnabled: email !== null };
+  const statements = useFirst('list_statements', of, options).data?.pagination.total ?? 0;
+  const disputes = useFirst('list_disputes', open, options).data?.pagination.total ?? 0;
   return {
     disputes: disputes > 0 && (
       <Link to="/disputes" search={open}>
@@ -185,7 +185,7 @@ function Together({ email }: { email: string }) {
   );
 }
 
-function About({ record }: { record: Record }) {
+function About({ record }: { record: RosterCreator }) {
   const { creator_email, ig_handle, ig_followers, tt_handle, tt_followers, engagement_rate, tags, note } = record;
   return (
     <Card title="About">
@@ -207,7 +207,7 @@ function About({ record }: { record: Record }) {
   );
 }
 
-function Merge({ record, isOpen, onClose }: { record: Record; isOpen: boolean; onClose: () => void }) {
+function Merge({ record, isOpen, onClose }: { record: RosterCreator; isOpen: boolean; onClose: () => void }) {
   const navigate = useNavigate();
   const say = useSay();
   return (
@@ -249,7 +249,7 @@ function CreatorForms({ email }: { email: string }) {
   );
 }
 
-function RosterActions({ record }: { record: Record }) {
+function RosterActions({ record }: { record: RosterCreator }) {
   const [isMerging, setMerging] = useState(false);
   const remove = useChange('remove_from_roster', ['list_roster', 'get_roster_creator']);
   return (
@@ -296,7 +296,7 @@ function Adding({ email }: { email: string }) {
   );
 }
 
-function Page({ name, email, record }: Known) {
+function Page({ name, email, record }: CreatorIdentity) {
   const handle = record?.ig_handle ?? record?.tt_handle;
   return (
     <>
@@ -343,13 +343,13 @@ function Page({ name, email, record }: Known) {
 
 /** Most lists of the API know a creator by their address only. */
 function ByEmail({ email }: { email: string }) {
-  const found = useFirst('list_roster', { creator_email: email }, { limit: 1 });
-  const applied = useFirst('list_applications', { creator_email: email }, { limit: 1 });
-  if (found.error) return <Failure error={found.error} again={() => void found.refetch()} />;
-  if (!found.data || applied.isPending) return <Loading />;
-  const [entry] = found.data.data;
+  const rosterEntry = useFirst('list_roster', { creator_email: email }, { limit: 1 });
+  const applications = useFirst('list_applications', { creator_email: email }, { limit: 1 });
+  if (rosterEntry.error) return <Failure error={rosterEntry.error} again={() => void rosterEntry.refetch()} />;
+  if (!rosterEntry.data || applications.isPending) return <Loading />;
+  const [entry] = rosterEntry.data.data;
   if (entry) return <Navigate to="/creators/$id" params={{ id: entry.id }} search={{}} replace />;
-  return <Page name={applied.data?.data[0]?.creator_name ?? email} email={email} record={undefined} />;
+  return <Page name={applications.data?.data[0]?.creator_name ?? email} email={email} record={undefined} />;
 }
 
 function ById({ id }: { id: string }) {

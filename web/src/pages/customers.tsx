@@ -14,15 +14,15 @@ import { BroughtCustomers } from './brought-customers.tsx';
 import { Cohorts } from './cohorts.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
-type By = NonNullable<Query<'get_analytics_customers'>['by']>;
+type CustomerDimension = NonNullable<Query<'get_analytics_customers'>['by']>;
 type CustomersRow = Row<'get_analytics_customers'>;
-type Share = Answer<'get_analytics_share'>['data'];
+type AnalyticsShare = Answer<'get_analytics_share'>['data'];
 
 const BY = listChoices('get_analytics_customers', 'by');
 const SHOWN = 50;
 
 /** Compares the share of new customers among creators' orders with that of the rest, and says how certain it is. */
-function Difference({ of: { attributed, others, difference, interval } }: { of: Share['new_customers'] }) {
+function Difference({ of: { attributed, others, difference, interval } }: { of: AnalyticsShare['new_customers'] }) {
   if (difference === null || interval === null) {
     return (
       <p className="hint">
@@ -82,7 +82,7 @@ function Interval({ from, to, at }: { from: number; to: number; at: number }) {
   );
 }
 
-function ShareOfSales({ data }: { data: Share }) {
+function ShareOfSales({ data }: { data: AnalyticsShare }) {
   const { new_customers: firsts } = data;
   const ofOrders = ({ orders, first_orders }: typeof firsts.others) =>
     `${number(first_orders)} of ${number(orders)} with an e-mail address`;
@@ -127,7 +127,7 @@ const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }
 ];
 
 /** Figures that no row has yet are left out. */
-function buildColumns(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
+function buildColumns(by: CustomerDimension, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
   const most = Math.max(1, ...rows.map(({ key, new_customers }) => (key === null ? 0 : new_customers)));
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   return [
@@ -204,9 +204,9 @@ function Figures({ tabs }: { tabs: ReactNode }) {
   const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
-  const found = list?.data ?? [];
-  const bought = found.filter((row) => row.new_customers + row.returning_customers > 0);
-  const idle = found.length - bought.length;
+  const figures = list?.data ?? [];
+  const bought = figures.filter((row) => row.new_customers + row.returning_customers > 0);
+  const idle = figures.length - bought.length;
   // The row of no creator, campaign, link or store comes last.
   const rows = bought.toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
   return (

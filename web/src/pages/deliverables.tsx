@@ -22,17 +22,17 @@ export function Deliverables() {
   const query = useWorkQuery(STATES);
   const sort = findChoice(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'due';
   const list = useRows('list_deliverables', { ...query, sort });
-  const opened = useOpened();
+  const panel = useOpened();
   const making = useDialog('create');
-  const unsigned = useUnsigned();
-  const isOwed = ({ contract_id, status }: Deliverable) => !unsigned.has(contract_id) && OWED.has(status);
+  const unsignedContracts = useUnsigned();
+  const isOwed = ({ contract_id, status }: Deliverable) => !unsignedContracts.has(contract_id) && OWED.has(status);
   const columns: readonly Column<Deliverable>[] = [
     {
       head: 'Deliverable',
       cell: ({ id, type, platform, creator_name, creator_email }) => (
         <Opener
           of={{ creator_name, creator_email }}
-          onOpen={() => opened.open(id)}
+          onOpen={() => panel.open(id)}
           second={[creator_name ?? creator_email, platform && platformName(platform)].filter(Boolean).join(', ')}
         >
           {words(type)}
@@ -44,7 +44,7 @@ export function Deliverables() {
       head: 'Status',
       cell: (row) => (
         <>
-          <Badge state={(row.status === 'pending' && unsigned.get(row.contract_id)) || row.status} />
+          <Badge state={(row.status === 'pending' && unsignedContracts.get(row.contract_id)) || row.status} />
           {row.due_date && (
             <div className="narrow">
               <span className="second">
@@ -96,7 +96,7 @@ export function Deliverables() {
         onDone: making.close,
       }}
     >
-      <Review id={opened.id} onClose={opened.close} />
+      <Review id={panel.id} onClose={panel.close} />
     </WorkPage>
   );
 }

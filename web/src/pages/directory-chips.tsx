@@ -9,7 +9,7 @@ import {
   filtersIn,
   readListIds,
   readValues,
-  type Search,
+  type SearchParameters,
   without,
 } from './directory-search.ts';
 
@@ -37,7 +37,7 @@ const SAID = {
 } as const;
 const TRUTHS = ['is_verified', 'has_email', 'has_url'] as const;
 
-function rangeChips(search: Search): Chip[] {
+function rangeChips(search: SearchParameters): Chip[] {
   return RANGES.flatMap(([param, label, unit]): Chip[] => {
     const [least, most] = [search[`${param}_min`], search[`${param}_max`]];
     if (least === undefined && most === undefined) return [];
@@ -48,7 +48,7 @@ function rangeChips(search: Search): Chip[] {
   });
 }
 
-function valueChips(search: Search, name: string, toText: (value: string) => string): Chip[] {
+function valueChips(search: SearchParameters, name: string, toText: (value: string) => string): Chip[] {
   return readValues(search, name).map((value) => ({
     key: `${name}:${value}`,
     text: toText(value),

@@ -69,7 +69,7 @@ function Outside({ url, children }: { url: string; children: ReactNode }) {
   );
 }
 
-interface CardProps {
+interface CreatorCardProps {
   creator: Creator | undefined;
   onClose: () => void;
   /** Opens another creator in its place. */
@@ -79,7 +79,7 @@ interface CardProps {
 }
 
 /** One creator in a side panel. */
-export function CreatorCard({ creator, onClose, onOpen, actions }: CardProps) {
+export function CreatorCard({ creator, onClose, onOpen, actions }: CreatorCardProps) {
   return (
     <Dialog title={creator ? getName(creator) : ''} isOpen={creator !== undefined} onClose={onClose} isSide>
       {creator && (
@@ -92,7 +92,7 @@ export function CreatorCard({ creator, onClose, onOpen, actions }: CardProps) {
   );
 }
 
-function Shown({ creator, actions }: Pick<CardProps, 'actions'> & { creator: Creator }) {
+function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creator: Creator }) {
   const { data, error, refetch } = useCall('get_directory_creator', { params: { pk: String(creator.pk) } });
   const more = data?.data.pk === creator.pk ? data.data : undefined;
   const fresh = more && data?.meta;

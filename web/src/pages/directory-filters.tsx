@@ -16,7 +16,7 @@ import {
 } from './directory-search.ts';
 
 type Facets = NonNullable<Answer<'search_creators'>['preview']>['facets'];
-type Listed = 'category' | 'niche' | 'country' | 'state' | 'metro' | 'gender';
+type ListedFacet = 'category' | 'niche' | 'country' | 'state' | 'metro' | 'gender';
 
 /** A part of the panel that opens. What it suggests is read only while it is open. */
 function Section(props: { title: string; chosen: number; isOpen?: boolean; children: () => ReactNode }) {
@@ -45,7 +45,7 @@ interface Suggested {
 
 interface ValuesProps {
   by: DirectorySearch;
-  facet: Listed;
+  facet: ListedFacet;
   any: Several;
   not?: Excluded;
   /** The parameter's value for a value of the facet. */
@@ -69,41 +69,41 @@ function useSuggested(
   const later = useLater(typed.trim());
   const query = facetQuery(by.search, facet, [any, not], isLong && later ? { facet_q: later } : {});
   const { data } = useCall('search_creators', { query });
-  const found: Facets[Listed] = data?.preview?.facets[facet] ?? [];
+  const facetValues: Facets[ListedFacet] = data?.preview?.facets[facet] ?? [];
   const isPlain = isCode || toName === words;
-  const suggested = found.map(({ value, count }) => {
+  const suggestions = facetValues.map(({ value, count }) => {
     const label = toName(value);
     return { value: isPlain ? value : label, label, count };
   });
   const text = typed.trim().toLowerCase();
-  return isLong ? suggested : suggested.filter(({ label }) => label.toLowerCase().includes(text));
+  return isLong ? suggestions : suggestions.filter(({ label }) => label.toLowerCase().includes(text));
 }
 
 const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 function Values(props: ValuesProps) {
   const { by, any, not, title, takesText, toName = words, isCode } = props;
-  const [typed, setTyped] = useState('');
-  const suggested = useSuggested(props, typed);
-  const wanted = readValues(by.search, any);
-  const unwanted = readValues(by.search, not);
-  const chosen = [...wanted, ...unwanted].map((value): Suggested => {
-    const known = suggested.find((one) => isSame(one.value, value));
-    return known ?? { value, label: isCode ? toName(value) : words(value) };
+  const [typedText, setTypedText] = useState('');
+  const suggestions = useSuggested(props, typedText);
+  const includedValues = readValues(by.search, any);
+  const excludedValues = readValues(by.search, not);
+  const chosenValues = [...includedValues, ...excludedValues].map((value): Suggested => {
+    const knownValue = suggestions.find((one) => isSame(one.value, value));
+    return knownValue ?? { value, label: isCode ? toName(value) : words(value) };
   });
-  const free = suggested.filter(({ value }) => !chosen.some((one) => isSame(one.value, value)));
-  const put = (value: string, into: 'any' | 'not' | 'none') => {
+  const free = suggestions.filter(({ value }) => !chosenValues.some((one) => isSame(one.value, value)));
+  const placeValue = (value: string, into: 'any' | 'not' | 'none') => {
     const others = (values: readonly string[]) => values.filter((one) => !isSame(one, value));
     by.change((now) => ({
       [any]: [...others(readValues(now, any)), ...(into === 'any' ? [value] : [])].join('|'),
       ...(not ? { [not]: [...others(readValues(now, not)), ...(into === 'not' ? [value] : [])].join('|') } : {}),
     }));
   };
-  const text = typed.trim();
-  const isNew = takesText && text !== '' && ![...chosen, ...suggested].some(({ value }) => isSame(value, text));
+  const text = typedText.trim();
+  const isNew = takesText && text !== '' && ![...chosenValues, ...suggestions].some(({ value }) => isSame(value, text));
   const add = (value: string) => {
-    put(value, 'any');
-    setTyped('');
+    placeValue(value, 'any');
+    setTypedText('');
   };
   return (
     <div className="values">
@@ -111,8 +111,8 @@ function Values(props: ValuesProps) {
         type="search"
         aria-label={`Find in ${title.toLowerCase()}`}
         placeholder={takesText ? 'Name, or part of one' : 'Find'}
-        value={typed}
-        onChange={({ target }) => setTyped(target.value)}
+        value={typedText}
+        onChange={({ target }) => setTypedText(target.value)}
         onKeyDown={({ key }) => {
           const first = isNew ? text : free[0]?.value;
           if (key === 'Enter' && text !== '' && first !== undefined) add(first);
@@ -124,13 +124,17 @@ function Values(props: ValuesProps) {
         </button>
       )}
       <ul>
-        {[...chosen, ...free.slice(0, SHOWN)].map(({ value, label, count }) => {
-          const isWanted = wanted.some((one) => isSame(one, value));
-          const isUnwanted = unwanted.some((one) => isSame(one, value));
+        {[...chosenValues, ...free.slice(0, SHOWN)].map(({ value, label, count }) => {
+          const isWanted = includedValues.some((one) => isSame(one, value));
+          const isUnwanted = excludedValues.some((one) => isSame(one, value));
           return (
             <li key={value}>
               <label className={isUnwanted ? 'option out' : 'option'}>
-                <input type="checkbox" checked={isWanted} onChange={() => put(value, isWanted ? 'none' : 'any')} />
+                <input
+                  type="checkbox"
+                  checked={isWanted}
+                  onChange={() => placeValue(value, isWanted ? 'none' : 'any')}
+                />
                 <span>{label}</span>
               </label>
               <span className="muted small">{count === undefined ? '' : compact(count)}</span>
@@ -140,7 +144,7 @@ function Values(props: ValuesProps) {
                   className="not"
                   aria-pressed={isUnwanted}
                   aria-label={`Not ${label}`}
-                  onClick={() => put(value, isUnwanted ? 'none' : 'not')}
+                  onClick={() => placeValue(value, isUnwanted ? 'none' : 'not')}
                 >
                   Not
                 </button>
@@ -165,7 +169,7 @@ function numberIn(text: string): string | undefined {
 
 function Bound({ by, name, label, hint }: { by: DirectorySearch; name: string; label: string; hint: string }) {
   const value = by.search[name] ?? '';
-  const set = (text: string) => {
+  const changeBound = (text: string) => {
     const next = numberIn(text);
     if ((next ?? '') !== value) by.change({ [name]: next });
   };
@@ -177,8 +181,8 @@ function Bound({ by, name, label, hint }: { by: DirectorySearch; name: string; l
       aria-label={label}
       placeholder={hint}
       defaultValue={value}
-      onBlur={({ currentTarget }) => set(currentTarget.value)}
-      onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(currentTarget.value)}
+      onBlur={({ currentTarget }) => changeBound(currentTarget.value)}
+      onKeyDown={({ key, currentTarget }) => key === 'Enter' && changeBound(currentTarget.value)}
     />
   );
 }
@@ -282,8 +286,8 @@ function Truths({ by }: { by: DirectorySearch }) {
 /** Keeps to lists of the brand, or leaves their creators out. */
 function Lists({ by }: { by: DirectorySearch }) {
   const lists = useAll('list_lists', {});
-  const [kept, left] = [readListIds(by.search, 'in_list'), readListIds(by.search, 'not_in_list')];
-  const put = (id: string, name: 'in_list' | 'not_in_list') => {
+  const [includedLists, excludedLists] = [readListIds(by.search, 'in_list'), readListIds(by.search, 'not_in_list')];
+  const toggleList = (id: string, name: 'in_list' | 'not_in_list') => {
     const other = name === 'in_list' ? 'not_in_list' : 'in_list';
     by.change((now) => {
       const ids = readListIds(now, name);
@@ -298,17 +302,17 @@ function Lists({ by }: { by: DirectorySearch }) {
       <ul>
         {lists.data?.map(({ id, name, creators }) => (
           <li key={id}>
-            <label className={left.includes(id) ? 'option out' : 'option'}>
-              <input type="checkbox" checked={kept.includes(id)} onChange={() => put(id, 'in_list')} />
+            <label className={excludedLists.includes(id) ? 'option out' : 'option'}>
+              <input type="checkbox" checked={includedLists.includes(id)} onChange={() => toggleList(id, 'in_list')} />
               <span>{name}</span>
             </label>
             <span className="muted small">{compact(creators)}</span>
             <button
               type="button"
               className="not"
-              aria-pressed={left.includes(id)}
+              aria-pressed={excludedLists.includes(id)}
               aria-label={`Not ${name}`}
-              onClick={() => put(id, 'not_in_list')}
+              onClick={() => toggleList(id, 'not_in_list')}
             >
               Not
             </button>
@@ -332,7 +336,8 @@ function Lists({ by }: { by: DirectorySearch }) {
 /** Every filter of the directory. The open ones show how many creators each value would find. */
 export function DirectoryFilters({ by, problems }: { by: DirectorySearch; problems: readonly Problem[] }) {
   const names = usePlaceNames();
-  const chosen = (...params: string[]) => params.reduce((sum, name) => sum + readValues(by.search, name).length, 0);
+  const countChosen = (...params: string[]) =>
+    params.reduce((sum, name) => sum + readValues(by.search, name).length, 0);
   const has = (...params: string[]) => (params.some((name) => by.search[name] !== undefined) ? 1 : 0);
   const range = { by, problems };
   return (
@@ -340,21 +345,21 @@ export function DirectoryFilters({ by, problems }: { by: DirectorySearch; proble
       <Section title="Followers" chosen={has('follower_min', 'follower_max')} isOpen>
         {() => <RangeFilter {...range} facet="followers" param="follower" what="followers" />}
       </Section>
-      <Section title="Location" chosen={chosen('city_any', 'not_city')} isOpen>
+      <Section title="Location" chosen={countChosen('city_any', 'not_city')} isOpen>
         {() => (
           <Values by={by} facet="metro" any="city_any" not="not_city" toName={names.metro} takesText title="Location" />
         )}
       </Section>
-      <Section title="Category" chosen={chosen('category_any', 'not_category')} isOpen>
+      <Section title="Category" chosen={countChosen('category_any', 'not_category')} isOpen>
         {() => <Values by={by} facet="category" any="category_any" not="not_category" isLong title="Category" />}
       </Section>
       <Section title="Engagement" chosen={has('engagement_min')}>
         {() => <RangeFilter {...range} facet="engagement" param="engagement" what="engagement, %" />}
       </Section>
-      <Section title="Niche" chosen={chosen('niche_any', 'not_niche')}>
+      <Section title="Niche" chosen={countChosen('niche_any', 'not_niche')}>
         {() => <Values by={by} facet="niche" any="niche_any" not="not_niche" isLong takesText title="Niche" />}
       </Section>
-      <Section title="Country" chosen={chosen('country_any', 'not_country')}>
+      <Section title="Country" chosen={countChosen('country_any', 'not_country')}>
         {() => (
           <Values
             by={by}
@@ -367,13 +372,13 @@ export function DirectoryFilters({ by, problems }: { by: DirectorySearch; proble
           />
         )}
       </Section>
-      <Section title="State" chosen={chosen('state_any')}>
+      <Section title="State" chosen={countChosen('state_any')}>
         {() => <Values by={by} facet="state" any="state_any" toName={names.state} isCode title="State" />}
       </Section>
       <Section title="Age" chosen={has('age_min', 'age_max')}>
         {() => <RangeFilter {...range} facet="age" param="age" what="age" />}
       </Section>
-      <Section title="Gender" chosen={chosen('gender_any')}>
+      <Section title="Gender" chosen={countChosen('gender_any')}>
         {() => <Values by={by} facet="gender" any="gender_any" title="Gender" />}
       </Section>
       <Section title="Posts" chosen={has('posts_min', 'posts_max')}>

@@ -7,27 +7,27 @@ import { Badge, Card, Copy, Failure, Loading, Stat, Stats } from '../kit/parts.t
 import { Opener, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 
-type Entry = Row<'list_directory_imports'>;
-type Import = Answer<'get_directory_import'>['data'];
-type Report = NonNullable<Import['report']>;
+type DirectoryImportRow = Row<'list_directory_imports'>;
+type DirectoryImport = Answer<'get_directory_import'>['data'];
+type ImportReport = NonNullable<DirectoryImport['report']>;
 
 const share = (value: number) => `${(value * 100).toFixed(1)}%`;
 
 /** The change of a share, in points. */
 function points({ before, after }: { before: number; after: number }): string {
-  const moved = (after - before) * 100;
-  return `${moved > 0 ? '+' : moved < 0 ? '−' : ''}${Math.abs(moved).toFixed(1)}`;
+  const difference = (after - before) * 100;
+  return `${difference > 0 ? '+' : difference < 0 ? '−' : ''}${Math.abs(difference).toFixed(1)}`;
 }
 
 const hasMoved = ({ before, after }: { before: number; after: number }) => Math.abs(after - before) >= 0.0005;
 
-interface Share {
+interface FieldShare {
   name: string;
   before: number;
   after: number;
 }
 
-function Shares({ caption, head, of }: { caption: string; head: string; of: readonly Share[] }) {
+function Shares({ caption, head, of }: { caption: string; head: string; of: readonly FieldShare[] }) {
   return (
     <PlainTable
       caption={caption}
@@ -45,8 +45,8 @@ function Shares({ caption, head, of }: { caption: string; head: string; of: read
 
 const MOST_VALUES = 10;
 
-function Compared({ report }: { report: Report }) {
-  const moved = report.fill.filter(hasMoved).map(({ field, ...of }) => ({ name: words(field), ...of }));
+function Compared({ report }: { report: ImportReport }) {
+  const movedFields = report.fill.filter(hasMoved).map(({ field, ...of }) => ({ name: words(field), ...of }));
   const values = report.top_values
     .filter(hasMoved)
     .slice(0, MOST_VALUES)
@@ -68,10 +68,10 @@ function Compared({ report }: { report: Report }) {
         </>
       )}
       <h3>Fields with a value</h3>
-      {moved.length === 0 ? (
+      {movedFields.length === 0 ? (
         <p className="hint">As many rows as before have a value in every field.</p>
       ) : (
-        <Shares caption="Fields with a value" head="Field" of={moved} />
+        <Shares caption="Fields with a value" head="Field" of={movedFields} />
       )}
       <h3>Frequent values</h3>
       <Shares
@@ -94,7 +94,7 @@ function Compared({ report }: { report: Report }) {
   );
 }
 
-function Canaries({ of }: { of: NonNullable<Import['bounds']>['canaries'] }) {
+function Canaries({ of }: { of: NonNullable<DirectoryImport['bounds']>['canaries'] }) {
   if (of.length === 0) return null;
   const inWords = (query: Record<string, unknown>) =>
     Object.entries(query)
@@ -130,7 +130,7 @@ function Command({ does, text }: { does: string; text: string }) {
 }
 
 /** Why it is held. Only an operator decides, because all brands share the directory. */
-function Held({ id, reasons }: Import) {
+function Held({ id, reasons }: DirectoryImport) {
   return (
     <>
       <div className="problem summary wait">
@@ -147,7 +147,7 @@ function Held({ id, reasons }: Import) {
   );
 }
 
-function Shown(entry: Import) {
+function Shown(entry: DirectoryImport) {
   const { report, bounds, state, creators, added, removed, changed } = entry;
   return (
     <>
@@ -175,16 +175,16 @@ function Shown(entry: Import) {
   );
 }
 
-function formatChanges({ added, removed, changed }: Entry): string {
+function formatChanges({ added, removed, changed }: DirectoryImportRow): string {
   if (added === null) return '–';
   return `+${compact(added)}  −${compact(removed)}  ~${compact(changed)}`;
 }
 
 /** The latest imports of the directory, each with its report. */
 export function DirectoryImports() {
-  const [shown, setShown] = useState<string>();
+  const [openId, setOpenId] = useState<string>();
   const { data, error, refetch } = useCall('list_directory_imports', { query: { limit: '10' } });
-  const found = useCall('get_directory_import', { params: { id: shown ?? '' } }, { enabled: shown !== undefined });
+  const query = useCall('get_directory_import', { params: { id: openId ?? '' } }, { enabled: openId !== undefined });
   return (
     <Card title="Imports of the directory" id="imports">
       {error && <Failure error={error} again={() => void refetch()} />}
@@ -198,7 +198,7 @@ export function DirectoryImports() {
             {
               head: 'Started',
               cell: (entry) => (
-                <Opener onOpen={() => setShown(entry.id)} second={entry.files.join(', ')}>
+                <Opener onOpen={() => setOpenId(entry.id)} second={entry.files.join(', ')}>
                   <Time at={entry.started_at} />
                 </Opener>
               ),
@@ -210,9 +210,9 @@ export function DirectoryImports() {
         />
       )}
       <Detail
-        id={shown}
-        onClose={() => setShown(undefined)}
-        found={found}
+        id={openId}
+        onClose={() => setOpenId(undefined)}
+        query={query}
         title={(entry) => (entry ? entry.files.join(', ') : 'Import')}
       >
         {Shown}

@@ -37,13 +37,13 @@ export function Reading({ by, of }: { by: DirectorySearch; of: Interpretation })
   const { q, city_any = [], not_city = [], typos = [] } = of;
   const isPlace = q !== null && q.read_as !== 'text';
   const unknown = [...city_any, ...not_city].filter(({ did_you_mean }) => did_you_mean !== null);
-  const corrected = typos.filter(({ matched }) => matched.length > 0);
+  const correctedWords = typos.filter(({ matched }) => matched.length > 0);
   const replace = (value: string, name: string) => {
     const param = readValues(by.search, 'city_any').includes(value) ? 'city_any' : 'not_city';
     const values = readValues(by.search, param).map((one) => (one === value ? name : one));
     by.change({ [param]: values.join('|') });
   };
-  if (!isPlace && unknown.length === 0 && corrected.length === 0) return null;
+  if (!isPlace && unknown.length === 0 && correctedWords.length === 0) return null;
   return (
     <div className="reading">
       {isPlace && (
@@ -71,7 +71,7 @@ export function Reading({ by, of }: { by: DirectorySearch; of: Interpretation })
           ?
         </p>
       ))}
-      {corrected.map(({ word, matched }) => (
+      {correctedWords.map(({ word, matched }) => (
         <p key={word}>
           “{word}” also found {matched.join(', ')}.
         </p>

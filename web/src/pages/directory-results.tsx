@@ -13,8 +13,8 @@ export const PAGE_SIZE = 50;
 /** A number field, because a user would not page through two hundred pages. */
 function PageChoice({ page, pages, onChoose }: { page: number; pages: number; onChoose: (page: number) => void }) {
   const choose = (text: string) => {
-    const wanted = Math.min(Math.max(Math.round(Number(text)) || page, 1), pages);
-    if (wanted !== page) onChoose(wanted);
+    const targetPage = Math.min(Math.max(Math.round(Number(text)) || page, 1), pages);
+    if (targetPage !== page) onChoose(targetPage);
   };
   return (
     <label className="row page-choice">
@@ -43,8 +43,8 @@ interface ResultsProps {
 /** One page of creators. Those who are chosen stay chosen on other pages and after other searches. */
 export function Results({ by, found, isOld }: ResultsProps) {
   const { data, pagination } = found;
-  const [shown, setShown] = useState<Creator>();
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
+  const [openCreator, setOpenCreator] = useState<Creator>();
+  const [selected, setSelected] = useState<ReadonlyMap<string, Creator>>(new Map());
   const pages = Math.max(Math.ceil(pagination.total / PAGE_SIZE), 1);
   const getKey = ({ pk }: Creator) => String(pk);
   return (
@@ -54,11 +54,11 @@ export function Results({ by, found, isOld }: ResultsProps) {
           caption="Creators"
           rows={data}
           getKey={getKey}
-          selection={{ selected: chosen, onSelect: setChosen, getName }}
+          selection={{ selected, onSelect: setSelected, getName }}
           columns={[
             {
               head: 'Creator',
-              cell: (creator) => <CreatorOpener of={creator} onOpen={() => setShown(creator)} />,
+              cell: (creator) => <CreatorOpener of={creator} onOpen={() => setOpenCreator(creator)} />,
             },
             {
               head: 'Followers',
@@ -97,27 +97,27 @@ export function Results({ by, found, isOld }: ResultsProps) {
           </Button>
         </nav>
       )}
-      {chosen.size > 0 && (
+      {selected.size > 0 && (
         <section className="bar" aria-label="Chosen creators">
-          <strong>{number(chosen.size)} chosen</strong>
+          <strong>{number(selected.size)} chosen</strong>
           <div className="row">
-            <Button kind="quiet" onPress={() => setChosen(new Map())}>
+            <Button kind="quiet" onPress={() => setSelected(new Map())}>
               Clear
             </Button>
-            <AddToList pks={[...chosen.values()].map(({ pk }) => pk)} onDone={() => setChosen(new Map())} />
-            <AddToRoster of={[...chosen.values()]} onDone={() => setChosen(new Map())} />
+            <AddToList pks={[...selected.values()].map(({ pk }) => pk)} onDone={() => setSelected(new Map())} />
+            <AddToRoster of={[...selected.values()]} onDone={() => setSelected(new Map())} />
           </div>
         </section>
       )}
       <CreatorCard
-        creator={shown}
-        onClose={() => setShown(undefined)}
-        onOpen={setShown}
+        creator={openCreator}
+        onClose={() => setOpenCreator(undefined)}
+        onOpen={setOpenCreator}
         actions={
-          shown && (
+          openCreator && (
             <>
-              <AddToList pks={[shown.pk]} onDone={() => setShown(undefined)} />
-              <AddToRoster of={[shown]} onDone={() => setShown(undefined)} />
+              <AddToList pks={[openCreator.pk]} onDone={() => setOpenCreator(undefined)} />
+              <AddToRoster of={[openCreator]} onDone={() => setOpenCreator(undefined)} />
             </>
           )
         }

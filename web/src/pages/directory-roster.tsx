@@ -11,26 +11,28 @@ const creators = (count: number) => (count === 1 ? '1 creator' : `${count} creat
 export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: () => void }) {
   const add = useChange('add_to_roster_by_handle', ['list_roster']);
   const say = useSay();
-  const [done, setDone] = useState<number>();
+  const [doneCount, setDoneCount] = useState<number>();
   async function addAll() {
-    let added = 0;
-    let known = 0;
+    let addedCount = 0;
+    let knownCount = 0;
     for (const [i, creator] of of.entries()) {
-      setDone(i);
+      setDoneCount(i);
       const { username, full_name, extracted_email } = creator;
       try {
         await add.mutateAsync({ body: { ig_handle: username, name: full_name, creator_email: extracted_email } });
-        added += 1;
+        addedCount += 1;
       } catch (error) {
         if (!(error instanceof CallError) || error.code !== 'ALREADY_ON_ROSTER') throw error;
-        known += 1;
+        knownCount += 1;
       }
     }
     const [only] = of;
     if (of.length === 1 && only) {
-      return say(known ? `${getName(only)} is already on the roster.` : `${getName(only)} was added to the roster.`);
+      return say(
+        knownCount ? `${getName(only)} is already on the roster.` : `${getName(only)} was added to the roster.`,
+      );
     }
-    say(`${creators(added)} added to the roster.${known ? ` ${known} already there.` : ''}`);
+    say(`${creators(addedCount)} added to the roster.${knownCount ? ` ${knownCount} already there.` : ''}`);
   }
   async function press() {
     try {
@@ -39,7 +41,7 @@ export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: ()
     } catch (error) {
       say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     } finally {
-      setDone(undefined);
+      setDoneCount(undefined);
     }
   }
   const isMany = of.length > 1;
@@ -47,11 +49,11 @@ export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: ()
     <Button
       needs="add_to_roster_by_handle"
       kind="primary"
-      isBusy={done !== undefined}
+      isBusy={doneCount !== undefined}
       isDisabled={of.length === 0}
       onPress={() => void press()}
     >
-      {isMany && done !== undefined ? `Adding ${done + 1} of ${of.length}` : 'Add to the roster'}
+      {isMany && doneCount !== undefined ? `Adding ${doneCount + 1} of ${of.length}` : 'Add to the roster'}
     </Button>
   );
 }

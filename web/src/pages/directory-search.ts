@@ -25,9 +25,9 @@ const OTHERS = ['q', 'q_as', 'typos', 'similar_to', 'sort'] as const;
 const MODES: ReadonlySet<string> = new Set(['q_as', 'typos', 'sort']);
 
 /** A search of the directory, as the API's parameters. */
-export type Search = Readonly<Record<string, string>>;
+export type SearchParameters = Readonly<Record<string, string>>;
 
-function read(address: Record<string, unknown>): Search {
+function read(address: Record<string, unknown>): SearchParameters {
   const search: Record<string, string> = {};
   const take = (name: string, from = name) => {
     const value = address[from];
@@ -38,10 +38,10 @@ function read(address: Record<string, unknown>): Search {
   return search;
 }
 
-export const readValues = (search: Search, name: string | undefined): string[] =>
+export const readValues = (search: SearchParameters, name: string | undefined): string[] =>
   name === undefined ? [] : (search[name]?.split('|').filter(Boolean) ?? []);
 
-export const readListIds = (search: Search, name: 'in_list' | 'not_in_list'): string[] =>
+export const readListIds = (search: SearchParameters, name: 'in_list' | 'not_in_list'): string[] =>
   search[name]?.split(',').filter(Boolean) ?? [];
 
 /** The facets that the page shows at once. One call reads them for every part whose own filter is not set. */
@@ -50,7 +50,12 @@ const AT_ONCE: readonly string[] = ['followers', 'metro', 'category', 'is_verifi
 const SIZE_AT_ONCE = 120;
 
 /** The free search for a facet's values; `own` are the parameters whose values it suggests. */
-export function facetQuery(search: Search, facet: string, own: readonly (string | undefined)[], more: Search = {}) {
+export function facetQuery(
+  search: SearchParameters,
+  facet: string,
+  own: readonly (string | undefined)[],
+  more: SearchParameters = {},
+) {
   const others = without(search, [...own, 'sort']);
   const isOwn = Object.keys(more).length > 0 || own.some((name) => name !== undefined && search[name] !== undefined);
   return AT_ONCE.includes(facet) && !isOwn
@@ -58,11 +63,11 @@ export function facetQuery(search: Search, facet: string, own: readonly (string 
     : { ...others, preview: true, facets: facet, facet_size: SIZE_AT_ONCE, ...more };
 }
 
-export const without = (search: Search, names: readonly (string | undefined)[]): Search =>
+export const without = (search: SearchParameters, names: readonly (string | undefined)[]): SearchParameters =>
   Object.fromEntries(Object.entries(search).filter(([name]) => !names.includes(name)));
 
 /** The parameters that narrow a search. */
-export const filtersIn = (search: Search): string[] => Object.keys(search).filter((name) => !MODES.has(name));
+export const filtersIn = (search: SearchParameters): string[] => Object.keys(search).filter((name) => !MODES.has(name));
 
 const NUMERIC: ReadonlySet<string> = new Set(NUMBERS);
 const YES_OR_NO: ReadonlySet<string> = new Set([...TRUTHS, 'typos', 'exclude_roster']);
@@ -76,10 +81,10 @@ function asTyped([name, value]: [string, string | undefined]): [string, string |
 
 export type Changes = Readonly<Record<string, string | undefined>>;
 /** Computes changes from the current search, which the page may not show yet. */
-export type ChangesOf = (now: Search) => Changes;
+export type ChangesOf = (now: SearchParameters) => Changes;
 
 export interface DirectorySearch {
-  search: Search;
+  search: SearchParameters;
   page: number;
   /** Changes some parameters; undefined removes one. The results start again at their first page. */
   change: (changes: Changes | ChangesOf) => void;
@@ -92,8 +97,8 @@ export function useDirectorySearch(): DirectorySearch {
   const navigate = useNavigate();
   const show = (toNext: ChangesOf, page?: number) => {
     const search = (now: Record<string, unknown>) => {
-      const typed = Object.fromEntries(Object.entries(toNext(read(now))).map(asTyped));
-      return { ...typed, page };
+      const typedSearch = Object.fromEntries(Object.entries(toNext(read(now))).map(asTyped));
+      return { ...typedSearch, page };
     };
     void navigate({ to: '/directory', search, replace: true, resetScroll: false });
   };
@@ -102,8 +107,8 @@ export function useDirectorySearch(): DirectorySearch {
     page: Math.max(Math.trunc(Number(address.page)) || 1, 1),
     change: (changes) =>
       show((now) => {
-        const changed = typeof changes === 'function' ? changes(now) : changes;
-        const next: Record<string, string | undefined> = { ...now, ...changed };
+        const newParameters = typeof changes === 'function' ? changes(now) : changes;
+        const next: Record<string, string | undefined> = { ...now, ...newParameters };
         // An order by relevance needs words, and so does forgiving their typing errors.
         if (!next.q) Object.assign(next, { q_as: undefined, typos: undefined });
         if (!next.q && next.sort === 'relevance') next.sort = undefined;

@@ -21,7 +21,7 @@ export function Similar({ to, onOpen, onClose }: SimilarProps) {
   const seed = String(to.pk);
   const { data, isPlaceholderData } = useCall('search_creators', { query: { similar_to: seed, limit: SHOWN } });
   if (!data || isPlaceholderData || data.data.length === 0) return null;
-  const shared = new Map(data.meta.similarity?.map((one) => [one.pk, sharedIn(one.shared)]));
+  const sharedByPk = new Map(data.meta.similarity?.map((one) => [one.pk, sharedIn(one.shared)]));
   return (
     <section className="stack" aria-label="Similar creators">
       <h3>Similar creators</h3>
@@ -33,7 +33,7 @@ export function Similar({ to, onOpen, onClose }: SimilarProps) {
               <button type="button" className="link" onClick={() => onOpen(creator)}>
                 {getName(creator)}
               </button>
-              <span className="block small muted">{shared.get(creator.pk)}</span>
+              <span className="block small muted">{sharedByPk.get(creator.pk)}</span>
             </div>
             <span className="figure">{compact(creator.follower_count)}</span>
           </li>

@@ -11,8 +11,8 @@ import { PAGE_SIZE, Results } from './directory-results.tsx';
 import { type DirectorySearch, facetQuery, filtersIn, useDirectorySearch, without } from './directory-search.ts';
 import { SavedSearches } from './saved-searches.tsx';
 
-type Found = Answer<'search_creators'>;
-type Spread = NonNullable<NonNullable<Found['preview']>['stats']>['followers'];
+type SearchAnswer = Answer<'search_creators'>;
+type Spread = NonNullable<NonNullable<SearchAnswer['preview']>['stats']>['followers'];
 
 const TYPED_MS = 350;
 
@@ -22,21 +22,21 @@ function Words({ by }: { by: DirectorySearch }) {
   const value = by.search.q ?? '';
   const [text, setText] = useState(value);
   const input = useRef<HTMLInputElement>(null);
-  const sent = useRef(value);
+  const sentText = useRef(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   // After leaving the page, the timer would lead back to it.
   useEffect(() => () => clearTimeout(timer.current), []);
   // Follows the address when something else changed it, such as a saved search, but never while it is typed in.
   useEffect(() => {
-    if (value === sent.current || input.current === document.activeElement) return;
+    if (value === sentText.current || input.current === document.activeElement) return;
     clearTimeout(timer.current);
-    sent.current = value;
+    sentText.current = value;
     setText(value);
   }, [value]);
   const send = (next: string) => {
     clearTimeout(timer.current);
     if (next.trim() === value) return;
-    sent.current = next.trim();
+    sentText.current = next.trim();
     by.change({ q: next.trim(), q_as: undefined });
   };
   return (
@@ -161,7 +161,7 @@ export function Directory() {
       </>
     );
   }
-  const chosen = filtersIn(without(search, ['q'])).length;
+  const filterCount = filtersIn(without(search, ['q'])).length;
   return (
     <>
       <PageHead title="Directory" hint="Find creators by what they do, where they live and how many they reach.">
@@ -171,7 +171,7 @@ export function Directory() {
       <Words by={by} />
       <div className="directory">
         <Button kind="plain" onPress={() => setOpen(!isOpen)} isExpanded={isOpen}>
-          Filters{chosen > 0 ? ` (${chosen})` : ''}
+          Filters{filterCount > 0 ? ` (${filterCount})` : ''}
         </Button>
         <search className={isOpen ? 'panel open' : 'panel'} aria-label="Filters">
           <DirectoryFilters by={by} problems={problems} />

@@ -25,14 +25,14 @@ function usePeriods(): ReadonlyMap<string, string> {
 }
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_dispute', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_dispute', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_dispute', SHOWN);
   const periods = usePeriods();
   return (
     <Detail
       id={id}
       onClose={onClose}
-      found={found}
+      query={query}
       title={(dispute) => dispute?.creator_name ?? dispute?.creator_email ?? 'Dispute'}
     >
       {(dispute) => (
@@ -111,13 +111,13 @@ export function Disputes() {
     creator_email: get('creator_email'),
     sort: sortIn(get),
   });
-  const opened = useOpened();
+  const panel = useOpened();
   const periods = usePeriods();
   const columns: readonly Column<Dispute>[] = [
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener of={row} onOpen={() => opened.open(row.id)} second={row.message}>
+        <Opener of={row} onOpen={() => panel.open(row.id)} second={row.message}>
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),
@@ -162,7 +162,7 @@ export function Disputes() {
         columns={columns}
         empty={<Empty title="No disputes">Creators open one from their statement.</Empty>}
       />
-      <Opened id={opened.id} onClose={opened.close} />
+      <Opened id={panel.id} onClose={panel.close} />
     </>
   );
 }

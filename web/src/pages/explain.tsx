@@ -12,10 +12,10 @@ import { CreatorName } from './item-links.tsx';
 import { ErasePerson, ExportPerson } from './person-rights.tsx';
 
 type Explained = Answer<'explain_attribution'>['data'];
-type Commission = NonNullable<Explained['commission']>;
+type ExplainedCommission = NonNullable<Explained['commission']>;
 
 /** Explains why a commission cannot be approved, in plain words. */
-const BLOCKS: Readonly<Record<Commission['blocked_by'][number], string>> = {
+const BLOCKS: Readonly<Record<ExplainedCommission['blocked_by'][number], string>> = {
   rejected: 'The commission was rejected.',
   order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
   review_period_active: 'The review period is not over.',
@@ -34,8 +34,8 @@ const WON_BY: Readonly<Record<NonNullable<Explained['rule']>, string>> = {
 function describeDecision({ rule, commission, currency, explanation }: Explained): string {
   if (rule === null || commission === null) return explanation;
   const { creator_name, status, status_note: note } = commission;
-  const owed = `${money(commission.commission, currency)} for ${WON_BY[rule]}`;
-  return `Attributed to ${creator_name ?? 'a creator'}: ${owed}; the commission is ${status}${note === null ? '' : ` (${note})`}.`;
+  const owedText = `${money(commission.commission, currency)} for ${WON_BY[rule]}`;
+  return `Attributed to ${creator_name ?? 'a creator'}: ${owedText}; the commission is ${status}${note === null ? '' : ` (${note})`}.`;
 }
 
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -52,9 +52,9 @@ function storeName(source: string): string {
 /** The id in Rollcall. The number at a store may be that of several orders. */
 const isId = (order: string) => /^ord_[0-9A-Za-z]{20}$/.test(order);
 
-type Kind = Explained['kind'];
+type OrderKind = Explained['kind'];
 
-export const KIND_WORDS: Readonly<Record<Kind, string>> = {
+export const KIND_WORDS: Readonly<Record<OrderKind, string>> = {
   once: 'One-time order',
   first: 'First of a subscription',
   renewal: 'Renewal',
@@ -62,7 +62,7 @@ export const KIND_WORDS: Readonly<Record<Kind, string>> = {
   resubscribe: 'Subscribed again',
 };
 
-const LIMITS: Readonly<Record<NonNullable<Commission['capped']>['by'], string>> = {
+const LIMITS: Readonly<Record<NonNullable<ExplainedCommission['capped']>['by'], string>> = {
   order: 'the limit of an order',
   customer: 'the limit of a customer',
   month: 'the limit of a month',
@@ -70,7 +70,7 @@ const LIMITS: Readonly<Record<NonNullable<Commission['capped']>['by'], string>> 
 };
 
 /** The part of each rule of the terms, if they say more than a percentage. */
-function Parts({ of: { parts, capped, terms_id }, currency }: { of: Commission; currency: string }) {
+function Parts({ of: { parts, capped, terms_id }, currency }: { of: ExplainedCommission; currency: string }) {
   if (terms_id === null || parts.length === 0) return null;
   return (
     <>
@@ -116,8 +116,8 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
   );
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } });
   const { data: answer, error, refetch } = isKnown ? byId : byNumber;
-  const found = answer?.data;
-  const data = found && [found.id, found.order_id].includes(order) ? found : undefined;
+  const explanation = answer?.data;
+  const data = explanation && [explanation.id, explanation.order_id].includes(order) ? explanation : undefined;
   const atStore = data?.order_number ?? data?.order_id ?? (isKnown ? '' : order);
   return (
     <Dialog title={`Order ${atStore}`.trim()} isOpen={order !== ''} onClose={onClose} isSide>

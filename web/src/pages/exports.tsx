@@ -177,22 +177,22 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
 
 /** Files for the warehouse: what is exported now, and daily into the brand's own bucket. */
 export function Exports() {
-  const [opened, setOpened] = useState<'once' | 'daily'>();
-  const close = () => setOpened(undefined);
+  const [openDialog, setOpenDialog] = useState<'once' | 'daily'>();
+  const close = () => setOpenDialog(undefined);
   return (
     <>
       <PageHead title="Exports" hint="Files for your warehouse or a spreadsheet. They can be downloaded for 7 days.">
-        <Button needs="create_export" kind="primary" onPress={() => setOpened('once')}>
+        <Button needs="create_export" kind="primary" onPress={() => setOpenDialog('once')}>
           New export
         </Button>
       </PageHead>
       <Jobs />
-      <Schedules onSchedule={() => setOpened('daily')} />
+      <Schedules onSchedule={() => setOpenDialog('daily')} />
       <OperationDialog
         operation="create_export"
         title="New export"
         hint="The manifest has the SHA-256 of each file."
-        isOpen={opened === 'once'}
+        isOpen={openDialog === 'once'}
         onClose={close}
         action="Start the export"
         start={{ of: 'orders', by: 'date', format: 'csv' }}
@@ -205,7 +205,7 @@ export function Exports() {
         operation="create_export"
         title="Schedule a daily export"
         hint="First everything that was recorded so far, then what is new, each day after midnight. The bucket is checked now."
-        isOpen={opened === 'daily'}
+        isOpen={openDialog === 'daily'}
         onClose={close}
         action="Check the bucket and start"
         start={{ of: 'orders', format: 'csv' }}

@@ -22,12 +22,12 @@ const isDismissed = (brandId: string) => localStorage.getItem(toStorageKey(brand
 export function useFirstSteps(): ReactNode | undefined {
   const session = useCall('get_session').data;
   const brandId = session?.data.brand.id ?? '';
-  const [gone, setGone] = useState('');
-  const isOver = session?.data.brand.has_sample === true || gone === brandId || isDismissed(brandId);
+  const [dismissedBrandId, setDismissedBrandId] = useState('');
+  const isOver = session?.data.brand.has_sample === true || dismissedBrandId === brandId || isDismissed(brandId);
   const may = useMay();
   const enabled = { enabled: session !== undefined && !isOver };
   const getTotal = (call: { data?: { pagination: { total: number } } | undefined }) => call.data?.pagination.total;
-  const counted = [
+  const counts = [
     useCall('list_affiliate_stores', ONE, enabled),
     useCall('list_roster', ONE, enabled),
     useCall('list_affiliate_links', ONE, enabled),
@@ -35,7 +35,7 @@ export function useFirstSteps(): ReactNode | undefined {
     useCall('list_people', ONE, enabled),
     useCall('list_keys', ONE, enabled),
   ];
-  const [stores, roster, links, payouts, people, keys] = counted.map(getTotal);
+  const [stores, roster, links, payouts, people, keys] = counts.map(getTotal);
   const settings = useCall('get_brand', {}, enabled);
   const rate = settings.data?.data.settings.default_commission_rate;
   const over = (least: number, total: number | undefined) => (total === undefined ? undefined : total > least);
@@ -82,11 +82,11 @@ export function useFirstSteps(): ReactNode | undefined {
   if (isOver) return null;
   const own = steps.filter(({ needs }) => may(needs));
   if (own.some(({ isDone }) => isDone === undefined)) {
-    return [...counted, settings].some(({ error }) => error !== null) ? null : undefined;
+    return [...counts, settings].some(({ error }) => error !== null) ? null : undefined;
   }
   const close = () => {
     localStorage.setItem(toStorageKey(brandId), 'dismissed');
-    setGone(brandId);
+    setDismissedBrandId(brandId);
   };
   if (own.every(({ isDone }) => isDone)) return null;
   return (

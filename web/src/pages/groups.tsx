@@ -17,7 +17,7 @@ import { TermsButton } from './terms-dialog.tsx';
 import { useTermsChoice } from './terms-editor.tsx';
 
 type Group = Answer<'get_group'>['data'];
-type Member = Row<'list_group_creators'>;
+type GroupMember = Row<'list_group_creators'>;
 
 const NO_TERMS = 'No terms of its own: those of the campaign or the brand apply.';
 const SHOWN = ['list_groups', 'get_group', 'list_group_creators'] as const;
@@ -66,19 +66,19 @@ function EditGroup({ item: group, isOpen, onClose }: Editing<Group>) {
 }
 
 function AddMembers({ of: { id, name } }: { of: Group }) {
-  const opened = useOpened('edit');
+  const panel = useOpened('edit');
   const say = useSay();
   return (
     <>
-      <Button needs="add_group_creators" kind="primary" onPress={() => opened.open('members')}>
+      <Button needs="add_group_creators" kind="primary" onPress={() => panel.open('members')}>
         Add creators
       </Button>
       <OperationDialog
         operation="add_group_creators"
         title={`Add creators to ${name}`}
         hint="Creators on the roster. Those of another group move to this one."
-        isOpen={opened.id === 'members'}
-        onClose={opened.close}
+        isOpen={panel.id === 'members'}
+        onClose={panel.close}
         action="Add"
         params={{ id }}
         fields={[
@@ -96,7 +96,7 @@ function AddMembers({ of: { id, name } }: { of: Group }) {
         ]}
         shown={[...SHOWN, 'list_affiliate_links', 'get_affiliate_link']}
         onDone={({ data: { moved, unchanged, failed } }) => {
-          opened.close();
+          panel.close();
           const parts = [
             `${number(moved.length)} added`,
             unchanged.length > 0 && `${number(unchanged.length)} were in it already`,
@@ -112,7 +112,7 @@ function AddMembers({ of: { id, name } }: { of: Group }) {
 function Members({ of: group }: { of: Group }) {
   const list = useRows('list_group_creators', { present: true }, { params: { id: group.id } });
   const remove = useChange('remove_group_creator', SHOWN);
-  const columns: readonly Column<Member>[] = [
+  const columns: readonly Column<GroupMember>[] = [
     { head: 'Creator', cell: (member) => <CreatorName of={member} /> },
     { head: 'Since', cell: ({ since }) => day(since) },
     {
@@ -148,10 +148,10 @@ function Members({ of: group }: { of: Group }) {
 }
 
 function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_group', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_group', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const remove = useChange('delete_group', ['list_groups']);
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(group) => group?.name ?? 'Group'}>
+    <Detail id={id} onClose={onClose} query={query} title={(group) => group?.name ?? 'Group'}>
       {(group) => (
         <>
           <p className="note-box">{group.terms_summary ?? NO_TERMS}</p>
@@ -230,7 +230,7 @@ export function Groups() {
   const { get } = useFilters();
   const query = { sort: sortIn(get) };
   const list = useRows('list_groups', query);
-  const opened = useOpened();
+  const panel = useOpened();
   const making = useDialog('create');
   return (
     <>
@@ -244,15 +244,15 @@ export function Groups() {
         caption="Groups"
         noun="group"
         list={list}
-        columns={listColumns(opened.open)}
+        columns={listColumns(panel.open)}
         empty={<Empty title="No groups yet">Create one for creators who are paid alike, such as ambassadors.</Empty>}
       />
       <IfMay needs="create_group">
         <Dialog title="Create a group" isOpen={making.isOpen} onClose={making.close}>
-          {making.isOpen && <CreateGroup onClose={making.close} onMade={opened.open} />}
+          {making.isOpen && <CreateGroup onClose={making.close} onMade={panel.open} />}
         </Dialog>
       </IfMay>
-      <GroupPanel id={opened.id} onClose={opened.close} />
+      <GroupPanel id={panel.id} onClose={panel.close} />
     </>
   );
 }

@@ -32,14 +32,14 @@ interface DecisionsProps {
 }
 
 function Decisions({ of, counted, isReady }: DecisionsProps) {
-  const failed = counted.filter(({ error, data }) => error !== null && data === undefined);
-  const [first] = failed;
+  const failedQueries = counted.filter(({ error, data }) => error !== null && data === undefined);
+  const [first] = failedQueries;
   const again = () => {
-    for (const { refetch } of failed) void refetch();
+    for (const { refetch } of failedQueries) void refetch();
   };
   if (first?.error) return <Failure error={first.error} again={again} />;
-  const known = of.filter(({ count }) => count !== undefined);
-  const open = known.filter(({ count }) => count !== 0);
+  const countedDecisions = of.filter(({ count }) => count !== undefined);
+  const open = countedDecisions.filter(({ count }) => count !== 0);
   if (!isReady || counted.some(({ data }) => data === undefined)) return <Loading rows={2} />;
   if (open.length === 0) return <Empty title="Nothing to decide">New work appears here automatically.</Empty>;
   return (
@@ -84,16 +84,16 @@ export function Home() {
     { query: { state: 'open', limit: 1 } },
     { ...REFETCH, enabled: mayErase },
   );
-  const upgraded = useCall('list_customers', {
+  const upgrades = useCall('list_customers', {
     query: { by_upgrade: true, created_after: toUtcDay(Date.now() - NEWS_DAYS * DAY_MS), limit: 1 },
   });
-  const due = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
+  const duePreview = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
   const { now: figures, was } = useTrend(TREND);
-  const broken = stores.data?.data.filter(needsAttention);
+  const brokenStores = stores.data?.data.filter(needsAttention);
   // Both at once, so that nothing jumps when the earlier figures come.
   const summary = was.isPending ? undefined : figures.data?.summary;
   const earlier = was.data?.summary;
-  const payable = due.data?.summary.by_currency.filter(({ total }) => total > 0) ?? [];
+  const payable = duePreview.data?.summary.by_currency.filter(({ total }) => total > 0) ?? [];
   const firstSteps = useFirstSteps();
   const head = <PageHead title="Home" hint="What needs a decision today." />;
   // They come first, so nothing else is shown before it is known whether there are any.
@@ -112,7 +112,7 @@ export function Home() {
       <Card title="Needs your decision">
         <Decisions
           counted={[commissions, applications, deliverables, payouts, messages, disputes, stores]}
-          isReady={!due.isPending}
+          isReady={!duePreview.isPending}
           of={[
             ...payable.map(
               ({ currency: of, total, payees }): Waiting => ({
@@ -186,7 +186,7 @@ export function Home() {
               ),
             },
             {
-              count: upgraded.data?.pagination.total ?? 0,
+              count: upgrades.data?.pagination.total ?? 0,
               text: [
                 'customer of earlier orders, whose renewals pay their creator from now on',
                 'customers of earlier orders, whose renewals pay their creators from now on',
@@ -198,7 +198,7 @@ export function Home() {
               ),
             },
             {
-              count: broken?.length,
+              count: brokenStores?.length,
               text: ['store that needs attention', 'stores that need attention'],
               link: (content) => <Link to="/stores">{content}</Link>,
             },

@@ -3,12 +3,12 @@ import { useId, useState } from 'react';
 import { uploadTo } from '../call/call.ts';
 import { useAll, useFirst } from '../call/use.ts';
 import { Button, PageHead } from '../kit/parts.tsx';
-import { KINDS, type Kind } from './imports.tsx';
+import { type ImportKind, KINDS } from './imports.tsx';
 
-const isKind = (value: unknown): value is Kind => KINDS.some(([kind]) => kind === value);
+const isKind = (value: unknown): value is ImportKind => KINDS.some(([kind]) => kind === value);
 
 /** Names that earlier files of the kind came under. */
-function useSources(of: Kind): string[] {
+function useSources(of: ImportKind): string[] {
   const { data } = useFirst('list_imports', { of }, { limit: 50 });
   return [...new Set((data?.data ?? []).map(({ source }) => source))];
 }

@@ -4,10 +4,10 @@ import { useChange } from '../call/use.ts';
 import { Failure } from '../kit/parts.tsx';
 
 type Import = Answer<'get_import'>['data'];
-type Option = keyof Import['options'];
+type ImportOption = keyof Import['options'];
 
 /** The choice of what is written, by kind of file. */
-const OPTIONS: Readonly<Partial<Record<Import['of'], readonly [name: Option, label: string, hint: string]>>> = {
+const OPTIONS: Readonly<Partial<Record<Import['of'], readonly [name: ImportOption, label: string, hint: string]>>> = {
   orders: [
     'pays',
     'Pay creators for these orders',
@@ -74,8 +74,8 @@ const ENCODINGS = [
 
 type Choices = readonly (readonly [value: string, label: string])[];
 
-const withCurrent = (current: string, known: readonly string[]): Choices =>
-  [...new Set([current, ...known])].map((value) => [value, value] as const);
+const withCurrent = (current: string, choices: readonly string[]): Choices =>
+  [...new Set([current, ...choices])].map((value) => [value, value] as const);
 
 /** How dates, amounts and text are read, each changeable. */
 export function ImportReadings({ of }: { of: Import }) {
@@ -108,9 +108,9 @@ export function ImportReadings({ of }: { of: Import }) {
                   patch.mutate({ params: { id: of.id }, body: { mapping: { [name]: target.value } } })
                 }
               >
-                {choices.map(([choice, shown]) => (
+                {choices.map(([choice, label]) => (
                   <option key={choice} value={choice}>
-                    {shown}
+                    {label}
                   </option>
                 ))}
               </select>

@@ -12,12 +12,12 @@ function describeMoney(record: Fields, text: (name: string) => string): string[]
 }
 
 function describeTimes(text: (name: string) => string): string[] {
-  const [placed, paid] = [text('placed_at'), text('paid_at')].map((at) => (at === '' ? '' : day(at)));
-  const cancelled = text('cancelled_at');
+  const [placedDay, paidDay] = [text('placed_at'), text('paid_at')].map((at) => (at === '' ? '' : day(at)));
+  const cancelledAt = text('cancelled_at');
   return [
-    placed ?? '',
-    paid === placed || paid === undefined || paid === '' ? '' : `paid ${paid}`,
-    cancelled === '' ? '' : `cancelled ${day(cancelled)}`,
+    placedDay ?? '',
+    paidDay === placedDay || paidDay === undefined || paidDay === '' ? '' : `paid ${paidDay}`,
+    cancelledAt === '' ? '' : `cancelled ${day(cancelledAt)}`,
   ];
 }
 

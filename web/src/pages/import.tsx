@@ -14,7 +14,7 @@ import { kindName } from './imports.tsx';
 
 export type Import = Answer<'get_import'>['data'];
 type Question = Import['questions'][number];
-type Sum = Question['options'][number]['sums'][number];
+type CurrencySum = Question['options'][number]['sums'][number];
 
 const SHOWN = ['get_import', 'list_imports'] as const;
 const BUSY: readonly Import['status'][] = ['reading', 'running', 'undoing'];
@@ -36,16 +36,16 @@ function Step({ title, children, action }: { title: string; children: ReactNode;
   );
 }
 
-const sumText = (sums: readonly Sum[]): string =>
+const sumText = (sums: readonly CurrencySum[]): string =>
   sums.map(({ net, currency }) => money(net, currency)).join(', ') || 'No money';
 
-const counted = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
+const formatCount = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
 
 /** What was recognized, in one sentence. */
 function recognized({ format, counts, text, file }: Import): string {
   const parts = [
     format?.name ?? file.name,
-    counts && counted(counts.lines, 'line', 'lines'),
+    counts && formatCount(counts.lines, 'line', 'lines'),
     text?.sheet ? `sheet ${text.sheet}` : text?.encoding.toUpperCase(),
   ];
   return parts.filter(Boolean).join(', ');
@@ -74,7 +74,7 @@ function AskedQuestion({
               {label}
             </Button>
             <p>
-              {counted(records, 'record', 'records')}
+              {formatCount(records, 'record', 'records')}
               {sums.length > 0 && `, ${sumText(sums)}`}
               {refused > 0 && `, ${number(refused)} refused`}
             </p>
@@ -113,8 +113,8 @@ const COMPARED_OUTCOMES = [
 /** Counts and sums by outcome: what is left out is said, with its sum. */
 function Outcomes({ of: { of, counts, sums } }: { of: Import }) {
   if (!counts) return null;
-  const listed = of === 'reconciliation' ? COMPARED_OUTCOMES : OUTCOMES;
-  const rows = listed.filter(([outcome]) => counts[outcome] > 0);
+  const outcomes = of === 'reconciliation' ? COMPARED_OUTCOMES : OUTCOMES;
+  const rows = outcomes.filter(([outcome]) => counts[outcome] > 0);
   return (
     <PlainTable
       caption="What becomes of the records"
@@ -141,7 +141,7 @@ function LeftOut({ of: { statuses } }: { of: Import }) {
     <ul className="plain">
       {rows.map(({ value, lines, sums }) => (
         <li key={value}>
-          Left out as {value === '' ? 'without a status' : `“${value}”`}: {counted(lines, 'line', 'lines')}
+          Left out as {value === '' ? 'without a status' : `“${value}”`}: {formatCount(lines, 'line', 'lines')}
           {sums.length > 0 && `, ${sumText(sums)}`}
         </li>
       ))}
@@ -202,7 +202,7 @@ function Sample({ of: { sample } }: { of: Import }) {
 
 function recordLabel({ counts, sums, of }: Import): string {
   const { known = 0, new: missing = 0 } = counts ?? {};
-  if (of === 'reconciliation') return `Compare ${counted(known + missing, 'order', 'orders')}`;
+  if (of === 'reconciliation') return `Compare ${formatCount(known + missing, 'order', 'orders')}`;
   const noun = {
     orders: 'order',
     commissions: 'commission',
@@ -212,7 +212,7 @@ function recordLabel({ counts, sums, of }: Import): string {
   }[of];
   const own = sums.filter(({ outcome }) => outcome === 'new');
   const sum = own.length === 0 ? '' : `, ${sumText(own)} net`;
-  return `Record ${counted(counts?.new ?? 0, noun, noun.endsWith('s') ? `${noun}es` : `${noun}s`)}${sum}`;
+  return `Record ${formatCount(counts?.new ?? 0, noun, noun.endsWith('s') ? `${noun}es` : `${noun}s`)}${sum}`;
 }
 
 function Review({ of }: { of: Import }) {
@@ -265,7 +265,7 @@ function Questions({ of }: { of: Import }) {
   const patch = useChange('update_import', SHOWN);
   const answer = (mapping: Record<string, unknown>) => patch.mutate({ params: { id: of.id }, body: { mapping } });
   return (
-    <Step title={counted(of.questions.length, 'question', 'questions')}>
+    <Step title={formatCount(of.questions.length, 'question', 'questions')}>
       <p>{recognized(of)}</p>
       {patch.error && <Failure error={patch.error} />}
       {of.questions.map((question) => (
@@ -290,7 +290,7 @@ function Undo({ of: { id, undo } }: { of: Import }) {
       onConfirm={() => change.mutateAsync({ params: { id } })}
     >
       <p>
-        {counted(undo.removes - (undo.stays ?? 0), 'row goes', 'rows go')}. What something else changed or refers to
+        {formatCount(undo.removes - (undo.stays ?? 0), 'row goes', 'rows go')}. What something else changed or refers to
         since stays{undo.stays !== null && undo.stays > 0 && `: ${number(undo.stays)}`}. This is possible until{' '}
         {day(undo.until)}.
       </p>
@@ -336,10 +336,10 @@ function Progress({ of }: { of: Import }) {
     running: `${number(handled)} of ${number(counts?.records ?? 0)} records are done …`,
     undoing: 'What was recorded is taken back …',
   };
-  const shown = status === 'reading' || status === 'running' || status === 'undoing' ? text[status] : '';
+  const statusText = status === 'reading' || status === 'running' || status === 'undoing' ? text[status] : '';
   return (
     <Step title={status === 'reading' ? 'File' : 'Report'} action={<Badge state={status} />}>
-      <p role="status">{shown}</p>
+      <p role="status">{statusText}</p>
       {status === 'running' && (
         <div className="actions">
           <Discard of={of} />
@@ -380,9 +380,9 @@ function CurrentStep({ of }: { of: Import }) {
 export function ImportPage() {
   const { id = '' }: { id?: string } = useParams({ strict: false });
   const until = ({ data }: Answer<'get_import'>) => !BUSY.includes(data.status);
-  const found = useCall('get_import', { params: { id } }, { refetchMs: 1_000, until });
-  const data = found.data?.data;
-  if (found.error) return <Failure error={found.error} again={() => void found.refetch()} />;
+  const query = useCall('get_import', { params: { id } }, { refetchMs: 1_000, until });
+  const data = query.data?.data;
+  if (query.error) return <Failure error={query.error} again={() => void query.refetch()} />;
   if (!data || data.id !== id) return <Loading />;
   return (
     <>

@@ -5,7 +5,7 @@ import { day, number, words } from '../kit/format.ts';
 import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 
-type Import = Row<'list_imports'>;
+type ImportRow = Row<'list_imports'>;
 
 /** What a file may have, in words. */
 export const KINDS = [
@@ -16,11 +16,11 @@ export const KINDS = [
   ['payment_details', 'Where creators are paid'],
   ['reconciliation', 'Orders of a store, to compare'],
 ] as const;
-export type Kind = (typeof KINDS)[number][0];
+export type ImportKind = (typeof KINDS)[number][0];
 
 export const kindName = (kind: string): string => new Map<string, string>(KINDS).get(kind) ?? words(kind);
 
-const COLUMNS: readonly Column<Import>[] = [
+const COLUMNS: readonly Column<ImportRow>[] = [
   {
     head: 'File',
     cell: ({ id, file, of }) => (

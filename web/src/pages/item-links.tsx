@@ -21,8 +21,8 @@ interface Named {
 
 /** A creator's name, which leads to their page. */
 export function CreatorName({ of: { creator_name, creator_email } }: { of: Named }) {
-  const found = useCreatorName(creator_name ? null : creator_email);
-  const name = creator_name ?? found ?? creator_email;
+  const rosterName = useCreatorName(creator_name ? null : creator_email);
+  const name = creator_name ?? rosterName ?? creator_email;
   if (name === null) return '–';
   return creator_email === null ? name : <CreatorLink id={creator_email}>{name}</CreatorLink>;
 }

@@ -10,11 +10,11 @@ import { type Column, PlainTable, Table } from '../kit/table.tsx';
 import { useIsWide } from '../kit/wide.ts';
 import { CreatorName } from './item-links.tsx';
 
-type Line = Row<'list_ledger_journal'>;
+type JournalLine = Row<'list_ledger_journal'>;
 type Turnover = Answer<'list_ledger_journal'>['summary']['by_account'][number];
 
 /** A booking's text ends with its order, which is not broken at its hyphens. */
-function Text({ of: { text, order_id, order_number } }: { of: Line }) {
+function Text({ of: { text, order_id, order_number } }: { of: JournalLine }) {
   const name = order_number ?? order_id;
   if (name === null || !text.endsWith(name)) return text;
   return (
@@ -25,7 +25,7 @@ function Text({ of: { text, order_id, order_number } }: { of: Line }) {
   );
 }
 
-const COLUMNS: readonly Column<Line>[] = [
+const COLUMNS: readonly Column<JournalLine>[] = [
   { head: 'Day', cell: ({ date }) => <span className="unbroken">{day(date)}</span>, isWide: true },
   {
     head: 'Description',
@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Line>[] = [
   },
 ];
 
-const SIDES: readonly Column<Line>[] = [
+const SIDES: readonly Column<JournalLine>[] = [
   {
     head: 'Debit',
     cell: ({ debit, currency }) => (debit === null ? '' : money(debit, currency)),
@@ -80,13 +80,13 @@ const SIDES: readonly Column<Line>[] = [
 ];
 
 /** Replaces the columns of debits and credits on a narrow screen. */
-const AMOUNT: Column<Line> = {
+const AMOUNT: Column<JournalLine> = {
   head: 'Amount',
   isNumber: true,
   cell: ({ debit, credit, currency }) => `${money(debit ?? credit, currency)} ${debit === null ? 'Cr' : 'Dr'}`,
 };
 
-const turned = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
+const formatAmount = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
 
 /** The sum of a column in each currency. Debit and credit come to the same. */
 const totalText = (accounts: readonly Turnover[], side: 'debit' | 'credit') =>
@@ -107,9 +107,9 @@ export function Journal() {
   const period = { from, to };
   const turnover = useCall('list_ledger_journal', { query: { ...period, limit: 1 } });
   const accounts = turnover.data?.summary.by_account ?? [];
-  const known = new Map(accounts.map((one) => [one.account, one.account_name]));
-  const chosen = accounts.find((one) => one.account === account)?.account;
-  const query = { ...period, ...(chosen ? { account: chosen } : {}) };
+  const accountNames = new Map(accounts.map((one) => [one.account, one.account_name]));
+  const chosenAccount = accounts.find((one) => one.account === account)?.account;
+  const query = { ...period, ...(chosenAccount ? { account: chosenAccount } : {}) };
   const list = useRows('list_ledger_journal', query);
   const sides = useIsWide() ? SIDES : [AMOUNT];
   return (
@@ -120,7 +120,7 @@ export function Journal() {
       >
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>
-      <Filters of={[...filters, { name: 'account', label: 'Account', kind: 'select', options: [...known] }]} />
+      <Filters of={[...filters, { name: 'account', label: 'Account', kind: 'select', options: [...accountNames] }]} />
       <div className="turnover">
         <Card title="Turnover">
           {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
@@ -135,8 +135,8 @@ export function Journal() {
               foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
               columns={[
                 { head: 'Account', cell: ({ account_name }) => account_name },
-                { head: 'Debit', cell: ({ debit, currency }) => turned(debit, currency), isNumber: true },
-                { head: 'Credit', cell: ({ credit, currency }) => turned(credit, currency), isNumber: true },
+                { head: 'Debit', cell: ({ debit, currency }) => formatAmount(debit, currency), isNumber: true },
+                { head: 'Credit', cell: ({ credit, currency }) => formatAmount(credit, currency), isNumber: true },
               ]}
             />
           )}

@@ -10,7 +10,7 @@ import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 
-type Sum = NonNullable<Answer<'list_usage'>['series']>[number];
+type UsagePoint = NonNullable<Answer<'list_usage'>['series']>[number];
 const MEASURES = ['calls', 'credits'] as const;
 type Measure = (typeof MEASURES)[number];
 /** The first and last characters of each key, which tell keys of one name apart. */
@@ -21,10 +21,10 @@ const DAYS = 14;
 /** Keys with a row of their own; the filter has all of them. */
 const LISTED = 5;
 
-const addUp = (sums: readonly Sum[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
+const addUp = (sums: readonly UsagePoint[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
 
 /** Every day until today; days without calls are 0. */
-function buildPoints(sums: readonly Sum[], measure: Measure, from: string) {
+function buildPoints(sums: readonly UsagePoint[], measure: Measure, from: string) {
   const byDay = Map.groupBy(sums, ({ start }) => start.slice(0, 10));
   const days = Array.from({ length: DAYS }, (_, i) => toUtcDay(Date.parse(from) + i * DAY_MS));
   return days.map((date) => ({ date, value: addUp(byDay.get(date) ?? [], measure) }));
@@ -42,7 +42,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
   const keys = [...Map.groupBy(series, ({ key_id }) => key_id ?? '')]
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
     .toSorted((one, other) => addUp(other.sums, 'calls') - addUp(one.sums, 'calls'));
-  const shown = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
+  const shownSeries = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
   const name = keys.find(({ keyId }) => keyId === chosen)?.name;
   return (
     <Card title={`${name === undefined ? 'The' : `${name}, the`} last ${DAYS} days`}>
@@ -53,7 +53,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
         <Suspense fallback={<Loading rows={6} />}>
           <Chart
             label={`${words(measure)} by day`}
-            points={buildPoints(shown, measure, from)}
+            points={buildPoints(shownSeries, measure, from)}
             show={number}
             zone="UTC"
           />

@@ -33,15 +33,15 @@ function byKey(rows: readonly Use[]): KeyUse[] {
 
 /** The balance of the period, and what each data key used in the last thirty days. */
 export function KeyUsage() {
-  const [chosen, setChosen] = useState('');
+  const [chosenKeyId, setChosenKeyId] = useState('');
   const { data, error, refetch } = useCall('list_usage', { query: { limit: '1' } });
   const all = useAll('list_usage', {});
   const balance = data?.summary.balance;
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!balance) return null;
   const keys = byKey(all.data ?? []);
-  const shown = (all.data ?? []).filter(({ key_id }) => chosen === '' || key_id === chosen);
-  const points = [...Map.groupBy(shown, ({ date }) => date)]
+  const shownUsage = (all.data ?? []).filter(({ key_id }) => chosenKeyId === '' || key_id === chosenKeyId);
+  const points = [...Map.groupBy(shownUsage, ({ date }) => date)]
     .map(([date, rows]) => ({ date, value: sumCredits(rows) }))
     .reverse();
   return (
@@ -54,9 +54,9 @@ export function KeyUsage() {
       {keys.length > 1 && (
         <Choose
           label="Key"
-          value={chosen}
+          value={chosenKeyId}
           options={[['', 'All keys'], ...keys.map(({ id, name }) => [id, name] as const)]}
-          onChoose={setChosen}
+          onChoose={setChosenKeyId}
         />
       )}
       {points.length > 0 && (

@@ -27,8 +27,8 @@ export function Keys() {
   const revoke = useChange('revoke_key', ['list_keys']);
   const making = useDialog('create');
   const rotating = useOpened('rotate');
-  const rotated = list.rows.find(({ id }) => id === rotating.id);
-  const [shown, setShown] = useState<string>();
+  const rotatedKey = list.rows.find(({ id }) => id === rotating.id);
+  const [newKey, setNewKey] = useState<string>();
   const columns: readonly Column<Key>[] = [
     {
       head: 'Name',
@@ -106,36 +106,36 @@ export function Keys() {
         shown={['list_keys']}
         onDone={({ data }) => {
           making.close();
-          setShown(data.key);
+          setNewKey(data.key);
         }}
       />
       <OperationDialog
         operation="rotate_key"
-        title={`Rotate ${rotated?.name ?? ''}`}
+        title={`Rotate ${rotatedKey?.name ?? ''}`}
         hint="Creates a new key with the same name. Deploy it while the old one still works."
-        isOpen={rotated !== undefined}
+        isOpen={rotatedKey !== undefined}
         onClose={rotating.close}
         action="Create the new key"
-        params={{ id: rotated?.id ?? '' }}
+        params={{ id: rotatedKey?.id ?? '' }}
         fields={[{ name: 'overlap_hours', label: 'Keep the old key working', options: OVERLAPS }]}
         shown={['list_keys']}
         onDone={({ data }) => {
           rotating.close();
-          setShown(data.key);
+          setNewKey(data.key);
         }}
       />
       <Dialog
         title="Your new key"
         hint="Copy it now: it is shown only once."
-        isOpen={shown !== undefined}
-        onClose={() => setShown(undefined)}
+        isOpen={newKey !== undefined}
+        onClose={() => setNewKey(undefined)}
       >
         <code className="secret" data-testid="key">
-          {shown}
+          {newKey}
         </code>
         <div className="popup-foot">
-          <Copy text={shown ?? ''} label="Copy the key" />
-          <Button kind="primary" onPress={() => setShown(undefined)}>
+          <Copy text={newKey ?? ''} label="Copy the key" />
+          <Button kind="primary" onPress={() => setNewKey(undefined)}>
             I have saved it
           </Button>
         </div>

@@ -13,9 +13,9 @@ const TYPES = [
   ['link', 'Short links'],
 ] as const;
 
-type Made = Answer<'bulk_create_affiliate_codes'>['data'];
+type CreatedCodes = Answer<'bulk_create_affiliate_codes'>['data'];
 
-function Result({ of: { created, skipped, remaining }, onClose }: { of: Made; onClose: () => void }) {
+function Result({ of: { created, skipped, remaining }, onClose }: { of: CreatedCodes; onClose: () => void }) {
   const unknown = skipped.filter(({ reason }) => reason === 'no_email').length;
   return (
     <>
@@ -48,7 +48,7 @@ function Result({ of: { created, skipped, remaining }, onClose }: { of: Made; on
   );
 }
 
-function BulkForm({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) => void }) {
+function BulkForm({ onClose, onMade }: { onClose: () => void; onMade: (codes: CreatedCodes) => void }) {
   const rateField = useRateField();
   const { choice, own } = useTermsChoice('Deal', 'A percentage, or what their places say');
   return (
@@ -81,9 +81,9 @@ function BulkForm({ onClose, onMade }: { onClose: () => void; onMade: (made: Mad
 
 /** Gives a link or code to every creator who has none. */
 export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
-  const [made, setMade] = useState<Made>();
+  const [createdCodes, setCreatedCodes] = useState<CreatedCodes>();
   const close = () => {
-    setMade(undefined);
+    setCreatedCodes(undefined);
     onClose();
   };
   return (
@@ -93,8 +93,8 @@ export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
       isOpen={isOpen}
       onClose={close}
     >
-      {made && <Result of={made} onClose={close} />}
-      {isOpen && !made && <BulkForm onClose={close} onMade={setMade} />}
+      {createdCodes && <Result of={createdCodes} onClose={close} />}
+      {isOpen && !createdCodes && <BulkForm onClose={close} onMade={setCreatedCodes} />}
     </Dialog>
   );
 }

@@ -73,9 +73,9 @@ function LinkTerms({ of: link }: { of: LinkItem }) {
 
 /** One link or code, with what it brought. */
 export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_affiliate_link', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_affiliate_link', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(link) => link?.value ?? 'Link or code'}>
+    <Detail id={id} onClose={onClose} query={query} title={(link) => link?.value ?? 'Link or code'}>
       {(link) => (
         <>
           <Facts

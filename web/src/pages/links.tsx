@@ -64,7 +64,7 @@ export function Links() {
   const list = useRows('list_affiliate_links', query);
   const totals = useCall('list_affiliates', { query: { ...query, sort: 'newest', limit: 1 } }).data;
   const update = useChange('update_affiliate_link', ['list_affiliate_links', 'get_affiliate_link']);
-  const opened = useOpened();
+  const panel = useOpened();
   const bulk = useDialog('bulk');
   const making = useDialog('create');
   const say = useSay();
@@ -74,7 +74,7 @@ export function Links() {
     <div className="row">
       <Copy text={url ?? value} label={`Copy ${url ? `the address of ${value}` : value}`} />
       <Menu label={`More actions for ${value}`} needs="update_affiliate_link">
-        <Button onPress={() => opened.open(id)}>Edit</Button>
+        <Button onPress={() => panel.open(id)}>Edit</Button>
         {active ? (
           <Confirm
             label="Turn off"
@@ -97,7 +97,7 @@ export function Links() {
       head: 'Link or code',
       cell: (link) => (
         <Opener
-          onOpen={() => opened.open(link.id)}
+          onOpen={() => panel.open(link.id)}
           second={
             <>
               {percent(link.commission_rate)}, {toPath(link)}
@@ -184,9 +184,9 @@ export function Links() {
         campaign={get('campaign_id')}
         isOpen={making.isOpen}
         onClose={making.close}
-        onMade={opened.open}
+        onMade={panel.open}
       />
-      <LinkPanel id={opened.id} onClose={opened.close} />
+      <LinkPanel id={panel.id} onClose={panel.close} />
       <BulkDialog isOpen={bulk.isOpen} onClose={bulk.close} />
     </>
   );

@@ -17,7 +17,7 @@ import { type Creator, CreatorCard, CreatorOpener } from './directory-creator.ts
 import { AddToRoster } from './directory-roster.tsx';
 
 type List = Row<'list_lists'>;
-type Listed = Row<'list_listed_creators'>;
+type ListedCreator = Row<'list_listed_creators'>;
 
 const SHOWN = ['list_lists', 'get_list', 'list_listed_creators', 'search_creators'] as const;
 
@@ -146,10 +146,10 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
   const rows = useRows('list_listed_creators', {}, { params: { id } });
   const remove = useChange('remove_from_list', SHOWN);
   const say = useSay();
-  const [selected, setSelected] = useState<ReadonlyMap<string, Listed>>(new Map());
-  const [shown, setShown] = useState<Creator>();
+  const [selected, setSelected] = useState<ReadonlyMap<string, ListedCreator>>(new Map());
+  const [openCreator, setOpenCreator] = useState<Creator>();
   const list = data?.data;
-  const getKey = ({ pk }: Listed) => String(pk);
+  const getKey = ({ pk }: ListedCreator) => String(pk);
   async function takeOff() {
     try {
       await remove.mutateAsync({ params: { id }, body: { pks: [...selected.keys()].map(Number) } });
@@ -158,12 +158,12 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
       say(thrown instanceof Error ? thrown.message : 'Something went wrong. Try again.');
     }
   }
-  const columns: readonly Column<Listed>[] = [
+  const columns: readonly Column<ListedCreator>[] = [
     {
       head: 'Creator',
       cell: ({ creator, pk }) =>
         creator ? (
-          <CreatorOpener of={creator} onOpen={() => setShown(creator)} />
+          <CreatorOpener of={creator} onOpen={() => setOpenCreator(creator)} />
         ) : (
           <span className="muted">No longer in the directory ({pk})</span>
         ),
@@ -215,10 +215,10 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
         </IfMay>
       )}
       <CreatorCard
-        creator={shown}
-        onClose={() => setShown(undefined)}
-        onOpen={setShown}
-        actions={shown && <AddToRoster of={[shown]} onDone={() => setShown(undefined)} />}
+        creator={openCreator}
+        onClose={() => setOpenCreator(undefined)}
+        onOpen={setOpenCreator}
+        actions={openCreator && <AddToRoster of={[openCreator]} onDone={() => setOpenCreator(undefined)} />}
       />
     </>
   );

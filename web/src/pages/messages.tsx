@@ -36,8 +36,8 @@ function useThread(id: string) {
   const earlier = useQueries({
     queries: pages.filter((page) => page * PAGE + 1 < newest).map((page) => pageBefore((page + 1) * PAGE + 1)),
   });
-  const read = [data, ...earlier.map((found) => found.data)].flatMap((found) => found?.data.messages ?? []);
-  const byNumber = new Map(read.map((message) => [message.number, message]));
+  const messages = [data, ...earlier.map((found) => found.data)].flatMap((found) => found?.data.messages ?? []);
+  const byNumber = new Map(messages.map((message) => [message.number, message]));
   return {
     thread: data?.data,
     error: error ?? earlier.find((found) => found.error)?.error ?? null,
@@ -59,8 +59,8 @@ function useEnd(frame: RefObject<HTMLElement | null>, isThere: boolean) {
     if (!isThere || !popup || !current) return;
     let was = popup.scrollTop;
     const watchScroll = () => {
-      const left = popup.scrollHeight - popup.clientHeight - popup.scrollTop;
-      if (left < NEAR) isAtEnd.current = true;
+      const distance = popup.scrollHeight - popup.clientHeight - popup.scrollTop;
+      if (distance < NEAR) isAtEnd.current = true;
       else if (popup.scrollTop < was) isAtEnd.current = false;
       was = popup.scrollTop;
     };

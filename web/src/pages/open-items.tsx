@@ -43,9 +43,9 @@ const COLUMNS: readonly Column<Item>[] = [
   { head: 'Amount', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
 ];
 
-type Query = Readonly<Record<'as_of' | 'creator_email', string | undefined>>;
+type OpenItemsQuery = Readonly<Record<'as_of' | 'creator_email', string | undefined>>;
 
-function Sums({ query }: { query: Query }) {
+function Sums({ query }: { query: OpenItemsQuery }) {
   const { data, error, refetch } = useCall('list_open_items', { query: { ...query, limit: 1 } });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   return (

@@ -69,7 +69,7 @@ const MORE: readonly Filter[] = [
 function useOrderQuery(): Query<'list_orders'> {
   const { get } = useFilters();
   const own = useCall('get_session').data?.data.brand.currency;
-  const attributed = findChoice(get('attributed'), ['true', 'false']);
+  const attributedChoice = findChoice(get('attributed'), ['true', 'false']);
   const least = Number(get('min_amount') ?? '');
   const currency = get('currency')?.toUpperCase();
   return {
@@ -84,14 +84,14 @@ function useOrderQuery(): Query<'list_orders'> {
     reason: findChoice(get('reason'), REASONS),
     kind: findChoice(get('kind'), KINDS),
     flag: findChoice(get('flag'), FLAGS),
-    attributed: attributed === undefined ? undefined : attributed === 'true',
+    attributed: attributedChoice === undefined ? undefined : attributedChoice === 'true',
     ...(least > 0 ? { min_amount: least, currency: currency ?? own } : { currency }),
   };
 }
 
 /** Every order that stores reported. One that is opened explains whom it paid, and why. */
 export function Orders() {
-  const opened = useOpened();
+  const panel = useOpened();
   const query = useOrderQuery();
   const list = useRows('list_orders', query);
   const totals = useCall('list_orders', { query: { ...query, sort: 'newest', totals: true, limit: 1 } });
@@ -102,7 +102,7 @@ export function Orders() {
       head: 'Order',
       cell: ({ id, order_id, order_number, source, integration_id, kind, ...creator }) => (
         <>
-          <button type="button" className="link order-id" onClick={() => opened.open(id)}>
+          <button type="button" className="link order-id" onClick={() => panel.open(id)}>
             {order_number ?? order_id}
           </button>
           <span className="second">
@@ -198,7 +198,7 @@ export function Orders() {
           />
         }
       />
-      <ExplainDialog order={opened.id} onClose={opened.close} />
+      <ExplainDialog order={panel.id} onClose={panel.close} />
     </>
   );
 }

@@ -66,9 +66,9 @@ function LimitFields({ limits, onChange }: LimitsProps) {
 }
 
 function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: Limits }) {
-  const due = preview.data.filter(({ total }) => total > 0);
+  const payees = preview.data.filter(({ total }) => total > 0);
   const others = preview.pagination.total - preview.data.length;
-  if (due.length === 0)
+  if (payees.length === 0)
     return <Empty title="Nothing is due">Approve commissions first, or lower the minimum payout.</Empty>;
   return (
     <>
@@ -92,7 +92,7 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
       ))}
       <PlainTable
         caption="What is due"
-        rows={due}
+        rows={payees}
         getKey={({ creator_id, currency }) => `${creator_id} ${currency}`}
         columns={[
           {
@@ -189,8 +189,8 @@ function Batch({ onClose }: { onClose: () => void }) {
               setJobId(paid.id);
               return;
             }
-            const left = paid.remaining > 0 ? ` ${number(paid.remaining)} remain: pay again.` : '';
-            say(`${number(paid.payouts.length)} payouts recorded, ${number(paid.skipped.length)} skipped.${left}`);
+            const remainder = paid.remaining > 0 ? ` ${number(paid.remaining)} remain: pay again.` : '';
+            say(`${number(paid.payouts.length)} payouts recorded, ${number(paid.skipped.length)} skipped.${remainder}`);
             onClose();
           }}
         >

@@ -19,7 +19,7 @@ const SAYS: Readonly<Record<How, string>> = {
 interface ChoiceProps {
   payout: Payout;
   chosen: ReadonlySet<string>;
-  onChoose: (chosen: ReadonlySet<string>) => void;
+  onChoose: (ids: ReadonlySet<string>) => void;
 }
 
 /** The payee's approved commissions, with checkboxes. */
@@ -71,8 +71,8 @@ const SHOWN = [
 /** Records that the money was sent, and which commissions it paid. */
 function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
   const [how, setHow] = useState<How>('oldest');
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const ids = how === 'oldest' ? undefined : how === 'none' ? [] : [...chosen];
+  const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set());
+  const ids = how === 'oldest' ? undefined : how === 'none' ? [] : [...chosenIds];
   return (
     <OperationForm
       operation="settle_payout"
@@ -85,7 +85,7 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
       ]}
       omits={['commission_ids']}
       fixed={() => {
-        if (how === 'chosen' && chosen.size === 0) throw new Error('Select at least one commission.');
+        if (how === 'chosen' && chosenIds.size === 0) throw new Error('Select at least one commission.');
         return { status: 'paid' as const, ...(ids ? { commission_ids: ids } : {}) };
       }}
       shown={SHOWN}
@@ -100,7 +100,7 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
           </label>
         ))}
       </fieldset>
-      {how === 'chosen' && <Choice payout={payout} chosen={chosen} onChoose={setChosen} />}
+      {how === 'chosen' && <Choice payout={payout} chosen={chosenIds} onChoose={setChosenIds} />}
     </OperationForm>
   );
 }

@@ -4,12 +4,12 @@ import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
-import { listed, Table } from '../kit/table.tsx';
+import { Table, toRows } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
 
-type Line = Answer<'get_payout_statement'>['data']['lines'][number];
+type PayoutLine = Answer<'get_payout_statement'>['data']['lines'][number];
 
-const NAMES: Readonly<Record<Line['type'], string>> = {
+const NAMES: Readonly<Record<PayoutLine['type'], string>> = {
   commission: 'Commission',
   refunds: 'Refunds',
   unallocated: 'Left over for later commissions',
@@ -19,25 +19,25 @@ const NAMES: Readonly<Record<Line['type'], string>> = {
   returned: 'Came back',
 };
 
-type Payout = Answer<'get_payout_statement'>['data']['payout'];
+type StatementPayout = Answer<'get_payout_statement'>['data']['payout'];
 
 /** A wallet payout is paid as soon as it is recorded. */
-export const isPaid = ({ status, method }: Pick<Payout, 'status' | 'method'>) =>
+export const isPaid = ({ status, method }: Pick<StatementPayout, 'status' | 'method'>) =>
   status === 'paid' || (method === 'wallet' && status === 'completed');
 
 /** The API calls a payout completed once it is recorded, but the user wants to know what is left to do. */
-export function PayoutState({ of: payout }: { of: Pick<Payout, 'status' | 'method'> }) {
+export function PayoutState({ of: payout }: { of: Pick<StatementPayout, 'status' | 'method'> }) {
   return <Badge state={isPaid(payout) ? 'paid' : payout.status === 'completed' ? 'to_settle' : payout.status} />;
 }
 
 /** The lines of a payout, which add up to its amount. */
 export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_payout_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const statement = found.data?.data;
+  const query = useCall('get_payout_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const statement = query.data?.data;
   return (
     <Dialog title="Payout" isOpen={id !== undefined} onClose={onClose} isSide>
-      {found.error && <Failure error={found.error} again={() => void found.refetch()} />}
-      {!found.error && statement?.payout.id !== id && <Loading />}
+      {query.error && <Failure error={query.error} again={() => void query.refetch()} />}
+      {!query.error && statement?.payout.id !== id && <Loading />}
       {statement && statement.payout.id === id && <Statement of={statement} />}
     </Dialog>
   );
@@ -45,7 +45,7 @@ export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose:
 
 function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout_statement'>['data'] }) {
   const { currency } = payout;
-  const named = (line: Line) => line.order_number ?? line.order_id ?? NAMES[line.type];
+  const nameLine = (line: PayoutLine) => line.order_number ?? line.order_id ?? NAMES[line.type];
   return (
     <>
       <Facts
@@ -66,7 +66,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
       <Table
         caption="Payout breakdown"
         noun="line"
-        list={listed(lines)}
+        list={toRows(lines)}
         getKey={({ type, commission_id }) => commission_id ?? type}
         empty={<Empty title="Nothing yet" />}
         columns={[
@@ -74,7 +74,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
             head: 'Order',
             cell: (line) => (
               <>
-                {named(line)}
+                {nameLine(line)}
                 <span className="second">
                   {[orderSecond(line), line.customer_email, line.code].filter(Boolean).join(', ')}
                 </span>

@@ -27,32 +27,36 @@ const useOwed = () =>
   useCall('preview_payouts', { query: { limit: 1 } }).data?.summary.by_currency.filter(({ total }) => total > 0);
 
 function Due() {
-  const owed = useOwed();
-  const unsettled = useCall('list_payouts', { query: { settled: false, limit: 1 } });
-  const payees = owed?.reduce((sum, one) => sum + one.payees, 0);
+  const owedSums = useOwed();
+  const unsettledPayouts = useCall('list_payouts', { query: { settled: false, limit: 1 } });
+  const payees = owedSums?.reduce((sum, one) => sum + one.payees, 0);
   return (
     <Stats>
       <Stat
         label="Due now"
-        value={owed && (owed.map(({ total, currency }) => money(total, currency)).join(' + ') || 'Nothing')}
+        value={owedSums && (owedSums.map(({ total, currency }) => money(total, currency)).join(' + ') || 'Nothing')}
         note={
           payees === 0
             ? 'every approved commission is paid'
             : `to ${number(payees)} ${payees === 1 ? 'creator' : 'creators'}, less refunds and advances`
         }
       />
-      <Stat label="To settle" value={number(unsettled.data?.pagination.total)} note="recorded, not yet confirmed" />
+      <Stat
+        label="To settle"
+        value={number(unsettledPayouts.data?.pagination.total)}
+        note="recorded, not yet confirmed"
+      />
     </Stats>
   );
 }
 
 export function Payouts() {
   const { get } = useFilters();
-  const settled = findChoice(get('settled'), SETTLED);
+  const settledChoice = findChoice(get('settled'), SETTLED);
   const query = {
     creator_email: get('creator_email'),
     method: findChoice(get('method'), METHODS),
-    settled: settled === undefined ? undefined : settled === 'true',
+    settled: settledChoice === undefined ? undefined : settledChoice === 'true',
     from: get('from'),
     to: get('to'),
     sort: findChoice(get('sort'), SORTS) ?? 'newest',
@@ -62,17 +66,17 @@ export function Payouts() {
   const currency = useCall('get_session').data?.data.brand.currency;
   const making = useDialog('create');
   const paying = useDialog('pay');
-  const owed = useOwed();
+  const owedSums = useOwed();
   const [settling, setSettling] = useState<Payout>();
   const [correcting, setCorrecting] = useState<Payout>();
-  const opened = useOpened();
+  const panel = useOpened();
   const columns: readonly Column<Payout>[] = [
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
         <Opener
           of={{ creator_name, creator_email }}
-          onOpen={() => opened.open(id)}
+          onOpen={() => panel.open(id)}
           second={creator_name ? creator_email : ''}
         >
           {creator_name ?? creator_email ?? id}
@@ -120,7 +124,7 @@ export function Payouts() {
         <Button needs="create_payout" onPress={making.open}>
           Record a payout
         </Button>
-        {owed?.length !== 0 && (
+        {owedSums?.length !== 0 && (
           <Button needs="pay_payout_batch" kind="primary" onPress={paying.open}>
             Pay what is due
           </Button>
@@ -188,7 +192,7 @@ export function Payouts() {
       <SettleDialog payout={settling} onClose={() => setSettling(undefined)} />
       <CorrectionDialog payout={correcting} onClose={() => setCorrecting(undefined)} />
       <BatchDialog isOpen={paying.isOpen} onClose={paying.close} />
-      <PayoutDialog id={opened.id} onClose={opened.close} />
+      <PayoutDialog id={panel.id} onClose={panel.close} />
     </>
   );
 }

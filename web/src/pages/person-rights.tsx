@@ -8,7 +8,7 @@ import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 /** A person as a request names them. */
-export type Person = Pick<Body<'create_data_request'>, 'creator_id' | 'customer_of'>;
+export type DataSubject = Pick<Body<'create_data_request'>, 'creator_id' | 'customer_of'>;
 
 const GOES = {
   creator: [
@@ -52,7 +52,7 @@ function Consequences({ of }: { of: 'creator' | 'customer' }) {
 }
 
 /** Saves everything that is kept of a person as a file. */
-export function ExportPerson({ of }: { of: Person }) {
+export function ExportPerson({ of }: { of: DataSubject }) {
   const say = useSay();
   const create = useChange('create_data_request', ['list_data_requests']);
   async function save() {
@@ -76,7 +76,7 @@ export function ExportPerson({ of }: { of: Person }) {
 const SHOWN = ['list_data_requests', 'list_roster', 'list_creators', 'list_customers', 'list_orders'] as const;
 
 /** Erases a person, after saying what goes and what stays. */
-export function ErasePerson({ of, name }: { of: Person; name: string }) {
+export function ErasePerson({ of, name }: { of: DataSubject; name: string }) {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
   const say = useSay();

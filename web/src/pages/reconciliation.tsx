@@ -60,7 +60,7 @@ interface Difference {
   creator_email: string | null;
 }
 
-type Found = Record<Finding | 'matched', number> & {
+type ReconciliationSummary = Record<Finding | 'matched', number> & {
   store: string;
   columns: Record<string, string> | null;
   from: string | null;
@@ -69,7 +69,7 @@ type Found = Record<Finding | 'matched', number> & {
   differences: readonly Difference[];
 };
 
-const isFound = (result: unknown): result is Found =>
+const isFound = (result: unknown): result is ReconciliationSummary =>
   isRecord(result) && typeof result.matched === 'number' && Array.isArray(result.differences);
 
 /** An amount of a row, such as `64.00`. What a file calls a currency may be anything. */
@@ -139,7 +139,7 @@ const COLUMNS: readonly Column<Difference>[] = [
 ];
 
 /** Offers to read the store again, which repairs what it lists differently. */
-function Repair({ id, of }: { id: string; of: Found }) {
+function Repair({ id, of }: { id: string; of: ReconciliationSummary }) {
   const { data } = useCall('get_plan', { params: { id } });
   const apply = useChange('apply_plan', ['get_plan', 'list_plans']);
   const say = useSay();
@@ -172,9 +172,9 @@ function Repair({ id, of }: { id: string; of: Found }) {
 function Differences({ of: { result, files } }: { of: Job }) {
   const { get } = useFilters();
   if (!isFound(result)) return null;
-  const chosen = findChoice(get('finding'), KINDS);
-  const rows = result.differences.filter(({ finding }) => chosen === undefined || finding === chosen);
-  const all = KINDS.filter((kind) => chosen === undefined || kind === chosen).reduce(
+  const chosenKind = findChoice(get('finding'), KINDS);
+  const rows = result.differences.filter(({ finding }) => chosenKind === undefined || finding === chosenKind);
+  const all = KINDS.filter((kind) => chosenKind === undefined || kind === chosenKind).reduce(
     (sum, kind) => sum + result[kind],
     0,
   );
@@ -308,23 +308,25 @@ type Mapping = Record<string, unknown>;
 
 /** What was answered before, and the answers to what was still open. */
 function addAnswers(mapping: Mapping, questions: readonly OpenQuestion[], values: Values): Mapping {
-  const merged = { ...mapping };
+  const mergedMapping = { ...mapping };
   questions.forEach(({ options }, place) => {
     const answer = options[Number(values.some(`answer_${place}`) ?? -1)]?.mapping ?? {};
     for (const [key, value] of Object.entries(answer)) {
-      const before = merged[key];
-      merged[key] = isRecord(value) && isRecord(before) ? { ...before, ...value } : value;
+      const before = mergedMapping[key];
+      mergedMapping[key] = isRecord(value) && isRecord(before) ? { ...before, ...value } : value;
     }
   });
-  return merged;
+  return mergedMapping;
 }
 
 /** Keeps the problem of the file, which no other field shows. */
 function ofFile(error: unknown): unknown {
   if (!(error instanceof CallError)) return error;
   if (error.questions.length > 0) return new Error('The file leaves something open. Choose below, and compare again.');
-  const found = error.problems.find(({ field }) => field === 'file' || field === 'columns' || field === 'mapping');
-  return found ? new Error(found.message) : error;
+  const fileProblem = error.problems.find(
+    ({ field }) => field === 'file' || field === 'columns' || field === 'mapping',
+  );
+  return fileProblem ? new Error(fileProblem.message) : error;
 }
 
 type Stores = readonly { id: string; name: string }[];
@@ -339,30 +341,30 @@ function CompareDialog({
   onClose: () => void;
   onStarted: (id: string) => void;
 }) {
-  const read = useChange('create_reconciliation', ['list_jobs']);
+  const create = useChange('create_reconciliation', ['list_jobs']);
   const cache = useQueryClient();
   const [file, setFile] = useState<File>();
   const [questions, setQuestions] = useState<readonly OpenQuestion[]>([]);
   const [mapping, setMapping] = useState<Mapping>({});
 
   /** Answers are of one file, and the field for it is empty when the dialog opens again. */
-  const choose = (chosen: File | undefined) => {
-    setFile(chosen);
+  const choose = (chosenFile: File | undefined) => {
+    setFile(chosenFile);
     setQuestions([]);
     setMapping({});
   };
 
   async function send(values: Values): Promise<Answer<'create_reconciliation'>> {
     const fields = { integration_id: values.some('integration_id'), from: values.some('from'), to: values.some('to') };
-    if (!file) return await read.mutateAsync({ body: fields });
+    if (!file) return await create.mutateAsync({ body: fields });
     const form = new FormData();
-    const answered = addAnswers(mapping, questions, values);
-    for (const [name, value] of Object.entries({ ...fields, mapping: JSON.stringify(answered) })) {
+    const answeredMapping = addAnswers(mapping, questions, values);
+    for (const [name, value] of Object.entries({ ...fields, mapping: JSON.stringify(answeredMapping) })) {
       if (value !== undefined) form.set(name, value);
     }
     form.set('file', file);
     const answer = await uploadTo('create_reconciliation', form).catch((error: unknown) => {
-      setMapping(answered);
+      setMapping(answeredMapping);
       setQuestions(error instanceof CallError ? error.questions : []);
       throw ofFile(error);
     });

@@ -30,7 +30,7 @@ const PAGES = [
   '/webhooks',
 ] as const;
 
-interface Kind {
+interface RecordKind {
   name: string;
   page?: (typeof PAGES)[number];
   /** The page's parameter that opens the record. */
@@ -38,7 +38,7 @@ interface Kind {
 }
 
 /** Kinds of records by the letters that their ids begin with, in the order of their names. */
-export const KINDS: Readonly<Record<string, Kind>> = {
+export const KINDS: Readonly<Record<string, RecordKind>> = {
   alr: { name: 'Alert', page: '/reports' },
   key: { name: 'API key', page: '/keys' },
   app: { name: 'Application', page: '/applications', opens: 'open' },
@@ -163,9 +163,9 @@ export const isOnPage = (operation: string) => operation in ON_PAGES;
 /** An operation as something that happened, by the record's new state: "Changed campaign" for `update_campaign`. */
 export function doneText(operation: string, status?: unknown): string {
   const [verb = '', ...rest] = operation.split('_');
-  const done = DONE[verb];
+  const doneVerb = DONE[verb];
   if (operation === 'first_owner') return 'Added the first owner';
   if (operation === 'ingest') return 'Received from the store';
-  const worked = operation === 'page_work' ? WORKED[String(status)] : undefined;
-  return worked ?? ON_PAGES[operation] ?? (done === undefined ? words(operation) : [done, ...rest].join(' '));
+  const workText = operation === 'page_work' ? WORKED[String(status)] : undefined;
+  return workText ?? ON_PAGES[operation] ?? (doneVerb === undefined ? words(operation) : [doneVerb, ...rest].join(' '));
 }

@@ -157,14 +157,14 @@ export function CreateAlert({ isOpen, onClose }: { isOpen: boolean; onClose: () 
 export function Alerts() {
   const list = useRows('list_alerts', {});
   const remove = useChange('delete_alert', ['list_alerts']);
-  const opened = useOpened();
-  const alert = list.rows.find(({ id }) => id === opened.id);
+  const panel = useOpened();
+  const alert = list.rows.find(({ id }) => id === panel.id);
   const columns: readonly Column<Alert>[] = [
     {
       head: 'Alert',
       cell: (one) => (
         <Opener
-          onOpen={() => opened.open(one.id)}
+          onOpen={() => panel.open(one.id)}
           second={
             <>
               {METRIC_LABELS[one.metric]}
@@ -196,7 +196,7 @@ export function Alerts() {
       needs: 'delete_alert',
       cell: (one) => (
         <Menu label={`Actions for ${nameAlert(one)}`}>
-          <Button onPress={() => opened.open(one.id)}>Edit</Button>
+          <Button onPress={() => panel.open(one.id)}>Edit</Button>
           <Confirm
             label="Delete"
             title={`Delete the alert ${nameAlert(one)}?`}
@@ -237,9 +237,9 @@ export function Alerts() {
             )
           }
           isOpen
-          onClose={opened.close}
+          onClose={panel.close}
         >
-          <AlertForm alert={alert} onClose={opened.close} />
+          <AlertForm alert={alert} onClose={panel.close} />
         </Dialog>
       )}
     </Card>

@@ -48,14 +48,14 @@ const TITLE_HINT = 'Mailed the day after each period, in your brand’s time zon
 function Reports() {
   const list = useRows('list_reports', {});
   const remove = useChange('delete_report', ['list_reports']);
-  const opened = useOpened();
-  const report = list.rows.find(({ id }) => id === opened.id);
+  const panel = useOpened();
+  const report = list.rows.find(({ id }) => id === panel.id);
   const columns: readonly Column<Report>[] = [
     {
       head: 'Report',
       cell: (one) => (
         <Opener
-          onOpen={() => opened.open(one.id)}
+          onOpen={() => panel.open(one.id)}
           second={
             <>
               {one.name !== null && OPERATION_LABELS[one.operation]}
@@ -76,7 +76,7 @@ function Reports() {
       needs: 'delete_report',
       cell: (one) => (
         <Menu label={`Actions for ${nameReport(one)}`}>
-          <Button onPress={() => opened.open(one.id)}>Edit</Button>
+          <Button onPress={() => panel.open(one.id)}>Edit</Button>
           <Confirm
             label="Delete"
             title={`Delete the report ${nameReport(one)}?`}
@@ -110,7 +110,7 @@ function Reports() {
           title={nameReport(report)}
           hint={TITLE_HINT}
           isOpen
-          onClose={opened.close}
+          onClose={panel.close}
           action="Save"
           params={{ id: report.id }}
           item={report}
@@ -118,7 +118,7 @@ function Reports() {
           omits={['parameters']}
           fixed={(body) => chooseParameters(body, report)}
           shown={['list_reports']}
-          onDone={opened.close}
+          onDone={panel.close}
         />
       )}
     </Card>

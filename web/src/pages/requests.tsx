@@ -41,18 +41,18 @@ const CLOCK = {
 /** Times to the second in the brand's time zone, which is named unless it is the computer's. */
 function useExactTime(): (at: string) => string {
   const timeZone = useCall('get_session').data?.data.brand.time_zone ?? 'UTC';
-  const named = timeZone === ownZone ? {} : ({ timeZoneName: 'short' } as const);
-  const times = new Intl.DateTimeFormat(undefined, { ...CLOCK, ...named, timeZone });
+  const zoneName = timeZone === ownZone ? {} : ({ timeZoneName: 'short' } as const);
+  const times = new Intl.DateTimeFormat(undefined, { ...CLOCK, ...zoneName, timeZone });
   return (at) => times.format(new Date(at));
 }
 
-interface Shown {
+interface RequestView {
   masked: Masked;
   open: (row: KeyRequest) => void;
   exact: (at: string) => string;
 }
 
-function buildColumns({ masked, open, exact }: Shown): readonly Column<KeyRequest>[] {
+function buildColumns({ masked, open, exact }: RequestView): readonly Column<KeyRequest>[] {
   return [
     {
       head: 'Operation',
@@ -96,12 +96,12 @@ function buildColumns({ masked, open, exact }: Shown): readonly Column<KeyReques
   ];
 }
 
-type Query = Record<'key' | 'operation' | 'status' | 'request_id' | 'from' | 'to', string | undefined>;
+type RequestsQuery = Record<'key' | 'operation' | 'status' | 'request_id' | 'from' | 'to', string | undefined>;
 
 /** Newest first, a hundred at a time. */
-function Pages({ query, masked }: { query: Query; masked: Masked }) {
+function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
   const { after, pager } = useCursor();
-  const [opened, setOpened] = useState<KeyRequest>();
+  const [openRequest, setOpenRequest] = useState<KeyRequest>();
   const exact = useExactTime();
   const { data, error, refetch } = useCall('list_requests', { query: { ...query, after } });
   if (error) return <Failure error={error} again={() => void refetch()} />;
@@ -119,16 +119,16 @@ function Pages({ query, masked }: { query: Query; masked: Masked }) {
         caption="API requests"
         rows={data.data}
         getKey={getKey}
-        columns={buildColumns({ masked, open: setOpened, exact })}
+        columns={buildColumns({ masked, open: setOpenRequest, exact })}
       />
       {pager(data.next_after)}
       <Dialog
-        title={opened ? nameOperation(opened) : ''}
-        isOpen={opened !== undefined}
-        onClose={() => setOpened(undefined)}
+        title={openRequest ? nameOperation(openRequest) : ''}
+        isOpen={openRequest !== undefined}
+        onClose={() => setOpenRequest(undefined)}
         isSide
       >
-        {opened && <Details of={opened} />}
+        {openRequest && <Details of={openRequest} />}
       </Dialog>
     </>
   );
@@ -168,8 +168,8 @@ function Details({ of }: { of: KeyRequest }) {
 export function Requests() {
   const { get } = useFilters();
   const keys = useAll('list_keys', {});
-  const masked = new Map(keys.data?.map((key) => [key.id, key.masked]));
-  const query: Query = {
+  const maskedKeys = new Map(keys.data?.map((key) => [key.id, key.masked]));
+  const query: RequestsQuery = {
     key: get('key'),
     operation: get('operation'),
     status: get('status'),
@@ -202,8 +202,8 @@ export function Requests() {
           { name: 'to', label: 'To', kind: 'date' },
         ]}
       />
-      <KeyCalls keyId={query.key} masked={masked} />
-      <Pages key={JSON.stringify(query)} query={query} masked={masked} />
+      <KeyCalls keyId={query.key} masked={maskedKeys} />
+      <Pages key={JSON.stringify(query)} query={query} masked={maskedKeys} />
       <KeySearches />
     </>
   );

@@ -15,7 +15,7 @@ import { Tabs } from '../kit/tabs.tsx';
 import { type CostKind, Costs, toDialogName } from './costs.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
-type By = NonNullable<Query<'get_analytics_returns'>['by']>;
+type ReturnDimension = NonNullable<Query<'get_analytics_returns'>['by']>;
 type ReturnsRow = Row<'get_analytics_returns'>;
 type Missing = ReturnsRow['missing'][number];
 
@@ -115,7 +115,7 @@ function Unknown({ of, onEnter }: { of: readonly Missing[]; onEnter: (kind: Cost
 
 const MISSES = <span className="missing-figure">Missing</span>;
 
-function buildColumns(by: By, rows: readonly ReturnsRow[]): Column<ReturnsRow>[] {
+function buildColumns(by: ReturnDimension, rows: readonly ReturnsRow[]): Column<ReturnsRow>[] {
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   const cost = (head: string, of: (row: ReturnsRow) => number | null, name?: Missing): Column<ReturnsRow> => ({
     head,

@@ -145,9 +145,9 @@ function SaveFile({ id }: { id: string }) {
 }
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_data_request', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_data_request', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(one) => (one ? requestName(one) : 'Request')}>
+    <Detail id={id} onClose={onClose} query={query} title={(one) => (one ? requestName(one) : 'Request')}>
       {(one) => (
         <div className="stack">
           <Facts
@@ -200,7 +200,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 /** The requests that people made by law: to be erased, or to be told what is kept of them. */
 export function Rights() {
   const { get } = useFilters();
-  const opened = useOpened();
+  const panel = useOpened();
   const list = useRows('list_data_requests', {
     state: findChoice(get('state'), STATES),
     kind: findChoice(get('kind'), KINDS),
@@ -210,7 +210,7 @@ export function Rights() {
     {
       head: 'Request',
       cell: (one) => (
-        <Opener onOpen={() => opened.open(one.id)} second={SOURCE_WORDS[one.source]}>
+        <Opener onOpen={() => panel.open(one.id)} second={SOURCE_WORDS[one.source]}>
           {requestName(one)}
         </Opener>
       ),
@@ -238,7 +238,7 @@ export function Rights() {
         columns={columns}
         empty={<Empty title="Nobody has asked">Requests of creators, customers and stores appear here.</Empty>}
       />
-      <Opened id={opened.id} onClose={opened.close} />
+      <Opened id={panel.id} onClose={panel.close} />
     </>
   );
 }

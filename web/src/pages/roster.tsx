@@ -49,7 +49,7 @@ function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
   );
 }
 
-type Entry = Row<'list_roster'>;
+type RosterEntry = Row<'list_roster'>;
 
 export function Roster() {
   const { get } = useFilters();
@@ -64,7 +64,7 @@ export function Roster() {
   const totals = useCall('list_roster', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data?.totals;
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const adding = useDialog('create');
-  const columns: readonly Column<Entry>[] = [
+  const columns: readonly Column<RosterEntry>[] = [
     {
       head: 'Creator',
       cell: (entry) => (

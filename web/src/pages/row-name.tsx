@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { month, words } from '../kit/format.ts';
 import { CampaignLink, CreatorLink } from './item-links.tsx';
 
-type By = 'creator' | 'campaign' | 'link' | 'store' | 'month';
+type RowDimension = 'creator' | 'campaign' | 'link' | 'store' | 'month';
 
 /** Rows without a key, by what they lack. */
-const NONE: Readonly<Record<By, string>> = {
+const NONE: Readonly<Record<RowDimension, string>> = {
   creator: 'No creator',
   campaign: 'No campaign',
   link: 'No link or code',
@@ -14,10 +14,10 @@ const NONE: Readonly<Record<By, string>> = {
 };
 
 /** The head of their column. */
-export const toHead = (by: By): string => (by === 'link' ? 'Link or code' : words(by));
+export const toHead = (by: RowDimension): string => (by === 'link' ? 'Link or code' : words(by));
 
 interface RowNameProps {
-  by: By;
+  by: RowDimension;
   of: { key: string | null; label: string | null };
 }
 

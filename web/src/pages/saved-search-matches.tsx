@@ -21,13 +21,13 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   // Kept while the dialog is open, because looking marks them as seen.
   const [isNew, setNew] = useState(unseen > 0);
   const [after, setAfter] = useState(unseen > 0 ? seen_after : START);
-  const [shown, setShown] = useState<Creator>();
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
+  const [openCreator, setOpenCreator] = useState<Creator>();
+  const [selected, setSelected] = useState<ReadonlyMap<string, Creator>>(new Map());
   const see = useChange('mark_saved_search_seen', ['list_saved_searches']);
   const { mutate } = see;
-  const found = useCall('list_saved_search_matches', { params: { id }, query: { after, limit: AT_ONCE } });
-  const matches = found.data?.data ?? [];
-  const next = found.data?.next_after;
+  const query = useCall('list_saved_search_matches', { params: { id }, query: { after, limit: AT_ONCE } });
+  const matches = query.data?.data ?? [];
+  const next = query.data?.next_after;
   const cards = useCall(
     'search_creators',
     { query: { pks: matches.map(({ pk }) => pk).join(',') } },
@@ -38,8 +38,8 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   }, [id, next, seen_after, mutate]);
   const times = new Map(matches.map(({ pk, first_matched_at }) => [pk, first_matched_at]));
   const rows = (cards.data?.data ?? []).filter(({ pk }) => times.has(pk));
-  const error = found.error ?? cards.error;
-  const isLoading = !error && (!found.data || (matches.length > 0 && rows.length === 0));
+  const error = query.error ?? cards.error;
+  const isLoading = !error && (!query.data || (matches.length > 0 && rows.length === 0));
   return (
     <Dialog
       title={name}
@@ -48,17 +48,17 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
       onClose={onClose}
       isSide
     >
-      {error && <Failure error={error} again={() => void found.refetch()} />}
+      {error && <Failure error={error} again={() => void query.refetch()} />}
       {isLoading && <Loading rows={6} />}
-      {found.data && matches.length === 0 && <Empty title="Nobody is new" />}
+      {query.data && matches.length === 0 && <Empty title="Nobody is new" />}
       {rows.length > 0 && (
         <PlainTable
           caption="New creators"
           rows={rows}
           getKey={getKey}
-          selection={{ selected: chosen, onSelect: setChosen, getName }}
+          selection={{ selected, onSelect: setSelected, getName }}
           columns={[
-            { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setShown(row)} /> },
+            { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setOpenCreator(row)} /> },
             { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
             {
               head: 'Engagement',
@@ -81,19 +81,24 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
             Show all
           </Button>
         )}
-        {found.data?.has_more && next !== undefined && <Button onPress={() => setAfter(next)}>Show more</Button>}
+        {query.data?.has_more && next !== undefined && <Button onPress={() => setAfter(next)}>Show more</Button>}
         <Link className="button" to="/directory" search={of.filters} onClick={onClose}>
           Run the search
         </Link>
-        {chosen.size > 0 && (
+        {selected.size > 0 && (
           <>
-            <strong>{number(chosen.size)} chosen</strong>
-            <AddToList pks={[...chosen.values()].map(({ pk }) => pk)} onDone={() => setChosen(new Map())} />
-            <AddToRoster of={[...chosen.values()]} onDone={() => setChosen(new Map())} />
+            <strong>{number(selected.size)} chosen</strong>
+            <AddToList pks={[...selected.values()].map(({ pk }) => pk)} onDone={() => setSelected(new Map())} />
+            <AddToRoster of={[...selected.values()]} onDone={() => setSelected(new Map())} />
           </>
         )}
       </div>
-      <CreatorCard creator={shown} onClose={() => setShown(undefined)} onOpen={setShown} actions={null} />
+      <CreatorCard
+        creator={openCreator}
+        onClose={() => setOpenCreator(undefined)}
+        onOpen={setOpenCreator}
+        actions={null}
+      />
     </Dialog>
   );
 }

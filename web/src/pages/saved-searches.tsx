@@ -7,7 +7,7 @@ import { Confirm } from '../kit/dialog.tsx';
 import { number } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
-import type { Search } from './directory-search.ts';
+import type { SearchParameters } from './directory-search.ts';
 import { NewMatches } from './saved-search-matches.tsx';
 
 export type SavedSearch = Row<'list_saved_searches'>;
@@ -108,19 +108,19 @@ function Chip({ of, onMatches, onSettings }: { of: SavedSearch; onMatches: () =>
 }
 
 /** The person's saved searches and those that are shared, with what is new since they last looked. */
-export function SavedSearches({ search }: { search: Search }) {
-  const saved = useAll('list_saved_searches', {});
+export function SavedSearches({ search }: { search: SearchParameters }) {
+  const searches = useAll('list_saved_searches', {});
   const address: Record<string, unknown> = useSearch({ strict: false });
   const [isNaming, setNaming] = useState(false);
   // A mail links to the matches of one search.
   const [matchesId, setMatchesId] = useState(address.matches);
   const [settingsId, setSettingsId] = useState<string>();
   const form = useFields();
-  const named = (id: unknown) => saved.data?.find((one) => one.id === id);
-  const [shown, changed] = [named(matchesId), named(settingsId)];
+  const findSearch = (id: unknown) => searches.data?.find((one) => one.id === id);
+  const [matchesSearch, settingsSearch] = [findSearch(matchesId), findSearch(settingsId)];
   return (
     <section className="row saved" aria-label="Saved searches">
-      {saved.data?.map((one) => (
+      {searches.data?.map((one) => (
         <Chip key={one.id} of={one} onMatches={() => setMatchesId(one.id)} onSettings={() => setSettingsId(one.id)} />
       ))}
       <Button onPress={() => setNaming(true)} isDisabled={Object.keys(search).length === 0}>
@@ -137,8 +137,12 @@ export function SavedSearches({ search }: { search: Search }) {
         fixed={{ filters: search }}
         onDone={() => setNaming(false)}
       />
-      {changed && <Settings key={changed.id} of={changed} onClose={() => setSettingsId(undefined)} />}
-      {shown && <NewMatches key={shown.id} of={shown} onClose={() => setMatchesId(undefined)} />}
+      {settingsSearch && (
+        <Settings key={settingsSearch.id} of={settingsSearch} onClose={() => setSettingsId(undefined)} />
+      )}
+      {matchesSearch && (
+        <NewMatches key={matchesSearch.id} of={matchesSearch} onClose={() => setMatchesId(undefined)} />
+      )}
     </section>
   );
 }

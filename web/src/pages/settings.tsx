@@ -18,7 +18,7 @@ import { FraudRulesCard } from './fraud-rules.tsx';
 
 const TRANSPORTS = ['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 
-type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
+type RegistrationOptions = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
 /** The time zones that this browser knows, and the brand's own. */
 const zones = (own: string) =>
@@ -86,7 +86,7 @@ function Passkeys() {
   async function add(name: string) {
     const { origin } = location;
     const { data } = await call('begin_passkey', { body: { origin } });
-    const optionsJSON: Options = JSON.parse(JSON.stringify(data.options));
+    const optionsJSON: RegistrationOptions = JSON.parse(JSON.stringify(data.options));
     const { id, rawId, type, response, authenticatorAttachment } = await startRegistration({ optionsJSON });
     const { transports, clientDataJSON, attestationObject } = response;
     await keep.mutateAsync({

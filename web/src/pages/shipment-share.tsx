@@ -6,15 +6,15 @@ import { OperationForm } from '../kit/operation-form.tsx';
 import { Copy } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 
-type Made = Answer<'share_shipments'>;
+type CreatedShare = Answer<'share_shipments'>;
 
 /** Creates a public page of the parcels, for those who pack them. */
 export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const revoke = useChange('revoke_shipment_share', []);
   const say = useSay();
-  const [made, setMade] = useState<Made>();
+  const [share, setShare] = useState<CreatedShare>();
   const close = () => {
-    setMade(undefined);
+    setShare(undefined);
     onClose();
   };
   return (
@@ -24,24 +24,24 @@ export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
       isOpen={isOpen}
       onClose={close}
     >
-      {made ? (
+      {share ? (
         <>
-          <code className="secret">{made.url}</code>
+          <code className="secret">{share.url}</code>
           <div className="popup-foot">
             <Confirm
               label="Take the page down"
               title="Take this page down?"
               action="Take down"
               onConfirm={async () => {
-                await revoke.mutateAsync({ params: { shareId: made.shareId } });
+                await revoke.mutateAsync({ params: { shareId: share.shareId } });
                 say('The page is gone.');
                 close();
               }}
             >
               <p>Its address stops working at once.</p>
             </Confirm>
-            <Copy text={made.url} label="Copy the address" />
-            <a className="button plain" href={made.url} target="_blank" rel="noreferrer">
+            <Copy text={share.url} label="Copy the address" />
+            <a className="button plain" href={share.url} target="_blank" rel="noreferrer">
               Open the page
             </a>
           </div>
@@ -57,7 +57,7 @@ export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
             { name: 'campaignId', hint: 'Then only its parcels.' },
           ]}
           shown={[]}
-          onDone={setMade}
+          onDone={setShare}
         />
       )}
     </Dialog>

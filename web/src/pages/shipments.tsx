@@ -48,7 +48,7 @@ const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'
 };
 
 function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const query = useCall('get_shipment', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const notify = useChange('notify_shipment_creator', ['get_shipment']);
   const say = useSay();
   const notifyCreator = () =>
@@ -60,7 +60,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
     <Detail
       id={id}
       onClose={onClose}
-      found={found}
+      query={query}
       title={(parcel) => `Parcel to ${parcel?.creator_name ?? parcel?.creator_email ?? '…'}`}
     >
       {(parcel) => (
@@ -122,14 +122,14 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
 export function Shipments() {
   const query = useWorkQuery(STATES);
   const list = useRows('list_shipments', query);
-  const opened = useOpened();
+  const panel = useOpened();
   const sharing = useDialog('share');
   const making = useDialog('create');
   const columns: readonly Column<Shipment>[] = [
     {
       head: 'To',
       cell: ({ id, creator_name, creator_email, product_description }) => (
-        <Opener of={{ creator_name, creator_email }} onOpen={() => opened.open(id)} second={product_description}>
+        <Opener of={{ creator_name, creator_email }} onOpen={() => panel.open(id)} second={product_description}>
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
@@ -187,7 +187,7 @@ export function Shipments() {
       }}
     >
       <ShareDialog isOpen={sharing.isOpen} onClose={sharing.close} />
-      <Parcel id={opened.id} onClose={opened.close} />
+      <Parcel id={panel.id} onClose={panel.close} />
     </WorkPage>
   );
 }

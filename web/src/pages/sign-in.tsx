@@ -7,9 +7,10 @@ import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { goBack, hadSession } from '../signed-out.ts';
 
-type Options = Parameters<typeof startAuthentication>[0]['optionsJSON'];
+type AuthenticationOptions = Parameters<typeof startAuthentication>[0]['optionsJSON'];
 
-const isOptions = (options: unknown): options is Options => isRecord(options) && typeof options.challenge === 'string';
+const isOptions = (options: unknown): options is AuthenticationOptions =>
+  isRecord(options) && typeof options.challenge === 'string';
 
 async function withLink(token: string): Promise<void> {
   await callApp('POST', 'session', { token });

@@ -11,13 +11,13 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { orderSecond } from '../kit/order-name.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, listed, Opener, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table, toRows } from '../kit/table.tsx';
 import { DAY_MS } from '../kit/utc-day.ts';
 import { CreatorName } from './item-links.tsx';
 
 type Statement = Row<'list_statements'>;
-type Made = Answer<'create_statement'>['data'];
-type Line = Answer<'get_statement'>['data']['lines'][number];
+type CreatedStatement = Answer<'create_statement'>['data'];
+type StatementLine = Answer<'get_statement'>['data']['lines'][number];
 
 const isWholeMonth = (from: string, to: string) => {
   const next = new Date(Date.parse(to) + DAY_MS).toISOString().slice(0, 10);
@@ -36,7 +36,7 @@ const TOTALS = [
 ] as const;
 
 /** A refund of this period, of an order whose commission was earned in an earlier one. */
-const isRefund = ({ refunded_amount, commission, taken_back }: Line) =>
+const isRefund = ({ refunded_amount, commission, taken_back }: StatementLine) =>
   refunded_amount !== 0 && commission === 0 && taken_back === 0;
 
 /** A line earns or pays. */
@@ -51,8 +51,8 @@ function lastMonth(): { from: string; to: string } {
 }
 
 function Lines({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const found = useCall('get_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const one = found.data?.data;
+  const query = useCall('get_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const one = query.data?.data;
   return (
     <Dialog
       title={one?.id === id && one ? `Statement for ${one.creator_name ?? one.creator_email}` : 'Statement'}
@@ -60,8 +60,8 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
       onClose={onClose}
       isSide
     >
-      {found.error && <Failure error={found.error} again={() => void found.refetch()} />}
-      {!found.error && one?.id !== id && <Loading />}
+      {query.error && <Failure error={query.error} again={() => void query.refetch()} />}
+      {!query.error && one?.id !== id && <Loading />}
       {one && one.id === id && (
         <>
           <p className="hint">
@@ -87,7 +87,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
           <Table
             caption="Lines of the statement"
             noun="line"
-            list={listed(one.lines)}
+            list={toRows(one.lines)}
             getKey={(line) => `${line.id} ${line.currency}`}
             empty={<Empty title="Nothing in this period" />}
             columns={[
@@ -143,7 +143,7 @@ function Making({
   onClose,
 }: {
   email: string | undefined;
-  onMade: (made: Made) => void;
+  onMade: (statement: CreatedStatement) => void;
   onClose: () => void;
 }) {
   const { from, to } = lastMonth();
@@ -202,25 +202,25 @@ export function Statements() {
   const { get } = useFilters();
   const query = { creator_email: get('creator_email'), sort: sortIn(get) };
   const list = useRows('list_statements', query);
-  const opened = useOpened();
+  const panel = useOpened();
   const making = useDialog('create');
   const makingAll = useDialog('everybody');
-  const [made, setMade] = useState<Made>();
+  const [createdStatement, setCreatedStatement] = useState<CreatedStatement>();
   const disputes = useAll('list_disputes', { status: 'open' }).data ?? [];
-  const asked = new Map(disputes.map(({ id, statement_id }) => [statement_id ?? '', id]));
+  const disputeIds = new Map(disputes.map(({ id, statement_id }) => [statement_id ?? '', id]));
   const columns: readonly Column<Statement>[] = [
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
         <Opener
           of={{ creator_name, creator_email }}
-          onOpen={() => opened.open(id)}
+          onOpen={() => panel.open(id)}
           second={
             <>
               {creator_name && <span className="wide">{creator_email}</span>}
-              {asked.has(id) && (
+              {disputeIds.has(id) && (
                 <span className="narrow late">
-                  <Link to="/disputes" search={{ open: asked.get(id) }}>
+                  <Link to="/disputes" search={{ open: disputeIds.get(id) }}>
                     Disputed
                   </Link>
                 </span>
@@ -251,8 +251,8 @@ export function Statements() {
       cell: ({ id, created_at }) => (
         <>
           {day(created_at)}
-          {asked.has(id) && (
-            <Link to="/disputes" search={{ open: asked.get(id) }} className="second late">
+          {disputeIds.has(id) && (
+            <Link to="/disputes" search={{ open: disputeIds.get(id) }} className="second late">
               Disputed
             </Link>
           )}
@@ -285,7 +285,7 @@ export function Statements() {
           onClose={making.close}
           onMade={(one) => {
             making.close();
-            setMade(one);
+            setCreatedStatement(one);
           }}
         />
       </Dialog>
@@ -300,19 +300,19 @@ export function Statements() {
       <Dialog
         title="Statement created"
         hint="Anyone with this address can open the page for 90 days. The address is shown only once."
-        isOpen={made !== undefined}
-        onClose={() => setMade(undefined)}
+        isOpen={createdStatement !== undefined}
+        onClose={() => setCreatedStatement(undefined)}
       >
-        <code className="secret">{made?.url}</code>
-        {made?.email_sent && <p>It is being mailed to the creator.</p>}
+        <code className="secret">{createdStatement?.url}</code>
+        {createdStatement?.email_sent && <p>It is being mailed to the creator.</p>}
         <div className="popup-foot">
-          <Copy text={made?.url ?? ''} label="Copy the address" />
-          <a className="button plain" href={made?.url} target="_blank" rel="noreferrer">
+          <Copy text={createdStatement?.url ?? ''} label="Copy the address" />
+          <a className="button plain" href={createdStatement?.url} target="_blank" rel="noreferrer">
             Open the page
           </a>
         </div>
       </Dialog>
-      <Lines id={opened.id} onClose={opened.close} />
+      <Lines id={panel.id} onClose={panel.close} />
     </>
   );
 }

@@ -8,15 +8,15 @@ import { Ago, BothTimes, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
-type Delivery = Row<'list_store_deliveries'>;
+type StoreDelivery = Row<'list_store_deliveries'>;
 
 const LISTS = ['failed', 'waiting'] as const;
 const REFETCH_MS = 3_000;
 
-const formatReason = ({ reason }: Delivery) =>
+const formatReason = ({ reason }: StoreDelivery) =>
   reason && (reason.field === null ? reason.message : `${reason.field} ${reason.message}`);
 
-function DeliveryItem({ delivery, onRetry }: { delivery: Delivery; onRetry: () => void }) {
+function DeliveryItem({ delivery, onRetry }: { delivery: StoreDelivery; onRetry: () => void }) {
   const { topic, state, received_at, order_id, attempts, next_attempt_at, notes } = delivery;
   const name = topic ?? 'A webhook';
   return (

@@ -91,10 +91,10 @@ const TRACKING = { shopify: Shopify, woocommerce: WooCommerce, generic: Generic 
 
 /** The last visit by a link and the last order that came with one, to see whether the set-up works. */
 function TestIt({ store }: { store: Store }) {
-  const found = useCall('get_affiliate_store_tracking', { params: { id: store.id } }, { isFresh: true });
-  if (found.error) return <Failure error={found.error} again={() => void found.refetch()} />;
-  if (!found.data) return <Loading rows={2} />;
-  const { last_click: click, last_order: order } = found.data.data;
+  const tracking = useCall('get_affiliate_store_tracking', { params: { id: store.id } }, { isFresh: true });
+  if (tracking.error) return <Failure error={tracking.error} again={() => void tracking.refetch()} />;
+  if (!tracking.data) return <Loading rows={2} />;
+  const { last_click: click, last_order: order } = tracking.data.data;
   return (
     <>
       <p>Follow one of your links, buy something, and check again.</p>
@@ -109,7 +109,7 @@ function TestIt({ store }: { store: Store }) {
         ]}
       />
       <div className="actions">
-        <Button onPress={() => void found.refetch()}>{found.isFetching ? 'Checking…' : 'Check again'}</Button>
+        <Button onPress={() => void tracking.refetch()}>{tracking.isFetching ? 'Checking…' : 'Check again'}</Button>
       </div>
     </>
   );

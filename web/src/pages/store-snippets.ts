@@ -4,16 +4,18 @@ import { listChoices } from '../call/lists.ts';
 export type Provider = Row<'list_affiliate_stores'>['provider'];
 export const PROVIDERS = listChoices('list_affiliate_stores', 'provider');
 
-type Store = Pick<Row<'list_affiliate_stores'>, 'provider' | 'webhook_url'>;
+type SnippetStore = Pick<Row<'list_affiliate_stores'>, 'provider' | 'webhook_url'>;
 
 /** The address of the links host, which the store's webhooks go to as well. */
-const getLinksUrl = ({ webhook_url: url }: Store) => url.slice(0, url.lastIndexOf('/ingest/'));
+const getLinksUrl = ({ webhook_url: url }: SnippetStore) => url.slice(0, url.lastIndexOf('/ingest/'));
 
 /** The tag that a shop's pages include: its script keeps the click that led a visitor to the shop. */
-export const buildScriptTag = (store: Store) => `<script src="${getLinksUrl(store)}/r.js?v=1" async></script>\n`;
+export const buildScriptTag = (store: SnippetStore) => `<script src="${getLinksUrl(store)}/r.js?v=1" async></script>\n`;
 
 /** For Shopify's customer events: it reports the click of an order, also of one that skipped the cart. */
-export const buildPixel = ({ webhook_url: url }: Store) => `// Rollcall: tells which creator's link led to an order.
+export const buildPixel = ({
+  webhook_url: url,
+}: SnippetStore) => `// Rollcall: tells which creator's link led to an order.
 analytics.subscribe('checkout_completed', async (event) => {
   const click = await browser.cookie.get('rollcall_click');
   const order = event.data.checkout.order;
@@ -27,7 +29,7 @@ analytics.subscribe('checkout_completed', async (event) => {
 `;
 
 /** The WooCommerce plugin, filled in for the store. */
-export const buildPluginUrl = (store: Store) =>
+export const buildPluginUrl = (store: SnippetStore) =>
   `${store.webhook_url.replace('/ingest/woocommerce/', '/plugin/woocommerce/')}.zip`;
 
 interface HowTo {

@@ -25,8 +25,8 @@ interface WarningsProps {
 }
 
 export function Warnings({ store, isOfAddress = false, isReached = false }: WarningsProps) {
-  const shown = store.warnings.filter(({ code }) => (code === 'api_version' ? !isOfAddress : !isReached));
-  return shown.map(({ code, message }) => (
+  const shownWarnings = store.warnings.filter(({ code }) => (code === 'api_version' ? !isOfAddress : !isReached));
+  return shownWarnings.map(({ code, message }) => (
     <p key={code} className="problem summary wait">
       {message}
     </p>

@@ -54,20 +54,20 @@ function WebhookAddress({ store: { name, webhook_url: url } }: { store: Store })
   );
 }
 
-interface CardProps {
+interface StoreCardProps {
   store: Store;
   onSetUp: () => void;
   onDisconnect: () => Promise<unknown>;
 }
 
-function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
+function StoreCard({ store, onSetUp, onDisconnect }: StoreCardProps) {
   const { name, provider, status } = store;
-  const forged = forgedIn(store);
+  const forgedText = forgedIn(store);
   return (
     <Card title={name} action={<Badge state={status} />}>
       <p className={pickTone(store)}>{describeHealth(store)}</p>
       <Warnings store={store} isReached={store.webhook_health.status === 'ok'} />
-      {forged && <p>{forged}</p>}
+      {forgedText && <p>{forgedText}</p>}
       {status !== 'disconnected' && <ZoneOffer store={store} />}
       <Facts
         of={[
@@ -111,13 +111,13 @@ export function Stores() {
   const list = useRows('list_affiliate_stores', {});
   const disconnect = useChange('disconnect_affiliate_store', ['list_affiliate_stores']);
   const connecting = useDialog('connect');
-  const [connected, setConnected] = useState<Store>();
+  const [connectedStore, setConnectedStore] = useState<Store>();
   const settingUp = useOpened();
   const storeInSetup = list.rows.find(({ id }) => id === settingUp.id);
-  const returnProblem = useReturnFromStore(setConnected);
+  const returnProblem = useReturnFromStore(setConnectedStore);
   const closeConnect = () => {
     connecting.close();
-    setConnected(undefined);
+    setConnectedStore(undefined);
   };
   return (
     <>
@@ -149,10 +149,10 @@ export function Stores() {
         ))}
       </div>
       <ConnectDialog
-        isOpen={connecting.isOpen || connected !== undefined}
+        isOpen={connecting.isOpen || connectedStore !== undefined}
         onClose={closeConnect}
-        connected={connected}
-        onConnected={setConnected}
+        connected={connectedStore}
+        onConnected={setConnectedStore}
       />
       <Dialog
         title="Set up the store"

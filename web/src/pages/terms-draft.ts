@@ -55,13 +55,13 @@ export interface ConditionDraft {
 export const CAPS = ['order', 'customer', 'month'] as const;
 export type CapName = (typeof CAPS)[number];
 
-type Kind =
+type InputKind =
   /** Values, one on a line. */
   'lines' | 'codes' | 'yes_or_no' | 'number' | 'choice' | 'choices' | 'amounts' | 'numbers' | 'days' | 'volume';
 
 export interface ConditionKind {
   label: string;
-  kind: Kind;
+  kind: InputKind;
   hint?: string;
   options?: Readonly<Record<string, string>>;
 }

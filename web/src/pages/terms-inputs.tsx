@@ -97,9 +97,9 @@ interface AmountsProps {
 /** Amounts by currency, each currency once. */
 export function AmountInputs({ path, label, currency, amounts, onChange, hint, addFirst }: AmountsProps) {
   const whole = useProblem(path);
-  const taken = new Set(amounts.map((one) => one.currency));
+  const takenCurrencies = new Set(amounts.map((one) => one.currency));
   const all = [currency, ...Intl.supportedValuesOf('currency').filter((code) => code !== currency)];
-  const next = all.find((code) => !taken.has(code)) ?? currency;
+  const next = all.find((code) => !takenCurrencies.has(code)) ?? currency;
   const change = (key: string, part: Partial<AmountDraft>) =>
     onChange(amounts.map((one) => (one.key === key ? { ...one, ...part } : one)));
   const mayBeEmpty = addFirst !== undefined;
@@ -116,7 +116,7 @@ export function AmountInputs({ path, label, currency, amounts, onChange, hint, a
           of={one}
           path={`${path}.${one.currency}`}
           label={label}
-          currencies={all.filter((code) => code === one.currency || !taken.has(code))}
+          currencies={all.filter((code) => code === one.currency || !takenCurrencies.has(code))}
           onChange={(part) => change(one.key, part)}
           {...(mayBeEmpty || amounts.length > 1
             ? { onRemove: () => onChange(amounts.filter(({ key }) => key !== one.key)) }

@@ -51,7 +51,7 @@ function Past({ of: { data, meta } }: { of: Simulated }) {
 export function TermsPast({ draft, of }: { draft: Draft; of: SimulatedPlace }) {
   const may = useMay();
   const simulation = useSend('simulate_rules', []);
-  const [found, setFound] = useState<{ terms: string; answer: Answer<'simulate_rules'> }>();
+  const [lastSimulation, setLastSimulation] = useState<{ terms: string; answer: Answer<'simulate_rules'> }>();
   const [error, setError] = useState<Error>();
   const terms = JSON.stringify(readDraft(draft));
   if (!may('simulate_rules')) return null;
@@ -60,13 +60,13 @@ export function TermsPast({ draft, of }: { draft: Draft; of: SimulatedPlace }) {
     setError(undefined);
     try {
       const body = { from, rules: { terms: readDraft(draft) }, ...(of ? { of } : {}) };
-      setFound({ terms, answer: await simulation.mutateAsync({ body }) });
+      setLastSimulation({ terms, answer: await simulation.mutateAsync({ body }) });
     } catch (problem) {
-      setFound(undefined);
+      setLastSimulation(undefined);
       setError(problem instanceof Error ? problem : new Error('It could not be simulated.'));
     }
   }
-  const answer = found?.terms === terms ? found.answer : undefined;
+  const answer = lastSimulation?.terms === terms ? lastSimulation.answer : undefined;
   return (
     <section className="stack" aria-label={`The last ${DAYS} days`} aria-live="polite">
       {!answer && (

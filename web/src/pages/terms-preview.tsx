@@ -57,9 +57,9 @@ function toOrder(trial: Trial, currency: string): ReadBody {
 
 /** The deal in a sentence, and what an order would pay; undefined while the terms are incomplete. */
 function usePreview(draft: Draft, trial: Trial, currency: string) {
-  const asked = useLater(JSON.stringify({ terms: readDraft(draft), trial }), 400);
+  const settledInput = useLater(JSON.stringify({ terms: readDraft(draft), trial }), 400);
   return useQuery<Answer<'preview_terms'>>({
-    queryKey: ['preview_terms', asked, currency],
+    queryKey: ['preview_terms', settledInput, currency],
     queryFn: () =>
       send(
         'preview_terms',
@@ -73,12 +73,12 @@ function usePreview(draft: Draft, trial: Trial, currency: string) {
 }
 
 function Result({ of: { commission_minor, uncapped_minor, parts }, currency }: { of: Priced; currency: string }) {
-  const cut = uncapped_minor - commission_minor;
+  const cutMinor = uncapped_minor - commission_minor;
   return (
     <>
       <p>
         It pays <strong>{minorMoney(commission_minor, currency)}</strong>
-        {cut > 0 && `, ${minorMoney(cut, currency)} less by a limit`}.
+        {cutMinor > 0 && `, ${minorMoney(cutMinor, currency)} less by a limit`}.
       </p>
       {parts.length > 1 && (
         <PlainTable
@@ -102,12 +102,12 @@ export function TermsPreview({ draft, currency }: { draft: Draft; currency: stri
   const { data, error } = usePreview(draft, trial, currency);
   const asks = (name: ConditionName) =>
     draft.rules.some(({ conditions }) => conditions.some((condition) => condition.name === name));
-  const set = (part: Partial<Trial>) => setTrial((now) => ({ ...now, ...part }));
-  const found = error ? undefined : data?.data;
-  const [order] = found?.orders ?? [];
+  const changeTrial = (part: Partial<Trial>) => setTrial((now) => ({ ...now, ...part }));
+  const preview = error ? undefined : data?.data;
+  const [order] = preview?.orders ?? [];
   return (
     <section className="note-box stack" aria-label="The deal">
-      <p aria-live="polite">{found?.summary ?? 'The deal in a sentence appears here once the terms are complete.'}</p>
+      <p aria-live="polite">{preview?.summary ?? 'The deal in a sentence appears here once the terms are complete.'}</p>
       <div className="two">
         <Labelled label={`Try an order, in ${currency}`} isRequired>
           {({ id }) => (
@@ -117,13 +117,15 @@ export function TermsPreview({ draft, currency }: { draft: Draft; currency: stri
               min="0"
               step="any"
               value={trial.amount}
-              onChange={({ target }) => set({ amount: target.value })}
+              onChange={({ target }) => changeTrial({ amount: target.value })}
             />
           )}
         </Labelled>
         {TEXTS.filter(([name]) => asks(name)).map(([name, label]) => (
           <Labelled key={name} label={label} isRequired>
-            {({ id }) => <input id={id} value={trial[name]} onChange={({ target }) => set({ [name]: target.value })} />}
+            {({ id }) => (
+              <input id={id} value={trial[name]} onChange={({ target }) => changeTrial({ [name]: target.value })} />
+            )}
           </Labelled>
         ))}
         {CHOICES.filter(asks).map((name) => (
@@ -133,7 +135,7 @@ export function TermsPreview({ draft, currency }: { draft: Draft; currency: stri
             label={CONDITIONS[name].label}
             value={trial[name]}
             options={Object.entries(CONDITIONS[name].options ?? {})}
-            onChoose={(value) => set({ [name]: value })}
+            onChoose={(value) => changeTrial({ [name]: value })}
           />
         ))}
       </div>

@@ -6,9 +6,9 @@ import { useAll } from '../call/use.ts';
  */
 export function useUnsigned(): ReadonlyMap<string | null, 'in_a_draft' | 'not_signed_yet'> {
   const drafts = useAll('list_contracts', { status: 'draft' }).data ?? [];
-  const sent = useAll('list_contracts', { status: 'sent' }).data ?? [];
+  const sentContracts = useAll('list_contracts', { status: 'sent' }).data ?? [];
   return new Map([
     ...drafts.map(({ id }) => [id, 'in_a_draft'] as const),
-    ...sent.map(({ id }) => [id, 'not_signed_yet'] as const),
+    ...sentContracts.map(({ id }) => [id, 'not_signed_yet'] as const),
   ]);
 }

@@ -40,9 +40,9 @@ function Attempts({ id }: { id: string }) {
   );
 }
 
-type Delivery = Row<'list_webhook_deliveries'>;
+type WebhookDelivery = Row<'list_webhook_deliveries'>;
 
-function Sent({ delivery }: { delivery: Delivery }) {
+function Sent({ delivery }: { delivery: WebhookDelivery }) {
   const { id, event, state, created_at, attempts, last_status_code, last_error } = delivery;
   const [isOpen, setOpen] = useState(false);
   const resend = useChange('resend_webhook_delivery', [

@@ -5,7 +5,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Choose } from '../kit/filters.tsx';
-import type { Group } from '../kit/form.tsx';
+import type { FieldGroup } from '../kit/form.tsx';
 import { number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -30,7 +30,7 @@ const WHICH = [
 const getNoun = (event: string) => event.split('.')[0] ?? event;
 
 /** Events under the name of what they are about. */
-const buildGroups = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
+const buildGroups = (events: readonly Row<'list_webhook_events'>[]): FieldGroup[] =>
   [...Map.groupBy(events, ({ event }) => getNoun(event))].map(([noun, its]) => ({
     key: noun,
     legend: words(noun),
@@ -97,7 +97,7 @@ export function Webhooks() {
   const test = useChange('test_webhook', ['list_webhook_deliveries', 'list_webhooks']);
   const say = useSay();
   const making = useDialog('create');
-  const opened = useOpened();
+  const panel = useOpened();
   const recovering = useOpened('recover');
   const [secret, setSecret] = useState<string>();
   const [which, setWhich] = useState<Which>('all');
@@ -150,7 +150,7 @@ export function Webhooks() {
       head: 'Address',
       cell: (webhook) => (
         <>
-          <button type="button" className="link" onClick={() => opened.open(webhook.id)}>
+          <button type="button" className="link" onClick={() => panel.open(webhook.id)}>
             {breakable(webhook.url)}
           </button>
           <span className="second sentence">{webhook.description}</span>
@@ -214,7 +214,7 @@ export function Webhooks() {
           }}
         />
       </Dialog>
-      <Deliveries id={opened.id} onClose={opened.close} />
+      <Deliveries id={panel.id} onClose={panel.close} />
       <RecoverDialog id={recovering.id} onClose={recovering.close} />
       <Dialog
         title="The signing secret"

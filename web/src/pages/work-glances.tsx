@@ -16,7 +16,7 @@ interface Props {
 const whoIn = (of: Whose, item: { creator_name: string | null; creator_email: string | null }) =>
   'campaign_id' in of ? (item.creator_name ?? item.creator_email) : null;
 
-const joined = (...parts: readonly (string | null | undefined)[]) => parts.filter(Boolean).join(', ');
+const joinParts = (...parts: readonly (string | null | undefined)[]) => parts.filter(Boolean).join(', ');
 const dueText = (due: string | null) => due && `due ${day(due)}`;
 
 export const ContractsGlance = ({ of }: Props) => (
@@ -37,7 +37,7 @@ export const ContractsGlance = ({ of }: Props) => (
 );
 
 export function DeliverablesGlance({ of }: Props) {
-  const unsigned = useUnsigned();
+  const unsignedContracts = useUnsigned();
   return (
     <Glance
       title="Deliverables"
@@ -48,8 +48,8 @@ export function DeliverablesGlance({ of }: Props) {
       row={({ id, type, platform, due_date, status, contract_id, ...item }) => ({
         key: id,
         name: words(type),
-        state: (status === 'pending' && unsigned.get(contract_id)) || status,
-        second: joined(whoIn(of, item), platform && platformName(platform), dueText(due_date)),
+        state: (status === 'pending' && unsignedContracts.get(contract_id)) || status,
+        second: joinParts(whoIn(of, item), platform && platformName(platform), dueText(due_date)),
       })}
     />
   );
@@ -69,7 +69,7 @@ export const LinksGlance = ({ of }: Props) => (
       name: value,
       value: money(revenue, currency),
       state: active ? 'active' : 'off',
-      second: joined(
+      second: joinParts(
         whoIn(of, item),
         percent(commission_rate),
         `${number(conversions)} ${conversions === 1 ? 'order' : 'orders'}`,
@@ -88,7 +88,7 @@ export const PostsGlance = ({ of }: Props) => (
     row={({ platform, posted_at, tracked_at, metrics, ...post }) => ({
       key: post.id,
       name: 'campaign_id' in of ? postName(post) : words(post.type ?? 'post'),
-      second: joined(platformName(platform), day(posted_at ?? tracked_at), post.caption),
+      second: joinParts(platformName(platform), day(posted_at ?? tracked_at), post.caption),
       ...(metrics.views === null ? {} : { value: `${compact(metrics.views)} views` }),
     })}
   />
@@ -104,7 +104,7 @@ export const BriefsGlance = ({ of }: Props) => (
     row={({ id, title, due_date, status, ...item }) => ({
       key: id,
       name: title,
-      second: joined(whoIn(of, item), dueText(due_date)),
+      second: joinParts(whoIn(of, item), dueText(due_date)),
       state: status,
     })}
   />
