@@ -48,7 +48,7 @@ export async function buildApps(
   const metrics = openProcessMetrics(context);
   const redirect = openRedirect(context, metrics);
   const door = openDoor(context, metrics);
-  const shared = { door, metrics, bodies: openBodies(bodyLimits) };
+  const sharedParts = { door, metrics, bodies: openBodies(bodyLimits) };
 
   /** Everything on the links host: short links, creators' pages, brands' files and stores' deliveries. */
   async function serveLinks(app: FastifyInstance): Promise<void> {
@@ -67,7 +67,7 @@ export async function buildApps(
   }
 
   const { current, older } = interfaces(() => clock.now());
-  const api = await buildApi(context, shared, {
+  const api = await buildApi(context, sharedParts, {
     operations: [...current.operations, ...older.operations, ...sessionOperations],
     ...olderInterface(config),
   });
@@ -83,7 +83,7 @@ export async function buildApps(
   // On a machine that runs everything itself, nobody else has built them.
   packageRoutes(api, packages, config.urls.postgres === undefined ? clientBuilder(packages) : undefined);
 
-  const links = buildLinksHost(context, shared);
+  const links = buildLinksHost(context, sharedParts);
   await serveLinks(links);
   // Links in mails are on this host, and the web app is on the API's: at `API_URL`, or at the same host name with the
   // API's port.

@@ -41,28 +41,28 @@ export function openJobQueues(redis: Redis): JobQueues {
 
   async function listBacklogs(now: Date): Promise<Backlog[]> {
     const nextRuns = await schedules.nextRuns();
-    const scheduled = PLANS.map(({ name }) => {
+    const scheduledBacklogs = PLANS.map(({ name }) => {
       const nextAt = nextRuns.get(name);
       const waitingSince = nextAt !== undefined && nextAt < now ? nextAt : undefined;
       return { name, nextAt, waiting: waitingSince ? 1 : 0, waitingSince };
     });
-    const queued = [...work].map(async ([name, view]) => {
+    const queuedBacklogs = [...work].map(async ([name, view]) => {
       const { count, since } = await view.waiting();
       return { name, nextAt: undefined, waiting: count, waitingSince: since };
     });
-    return [...scheduled, ...(await Promise.all(queued))];
+    return [...scheduledBacklogs, ...(await Promise.all(queuedBacklogs))];
   }
 
   async function retryFailed(view: QueueView): Promise<number> {
-    let retried = 0;
-    for (const { id } of await view.listFailed()) if (await view.retry(id)) retried += 1;
-    return retried;
+    let retriedCount = 0;
+    for (const { id } of await view.listFailed()) if (await view.retry(id)) retriedCount += 1;
+    return retriedCount;
   }
 
   return {
     listBacklogs,
     list: async (now) => {
-      const [backlogs, runOf, failed] = await Promise.all([
+      const [backlogs, runOf, failedJobs] = await Promise.all([
         listBacklogs(now),
         readJobRuns(redis),
         Promise.all(all.map((view) => view.listFailed())),
@@ -75,7 +75,7 @@ export function openJobQueues(redis: Redis): JobQueues {
           ...runOf(backlog.name),
           everyMs: plan?.everyMs,
           asksFor: plan?.asksFor,
-          failed: failed.flat().filter(({ name }) => name === backlog.name),
+          failed: failedJobs.flat().filter(({ name }) => name === backlog.name),
         };
       });
     },

@@ -39,7 +39,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   const { failures, redis, clock } = context;
   const stopping = new AbortController();
   const recorder = openJobRecorder(redis, clock);
-  const reported = (name: string) => ({
+  const reportRuns = (name: string) => ({
     onRun: (outcome: { error?: unknown }, seconds: number) => recorder.ran(name, outcome, seconds),
   });
 
@@ -68,7 +68,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
 
   const webhooks = startDelivering(context);
   const parts = openParts(context.postgres.db);
-  const work = WORK.map(({ queue, sweep, start }) => ({ plan: sweep, ...start(context, redisUrl, reported(queue)) }));
+  const work = WORK.map(({ queue, sweep, start }) => ({ plan: sweep, ...start(context, redisUrl, reportRuns(queue)) }));
   const jobs: readonly Job[] = [...JOBS, ...work.map(({ plan, sweep }) => ({ ...plan, run: sweep }))];
   const startedJobs = new Map(jobs.flatMap((job) => (job.start ? [[job.name, job.start(context)] as const] : [])));
   const schedules = openSchedules(redisUrl, jobs, {

@@ -87,16 +87,16 @@ export async function mailApproved(context: Context): Promise<void> {
       .orderBy('creatorId')
       .limit(BATCH)
       .execute();
-    let mailed = 0;
+    let mailedCount = 0;
     for (const one of dueMails) {
       try {
         await mailOne(context, one);
-        mailed += 1;
+        mailedCount += 1;
       } catch (error) {
         failures.failed('mailing approved commissions', error, { brandId: one.brandId });
       }
     }
-    if (dueMails.length < BATCH || mailed === 0) return;
+    if (dueMails.length < BATCH || mailedCount === 0) return;
   }
 }
 

@@ -71,9 +71,9 @@ async function toKeys(
 /** A row that knows a customer by the subscription, or that covers the customer; a lead covers the first order. */
 function isKnownBy(row: CustomerRow, keys: CustomerKeys): boolean {
   const texts = new Set(toKeyRows(keys).map(({ kind, key }) => `${kind} ${key}`));
-  const shared = toKeyRows(row).filter(({ kind, key }) => texts.has(`${kind} ${key}`));
+  const sharedKeys = toKeyRows(row).filter(({ kind, key }) => texts.has(`${kind} ${key}`));
   const isAboutSubscription = keys.subscriptions.length > 0 && row.terms.covers !== 'customer';
-  return shared.some(({ kind }) => kind === 'subscription' || !isAboutSubscription);
+  return sharedKeys.some(({ kind }) => kind === 'subscription' || !isAboutSubscription);
 }
 
 /** Finds the earliest row that runs and that one of the keys has already. */

@@ -188,14 +188,14 @@ export async function redactMentions(work: Work, { ids, names, fields }: Traces)
       where own.brand_id = ${brandId} and (${isAbout} or ${text} ilike ${patterns(names)}) for update`.execute(db);
     const rows: { id: string | null }[] = [];
     for (const isOwn of [true, false]) {
-      const redacted = list.map(([column, type]) => {
+      const redactions = list.map(([column, type]) => {
         const value = sql`own.${sql.ref(column)}::jsonb`;
         return { column, type, value, left: redact(value, sql`${isOwn ? [...fields] : []}::text[]`, names) };
       });
-      const changes = redacted.map(
+      const changes = redactions.map(
         ({ column, type, left }) => sql`${sql.ref(column)} = ${type === 'json' ? sql`${left}::text::json` : left}`,
       );
-      const isOther = redacted.map(({ value, left }) => sql`${left} is distinct from ${value}`);
+      const isOther = redactions.map(({ value, left }) => sql`${left} is distinct from ${value}`);
       const places = found.filter((row) => row.isOwn === isOwn).map(({ place }) => place);
       for (const part of toChunks(places, ROWS_AT_ONCE)) {
         const update = await sql<{ id: string | null }>`
@@ -240,9 +240,9 @@ export async function endCopies({ db, brandId, now }: Work, { ids, names, fields
     await sql`update jobs set files_end_at = ${now} where brand_id = ${brandId} and files_end_at > ${now}`.execute(db);
   count('job_files', fileUpdate.numAffectedRows);
   if (names.length === 0) return removedCounts;
-  const planned =
+  const planDeletion =
     await sql`delete from plans where brand_id = ${brandId} and ${mentionsInJson(sql`changes`, names)}`.execute(db);
-  count('plans', planned.numAffectedRows);
+  count('plans', planDeletion.numAffectedRows);
   // A stored answer stays, because its key makes a repeated call safe.
   const storedAnswer = sql`convert_from(own.answer, 'UTF8')::jsonb`;
   const fieldsOfOwn = sql`case when ${storedAnswer} #>> '{data,id}' = any(${[...ids]}::text[]) then ${[...fields]}::text[] else '{}' end`;

@@ -46,14 +46,14 @@ type ListedGroup = Awaited<ReturnType<typeof groups.get>>;
 
 /** The groups as the brand sees them, with what is used of their budgets. */
 export async function showGroups(db: Db, brandId: string, now: Date, rows: readonly ListedGroup[]) {
-  const placed = rows.map((row) => ({
+  const groups = rows.map((row) => ({
     row,
     place: 'group' as const,
     placeId: row.id,
     terms: row.terms === null ? null : parseTerms(row.terms),
   }));
-  const budgets = await listBudgets(db, brandId, now, placed);
-  return placed.map(({ row, terms }) => ({
+  const budgets = await listBudgets(db, brandId, now, groups);
+  return groups.map(({ row, terms }) => ({
     ...toWire(row),
     terms,
     terms_summary: terms && summarizeTerms(terms),

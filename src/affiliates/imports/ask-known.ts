@@ -59,16 +59,16 @@ export class KnownDoubts {
   }
 
   questions(all: Tallies): AskedQuestion[] {
-    const [newLines, refused] = [all.count('new'), all.count('refused')];
+    const [newLines, refusedLines] = [all.count('new'), all.count('refused')];
     return [...this.#asked].map(([code, { lines, firstLines, message, tallies, sample }]): AskedQuestion => {
-      const kept = sample.map((line) => ({ ...line, record: null, message: 'What is known stays.' }));
+      const keptSample = sample.map((line) => ({ ...line, record: null, message: 'What is known stays.' }));
       const option = (mapping: Record<string, unknown>, label: string, records: number, without = NOTHING) => ({
         mapping,
         label,
         records,
-        refused,
+        refused: refusedLines,
         sums: subtract(all, without),
-        sample: mapping.zeros === 'same' || mapping.known === 'keep' ? kept : sample,
+        sample: mapping.zeros === 'same' || mapping.known === 'keep' ? keptSample : sample,
       });
       const isZeros = code === 'leading_zeros';
       const options = isZeros

@@ -290,8 +290,8 @@ async function read(context: Context, row: ImportRow, signal: AbortSignal): Prom
   const { reading, plan, request, stored } = await readFile(context, row, source, now);
   const effective = { ...row, plan, stored, mapping: mergeMappings(stored ?? {}, row.mapping) };
   const none: FileComparison = { tallies: new Tallies(), doubts: new KnownDoubts(), sample: [], added: 0 };
-  const compared = plan ? await compare(context, effective, readRecords(source, request, plan), signal) : none;
-  const { tallies, doubts, sample, added } = compared;
+  const comparison = plan ? await compare(context, effective, readRecords(source, request, plan), signal) : none;
+  const { tallies, doubts, sample, added } = comparison;
   const ownQuestions = doubts.questions(tallies);
   const { sums: _sums, sample: _sample, ...rest } = await addNamesakes(postgres.db, row.brandId, reading);
   const { statuses, questions } = rest;

@@ -135,11 +135,11 @@ const Sum = z.object({
   net: majorAmount('The amounts less the refunds, in major units.'),
 });
 
-const untrusted = (about: string, example: string) => fromOutside(z.string().describe(about).meta({ example }));
+const untrustedText = (about: string, example: string) => fromOutside(z.string().describe(about).meta({ example }));
 
 const Column = z.object({
   position: z.number().int().describe('Place of the column, from 0.').meta({ example: 2 }),
-  header: untrusted('Header of the column.', 'Subtotal'),
+  header: untrustedText('Header of the column.', 'Subtotal'),
   field: z.string().nullable().describe('Field that it is; null if it is not used.').meta({ example: 'amount' }),
   confidence: z
     .enum(['proved', 'likely', 'asked'])
@@ -185,7 +185,7 @@ export type OptionLine = z.output<typeof OptionLine>;
 const Question = z.object({
   id: z.string().describe('Id of the question within the import.').meta({ example: 'date_order:paid_at' }),
   code: z.string().describe('Kind of question.').meta({ example: 'date_order' }),
-  message: untrusted('The question, in a sentence.', 'Is 03/04/2026 in “Date” 3 April or 4 March?'),
+  message: untrustedText('The question, in a sentence.', 'Is 03/04/2026 in “Date” 3 April or 4 March?'),
   field: z.string().nullable().describe('Field that it is about.').meta({ example: 'paid_at' }),
   lines: count('Lines that it is about.'),
   first_lines: lines.describe('The first of them.'),
@@ -196,7 +196,7 @@ const Question = z.object({
           .record(z.string(), z.unknown())
           .describe('Answers the question when it is sent by `PATCH`.')
           .meta({ example: { dates: 'dmy' } }),
-        label: untrusted('The answer in words.', '3 April'),
+        label: untrustedText('The answer in words.', '3 April'),
         sums: z.array(Sum).describe('What would be recorded then, by currency.'),
         records: count('Records that would be recorded then.'),
         refused: count('Records that would be refused then.'),
@@ -293,7 +293,7 @@ export const Import = z
       .meta({ example: null }),
     file: z
       .object({
-        name: untrusted('Name of the file as it was sent.', 'orders_export.csv'),
+        name: untrustedText('Name of the file as it was sent.', 'orders_export.csv'),
         size_bytes: z.number().int().describe('Size of the sent file, in bytes.').meta({ example: 20_480 }),
         sha256: z
           .string()
@@ -326,7 +326,7 @@ export const Import = z
           .array(
             z.object({
               line: z.number().int().describe('Line of the cell.').meta({ example: 2 }),
-              text: untrusted('The cell, as this encoding reads it.', 'Jörg Müller'),
+              text: untrustedText('The cell, as this encoding reads it.', 'Jörg Müller'),
             }),
           )
           .describe('Some cells that another encoding would read otherwise; empty where the bytes prove the encoding.'),
@@ -350,7 +350,7 @@ export const Import = z
     statuses: z
       .array(
         z.object({
-          value: untrusted('A status in the file.', 'Completed'),
+          value: untrustedText('A status in the file.', 'Completed'),
           means: z.string().describe('What it means here, or `asked`.').meta({ example: 'counts' }),
           lines: count('Lines with that status.'),
           sums: z.array(Sum).describe('Their amounts.'),
@@ -380,7 +380,7 @@ export const Import = z
           kind: z.string().describe('Kind of refusal.').meta({ example: 'time_unreadable' }),
           lines: count('Lines that are refused for it.'),
           first_lines: lines.describe('The first of those lines.'),
-          message: untrusted('The refusal in a sentence.', 'A date cannot be read.'),
+          message: untrustedText('The refusal in a sentence.', 'A date cannot be read.'),
           ...refusedCell,
         }),
       )
@@ -389,7 +389,7 @@ export const Import = z
       .array(
         z.object({
           code: z.string().describe('Kind of warning.').meta({ example: 'no_status' }),
-          message: untrusted('The warning in a sentence.', 'The file has no status: every line counts.'),
+          message: untrustedText('The warning in a sentence.', 'The file has no status: every line counts.'),
         }),
       )
       .describe('What to know before it is confirmed.'),

@@ -286,9 +286,9 @@ export async function confirmImport(work: Work, id: string, readingId: string): 
   } else await updateImport(db, brandId, id, { jobId: (await startStep(work, row, 'run')).id });
   await storeMapping(work, row);
   const { counts, sums } = row.reading ?? {};
-  const audited = { ...toAudit(row), counts, sums, known: await countKnown(db, row) };
+  const auditEntry = { ...toAudit(row), counts, sums, known: await countKnown(db, row) };
   const context = ['counts', 'sums', 'known'];
-  work.audit({ resourceId: id, old: { ...audited, status: 'ready' }, new: audited, context });
+  work.audit({ resourceId: id, old: { ...auditEntry, status: 'ready' }, new: auditEntry, context });
   return await imports.get(db, brandId, id);
 }
 
@@ -296,7 +296,7 @@ export async function confirmImport(work: Work, id: string, readingId: string): 
 export async function removeImport(work: Work, id: string): Promise<ListedImport> {
   const { db, now, brandId } = work;
   const old = await imports.get(db, brandId, id);
-  const stopped = await db
+  const stoppedImport = await db
     .updateTable('imports')
     .set({ status: 'stopped', endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
     .where('brandId', '=', brandId)
@@ -304,9 +304,10 @@ export async function removeImport(work: Work, id: string): Promise<ListedImport
     .where('status', '=', 'running')
     .returningAll()
     .executeTakeFirst();
-  if (stopped) {
-    if (stopped.of === 'reconciliation' && stopped.jobId !== null) await cancelJob(db, brandId, stopped.jobId, now);
-    work.audit({ resourceId: id, old: toAudit(old), new: toAudit(stopped) });
+  if (stoppedImport) {
+    if (stoppedImport.of === 'reconciliation' && stoppedImport.jobId !== null)
+      await cancelJob(db, brandId, stoppedImport.jobId, now);
+    work.audit({ resourceId: id, old: toAudit(old), new: toAudit(stoppedImport) });
     return await imports.get(db, brandId, id);
   }
   const expiredRow = await db

@@ -60,8 +60,8 @@ export async function listRefused(db: Db, row: ImportRow): Promise<Cells[]> {
     const width = Math.max(headers.length, 1);
     for (let at = 0; at < Math.max(cells.length, 1); at += width) {
       const own = cells.slice(at, at + width);
-      const padded = [...own, ...Array.from({ length: headers.length - own.length }, () => '')];
-      table.push([...padded, line, message ?? kind ?? '']);
+      const paddedCells = [...own, ...Array.from({ length: headers.length - own.length }, () => '')];
+      table.push([...paddedCells, line, message ?? kind ?? '']);
     }
   }
   return table;

@@ -159,8 +159,8 @@ export const commissionsWriter: Writer = {
     });
     const ids = await insertPast(work, rows);
     for (const one of rows) if (ids.has(one.id)) work.audit({ resourceId: one.id, old: null, new: one });
-    const recorded = [...ids].map((rowId): Write => ({ noun: 'past_commission', rowId }));
-    await insertWrites(work, row, [...writes, ...recorded]);
+    const commissionWrites = [...ids].map((rowId): Write => ({ noun: 'past_commission', rowId }));
+    await insertWrites(work, row, [...writes, ...commissionWrites]);
     return { written: ids.size, updated: 0 };
   },
   undo: async ({ db, brandId }, _row, writes) => {

@@ -41,12 +41,12 @@ const stripZeros = (id: string) => id.replace(/^0+(?=.)/, '');
 
 /** Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it, each by its index. */
 async function listKnown(db: Db, brandId: string, shopId: string, names: readonly string[]): Promise<KnownOrder[]> {
-  const stripped = names.map(stripZeros);
+  const strippedNames = names.map(stripZeros);
   const { rows } = await sql<KnownOrder>`
     with named as materialized (
-      select id from orders where integration_id = ${shopId} and order_id = any(${[...names, ...stripped]}::text[])
+      select id from orders where integration_id = ${shopId} and order_id = any(${[...names, ...strippedNames]}::text[])
       union select id from orders
-        where integration_id = ${shopId} and order_id like '0%' and ltrim(order_id, '0') = any(${stripped}::text[])
+        where integration_id = ${shopId} and order_id like '0%' and ltrim(order_id, '0') = any(${strippedNames}::text[])
       union select id from orders
         where brand_id = ${brandId} and lower(ltrim(order_number, '#')) = any(${names.map(foldNumber)}::text[])
     )
@@ -84,11 +84,11 @@ function findStripped(record: OrderRecord, knownOrders: readonly KnownOrder[]): 
 
 function describeDifference(knownOrder: KnownOrder, record: OrderRecord): string | undefined {
   const { currency } = knownOrder;
-  const refunded =
+  const refundedMinor =
     knownOrder.cancelledAt === null ? knownOrder.refundedMinor : Math.max(knownOrder.refundedMinor, record.refunded);
   if (currency !== record.currency) return `it is known in ${currency}.`;
   if (knownOrder.baseMinor !== record.amount) return `it is known with ${formatMoney(knownOrder.baseMinor, currency)}.`;
-  if (refunded !== record.refunded) return `${formatMoney(refunded, currency)} of it is known as refunded.`;
+  if (refundedMinor !== record.refunded) return `${formatMoney(refundedMinor, currency)} of it is known as refunded.`;
   const isCancelled = knownOrder.cancelledAt !== null;
   if (isCancelled !== (record.cancelled_at !== null)) return `it is known as ${isCancelled ? '' : 'not '}cancelled.`;
   return undefined;
@@ -105,9 +105,9 @@ async function judge(
   const knownOrders = shop ? await listKnown(db, brandId, shop.id, names) : [];
   return records.map(({ line, record }) => {
     const matches = findMatches(record, knownOrders);
-    const stripped = matches.length === 0 && mapping.zeros !== 'other' ? findStripped(record, knownOrders) : [];
-    if (stripped[0] && mapping.zeros === undefined) return askZeros(line, record, stripped[0]);
-    const [match, another] = [...matches, ...stripped];
+    const strippedMatches = matches.length === 0 && mapping.zeros !== 'other' ? findStripped(record, knownOrders) : [];
+    if (strippedMatches[0] && mapping.zeros === undefined) return askZeros(line, record, strippedMatches[0]);
+    const [match, another] = [...matches, ...strippedMatches];
     if (!match) return isNew(line);
     if (another) return refuse(line, 'ambiguous', `several known orders have the number ${record.order_number}.`);
     const difference = describeDifference(match, record);

@@ -92,7 +92,7 @@ async function judge(db: Db, { brandId }: ImportRow, lines: readonly Line[]): Pr
   const all = records.map(({ record }) => record);
   const matches = await listMatches(db, brandId, all);
   const owners = await listOwners(db, brandId, all);
-  const owned = new Map<string, string>();
+  const ownersByCode = new Map<string, string>();
   return records.map(({ line, record }) => {
     const match = findMatch(record, matches);
     if (hasOther(record, match, matches))
@@ -101,10 +101,10 @@ async function judge(db: Db, { brandId }: ImportRow, lines: readonly Line[]): Pr
     const me = line.known_by ?? '';
     const foreign = codes.find((code) => {
       const owner = owners.get(code);
-      return owner === undefined ? (owned.get(code) ?? me) !== me : owner !== match?.id;
+      return owner === undefined ? (ownersByCode.get(code) ?? me) !== me : owner !== match?.id;
     });
     if (foreign !== undefined) return refuse(line, 'code_taken', `the code ${foreign} belongs to somebody else.`);
-    for (const code of codes) owned.set(code, me);
+    for (const code of codes) ownersByCode.set(code, me);
     if (!match?.entryId) return isNew(line);
     if (codes.some((code) => !owners.has(code))) return { ...isNew(line), knownId: match.entryId };
     const isRenamed = record.name !== null && match.name !== null && record.name !== match.name;

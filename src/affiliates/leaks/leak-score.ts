@@ -78,8 +78,8 @@ const usualShare = (part: number, whole: number, usual: number) =>
 /** Difference between a share and the usual one, in standard errors. */
 function deviation(part: number, whole: number, usual: number, wholeBefore: number): number {
   if (whole === 0) return 0;
-  const bounded = Math.min(0.97, Math.max(0.03, usual));
-  const error = Math.sqrt(bounded * (1 - bounded) * (1 / whole + 1 / (wholeBefore + WEIGHT_OF_USUAL)));
+  const boundedShare = Math.min(0.97, Math.max(0.03, usual));
+  const error = Math.sqrt(boundedShare * (1 - boundedShare) * (1 / whole + 1 / (wholeBefore + WEIGHT_OF_USUAL)));
   return (part / whole - usual) / error;
 }
 
@@ -102,7 +102,7 @@ export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evide
   // A creator who sells more through clicks also sells more without them.
   const perClicked = clickless / Math.max(0.03, 1 - clickless);
   const ratePerDay = past.clickless / Math.max(1, daysBefore);
-  const expected = Math.max(ratePerDay * days, (sums.orders - sums.clickless) * perClicked * 0.8);
+  const expectedOrders = Math.max(ratePerDay * days, (sums.orders - sums.clickless) * perClicked * 0.8);
   const peakBefore = before.reduce((most, one) => Math.max(most, one.clickless), 0);
   const expectedOfDay = busiest
     ? Math.max(ratePerDay, peakBefore, (busiest.orders - busiest.clickless) * perClicked * 0.8)
@@ -111,14 +111,14 @@ export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evide
   const isKnown = 0.4 + 0.6 * ramp(past.orders, 0, WEIGHT_OF_USUAL);
   const strengths: Record<Signal, number> = {
     without_click: ramp(deviation(sums.clickless, sums.orders, clickless, past.orders), 2, 5),
-    more_orders: isKnown * ramp(excess(sums.clickless, expected, VARIES.byMonth), 1.5, 3),
+    more_orders: isKnown * ramp(excess(sums.clickless, expectedOrders, VARIES.byMonth), 1.5, 3),
     returning_customers: ramp(-deviation(sums.firsts, sums.known, firsts, past.known), 2, 5),
     burst: busiest ? isKnown * ramp(excess(busiest.clickless, expectedOfDay, VARIES.byDay), 1.5, 4) : 0,
     coupon_sites: ramp(couponVisits, 2, 12),
   };
   const details: Record<Signal, string> = {
     without_click: `${percent(sums.clickless / Math.max(1, sums.orders))} of its orders had no click of the creator before; ${percent(clickless)} was usual.`,
-    more_orders: `${sums.clickless} orders without a click in ${days} days; about ${Math.round(expected)} were to be expected.`,
+    more_orders: `${sums.clickless} orders without a click in ${days} days; about ${Math.round(expectedOrders)} were to be expected.`,
     returning_customers: `${percent(sums.firsts / Math.max(1, sums.known))} of its customers were new; ${percent(firsts)} was usual.`,
     burst: busiest ? `${busiest.clickless} orders without a click on ${busiest.day}.` : '',
     coupon_sites: `${couponVisits} visits to the creator's links came from coupon sites.`,

@@ -46,11 +46,11 @@ async function compareOrders({ db, clickhouse }: Databases, brandId: string): Pr
   const { position, skipped, truth } = await inSnapshot(db, async (trx) => {
     const position = await findPosition(trx, brandId);
     // A batch goes to the postings before it goes to the orders, so both ranges are skipped.
-    const skipped = [
+    const skippedRanges = [
       ...(await listUnsentRanges(trx, brandId, 'sentAt')),
       ...(await listUnsentRanges(trx, brandId, 'ordersSentAt')),
     ];
-    return { position, skipped, truth: await findSaleFacts(trx, brandId, position, skipped) };
+    return { position, skipped: skippedRanges, truth: await findSaleFacts(trx, brandId, position, skippedRanges) };
   });
   const figures = await foldedSaleFacts(clickhouse, brandId, position, skipped);
   const isSame = truth.sales === figures.sales && truth.fingerprint === figures.fingerprint;
@@ -96,8 +96,8 @@ async function compareCustomers({ db, clickhouse }: Databases, brandId: string):
 async function compareOnce({ db, clickhouse }: Databases, brandId: string): Promise<string[]> {
   const truth = await inSnapshot(db, async (trx) => {
     const position = await findPosition(trx, brandId);
-    const skipped = await listUnsentRanges(trx, brandId, 'sentAt');
-    return { position, skipped, sums: await listAccountSums(trx, brandId, position, skipped) };
+    const skippedRanges = await listUnsentRanges(trx, brandId, 'sentAt');
+    return { position, skipped: skippedRanges, sums: await listAccountSums(trx, brandId, position, skippedRanges) };
   });
   const figureSums = await foldedSums(clickhouse, brandId, truth.position, truth.skipped);
   const brokenRollups = await listBrokenRollups(clickhouse, brandId);

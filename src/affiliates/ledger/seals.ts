@@ -226,9 +226,9 @@ async function verifyTable(
   since: number,
   unsealed: Awaited<ReturnType<typeof listUnsealed>>,
 ): Promise<string[]> {
-  const unnoted = since > 0 || table.isPartial ? [] : await listUnnoted(db, brandId, table);
+  const unnotedRows = since > 0 || table.isPartial ? [] : await listUnnoted(db, brandId, table);
   const problems = [
-    ...unnoted.map((key) => `${nameRow(table, key)}: it was not written by Rollcall`),
+    ...unnotedRows.map((key) => `${nameRow(table, key)}: it was not written by Rollcall`),
     ...unsealed
       .filter((one) => one.table === table.table)
       .slice(0, MOST_UNSEALED)
@@ -272,7 +272,7 @@ export async function verifySeals(
   if (head.seq !== last.seq || !(head.hash ?? Buffer.alloc(0)).equals(last.hash ?? Buffer.alloc(0))) {
     problems.push(`the head says ${head.seq} seals, the last one is ${last.seq}, or has another hash`);
   }
-  const unsealed = await listUnsealed(db, brandId);
-  for (const table of SEALED) problems.push(...(await verifyTable(db, brandId, table, since.seq, unsealed)));
+  const unsealedRows = await listUnsealed(db, brandId);
+  for (const table of SEALED) problems.push(...(await verifyTable(db, brandId, table, since.seq, unsealedRows)));
   return { head: last, problems };
 }

@@ -110,8 +110,8 @@ async function insertAssignments(
     }
     remaining = [...pending.values()];
   }
-  const termed = deal.terms ? await setVersions(work, assignments, deal.terms) : assignments;
-  return await completeAssignments(work, termed);
+  const termAssignments = deal.terms ? await setVersions(work, assignments, deal.terms) : assignments;
+  return await completeAssignments(work, termAssignments);
 }
 
 /** Gives each new link a version of the same terms. */

@@ -75,11 +75,11 @@ export function findDestinationProblems(
   const field = 'destination_url';
   if (destination === null || destination === undefined) return [];
   // A link to a short URL would redirect in a circle. Scheme and port are ignored, as they reach the same server.
-  const [own, requested] = [new URL(`${linksUrl}/r/`), new URL(destination)];
-  const isOwnHost = requested.hostname.replace(/\.$/, '') === own.hostname.replace(/\.$/, '');
-  if (isOwnHost && requested.pathname.startsWith(own.pathname))
+  const [ownUrl, requestedUrl] = [new URL(`${linksUrl}/r/`), new URL(destination)];
+  const isOwnHost = requestedUrl.hostname.replace(/\.$/, '') === ownUrl.hostname.replace(/\.$/, '');
+  if (isOwnHost && requestedUrl.pathname.startsWith(ownUrl.pathname))
     return [{ field, code: 'circular', message: 'is itself a short URL of a link.' }];
-  if (store === undefined || requested.host === store.storefrontHost) return [];
+  if (store === undefined || requestedUrl.host === store.storefrontHost) return [];
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
 

@@ -197,10 +197,10 @@ export function pickWinner<A>(
   rules: Rules,
   order: { isTest: boolean },
 ): Decision<A> {
-  const qualified = judgedCandidates.filter(({ candidate }) => candidate.reason === null);
-  const code = qualified.find(({ candidate }) => candidate.type === 'code');
+  const qualifiedCandidates = judgedCandidates.filter(({ candidate }) => candidate.reason === null);
+  const code = qualifiedCandidates.find(({ candidate }) => candidate.type === 'code');
   const click = pickClick(
-    qualified.filter(({ candidate }) => candidate.type === 'click'),
+    qualifiedCandidates.filter(({ candidate }) => candidate.type === 'click'),
     rules,
   );
   const winner = rules.couponPolicy === 'click_wins' ? (click ?? code) : (code ?? click);

@@ -19,7 +19,7 @@ async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
 /** Context under which the salt is sealed. */
 export const SALT_CONTEXT = 'customer salt';
 
-const committed = new WeakMap<Secrets, Buffer>();
+const committedSalts = new WeakMap<Secrets, Buffer>();
 
 /**
  * Creates the salt before the first order and before a change of the secret. Earlier releases derived the key from the
@@ -32,11 +32,11 @@ export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
 
 /** Returns the key of customer hashes. A salt that was created just now may be rolled back, so it is not cached. */
 export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
-  const cached = committed.get(secrets);
+  const cached = committedSalts.get(secrets);
   if (cached) return cached;
   const sealedSalt = await findSalt(db);
   const salt = secrets.openBytes(sealedSalt ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
-  if (sealedSalt) committed.set(secrets, salt);
+  if (sealedSalt) committedSalts.set(secrets, salt);
   return salt;
 }
 

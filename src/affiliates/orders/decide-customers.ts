@@ -162,7 +162,7 @@ export function decideForCustomer(
   const { winner: link } = carried;
   const none = { customerId: null, newCustomer: null, isByCustomer: false, payment: 1 };
   if (order.isTest) return { ...none, decision: carried, terms: null, termsId: null };
-  const decided = decideByCustomer({
+  const customerDecision = decideByCustomer({
     order,
     rows: knownCustomers.rows,
     orders: knownCustomers.orders,
@@ -170,8 +170,8 @@ export function decideForCustomer(
     policy: rules.customerPolicy,
     isBelowMinimum: isBelowMinimum(rules, { baseMinor: order.amountMinor, currency: order.currency }),
   });
-  const decision = mergeDecisions(carried, decided, links);
-  const match = findRow(order, decided, link, knownCustomers);
+  const decision = mergeDecisions(carried, customerDecision, links);
+  const match = findRow(order, customerDecision, link, knownCustomers);
   const newCustomer =
     match && 'draft' in match
       ? { id: makeCustomerId(now), draft: match.draft, customerEmail: order.customerEmail }
@@ -179,11 +179,11 @@ export function decideForCustomer(
   const row =
     match && 'existing' in match ? match.existing : newCustomer && { ...newCustomer.draft, id: newCustomer.id };
   if (newCustomer && row) knownCustomers.rows.push(row);
-  const isByCustomer = decided.winner === 'customer';
+  const isByCustomer = customerDecision.winner === 'customer';
   const deal = isByCustomer ? row : decision.winner ? toWinningLink(decision.winner) : null;
   const { terms = null, termsId = null } = deal ?? {};
   knownCustomers.orders.push(toDecided(order, decision, row, terms));
-  const payment = (isByCustomer && decided.candidate?.payment) || 1;
+  const payment = (isByCustomer && customerDecision.candidate?.payment) || 1;
   return { decision, customerId: row?.id ?? null, newCustomer, terms, termsId, payment, isByCustomer };
 }
 

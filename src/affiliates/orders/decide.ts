@@ -72,30 +72,30 @@ export async function recordNewOrders(
   const { db, now } = work;
   const salt = await getSalt(db, secrets);
   const orders = sales.map(({ facts }) => toUndecided(work, source, facts, salt));
-  const undecided = orders.map((order, place) => ({
+  const newOrders = orders.map((order, place) => ({
     order,
     products: listProducts(sales[place]?.facts.items ?? []),
     candidates: readCandidates(secrets, sales[place]?.facts ?? NO_CANDIDATES),
   }));
-  const outcomes = source.isHistory ? sales.map(() => HISTORY_OUTCOME) : await decideOrders(work, source, undecided);
-  const decided = outcomes.flatMap((outcome, place) => {
+  const outcomes = source.isHistory ? sales.map(() => HISTORY_OUTCOME) : await decideOrders(work, source, newOrders);
+  const decidedOrders = outcomes.flatMap((outcome, place) => {
     const [sale, order] = [sales[place], orders[place]];
     return sale && order ? [{ ...outcome, sale, order: toNewOrder(order, outcome, now) }] : [];
   });
-  const newCustomers = decided.flatMap(({ newCustomer }) => newCustomer ?? []);
+  const newCustomers = decidedOrders.flatMap(({ newCustomer }) => newCustomer ?? []);
   await insertCustomers(db, work, newCustomers);
   await insertOrders(
     db,
-    decided.map(({ order }) => order),
+    decidedOrders.map(({ order }) => order),
   );
-  const earned = decided.flatMap(({ sale, order, ...outcome }) =>
+  const earnedOrders = decidedOrders.flatMap(({ sale, order, ...outcome }) =>
     toEarnedOrders(outcome, order, { refunds: sale.refunds, reportedEmail: sale.facts.customerEmail }),
   );
-  await createCommissions(work, secrets, source, earned);
+  await createCommissions(work, secrets, source, earnedOrders);
   await decideOrdersOfCustomers(work, secrets, newCustomers);
   if (source.provider !== 'shopify') return;
   // Shopify knows the visits that led to an order some minutes later. Tests and renewals have none.
-  const withoutWinner = decided.flatMap(({ decision, order }) =>
+  const withoutWinner = decidedOrders.flatMap(({ decision, order }) =>
     decision.winner || order.isTest || order.kind === 'renewal' || !mayReconsider(order, now) ? [] : [order],
   );
   await insertJourneys(db, withoutWinner, new Date(now.getTime() + MINUTE_MS));
@@ -180,7 +180,7 @@ async function decideOrders(
     const byCode = new Map(links.map((link) => [link.code, link]));
     const ofCustomer = ofCustomers[place];
     if (!ofCustomer) throw new Error('An order has no customer to decide by.');
-    const carried = attributeOrder({
+    const attribution = attributeOrder({
       occurredAt: order.occurredAt,
       baseMinor: order.baseMinor,
       currency: order.currency,
@@ -196,7 +196,7 @@ async function decideOrders(
         (one): CarriedClick<NamedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
       ),
     });
-    const outcome = decideForCustomer(ofCustomer, carried, knownCustomers, { rules, links: owningLinks, now });
+    const outcome = decideForCustomer(ofCustomer, attribution, knownCustomers, { rules, links: owningLinks, now });
     const { winner } = outcome.decision;
     // The customer whom this order begins may decide the next one.
     if (winner && !owningLinks.has(winner.id)) owningLinks.set(winner.id, winner);
@@ -308,17 +308,19 @@ async function createCommissions(
 /** Fixes what prices orders beside their refunds, by order; those whose terms are a percentage alone are not in it. */
 async function fixPricings(work: Work, earned: readonly EarnedOrder[]) {
   const { db, brandId } = work;
-  const ruled = earned.filter(({ terms }) => !isPlain(terms));
-  const orders = ruled.map(({ order }) => order);
+  const ruledOrders = earned.filter(({ terms }) => !isPlain(terms));
+  const orders = ruledOrders.map(({ order }) => order);
   const items = await listItemsById(db, brandId, orders);
-  const askedOrders = ruled.map(({ order, terms, payment, isByCustomer, code, link: { creatorId, timeZone } }) => {
-    const by = isByCustomer ? ('customer' as const) : code === null ? ('click' as const) : ('code' as const);
-    const orderFacts = { country: order.country, kind: getOrderKind(order), by, payment };
-    return { order, terms, creatorId, timeZone, known: orderFacts };
-  });
+  const askedOrders = ruledOrders.map(
+    ({ order, terms, payment, isByCustomer, code, link: { creatorId, timeZone } }) => {
+      const by = isByCustomer ? ('customer' as const) : code === null ? ('click' as const) : ('code' as const);
+      const orderFacts = { country: order.country, kind: getOrderKind(order), by, payment };
+      return { order, terms, creatorId, timeZone, known: orderFacts };
+    },
+  );
   const facts = await readFacts(db, brandId, askedOrders);
   const pricings = new Map<string, Pricing>();
-  for (const [place, { order, link, terms, termsId, refunds }] of ruled.entries()) {
+  for (const [place, { order, link, terms, termsId, refunds }] of ruledOrders.entries()) {
     const lines = items.get(order.id) ?? { items: [], refunded: new Map() };
     const pricing = toPricing(order, { terms, facts: facts[place] ?? null, room: null }, lines);
     pricings.set(order.id, pricing);
@@ -432,11 +434,11 @@ export async function reconsiderOrder(
   const newCustomers = outcome.newCustomer ? [outcome.newCustomer] : [];
   await insertCustomers(db, work, newCustomers);
   const { customerId } = outcome;
-  const decided = await updateDecision(db, order, JSON.stringify(later), { now, customerId });
-  if (!decided) throw new Error(`The order ${order.id} pays a creator already.`);
+  const decidedOrder = await updateDecision(db, order, JSON.stringify(later), { now, customerId });
+  if (!decidedOrder) throw new Error(`The order ${order.id} pays a creator already.`);
   if (!winner) return false;
-  const reported = { refunds: await late.refunds(), reportedEmail: late.customerEmail };
-  await createCommissions(work, secrets, source, toEarnedOrders(outcome, decided, reported));
+  const reportedFacts = { refunds: await late.refunds(), reportedEmail: late.customerEmail };
+  await createCommissions(work, secrets, source, toEarnedOrders(outcome, decidedOrder, reportedFacts));
   await decideOrdersOfCustomers(work, secrets, newCustomers);
   if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;

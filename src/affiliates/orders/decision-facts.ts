@@ -123,7 +123,7 @@ export async function readFacts(
   const customerOrders = askedOrders.filter(
     (one) => asks(one, 'customer') && (one.order.customerHash !== null || one.order.customerIdHash !== null),
   );
-  const recognized = new Set(customerOrders.map(({ order }) => order.id));
+  const recognizedIds = new Set(customerOrders.map(({ order }) => order.id));
   const returning = await findReturning(
     db,
     brandId,
@@ -137,7 +137,7 @@ export async function readFacts(
   );
   return askedOrders.map(({ order: { id }, terms, timeZone, known: given }) => ({
     ...given,
-    customer: recognized.has(id) ? (returning.has(id) ? 'returning' : 'new') : null,
+    customer: recognizedIds.has(id) ? (returning.has(id) ? 'returning' : 'new') : null,
     volume: volumes.get(id) ?? null,
     ...(namesDays(terms) ? { timeZone } : {}),
   }));

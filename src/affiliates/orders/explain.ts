@@ -108,9 +108,9 @@ function explainDecision(attribution: Attribution, commission: ExplainedPayment 
   if (reason === 'no_candidate_qualified' && hasOnlyCustomer(attribution)) return CUSTOMER_PAYS_NOBODY;
   if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
-  const owed = `${formatMoney(commissionMinor, currency)} for ${RULE_PHRASES[rule]}`;
+  const owedText = `${formatMoney(commissionMinor, currency)} for ${RULE_PHRASES[rule]}`;
   const note = statusNote === null ? '' : ` (${statusNote})`;
-  return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
+  return `Attributed to ${creatorName ?? 'a creator'}: ${owedText}; the commission is ${status}${note}.`;
 }
 
 const MOST_CANDIDATES = 20;
@@ -289,8 +289,11 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
   const commission = await findOrderCommission(db, order);
   const store = await getOrderStore(db, order);
   const refunds = countRefunds(toSnapshot(order), await listRefunds(db, order, order.currency));
-  const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
-  const explanation = explainDecision(attribution, owed);
+  const owedCommission = commission && {
+    ...commission,
+    creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null,
+  };
+  const explanation = explainDecision(attribution, owedCommission);
   const { earlier, decided_at, cause, rule, reason } = attribution;
   const { items, refunded } = await findItems(db, order);
   const disputes = await listDisputes(db, order);

@@ -109,9 +109,9 @@ export async function addCustomerFlags(
   const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
   const isByCustomer = isDecidedByCustomer(order);
   const suspect = { ...order, linkId, isByCustomer, creatorId, reportedEmail, leakScore: null };
-  const [detected = []] = await detectFlags(work, secrets, rules, [suspect]);
+  const [detectedFlags = []] = await detectFlags(work, secrets, rules, [suspect]);
   const existing = FraudFlags.parse(fraudFlags);
-  const addedFlags = detected.filter(({ code }) => existing.every((flag) => flag.code !== code));
+  const addedFlags = detectedFlags.filter(({ code }) => existing.every((flag) => flag.code !== code));
   if (addedFlags.length === 0) return;
   await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...existing, ...addedFlags]) });
 }

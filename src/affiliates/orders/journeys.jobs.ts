@@ -37,8 +37,8 @@ async function applyJourney(
   await inWork(postgres.db, clock, actor, async (work) => {
     await turn.hold(work.db);
     const late = { codes: [], clickIds, cause: 'customer_journey' } as const;
-    const decided = await reconsiderOrderById(work, secrets, { id, brandId, provider }, storeOrderId, late);
-    const mayPay = decided === 'pays_nobody' && !isComplete;
+    const outcome = await reconsiderOrderById(work, secrets, { id, brandId, provider }, storeOrderId, late);
+    const mayPay = outcome === 'pays_nobody' && !isComplete;
     const minutes = mayPay ? REQUESTED_AFTER[due.answers + 1] : undefined;
     if (minutes === undefined) return await deleteJourney(work.db, due);
     const dueAt = new Date(due.seenAt.getTime() + minutes * MINUTE_MS);

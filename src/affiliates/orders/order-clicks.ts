@@ -102,7 +102,7 @@ export async function findLastClick(
   { brandId, integrationId }: ClickStore,
   since: Date,
 ): Promise<{ id: string; value: string; at: Date } | undefined> {
-  const clicked = await query(
+  const lastClicks = await query(
     clickhouse,
     LastClick,
     `SELECT link_id, formatDateTime(max(at), '%Y-%m-%dT%H:%i:%S.%fZ') AS last FROM clicks_v1
@@ -110,7 +110,7 @@ export async function findLastClick(
      GROUP BY link_id ORDER BY max(at) DESC, link_id LIMIT ${LAST_LINKS}`,
     { brand: brandId, since: since.toISOString().replace('T', ' ').slice(0, 23) },
   );
-  if (clicked.length === 0) return undefined;
+  if (lastClicks.length === 0) return undefined;
   const counting = await db
     .selectFrom('links')
     .select(['id', 'value'])
@@ -118,12 +118,12 @@ export async function findLastClick(
     .where(
       'id',
       'in',
-      clicked.map(({ link_id }) => link_id),
+      lastClicks.map(({ link_id }) => link_id),
     )
     .where((eb) => eb.or([eb('integrationId', 'is', null), eb('integrationId', '=', integrationId)]))
     .execute();
   const values = new Map(counting.map(({ id, value }) => [id, value]));
-  for (const { link_id: id, last } of clicked) {
+  for (const { link_id: id, last } of lastClicks) {
     const value = values.get(id);
     if (value !== undefined) return { id, value, at: new Date(last) };
   }

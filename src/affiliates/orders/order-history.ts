@@ -100,10 +100,10 @@ export async function listDecidedOrders(
   const namedSubscriptions = orders.flatMap(({ integrationId, subscriptionId, previousSubscriptionId }) =>
     [subscriptionId, previousSubscriptionId].flatMap((id) => (id === null ? [] : [{ integrationId, id }])),
   );
-  const continued = orders.filter(continuesAnother);
-  if (namedSubscriptions.length === 0 && continued.length === 0 && rows.length === 0) return [];
-  const emails = continued.flatMap(({ email }) => email ?? []);
-  const customerIds = continued.flatMap(({ customerId }) => customerId ?? []);
+  const continuingOrders = orders.filter(continuesAnother);
+  if (namedSubscriptions.length === 0 && continuingOrders.length === 0 && rows.length === 0) return [];
+  const emails = continuingOrders.flatMap(({ email }) => email ?? []);
+  const customerIds = continuingOrders.flatMap(({ customerId }) => customerId ?? []);
   const isCounted = sql`one.is_test is not true and one.attribution ->> 'reason' is distinct from 'history'`;
   // Each is looked up by itself, and lines only where they can be asked for: those of a row's later orders are most of all.
   const { rows: stored } = await sql<StoredOrder>`

@@ -46,7 +46,7 @@ const tag = 'Orders';
 function toOrder({ attribution, baseMinor, commissionMinor, fraudFlags, ...row }: ListedOrder): z.input<typeof Order> {
   const { rule, reason } = Attribution.parse(attribution);
   const { currency, status } = row;
-  const owed = commissionMinor === null ? null : fromMinor(commissionMinor, currency);
+  const owedAmount = commissionMinor === null ? null : fromMinor(commissionMinor, currency);
   return {
     ...toWire(row),
     source: row.provider,
@@ -57,7 +57,7 @@ function toOrder({ attribution, baseMinor, commissionMinor, fraudFlags, ...row }
     attributed: row.commissionId !== null,
     rule,
     reason,
-    commission: status === 'rejected' ? 0 : owed,
+    commission: status === 'rejected' ? 0 : owedAmount,
     fraud_flags: FraudFlags.parse(fraudFlags ?? []),
   };
 }
@@ -126,8 +126,8 @@ const reportingOperations = [
     item: Order,
     lookUp: async ({ secrets }) => secrets,
     apply: async (work, { body }, secrets) => {
-      const [recorded] = await recordReportedOrders(work, secrets, [body]);
-      return toOrder(await orders.get(work.db, work.brandId, recorded?.id ?? ''));
+      const [recordedOrder] = await recordReportedOrders(work, secrets, [body]);
+      return toOrder(await orders.get(work.db, work.brandId, recordedOrder?.id ?? ''));
     },
   }),
   act({

@@ -22,8 +22,8 @@ const isEnd = ({ refundId }: OrderRefund) => refundId === 'cancelled' || refundI
 
 function toInput(order: PricedSnapshot, pricing: Pricing): Omit<PricingInput, 'refunds' | 'isEnded'> {
   const { currency, terms, facts, room, lines } = pricing;
-  const priced = { currency, amountMinor: order.baseMinor, placedAt: order.occurredAt };
-  return { order: priced, lines, terms, facts, room };
+  const pricedOrder = { currency, amountMinor: order.baseMinor, placedAt: order.occurredAt };
+  return { order: pricedOrder, lines, terms, facts, room };
 }
 
 const withItems = <R extends OrderRefund>(refund: R, { refundedItems }: Pricing): R => {

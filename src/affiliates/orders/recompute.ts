@@ -53,8 +53,10 @@ export function sumLineRefunds(
 ): number {
   const isEnded = refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost');
   if (isEnded) return amountMinor;
-  const refunded = refunds.flatMap(({ refundId }) => items.get(refundId) ?? []).filter((one) => one.lineId === lineId);
-  const sumMinor = refunded.reduce((sum, one) => sum + one.amountMinor, 0);
+  const refundLines = refunds
+    .flatMap(({ refundId }) => items.get(refundId) ?? [])
+    .filter((one) => one.lineId === lineId);
+  const sumMinor = refundLines.reduce((sum, one) => sum + one.amountMinor, 0);
   return Math.min(amountMinor, sumMinor);
 }
 
@@ -376,8 +378,11 @@ export function recompute(
 ): RecomputedCommission {
   const order = toCounted(snapshot);
   const countedRefunds = countRefunds(order, refunds);
-  const recomputed: RecomputedCommission = { ...recomputeFrom(order, countedRefunds, state), entries: [] };
-  if (!order.paidAt) return recomputed;
-  const target = computeTarget(order, countedRefunds, recomputed);
-  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state), posted) };
+  const recomputedCommission: RecomputedCommission = { ...recomputeFrom(order, countedRefunds, state), entries: [] };
+  if (!order.paidAt) return recomputedCommission;
+  const target = computeTarget(order, countedRefunds, recomputedCommission);
+  return {
+    ...recomputedCommission,
+    entries: toEntries(target, toSalePostings(order, recomputedCommission, state), posted),
+  };
 }

@@ -68,10 +68,10 @@ export async function recordReadings(
   const complete = [...Map.groupBy(readings, getOrderId).values()].flatMap(([first]) =>
     first?.kind === 'order' && first.facts.refunds.length === 0 && !first.facts.dispute ? [first] : [],
   );
-  const recorded =
+  const recordedReadings =
     complete.length > 1 ? await recordUnknownOrders(work, secrets, source, complete) : new Set<Reading>();
   for (const reading of readings) {
-    if (recorded.has(reading)) continue;
+    if (recordedReadings.has(reading)) continue;
     if (reading.kind === 'order') await recordOrder(work, secrets, source, reading.facts);
     else if (reading.kind === 'refund') await recordRefunds(work, source, reading.facts);
     else if (reading.kind === 'dispute') await recordDispute(work, source, reading.facts);
@@ -195,8 +195,8 @@ export async function recordDispute(work: Work, source: OrderSource, dispute: Re
 /** Records that a store deleted an order, whether or not the order was reported before. */
 export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
   const key = toOrderKey(source, orderId);
-  const received = { deletedAt: work.now, refundsListedAt: null };
-  const { head, order, commission } = await lockOrderAndCommission(work.db, key, received);
+  const deletion = { deletedAt: work.now, refundsListedAt: null };
+  const { head, order, commission } = await lockOrderAndCommission(work.db, key, deletion);
   if (!order) return;
   const mergedOrder = await mergeOrder(work, { order, head }, toSnapshot(order));
   if (commission) await recomputeCommission(work, mergedOrder, commission);
@@ -360,9 +360,9 @@ export async function alignCommission(work: Work, order: OrderRow, commission: C
   const refunds = await listRefunds(db, order, order.currency);
   const pricing = await loadPricingWithRoom(work, order, commission, refunds);
   const state = { ...commission, ratePpm: commission.commissionRatePpm, pricing };
-  const posted = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
-  const recomputed = recompute(toSnapshot(order), refunds, state, posted);
-  const { columns, adjustments, entries, price } = recomputed;
+  const postedEntries = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
+  const recomputedCommission = recompute(toSnapshot(order), refunds, state, postedEntries);
+  const { columns, adjustments, entries, price } = recomputedCommission;
 
   const payable = entries
     .flatMap(({ postings }) => postings)

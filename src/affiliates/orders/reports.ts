@@ -38,7 +38,7 @@ export async function recordReportedOrders(
   isHistory = false,
 ) {
   const { db, now, brandId } = work;
-  const recorded = [];
+  const recordedOrders = [];
   // Sorted by name, so that two calls do not deadlock.
   const shops = [...Map.groupBy(reported, ({ source }) => source)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, some] of shops) {
@@ -54,9 +54,9 @@ export async function recordReportedOrders(
       .filter(({ order_id }) => !knownIds.has(order_id))
       .map((order) => ({ kind: 'order' as const, facts: toOrderFacts(order, now), notes: [] }));
     await recordReadings(work, secrets, { ...source, isHistory }, readings);
-    recorded.push(...(await listReportedOrders(db, source, ids)).map((order) => ({ ...order, source: name })));
+    recordedOrders.push(...(await listReportedOrders(db, source, ids)).map((order) => ({ ...order, source: name })));
   }
-  return recorded;
+  return recordedOrders;
 }
 
 /** Records a refund of an order that an API key reported. */

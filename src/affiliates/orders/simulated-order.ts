@@ -130,9 +130,9 @@ export function simulateDecision(
         : rejudgeClick(one, { ...order, rules }, simulated, linkId === null ? null : paysRenewals(linkId));
     return [{ candidate, assignment: linkId ?? undefined, code: one.type === 'code' ? one.code : null }];
   });
-  const carried = pickWinner(judgedCandidates, rules, { isTest: attribution.reason === 'test_order' });
+  const winnerDecision = pickWinner(judgedCandidates, rules, { isTest: attribution.reason === 'test_order' });
   const claim = attribution.candidates.find((one) => one.type === 'customer');
-  return { ...(claim ? addCustomer(carried, claim, order, simulated) : carried), rules };
+  return { ...(claim ? addCustomer(winnerDecision, claim, order, simulated) : winnerDecision), rules };
 }
 
 /** Amount that an order owes a creator, and the end of its review period. */

@@ -259,19 +259,19 @@ function compareOrder(
   const { linkId } = row;
   const commission: RecordedCommission | undefined = linkId === null ? undefined : { ...row, linkId };
   const order = { snapshot: toSnapshot(row), refunds };
-  const compared = { row, attribution, decision, now: commission && computeEarning(commission) };
+  const comparison = { row, attribution, decision, now: commission && computeEarning(commission) };
   if (!winner || !tried || !priced || !('pricing' in priced)) {
     const rules = priced && 'ratePpm' in priced ? { ...simulated, ratePpm: priced.ratePpm } : simulated;
-    return { ...compared, gap: null, earn: () => winner && simulateEarning(order, winner, commission, rules) };
+    return { ...comparison, gap: null, earn: () => winner && simulateEarning(order, winner, commission, rules) };
   }
   const { pricing } = priced;
   const { creatorId } = winner;
   return {
-    ...compared,
+    ...comparison,
     gap: findGap(tried.terms, pricing),
     earn: (usedLimits) => {
-      const fixed = withRoom(row, order, { creatorId, pricing, timeZone: tried.timeZone }, usedLimits);
-      const earning = simulateEarning(order, winner, commission, simulated, fixed);
+      const fixedPricing = withRoom(row, order, { creatorId, pricing, timeZone: tried.timeZone }, usedLimits);
+      const earning = simulateEarning(order, winner, commission, simulated, fixedPricing);
       noteUsed(row, creatorId, tried, earning.minor, usedLimits);
       return earning;
     },
@@ -289,8 +289,12 @@ async function compareOrders(
   const toOrderKey = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
   const byOrder = Map.groupBy(refunds, toOrderKey);
-  const decided = rows.map((row): SimulatedDecisionRow => ({ row, attribution: Attribution.parse(row.attribution) }));
-  const linkIds = decided.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
+  const decisionRows = rows.map(
+    (row): SimulatedDecisionRow => ({ row, attribution: Attribution.parse(row.attribution) }),
+  );
+  const linkIds = decisionRows.flatMap(({ attribution }) =>
+    attribution.candidates.flatMap(({ link_id }) => link_id ?? []),
+  );
   const unread = [...new Set(linkIds)].filter((id) => !links.has(id));
   for (const one of await listTerms(db, brandId, unread)) links.set(one.id, one);
   const termsIds = rows.flatMap(({ termsId }) => termsId ?? []);
@@ -300,7 +304,7 @@ async function compareOrders(
     return own !== undefined && !isPlain(own);
   };
   const items = await listItemsById(db, brandId, tried ? rows : rows.filter(isPriced));
-  const simulatedWinners = decided.map(({ row, attribution }): SimulatedWinner => {
+  const simulatedWinners = decisionRows.map(({ row, attribution }): SimulatedWinner => {
     const { termsId } = row;
     const lines = items.get(row.id);
     const pricing = lines && toCommissionPricing(row, row, termsId === null ? undefined : terms.get(termsId), lines);
@@ -317,9 +321,9 @@ async function compareOrders(
       ? [{ row, attribution, creatorId: winner.creatorId, recorded: row.pricing }]
       : [],
   );
-  const priced = tried ? await loadTriedPricings(db, brandId, tried, triedOrders, items) : undefined;
+  const triedPricings = tried ? await loadTriedPricings(db, brandId, tried, triedOrders, items) : undefined;
   return simulatedWinners.map((one) =>
-    compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], priced?.get(one.row.id), trial),
+    compareOrder(one, byOrder.get(toOrderKey(one.row)) ?? [], triedPricings?.get(one.row.id), trial),
   );
 }
 

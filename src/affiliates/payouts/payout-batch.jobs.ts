@@ -195,13 +195,15 @@ export const payoutBatchKind = workOnLines({
   ],
   sum: (lines, { not_found }) => {
     const paidLines = lines.filter(({ outcome }) => outcome.payout_id !== null);
-    const skipped = Map.groupBy(lines, ({ outcome }) => outcome.reason);
+    const skippedByReason = Map.groupBy(lines, ({ outcome }) => outcome.reason);
     return {
       payouts: paidLines.length,
       by_currency: sumByCurrency(
         paidLines.map(({ currency, outcome }) => ({ currency, amountMinor: outcome.amount_minor })),
       ),
-      skipped: [...skipped].flatMap(([why, own]) => (why === null ? [] : [{ reason: why, creators: own.length }])),
+      skipped: [...skippedByReason].flatMap(([why, own]) =>
+        why === null ? [] : [{ reason: why, creators: own.length }],
+      ),
       not_found,
     };
   },

@@ -41,12 +41,12 @@ async function previewPayment(
 ) {
   const { creatorId, currency, outstandingMinor } = balance;
   const payee = { brandId, creatorId, currency };
-  const [approved, funds] = await Promise.all([listApproved(db, payee, query.cutoff), listFunds(db, payee)]);
-  const dueMinor = approved.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
+  const [approvedCommissions, funds] = await Promise.all([listApproved(db, payee, query.cutoff), listFunds(db, payee)]);
+  const dueMinor = approvedCommissions.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
   const requestedMinor = query.amount === undefined ? undefined : toMinor(query.amount, currency);
   const amountMinor = requestedMinor ?? computeTransfer(dueMinor, funds, outstandingMinor);
   const allFunds = [...funds, { id: 'preview', leftMinor: amountMinor }];
-  const plan = planPayment(approved.toSorted(oldestFirst), allFunds, outstandingMinor);
+  const plan = planPayment(approvedCommissions.toSorted(oldestFirst), allFunds, outstandingMinor);
   const restMinor = plan.shares.at(-1)?.leftMinor ?? 0;
   const toCommission = ({ id, commissionMinor, occurredAt }: PayableCommission) => ({
     commission_id: id,

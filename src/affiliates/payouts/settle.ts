@@ -319,19 +319,19 @@ export async function allocateUnallocatedFunds(work: Work, payees: readonly Paye
   const { db, now, brandId } = work;
   const creatorIds = [...new Set(payees.map(({ creatorId }) => creatorId))];
   if (creatorIds.length === 0) return;
-  const funded = await listFunded(db, brandId, creatorIds);
+  const fundedCreators = await listFunded(db, brandId, creatorIds);
   const distinct = new Map(payees.map((payee) => [`${payee.creatorId} ${payee.currency}`, payee]));
   for (const payee of distinct.values()) {
-    if (!funded.has(payee.creatorId)) continue;
+    if (!fundedCreators.has(payee.creatorId)) continue;
     const funds = await listFreeFunds(db, payee);
     const outstandingMinor = await sumOutstanding(db, payee);
     if (funds.length === 0 && outstandingMinor <= 0) continue;
-    const approved = (await lockApproved(db, payee)).sort(oldestFirst);
+    const approvedCommissions = (await lockApproved(db, payee)).sort(oldestFirst);
     // If what is owed back covers everything, no payment will come that could net it.
-    const dueMinor = approved.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
+    const dueMinor = approvedCommissions.reduce((sum, { commissionMinor }) => sum + commissionMinor, 0);
     if (funds.length === 0 && dueMinor <= outstandingMinor) funds.push(...(await findNettingFund(db, payee)));
     if (funds.length === 0) continue;
-    const plan = planPayment(approved, funds, outstandingMinor);
+    const plan = planPayment(approvedCommissions, funds, outstandingMinor);
     if (plan.chosen.length > 0 || plan.nettedMinor !== 0) await payByPlan(work, payee, plan, now);
   }
 }

@@ -112,12 +112,12 @@ export interface OurOrder {
 
 /** True if the store refunded more than the commission knows. */
 function isRefundUnknown(theirs: TheirOrder, { ourCurrency, ...ours }: OurOrder): boolean {
-  const refunded = ours.commissionRefundedMinor ?? 0;
-  if (theirs.isRefunded) return refunded < (ours.commissionBaseMinor ?? 0);
+  const refundedMinor = ours.commissionRefundedMinor ?? 0;
+  if (theirs.isRefunded) return refundedMinor < (ours.commissionBaseMinor ?? 0);
   if (theirs.refundedMinor === 0) return false;
   return theirs.isRefundExact && theirs.currency === ourCurrency
-    ? refunded < Math.min(theirs.refundedMinor, ours.commissionBaseMinor ?? 0)
-    : refunded === 0;
+    ? refundedMinor < Math.min(theirs.refundedMinor, ours.commissionBaseMinor ?? 0)
+    : refundedMinor === 0;
 }
 
 /** Lists the differences of an order; an empty list means that it matches. */

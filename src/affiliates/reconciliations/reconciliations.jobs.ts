@@ -363,7 +363,7 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
   const isWorthIt = REPAIRED.some((kind) => (found[kind] ?? 0) > 0);
   if (!isWorthIt || !store.isConnected || !from || !until || Date.parse(until) < earliest) return null;
   const since = new Date(Math.max(Date.parse(from), earliest)).toISOString();
-  const planned = await makePlan(
+  const planAnswer = await makePlan(
     context,
     {
       caller: { brandId: job.brandId, keyId: null },
@@ -376,7 +376,7 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
       return Buffer.alloc(0);
     },
   );
-  return z.object({ plan_id: z.string() }).parse(JSON.parse(planned.toString())).plan_id;
+  return z.object({ plan_id: z.string() }).parse(JSON.parse(planAnswer.toString())).plan_id;
 }
 
 /** Compares the next orders and writes the differences to a file. */

@@ -48,9 +48,9 @@ interface PayeeApproval {
 
 /** Counts what can be approved, by creator and currency. */
 async function listPayees(db: Db, brandId: string, where: ApprovalSelection): Promise<PayeeApproval[]> {
-  const flagged = sql<number>`count(*) filter (where ${HIGH})`;
+  const countFlagged = sql<number>`count(*) filter (where ${HIGH})`;
   const rows = await selectApprovable(db, brandId, where)
-    .select(['creatorId', 'currency', sql<number>`count(*)`.as('all'), flagged.as('flagged')])
+    .select(['creatorId', 'currency', sql<number>`count(*)`.as('all'), countFlagged.as('flagged')])
     .groupBy(['creatorId', 'currency'])
     .orderBy('creatorId')
     .orderBy('currency')
@@ -103,11 +103,11 @@ async function approveNext(
 type ApprovedSums = Approved & { currency: string };
 
 function toApproved(sums: readonly ApprovedSums[], flagged: number): z.input<typeof CommissionsApproved> {
-  const approved = sums.filter(({ commissions }) => commissions > 0);
+  const approvedSums = sums.filter(({ commissions }) => commissions > 0);
   return {
-    updated: approved.reduce((sum, { commissions }) => sum + commissions, 0),
+    updated: approvedSums.reduce((sum, { commissions }) => sum + commissions, 0),
     flagged,
-    by_currency: [...Map.groupBy(approved, ({ currency }) => currency)].map(([currency, own]) => ({
+    by_currency: [...Map.groupBy(approvedSums, ({ currency }) => currency)].map(([currency, own]) => ({
       currency,
       commissions: own.reduce((sum, { commissions }) => sum + commissions, 0),
       total: fromMinor(

@@ -12,7 +12,7 @@ import { approveCommissions } from './reviews.jobs.ts';
 import { ApprovalStarted, CommissionsApproved, DueApproval, note } from './reviews.shapes.ts';
 import { createManualCommission, reviewAll, reviewOne } from './reviews.ts';
 
-const reviewed = z
+const ReviewStatus = z
   .enum(['approved', 'rejected'])
   .describe('`approved`: the commission is owed to the creator. `rejected`: it owes nothing.');
 const id = z.string().min(1).max(100);
@@ -27,7 +27,7 @@ const eventIds = z
 
 const CommissionReview = z
   .object({
-    status: reviewed,
+    status: ReviewStatus,
     event_id: id
       .optional()
       .describe('Id of the one commission to review. Give either this or `event_ids`.')
@@ -52,7 +52,7 @@ const CommissionsReviewed = z.object({
     .meta({ example: 2 }),
 });
 
-const CommissionPatch = z.object({ status: reviewed, note }).meta({ id: 'CommissionPatch' });
+const CommissionPatch = z.object({ status: ReviewStatus, note }).meta({ id: 'CommissionPatch' });
 
 const CommissionPatched = CommissionEvent.pick({
   id: true,
@@ -61,10 +61,10 @@ const CommissionPatched = CommissionEvent.pick({
   status_note: true,
 });
 
-const CommissionBulk = z.object({ event_ids: eventIds, status: reviewed, note }).meta({ id: 'CommissionBulk' });
+const CommissionBulk = z.object({ event_ids: eventIds, status: ReviewStatus, note }).meta({ id: 'CommissionBulk' });
 
 const CommissionsBulkReviewed = z.object({
-  status: reviewed,
+  status: ReviewStatus,
   updated_count: z.number().int().min(0).describe('Commissions that got the new status.').meta({ example: 2 }),
   skipped_count: z
     .number()

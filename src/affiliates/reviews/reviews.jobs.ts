@@ -7,25 +7,25 @@ const AT_ONCE = 100;
 
 async function approveForBrand({ postgres, clock }: Context, brandId: string): Promise<number> {
   const actor = { brandId, keyId: null, operation: 'auto_approve_commissions', requestId: null };
-  let approved = 0;
+  let approvedCount = 0;
   for (;;) {
     const count = await inWork(postgres.db, clock, actor, (work) => approveNextDue(work, AT_ONCE));
-    approved += count;
-    if (count < AT_ONCE) return approved;
+    approvedCount += count;
+    if (count < AT_ONCE) return approvedCount;
   }
 }
 
 /** Approves for every brand that approves automatically, and returns the number. A failing brand does not delay others. */
 export async function approveDue(context: Context): Promise<number> {
-  let approved = 0;
+  let approvedCount = 0;
   for (const brandId of await listWithDue(context.postgres.db, context.clock.now())) {
     try {
-      approved += await approveForBrand(context, brandId);
+      approvedCount += await approveForBrand(context, brandId);
     } catch (error) {
       context.failures.failed('approving commissions of a brand', error, { brandId });
     }
   }
-  return approved;
+  return approvedCount;
 }
 
 export const approveCommissions: Job = {

@@ -79,7 +79,7 @@ async function stateLine(work: Work, creatorId: string, request: StatementReques
   return { statement_id: row.id, email_sent: isMailed };
 }
 
-const shared = {
+const sharedFields = {
   statement_id: Statement.shape.id,
   creator_id: Statement.shape.creator_id,
   creator_email: creatorEmail,
@@ -87,7 +87,7 @@ const shared = {
 };
 const money = z.number();
 const StatementRow = z.object({
-  ...shared,
+  ...sharedFields,
   currency: z.string(),
   opening: money,
   commission: money,
@@ -97,7 +97,7 @@ const StatementRow = z.object({
   url: z.string(),
   email_sent: z.boolean(),
 });
-const StatementLineRow = z.object({ ...shared, ...CreatorStatementLine.shape });
+const StatementLineRow = z.object({ ...sharedFields, ...CreatorStatementLine.shape });
 
 /** Reads the statements that the job created, by their creators' addresses. */
 async function* eachStatement({ postgres: { db } }: Context, job: ClaimedJob) {

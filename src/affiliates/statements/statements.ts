@@ -153,15 +153,15 @@ export async function sumStatement(db: Db, period: StatementPeriod): Promise<Sta
   ) => sql`coalesce(sum(posting.amount_minor)
     filter (where posting.account = any(${accounts}::text[])
       and (${isBefore === undefined} or (posting.at collate "C" < ${fromAt.toISOString()}) = ${isBefore ?? true})), 0)`;
-  const owed = ['commission_pending', 'commission_approved', 'commission_paid'];
+  const owedAccounts = ['commission_pending', 'commission_approved', 'commission_paid'];
   const { rows } = await sql<StatementSums>`
     with sums as (
       select entry.commission_id, case when entry.commission_id is null then entry.payout_id end as payout_id,
         entry.currency, entry.kind = 'return' and entry.commission_id is null as is_return, max(entry.order_id) as own_order_id,
-        (-${sumAccounts([...owed, 'refund_adjustment'], true)} + ${sumAccounts(['cash', 'fees'], true)})::bigint as opening_minor,
+        (-${sumAccounts([...owedAccounts, 'refund_adjustment'], true)} + ${sumAccounts(['cash', 'fees'], true)})::bigint as opening_minor,
         (-${sumAccounts(['sales'], false)})::bigint as sale_minor,
         (${sumAccounts(['sales_refunds'], false)})::bigint as refunded_minor,
-        (-${sumAccounts(owed, false)})::bigint as commission_minor,
+        (-${sumAccounts(owedAccounts, false)})::bigint as commission_minor,
         (${sumAccounts(['refund_adjustment'], false)})::bigint as taken_back_minor,
         (-${sumAccounts(['cash'], false)})::bigint as paid_minor,
         (${sumAccounts(['fees'], false)})::bigint as fee_minor,

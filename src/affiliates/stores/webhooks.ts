@@ -161,10 +161,10 @@ async function keepWebhooks(context: StoreContext, row: DueWebhooks): Promise<We
   const storeSecrets = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
   if (!webhooks?.mayBeMade(storeSecrets)) return { webhookState: 'manual', missing: [], problem: null };
   const url = toWebhookUrl(config.linksUrl, row);
-  const required = { topics, alsoTopics: webhooks.alsoTopics, url, secret: storeSecrets.webhookSecret };
+  const webhookTarget = { topics, alsoTopics: webhooks.alsoTopics, url, secret: storeSecrets.webhookSecret };
   const store = await openStore(context, row);
-  if (row.webhookState === 'pending') await renewSignatures(webhooks, store, required);
-  const check = await switchOnWebhooks(webhooks, store, required);
+  if (row.webhookState === 'pending') await renewSignatures(webhooks, store, webhookTarget);
+  const check = await switchOnWebhooks(webhooks, store, webhookTarget);
   const { offTopics, missing, problem } = check;
   const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
   const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';

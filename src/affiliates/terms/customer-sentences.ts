@@ -75,9 +75,9 @@ function writeReason(reason: CustomerReason, { terms, until }: ExplainedCandidat
 export function explainCustomer(candidate: ExplainedCandidate, names: CandidateNames): string {
   const { reason, by, payment, terms } = candidate;
   if (reason === 'nobody_sold_it') {
-    const continued =
+    const sentence =
       by === 'product' ? CONTINUED.product : `Continues subscription ${names.subscriptionId ?? ''}`.trim();
-    return `${continued}, which no creator sold.`;
+    return `${sentence}, which no creator sold.`;
   }
   const origin = writeOrigin(candidate, names);
   if (reason !== null) return `${origin}; ${writeReason(reason, candidate, names)}.`;

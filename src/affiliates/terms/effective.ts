@@ -76,14 +76,14 @@ export async function listLinkStarts(
   creatorIds: readonly string[],
   campaignId: string | null,
 ): Promise<Map<string, LinkStart>> {
-  const inherited = selectInherited(sql`${brandId}::text`, sql`given.id`, sql`${campaignId}::text`);
+  const inheritedTerms = selectInherited(sql`${brandId}::text`, sql`given.id`, sql`${campaignId}::text`);
   const { rows } = await sql<{
     id: string;
     inherited: unknown;
     holdDays: number | null;
     attributionDays: number | null;
   }>`
-    select given.id, ${inherited} as inherited, grouped.hold_days, grouped.attribution_days
+    select given.id, ${inheritedTerms} as inherited, grouped.hold_days, grouped.attribution_days
     from unnest(${[...creatorIds]}::text[]) as given (id)
     left join group_memberships as member
       on member.brand_id = ${brandId} and member.creator_id = given.id and member.until is null

@@ -23,11 +23,11 @@ export const toPlainFields = ({ rate, covers }: Terms): { percent: number; paysR
 /** Applies `commission_rate` and `pays_renewals` of a link to its terms. Terms for one order have no duration. */
 export function changePlainFields(terms: Terms, change: { percent?: number; paysRenewals?: boolean }): Terms {
   const { percent, paysRenewals } = change;
-  const rated = percent === undefined ? terms : { ...terms, rate: { percent } };
-  if (paysRenewals === undefined || paysRenewals === (terms.covers !== 'order')) return rated;
+  const ratedTerms = percent === undefined ? terms : { ...terms, rate: { percent } };
+  if (paysRenewals === undefined || paysRenewals === (terms.covers !== 'order')) return ratedTerms;
   return paysRenewals
-    ? { ...rated, covers: 'subscription' }
-    : { ...rated, covers: 'order', months: null, payments: null };
+    ? { ...ratedTerms, covers: 'subscription' }
+    : { ...ratedTerms, covers: 'order', months: null, payments: null };
 }
 
 const listRates = ({ rate, rules }: Terms): RateTerms[] => [rate, ...rules.map((rule) => rule.rate)];

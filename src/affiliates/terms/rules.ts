@@ -134,11 +134,11 @@ function compileOrderConditions(when: RuleCondition): CompiledRule['holdsForOrde
   };
 }
 
-const compiled = new WeakMap<Terms, CompiledTerms>();
+const compiledTerms = new WeakMap<Terms, CompiledTerms>();
 
 /** Folds the lists of all rules once for each object of terms: a deal of 50 rules has up to 10,000 values. */
 export function compileTerms(terms: Terms): CompiledTerms {
-  const cachedTerms = compiled.get(terms);
+  const cachedTerms = compiledTerms.get(terms);
   if (cachedTerms) return cachedTerms;
   const rules = terms.rules.map(({ name, when, rate }, number) => ({
     number,
@@ -148,7 +148,7 @@ export function compileTerms(terms: Terms): CompiledTerms {
     holdsForLine: compileLineConditions(when),
   }));
   const result = { base: compileRate(terms.rate), rules };
-  compiled.set(terms, result);
+  compiledTerms.set(terms, result);
   return result;
 }
 

@@ -34,8 +34,8 @@ function writePayments({ from = 1, to }: NonNullable<RuleCondition['payment']>):
 }
 
 function writeVolume({ per, orders_from, revenue_from = {} }: NonNullable<RuleCondition['volume']>): string {
-  const reached = orders_from === undefined ? writeAmounts(revenue_from) : plural(orders_from, 'order');
-  return per === 'month' ? `after ${reached} in a month` : `after ${reached}`;
+  const threshold = orders_from === undefined ? writeAmounts(revenue_from) : plural(orders_from, 'order');
+  return per === 'month' ? `after ${threshold} in a month` : `after ${threshold}`;
 }
 
 const KINDS = {

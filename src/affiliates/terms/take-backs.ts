@@ -28,11 +28,11 @@ export function listTakeBacks(
     amountMinor: Math.min(refund.countedMinor, refund.proratedMinor),
   }));
   const takeBacks: TakeBack[] = [];
-  let owed = paidMinor;
+  let owedMinor = paidMinor;
   const takeBack = (cause: string, at: Date) => {
-    const dueMinor = Math.min(owed, price({ ...input, refunds: knownRefunds, isEnded: false }).commissionMinor);
-    if (dueMinor < owed) takeBacks.push({ cause, amountMinor: owed - dueMinor, at });
-    owed = dueMinor;
+    const dueMinor = Math.min(owedMinor, price({ ...input, refunds: knownRefunds, isEnded: false }).commissionMinor);
+    if (dueMinor < owedMinor) takeBacks.push({ cause, amountMinor: owedMinor - dueMinor, at });
+    owedMinor = dueMinor;
   };
   takeBack('order_updated', input.order.placedAt);
   for (const [place, refund] of refunds.entries()) {

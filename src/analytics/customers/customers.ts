@@ -88,12 +88,12 @@ function shareOfSales(rows: readonly ShareSums[]) {
   };
   const worth = (some: readonly ShareSums[], code: string) =>
     total(some, ({ currency, worthMinor }) => (currency === code ? worthMinor : 0));
-  const [orders, attributed] = [total(rows, (row) => row.orders), total(won, (row) => row.orders)];
+  const [orders, attributedOrders] = [total(rows, (row) => row.orders), total(won, (row) => row.orders)];
   const sides = { attributed: toSide(won), others: toSide(others) };
   return {
     orders,
-    attributed_orders: attributed,
-    share: toPercent(attributed, orders),
+    attributed_orders: attributedOrders,
+    share: toPercent(attributedOrders, orders),
     by_currency: [...new Set(rows.map(({ currency }) => currency))].map((currency) => {
       const [all, part] = [worth(rows, currency), worth(won, currency)];
       return { currency, sales_minor: all, attributed_sales_minor: part, share: toPercent(part, all) };

@@ -160,9 +160,9 @@ export async function checkBucket(
   try {
     const store = await openOwnBucket(own, config.outboundAllow);
     await store.write(key, once(content), 'text/plain', signal);
-    const returned = await readSome(await store.read(key, undefined, signal), content.length + 1);
+    const returnedBytes = await readSome(await store.read(key, undefined, signal), content.length + 1);
     await store.remove(key, signal);
-    if (!returned.equals(content)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
+    if (!returnedBytes.equals(content)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
   } catch (error) {
     if (!(error instanceof BucketRefusal) && !(error instanceof ApiError)) throw error;
     const message = signal.aborted

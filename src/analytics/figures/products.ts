@@ -96,9 +96,9 @@ export function productParts(
   // The product of the largest line comes first.
   const sold = new Map([...bought].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
   const milli = sumByProduct(items.map((item) => [getProduct(item), item.quantity * 1_000]));
-  const returned = toAmounts(refunds.flatMap((refund) => refund.items));
+  const returnedAmounts = toAmounts(refunds.flatMap((refund) => refund.items));
   const remaining = new Map(
-    [...sold].map(([product, amount]) => [product, Math.max(0, amount - (returned.get(product) ?? 0))]),
+    [...sold].map(([product, amount]) => [product, Math.max(0, amount - (returnedAmounts.get(product) ?? 0))]),
   );
 
   function refundedAt({ at, refunds: total }: EntryAmounts): Map<string, number> {
@@ -109,13 +109,13 @@ export function productParts(
     return splitClaim(total, isOfAll ? remaining : its);
   }
 
-  const divided = rows.map((row) => ({
+  const dividedRows = rows.map((row) => ({
     row,
     sales: row.isSale ? splitClaim(row.sales, sold) : new Map<string, number>(),
     refunds: row.refunds === 0 ? new Map<string, number>() : refundedAt(row),
   }));
   const net = sumByProduct(
-    divided.flatMap((one) => [
+    dividedRows.flatMap((one) => [
       ...one.sales,
       ...[...one.refunds].map(([product, amount]) => [product, -amount] as const),
     ]),
@@ -123,16 +123,16 @@ export function productParts(
   const netRest = rows.reduce((sum, row) => sum + row.sales - row.refunds, 0) - sumAmounts(net);
   const isAnything = sumAmounts(sizes(net)) + Math.abs(netRest) > 0;
 
-  function splitCommission({ row, sales, refunds: its }: (typeof divided)[number]): Map<string, number> {
+  function splitCommission({ row, sales, refunds: its }: (typeof dividedRows)[number]): Map<string, number> {
     if (row.sales !== 0) return splitByWeight(row.commission, sizes(sales), Math.abs(row.sales - sumAmounts(sales)));
     if (row.refunds !== 0) return splitByWeight(row.commission, sizes(its), Math.abs(row.refunds - sumAmounts(its)));
     if (isAnything) return splitByWeight(row.commission, sizes(net), Math.abs(netRest));
     return splitByWeight(row.commission, remaining, Math.max(0, baseMinor - sumAmounts(sold)));
   }
 
-  return divided.map((one) => {
+  return dividedRows.map((one) => {
     const { row, sales, refunds: its } = one;
-    const earned = splitCommission(one);
+    const commissionByProduct = splitCommission(one);
     const itemsBack = (product: string) => {
       const [back, of] = [its.get(product) ?? 0, sold.get(product) ?? 0];
       return of === 0 ? 0 : Math.round(((milli.get(product) ?? 0) * back) / of);
@@ -143,7 +143,7 @@ export function productParts(
         title: titles.get(product) ?? '',
         sales: sales.get(product) ?? 0,
         refunds: its.get(product) ?? 0,
-        commission: earned.get(product) ?? 0,
+        commission: commissionByProduct.get(product) ?? 0,
         milliItems: (row.isSale ? (milli.get(product) ?? 0) : 0) - itemsBack(product),
       }))
       .filter((part) => row.isSale || part.sales !== 0 || part.refunds !== 0 || part.commission !== 0);

@@ -17,13 +17,14 @@ import type { Range } from './sync.ts';
 
 const KEYS = 'day, link_id, creator_id, currency';
 
-const summed = (sign: '' | '-') => COLUMNS.map((column) => `${sign}toInt64(sum(${column})) AS ${column}`).join(', ');
+const sumColumns = (sign: '' | '-') =>
+  COLUMNS.map((column) => `${sign}toInt64(sum(${column})) AS ${column}`).join(', ');
 
 /** Combines both queries as rows of the keys, the second one negated: keys whose sum is not zero differ. */
 const difference = (keys: string, one: string, other: string) =>
   `SELECT ${keys}, ${COLUMNS.map((column) => `sum(${column}) AS d_${column}`).join(', ')} FROM (
-    SELECT ${keys}, ${summed('')} FROM ${one} GROUP BY ${keys}
-    UNION ALL SELECT ${keys}, ${summed('-')} FROM ${other} GROUP BY ${keys}
+    SELECT ${keys}, ${sumColumns('')} FROM ${one} GROUP BY ${keys}
+    UNION ALL SELECT ${keys}, ${sumColumns('-')} FROM ${other} GROUP BY ${keys}
   ) GROUP BY ${keys} HAVING ${COLUMNS.map((column) => `d_${column} != 0`).join(' OR ')}`;
 
 const ofBrand = (table: string) => `(SELECT * FROM ${table} WHERE brand_id = {brand:String})`;

@@ -396,11 +396,11 @@ const COLUMNS = [
 
 /** One row per posting of the entry. */
 function toRows({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: SyncedEntry): string {
-  const recorded = tsvTime(recordedAt);
+  const recordedTime = tsvTime(recordedAt);
   return postings
     .map(({ account, amount_minor, at }, line) => {
       const facts = [tsvText(brandId), seq, line, kind, account, amount_minor, currency];
-      const where = [tsvText(linkId ?? ''), tsvText(creatorId), tsvTime(new Date(at)), recorded];
+      const where = [tsvText(linkId ?? ''), tsvText(creatorId), tsvTime(new Date(at)), recordedTime];
       return `${[...facts, ...where].join('\t')}\n`;
     })
     .join('');

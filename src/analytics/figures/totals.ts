@@ -25,11 +25,11 @@ const OF_BRAND = 'brand_id = {brand:String}';
 
 /** The brand's lifetime figures, one row for each currency, without manual commissions, which have no link. */
 export async function sumBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
-  const [all, unlinked] = await Promise.all([
+  const [all, unlinkedSums] = await Promise.all([
     querySums(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId }),
     querySums(clickhouse, 'link_life_v1', `${OF_BRAND} AND link_id = ''`, { brand: brandId }),
   ]);
-  const own = new Map(unlinked.map(({ currency, commissionMinor }) => [currency, commissionMinor]));
+  const own = new Map(unlinkedSums.map(({ currency, commissionMinor }) => [currency, commissionMinor]));
   return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 

@@ -98,8 +98,8 @@ function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number, tim
   const start = timeIn(timeZone, fromDay ?? '').getTime();
   if (toDay === null) return time > start ? (amountMinor ?? 0) : 0;
   const length = timeIn(timeZone, daysAfter(toDay, 1)).getTime() - start;
-  const passed = Math.min(Math.max(time - start, 0), length);
-  return Number((BigInt(amountMinor ?? 0) * BigInt(passed)) / BigInt(length));
+  const passedMs = Math.min(Math.max(time - start, 0), length);
+  return Number((BigInt(amountMinor ?? 0) * BigInt(passedMs)) / BigInt(length));
 }
 
 /** The part of a fixed cost in a period. The parts of neighbouring periods add up. */
@@ -154,7 +154,7 @@ export function toReturns(sums: GoodsSums, missing: ReadonlySet<Missing>) {
   const unlessMissing = (figure: number, ...needs: readonly Missing[]) =>
     needs.some((need) => missing.has(need)) ? null : figure;
   const spentMinor = sums.fees + sums.gifts + sums.fixed;
-  const earned = sums.revenue - sums.goods - sums.commission;
+  const earnedMinor = sums.revenue - sums.goods - sums.commission;
   const spend = sums.commission + spentMinor;
   return {
     orders: sums.orders,
@@ -167,10 +167,10 @@ export function toReturns(sums: GoodsSums, missing: ReadonlySet<Missing>) {
     fees_minor: unlessMissing(sums.fees, 'contract_fees'),
     gifts_minor: unlessMissing(sums.gifts, 'gifts'),
     fixed_minor: sums.fixed,
-    profit_minor: unlessMissing(earned - spentMinor, 'goods', 'contract_fees', 'gifts'),
+    profit_minor: unlessMissing(earnedMinor - spentMinor, 'goods', 'contract_fees', 'gifts'),
     return_on_spend:
       spend <= 0 ? null : unlessMissing(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
-    orders_to_break_even: missing.size > 0 ? null : computeBreakEven(spentMinor, earned, sums.orders),
+    orders_to_break_even: missing.size > 0 ? null : computeBreakEven(spentMinor, earnedMinor, sums.orders),
     missing: [...missing].sort(),
   };
 }

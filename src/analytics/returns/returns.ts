@@ -187,20 +187,20 @@ function addFees(table: ReturnsTable, by: ReturnsBy, fees: readonly FeeSum[]): v
       its.filter(({ month }) => month === 'before'),
       its.filter(({ month }) => month !== 'before'),
     ];
-    let agreed = before.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
+    let agreedSum = before.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
     let paidSum = before.reduce((sum, { paidMinor }) => sum + paidMinor, 0);
     for (const [, some] of [...Map.groupBy(within, ({ month }) => month)].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      const cost = Math.max(agreed, paidSum);
+      const cost = Math.max(agreedSum, paidSum);
       for (const fee of some) {
         const { currency, agreedMinor, paidMinor } = fee;
         table.add(toKey(by, fee), currency, { contractFees: agreedMinor, feePayouts: paidMinor, fees: agreedMinor });
-        agreed += agreedMinor;
+        agreedSum += agreedMinor;
         paidSum += paidMinor;
       }
       const [first] = some;
       if (!first) continue;
       const newlyAgreed = some.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
-      const beyond = Math.max(agreed, paidSum) - cost - newlyAgreed;
+      const beyond = Math.max(agreedSum, paidSum) - cost - newlyAgreed;
       table.add(toKey(by, { ...first, campaignId: null }), first.currency, { fees: beyond });
     }
   }

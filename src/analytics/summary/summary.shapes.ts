@@ -34,11 +34,11 @@ export const NONE = 'none';
 const SOURCE = /^(?:manual|none|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?)$/;
 
 /** A filter takes the `key` of a breakdown's row. */
-const keyed = (what: string, example: string, max = 100) =>
+const keyFilter = (what: string, example: string, max = 100) =>
   z.string().min(1).max(max).optional().describe(`${what} \`none\`: those without one.`).meta({ example });
 
 const utm = (name: string, example: string) =>
-  keyed(`Only clicks with this \`${name}\`, and orders that such clicks won.`, example);
+  keyFilter(`Only clicks with this \`${name}\`, and orders that such clicks won.`, example);
 
 /** Filters of figures by the dimensions of a breakdown, under the same names. */
 export const DimensionFilter = {
@@ -51,12 +51,12 @@ export const DimensionFilter = {
     .enum(['mobile', 'tablet', 'desktop', 'bot', 'none'])
     .optional()
     .describe('Only clicks on this kind of device, and orders that such clicks won. `none`: orders that a code won.'),
-  referrer: keyed('Only clicks from this host, and orders that such clicks won.', 'l.instagram.com', 253),
-  creator: keyed('Only clicks, orders and commissions of the creator with this id.', 'crt_0Uo3xK2mVdT2aXs7LpRb'),
-  campaign: keyed('Only codes and links that belong to this campaign now.', 'cmp_0Uo3xK2mVdT2aXs7LpRb'),
-  link: keyed('Only this code or link.', 'lnk_0Uo3xK2mVdT2aXs7LpRb'),
-  platform: keyed('Only codes and links with this `platform`.', 'photo_app'),
-  store: keyed('Only orders of this store. Clicks have no store.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
+  referrer: keyFilter('Only clicks from this host, and orders that such clicks won.', 'l.instagram.com', 253),
+  creator: keyFilter('Only clicks, orders and commissions of the creator with this id.', 'crt_0Uo3xK2mVdT2aXs7LpRb'),
+  campaign: keyFilter('Only codes and links that belong to this campaign now.', 'cmp_0Uo3xK2mVdT2aXs7LpRb'),
+  link: keyFilter('Only this code or link.', 'lnk_0Uo3xK2mVdT2aXs7LpRb'),
+  platform: keyFilter('Only codes and links with this `platform`.', 'photo_app'),
+  store: keyFilter('Only orders of this store. Clicks have no store.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
   source: z
     .string()
     .max(500)
@@ -69,7 +69,7 @@ export const DimensionFilter = {
       'Only orders of stores of this provider, or of a `provider:host`, or `manual` commissions. Clicks have no provider. `none`: those without one.',
     )
     .meta({ example: 'shopify' }),
-  product: keyed("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
+  product: keyFilter("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
   weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week: 1 is Monday.'),
   hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day.'),
   click_kind: z
@@ -81,7 +81,7 @@ export const DimensionFilter = {
   utm_campaign: utm('utm_campaign', 'spring'),
   utm_term: utm('utm_term', 'serum'),
   utm_content: utm('utm_content', 'bio'),
-  group: keyed('Only codes and links of creators who are in this group now.', 'grp_0Uo3xK2mVdT2aXs7LpRb'),
+  group: keyFilter('Only codes and links of creators who are in this group now.', 'grp_0Uo3xK2mVdT2aXs7LpRb'),
   kind: z
     .enum([...OrderKind.options, 'none'])
     .optional()

@@ -19,13 +19,13 @@ export async function recoverChanges(
   { elastic, db, alias }: { elastic: Elastic; db: Db; alias: string },
   live: string | undefined,
 ): Promise<void> {
-  const staged = await listStaged(db, alias);
-  if (staged.some(({ kind, version }) => (kind === 'import' || kind === 'rollback') && version !== live)) {
+  const stagedBatches = await listStaged(db, alias);
+  if (stagedBatches.some(({ kind, version }) => (kind === 'import' || kind === 'rollback') && version !== live)) {
     // The alias never moved.
     await dropChanges(db, alias);
     return;
   }
-  for (const batch of staged) {
+  for (const batch of stagedBatches) {
     if (batch.kind === 'import' || batch.kind === 'rollback') continue;
     await awaitBulks(elastic, batch.version);
     await replaceStaged(db, batch.id, await listAppliedChanges(elastic, batch));

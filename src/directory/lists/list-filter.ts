@@ -129,7 +129,7 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
     ids.flatMap((id) => (lists.get(id)?.parts ?? []).map((part): Clause => ({ terms: { 'card.pk': part } })));
   const versions = (ids: readonly string[] = []) => ids.map((id) => `${id}@${lists.get(id)?.version}`).sort();
   const { in_list, not_in_list, exclude_pks = [] } = query;
-  const excluded = [
+  const excludedClauses = [
     ...toPkClauses(not_in_list),
     ...toTerms('card.pk', exclude_pks),
     ...toTerms('card.username', roster?.usernames ?? []),
@@ -142,7 +142,7 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
       ...(in_list
         ? [{ bool: { should: [...toPkClauses(in_list), { match_none: {} }], minimum_should_match: 1 } }]
         : []),
-      ...(excluded.length > 0 ? [{ bool: { must_not: excluded } }] : []),
+      ...(excludedClauses.length > 0 ? [{ bool: { must_not: excludedClauses } }] : []),
     ],
     creators:
       [...lists.values()].reduce((sum, { size }) => sum + size, 0) +

@@ -221,11 +221,11 @@ const badFile = (message: string) => validationError([{ field: 'file', code: 'in
 async function readNames(bytes: AsyncIterable<Buffer>): Promise<CreatorNames & { sha256: string }> {
   const hash = createHash('sha256');
   const [pks, usernames] = [new Set<number>(), new Set<string>()];
-  let received = 0;
+  let receivedBytes = 0;
   async function* limited() {
     for await (const chunk of bytes) {
-      received += chunk.length;
-      if (received > MAX_CSV_BYTES) {
+      receivedBytes += chunk.length;
+      if (receivedBytes > MAX_CSV_BYTES) {
         throw new ApiError('PAYLOAD_TOO_LARGE', `The file is larger than ${MAX_CSV_MB} MB.`);
       }
       hash.update(chunk);
@@ -253,7 +253,7 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<CreatorNames & {
     if (error instanceof ApiError) throw error;
     throw badFile(`is not valid CSV: ${error instanceof Error ? error.message : 'unreadable'}.`);
   }
-  if (received === 0) throw badFile('is empty; it must have a header row with a column `pk` or `username`.');
+  if (receivedBytes === 0) throw badFile('is empty; it must have a header row with a column `pk` or `username`.');
   return { pks: [...pks], usernames: [...usernames], sha256: hash.digest('hex') };
 }
 

@@ -36,8 +36,8 @@ export type SavedFilters = Readonly<Record<string, string>>;
 
 /** Leaves out blank values, because search ignores them too. */
 function parse(filters: SavedFilters) {
-  const filled = Object.fromEntries(Object.entries(filters).filter(([, value]) => value.trim() !== ''));
-  return CreatorSearchQuery.safeParse(filled, { reportInput: true });
+  const filledFilters = Object.fromEntries(Object.entries(filters).filter(([, value]) => value.trim() !== ''));
+  return CreatorSearchQuery.safeParse(filledFilters, { reportInput: true });
 }
 
 /**

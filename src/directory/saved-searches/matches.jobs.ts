@@ -76,13 +76,13 @@ async function passUnaffected(context: Context, searches: readonly DueSearch[], 
     if (error instanceof ApiError && error.code === 'VALIDATION_ERROR') return [];
     throw error;
   });
-  const unaffected = new Set(unaffectedIds);
+  const unaffectedSet = new Set(unaffectedIds);
   await passSearches(
     context.postgres.db,
-    searches.filter(({ id }) => unaffected.has(id)),
+    searches.filter(({ id }) => unaffectedSet.has(id)),
     moment,
   );
-  return searches.filter(({ id }) => !unaffected.has(id));
+  return searches.filter(({ id }) => !unaffectedSet.has(id));
 }
 
 /** Looks for new matches of every search that has not seen the last changes of the directory. */

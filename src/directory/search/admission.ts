@@ -132,7 +132,7 @@ export function openAdmission(log: Log): Admission {
   /** By brand, the brand that was served least recently first. */
   const waiting = new Map<string, WaitingCall[]>();
   let underWay = 0;
-  let queued = 0;
+  let queuedCalls = 0;
   let refused = 0;
 
   function refusal(): ApiError {
@@ -165,8 +165,8 @@ export function openAdmission(log: Log): Admission {
     const at = calls.indexOf(call);
     if (at < 0) return false;
     calls.splice(at, 1);
-    queued -= 1;
-    if (queued === 0) room.empty();
+    queuedCalls -= 1;
+    if (queuedCalls === 0) room.empty();
     if (calls.length === 0) waiting.delete(brandId);
     return true;
   }
@@ -207,14 +207,14 @@ export function openAdmission(log: Log): Admission {
 
   async function takeTurn(brandId: string, disconnect: AbortSignal | undefined): Promise<void> {
     adaptive.noteWaiting();
-    if (queued === 0) room.fill();
-    else if (queued >= room.beside(underWay) && !makeRoom(brandId)) throw refusal();
+    if (queuedCalls === 0) room.fill();
+    else if (queuedCalls >= room.beside(underWay) && !makeRoom(brandId)) throw refusal();
     const turn = Promise.withResolvers<void>();
     const call: WaitingCall = { brandId, begin: turn.resolve, refuse: turn.reject };
     const calls = waiting.get(brandId);
     if (calls) calls.push(call);
     else waiting.set(brandId, [call]);
-    queued += 1;
+    queuedCalls += 1;
     const end = limit(WAITS_MS, () => {
       if (remove(brandId, call)) turn.reject(refusal());
     });
@@ -241,6 +241,6 @@ export function openAdmission(log: Log): Admission {
       return () => leave(brandId);
     },
     measure: (latencyMs) => adaptive.sample(latencyMs, underWay, performance.now()),
-    figures: () => ({ limit: adaptive.current(), underWay, waiting: queued, refused }),
+    figures: () => ({ limit: adaptive.current(), underWay, waiting: queuedCalls, refused }),
   };
 }

@@ -122,8 +122,8 @@ export function openCounts(elastic: Elastic) {
     const { hits, aggregations } = await ask(index, LevelAnswer, body, sort, LEVEL_FIELDS);
     const buckets = aggregations.values.buckets.map((bucket) => bucket.doc_count);
     const counts = inOrder(sort, buckets.reverse());
-    const valued = counts.reduce((sum, count) => sum + count, 0);
-    return toLevel(regions, regions.at(-1)?.missing ? [...counts, hits.total.value - valued] : counts);
+    const valuedCount = counts.reduce((sum, count) => sum + count, 0);
+    return toLevel(regions, regions.at(-1)?.missing ? [...counts, hits.total.value - valuedCount] : counts);
   }
 
   /** All matches, in few regions. */

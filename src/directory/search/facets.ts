@@ -17,8 +17,10 @@ import { fetchPage } from './search.ts';
 const MAX_VALUES = 10_000;
 
 const toTermsAggregation = (field: string, size: number, beginning = '') => {
-  const escaped = beginning.replace(/[^\p{L}\p{N} ]/gu, '\\$&');
-  return { terms: { field, size, shard_size: MAX_VALUES, ...(beginning === '' ? {} : { include: `${escaped}.*` }) } };
+  const escapedBeginning = beginning.replace(/[^\p{L}\p{N} ]/gu, '\\$&');
+  return {
+    terms: { field, size, shard_size: MAX_VALUES, ...(beginning === '' ? {} : { include: `${escapedBeginning}.*` }) },
+  };
 };
 
 /** Codes of states and countries are in capitals, ids of metros have hyphens, other values are folded. */
@@ -196,9 +198,9 @@ export function openFacets(counts: Counts) {
       const [followers, engagement] = stats
         ? await readEach(filter, [toSpread('followers', mean_followers), toSpread('engagement', mean_engagement)])
         : [];
-      const previewed = { total, facets, ...(followers && engagement ? { stats: { followers, engagement } } : {}) };
-      previews.set(key, previewed);
-      return previewed;
+      const preview = { total, facets, ...(followers && engagement ? { stats: { followers, engagement } } : {}) };
+      previews.set(key, preview);
+      return preview;
     },
     /** All values of one facet over the creators within `bound`, most frequent first. */
     list: async (snapshot: Snapshot, name: FacetName, bound: readonly Clause[]): Promise<FacetValue[]> => {

@@ -29,13 +29,13 @@ export async function listForcedProblems(db: Db, brandId: string, field: string,
   const ids = [...in_list, ...not_in_list];
   const lists = ids.length === 0 ? [] : await findVersions(db, brandId, ids);
   const listIds = new Set(lists.map(({ id }) => id));
-  const filled = new Set(Object.keys(omitUndefined(read)));
+  const filledNames = new Set(Object.keys(omitUndefined(read)));
   const findProblem = (name: string): Omit<Problem, 'field'> | undefined => {
     if (!FILTERS.has(name)) return { code: 'invalid', message: 'is not a filter of search.' };
     if (!parsed.success) return undefined;
     if (name !== 'in_list' && name !== 'not_in_list') {
       // Search ignores a blank value, which would bind the key to nothing.
-      return filled.has(name) ? undefined : { code: 'invalid', message: 'must not be blank.' };
+      return filledNames.has(name) ? undefined : { code: 'invalid', message: 'must not be blank.' };
     }
     const missing = parsed.data[name]?.filter((id) => !listIds.has(id)) ?? [];
     if (missing.length === 0) return undefined;
@@ -73,15 +73,15 @@ export const findForcedQuery = ({ limits }: Pick<Bindable, 'limits'>): CreatorSe
 
 /** The first of the key's filters that needs a field of the newest mapping. */
 export function findNeededField({ limits }: Bindable): string | undefined {
-  const forced = limits?.forced_filters;
-  return forced ? neededField(bindForced(forced).query) : undefined;
+  const forcedFilters = limits?.forced_filters;
+  return forcedFilters ? neededField(bindForced(forcedFilters).query) : undefined;
 }
 
 /** The filter on everything that the key finds. */
 export async function readForcedClauses({ lists }: Directory, { brandId, limits }: Bindable): Promise<Clause[]> {
-  const forced = limits?.forced_filters;
-  if (!forced) return [];
-  const { query, clause } = bindForced(forced);
+  const forcedFilters = limits?.forced_filters;
+  if (!forcedFilters) return [];
+  const { query, clause } = bindForced(forcedFilters);
   return [clause, ...((await lists.read(brandId, query))?.clauses ?? [])];
 }
 
@@ -104,15 +104,15 @@ export async function narrowPlan(
   query: CreatorSearchQuery,
   plan: Plan,
 ): Promise<Plan> {
-  const forced = limits?.forced_filters;
-  const bound = forced ? bindForced(forced) : undefined;
+  const forcedFilters = limits?.forced_filters;
+  const bound = forcedFilters ? bindForced(forcedFilters) : undefined;
   const listFilter = joinLists(await lists.read(brandId, query), bound && (await lists.read(brandId, bound.query)));
   const filter = {
     ...plan.filter,
     ...(bound ? { clauses: [...plan.filter.clauses, bound.clause] } : {}),
     ...(listFilter ? { listed: listFilter } : {}),
   };
-  if (!forced) return listFilter ? { ...plan, filter } : plan;
-  const interpretation = { ...plan.interpretation, forced };
+  if (!forcedFilters) return listFilter ? { ...plan, filter } : plan;
+  const interpretation = { ...plan.interpretation, forced: forcedFilters };
   return { filter, interpretation, meta: toMeta(interpretation) };
 }

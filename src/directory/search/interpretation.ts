@@ -214,49 +214,56 @@ type Reading = NonNullable<ReadPlaces['q' | 'city' | 'state' | 'country']>;
 
 function explain(value: string | undefined, reading: Reading | undefined): Read | null {
   if (value === undefined || reading === undefined) return null;
-  const explained: Read = { value, read_as: reading.kind, name: null, state: null, country: null, did_you_mean: null };
+  const explanation: Read = {
+    value,
+    read_as: reading.kind,
+    name: null,
+    state: null,
+    country: null,
+    did_you_mean: null,
+  };
   switch (reading.kind) {
     case 'text':
-      return explained;
+      return explanation;
     case 'username':
-      return { ...explained, name: reading.username };
+      return { ...explanation, name: reading.username };
     case 'metro':
-      return { ...explained, name: reading.metro.name, ...getArea(reading) };
+      return { ...explanation, name: reading.metro.name, ...getArea(reading) };
     case 'city':
-      return { ...explained, name: reading.name, ...getArea(reading), ...explainCities(reading) };
+      return { ...explanation, name: reading.name, ...getArea(reading), ...explainCities(reading) };
     case 'city_contains':
       return {
-        ...explained,
+        ...explanation,
         name: reading.text,
         ...getArea(reading),
         did_you_mean: reading.suggestion ?? null,
         ...explainCities(reading),
       };
     case 'state':
-      return { ...explained, name: reading.state.name, state: reading.state.code };
+      return { ...explanation, name: reading.state.name, state: reading.state.code };
     case 'country':
-      return { ...explained, name: reading.country.name, country: reading.country.code };
+      return { ...explanation, name: reading.country.name, country: reading.country.code };
     case 'state_text':
     case 'country_contains':
-      return { ...explained, name: reading.text, did_you_mean: reading.suggestion ?? null };
+      return { ...explanation, name: reading.text, did_you_mean: reading.suggestion ?? null };
   }
 }
 
 /** Explains the reading of a `q` whose text found nobody. */
 export function explainTextInPlace(value: string, { text, place, reading }: PlaceInText): Read | null {
-  const explained = explain(value, reading);
+  const explanation = explain(value, reading);
   const instead_of = { read_as: 'text' as const, total: 0 as const };
-  return explained && { ...explained, read_as: 'text_in_place', text, place, instead_of };
+  return explanation && { ...explanation, read_as: 'text_in_place', text, place, instead_of };
 }
 
 const explainCity = ({ name, state, country }: KnownCity) => ({ name, state, country });
 
 function explainCities({ cities, others }: { cities?: KnownCity[]; others?: KnownCity[] }) {
-  const offered = others?.map((city) => ({
+  const otherCities = others?.map((city) => ({
     value: `${city.name}, ${city.state ?? city.country}`,
     ...explainCity(city),
   }));
-  return { ...(cities ? { also: cities.map(explainCity) } : {}), ...(offered ? { others: offered } : {}) };
+  return { ...(cities ? { also: cities.map(explainCity) } : {}), ...(otherCities ? { others: otherCities } : {}) };
 }
 
 function getArea(reading: { state?: { code: string }; country?: { code: string } }) {

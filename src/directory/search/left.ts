@@ -42,8 +42,8 @@ async function toCandidates(context: Context, since: Since, fields: readonly str
 async function listLeft(context: Context, question: Question, since: Since): Promise<number[]> {
   const { directory } = context;
   const { caller, query, snapshot, filter } = question;
-  const forced = findForcedQuery(caller);
-  const fields = [...listFilterFields(query), ...(forced ? listFilterFields(forced) : [])];
+  const forcedQuery = findForcedQuery(caller);
+  const fields = [...listFilterFields(query), ...(forcedQuery ? listFilterFields(forcedQuery) : [])];
   if (fields.length === 0) return [];
   const candidates = await toCandidates(context, since, fields);
   const without = { bool: { must_not: [toElasticQuery(filter, 'followers')] } };

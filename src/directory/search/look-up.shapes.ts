@@ -28,7 +28,7 @@ function distinct(values: readonly string[]): string[] {
 const notBlank = (values: readonly string[]) => values.every((value) => foldAccents(value) !== '');
 const BLANK = 'must have no blank value between commas';
 
-const separated = (value: string) => value.split(',').map(withoutAt);
+const splitValues = (value: string) => value.split(',').map(withoutAt);
 const PK = /^\d{1,16}$/;
 
 /** Keys separated by commas; the caller describes them. */
@@ -36,7 +36,7 @@ export const commaSeparatedPks = (most: number) =>
   z
     .string()
     .max(most * 18)
-    .transform(separated)
+    .transform(splitValues)
     .refine(
       (values) => values.every((value) => PK.test(value) && Number.isSafeInteger(Number(value))),
       'must be whole numbers separated by commas',
@@ -52,7 +52,7 @@ const texts = (most: number, description: string) =>
   z
     .string()
     .max(LOOKED_UP_AT_MOST * (most + 2))
-    .transform(separated)
+    .transform(splitValues)
     .pipe(z.array(z.string().max(most)).refine(notBlank, BLANK))
     .transform(distinct)
     .pipe(z.array(z.string()))

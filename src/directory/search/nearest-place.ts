@@ -64,17 +64,17 @@ function nearest(
 ): string | undefined {
   const key = placeKey(text.slice(0, LONGEST_NAME));
   if (key.length < SHORTEST_NAME) return undefined;
-  let allowed = key.length < 6 ? 1 : 2;
+  let mostEdits = key.length < 6 ? 1 : 2;
   let nearestName: KnownName | undefined;
   for (const length of [0, -1, 1, -2, 2].map((more) => key.length + more)) {
-    if (Math.abs(length - key.length) > allowed) continue;
+    if (Math.abs(length - key.length) > mostEdits) continue;
     for (const name of namesByLength.get(length) ?? []) {
       const isBehind = nearestName !== undefined && name.rank > nearestName.rank;
-      if (isBehind && allowed <= 1) break;
+      if (isBehind && mostEdits <= 1) break;
       const edits = distance(key, name.key);
-      if (edits > allowed || (isBehind && edits === allowed) || !isWanted(name)) continue;
+      if (edits > mostEdits || (isBehind && edits === mostEdits) || !isWanted(name)) continue;
       nearestName = name;
-      allowed = edits;
+      mostEdits = edits;
     }
   }
   return nearestName?.name;

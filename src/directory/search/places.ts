@@ -227,13 +227,13 @@ const OTHER_COMMAS = /\s*[/、，;]\s*/gu;
 /** Reads a place without its postal code and with commas for other signs: `Miami, FL 33101`, `Rio de Janeiro/RJ`. */
 function readTidied(value: string): PlaceReading | undefined {
   if (value.length > LONGEST_PLACE) return undefined;
-  const tidied = value
+  const tidiedText = value
     .trim()
     .replace(POSTAL_CODE, '')
     .replace(OTHER_COMMAS, ', ')
     .replace(US_BEHIND_STATE, ', ')
     .trim();
-  const reading = tidied === value.trim() ? undefined : readKnownCity(tidied);
+  const reading = tidiedText === value.trim() ? undefined : readKnownCity(tidiedText);
   return reading && reading.kind !== 'state' ? { ...reading, asSent: foldAccents(value) } : undefined;
 }
 

@@ -22,8 +22,10 @@ const either = (...should: Clause[]): Clause => ({ bool: { should, minimum_shoul
 
 function exactGender(gender: string): Clause {
   const raw = 'x.gender.raw';
-  const unmapped = { bool: { filter: [{ term: { 'x.gender': gender } }], must_not: [{ exists: { field: raw } }] } };
-  return either({ term: { [raw]: gender } }, unmapped);
+  const byMappedGender = {
+    bool: { filter: [{ term: { 'x.gender': gender } }], must_not: [{ exists: { field: raw } }] },
+  };
+  return either({ term: { [raw]: gender } }, byMappedGender);
 }
 
 /** The parameters left for the usual reading after places and gender. */

@@ -82,8 +82,8 @@ export function neededField(query: CreatorSearchQuery): string | undefined {
   if (query.with) return `with=${query.with}`;
   const isSorted = query.sort === 'posts' || query.sort === 'recent' || query.sort === 'relevance';
   const parameter = names.find((name) => query[name] !== undefined) ?? (facet && `facets=${facet}`);
-  const excluded = query.exclude_roster ? 'exclude_roster' : undefined;
-  return parameter ?? (isSorted ? `sort=${query.sort}` : excluded);
+  const rosterParameter = query.exclude_roster ? 'exclude_roster' : undefined;
+  return parameter ?? (isSorted ? `sort=${query.sort}` : rosterParameter);
 }
 
 /** The older interface reads the address of a profile as text. */
@@ -115,8 +115,8 @@ export function planInPlace(query: CreatorSearchQuery, ignored: readonly string[
     ...toInterpretation(query, readPlaces(query), ignored, listReadFilters(query)),
     q: explainTextInPlace(query.q ?? '', placed),
   };
-  const narrowed = { ...filter, clauses: [...filter.clauses, ...locationClauses(placed.reading)] };
-  return { filter: narrowed, interpretation, meta: toMeta(interpretation) };
+  const narrowedFilter = { ...filter, clauses: [...filter.clauses, ...locationClauses(placed.reading)] };
+  return { filter: narrowedFilter, interpretation, meta: toMeta(interpretation) };
 }
 
 export const toMeta = (interpretation: Interpretation): string =>

@@ -270,8 +270,8 @@ export function toElasticQuery(filter: Filter, sort: Sort, regions?: readonly Re
     ...others.flatMap((name) => rangeClauses(FIELD[name], filter.ranges[name])),
   ];
   if (sort === 'relevance') {
-    const scored = { bool: { filter: clauses, should: filter.scoring ?? [] } };
-    return regions ? withinScores(scored, regions) : scored;
+    const scoredQuery = { bool: { filter: clauses, should: filter.scoring ?? [] } };
+    return regions ? withinScores(scoredQuery, regions) : scoredQuery;
   }
   const range = ranged ? filter.ranges[ranged] : {};
   const [only, ...more] = (regions ?? [{}]).map((region) => regionClauses(sort, range, region));

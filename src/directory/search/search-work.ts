@@ -83,8 +83,8 @@ export function openWorkGate(): WorkGate {
 
   /** Waits for a turn; who starts it counts its work. */
   async function takeTurn(brand: BrandWork, work: number): Promise<void> {
-    const queued = brand.waiting.reduce((sum, one) => sum + one.work, 0);
-    if (queued + work > WAITING) throw tooMuch();
+    const queuedWork = brand.waiting.reduce((sum, one) => sum + one.work, 0);
+    if (queuedWork + work > WAITING) throw tooMuch();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const own = { work, start: resolve };
     brand.waiting.push(own);

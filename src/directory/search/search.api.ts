@@ -203,9 +203,9 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         const filter = similar?.filter ?? wanted;
         const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan, bound) : plan;
         if (query.preview) {
-          const previewed = similar ? filterByPks(await similarPks(directory, snapshot, similar)) : filter;
+          const previewFilter = similar ? filterByPks(await similarPks(directory, snapshot, similar)) : filter;
           const { total, preview, notFound } = await loadPreview(context, snapshot, query, {
-            filter: previewed,
+            filter: previewFilter,
             bound,
           });
           noteResults(total);

@@ -66,10 +66,10 @@ export async function fetchPage(
   const knownTotal = counts.known(snapshot, filter);
   const isShallow = page.offset + page.limit <= SHALLOW || (knownTotal !== undefined && knownTotal <= MAX_REGION);
   if (isShallow && page.offset <= MAX_REGION && !needsRegion(filter, sort)) {
-    const requested = { ...body, from: page.offset, query: toElasticQuery(filter, sort) };
+    const searchBody = { ...body, from: page.offset, query: toElasticQuery(filter, sort) };
     if (knownTotal !== undefined)
-      return { cards: await fetchCards(elastic, snapshot.index, sort, requested), total: knownTotal };
-    const countedPage = await fetchCounted(elastic, snapshot.index, sort, requested);
+      return { cards: await fetchCards(elastic, snapshot.index, sort, searchBody), total: knownTotal };
+    const countedPage = await fetchCounted(elastic, snapshot.index, sort, searchBody);
     counts.keep(snapshot, filter, countedPage.total);
     return countedPage;
   }

@@ -56,11 +56,11 @@ export async function settlePlan(
   };
   const asText = await settle(getPlan(query, ignored, matching));
   const isText = matching === 'places' && query.q_as !== 'text' && asText.plan.interpretation.q?.read_as === 'text';
-  const placed = isText && query.q !== undefined && !isLookUp(query) ? findPlaceInText(query.q) : undefined;
-  if (!placed) return asText;
+  const placeInText = isText && query.q !== undefined && !isLookUp(query) ? findPlaceInText(query.q) : undefined;
+  if (!placeInText) return asText;
   if ((await countMatches(context.directory, snapshot, asText.filter)) > 0) {
-    const offer = { q: placed.text, [placed.parameter]: placed.place };
+    const offer = { q: placeInText.text, [placeInText.parameter]: placeInText.place };
     return { ...asText, plan: withInterpretedQ(asText.plan, { offer }) };
   }
-  return await settle(planInPlace(query, ignored, placed));
+  return await settle(planInPlace(query, ignored, placeInText));
 }

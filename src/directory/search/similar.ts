@@ -129,8 +129,8 @@ async function toWordsClause(
 ): Promise<Clause[]> {
   const text = texts.join('. ').slice(0, ANALYZED);
   if (text === '') return [];
-  const analyzed = await elastic.post(`/${snapshot.index}/_analyze`, JSON.stringify({ field: 'q_all', text }));
-  const { tokens } = Tokens.parse(JSON.parse(analyzed.toString('utf8')));
+  const analysis = await elastic.post(`/${snapshot.index}/_analyze`, JSON.stringify({ field: 'q_all', text }));
+  const { tokens } = Tokens.parse(JSON.parse(analysis.toString('utf8')));
   const uses = new Map<string, number>();
   for (const { token } of tokens) uses.set(token, (uses.get(token) ?? 0) + 1);
   const { total, creators } = await countWords(counts, snapshot, new Set(uses.keys()), bound);

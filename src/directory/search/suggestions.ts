@@ -34,13 +34,13 @@ async function correctWords(
   snapshot: Snapshot,
   q: string,
 ): Promise<string | undefined> {
-  let corrected = q.toLowerCase();
+  let correctedText = q.toLowerCase();
   const bound = await readForcedClauses(directory, caller);
   for (const { word, matched } of await findTypos(directory.counts, snapshot, q, bound, 'missing')) {
     const [nearest] = matched;
-    if (nearest) corrected = corrected.replace(word, nearest);
+    if (nearest) correctedText = correctedText.replace(word, nearest);
   }
-  return corrected === q.toLowerCase() ? undefined : corrected;
+  return correctedText === q.toLowerCase() ? undefined : correctedText;
 }
 
 const GENDERS: Readonly<Record<string, string>> = {

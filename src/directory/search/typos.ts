@@ -60,8 +60,8 @@ export async function findTypos(
   const getCount = (word: string) => creators.get(word) ?? 0;
   return candidates.map(({ word, others }) => {
     if (mode === 'missing' && getCount(word) > 0) return { word, matched: [] };
-    const shared = others.filter((other) => getCount(other) >= SHARED_BY);
-    const ordered = shared.sort((a, b) => getCount(b) - getCount(a) || (a < b ? -1 : 1));
-    return { word, matched: ordered.slice(0, SHOWN) };
+    const sharedWords = others.filter((other) => getCount(other) >= SHARED_BY);
+    const orderedWords = sharedWords.sort((a, b) => getCount(b) - getCount(a) || (a < b ? -1 : 1));
+    return { word, matched: orderedWords.slice(0, SHOWN) };
   });
 }

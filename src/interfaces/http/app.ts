@@ -73,16 +73,16 @@ function register(
     exposeHeadRoute: false,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
-      let prepared: PreparedOperation | undefined;
-      const requested = toRequest(request, reply);
-      if (operation.directory) requested.gone = watchClient(reply);
-      const answer = await door.run(operation, requested, () => {
-        prepared = prepare(request);
-        return prepared;
+      let preparedOperation: PreparedOperation | undefined;
+      const apiRequest = toRequest(request, reply);
+      if (operation.directory) apiRequest.gone = watchClient(reply);
+      const answer = await door.run(operation, apiRequest, () => {
+        preparedOperation = prepare(request);
+        return preparedOperation;
       });
-      const type = Buffer.isBuffer(answer) ? 'application/json' : (prepared?.streamType ?? 'text/csv');
+      const type = Buffer.isBuffer(answer) ? 'application/json' : (preparedOperation?.streamType ?? 'text/csv');
       return reply
-        .code(prepared?.status ?? operation.status)
+        .code(preparedOperation?.status ?? operation.status)
         .type(`${type}; charset=utf-8`)
         .send(answer);
     },
@@ -100,8 +100,10 @@ function noSuchOperation(all: readonly Operation[], method: string, url: string)
   const literal = all.filter((operation) => operation.path === path);
   const matching = literal.length > 0 ? literal : all.filter((operation) => matches(operation.path, path));
   // Operations that only sessions may call are not documented publicly.
-  const documented = matching.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
-  const methods = (documented.length > 0 ? documented : matching).map((operation) => operation.method);
+  const documentedOperations = matching.filter(({ callers }) => callers.some((kind) => kind !== 'session'));
+  const methods = (documentedOperations.length > 0 ? documentedOperations : matching).map(
+    (operation) => operation.method,
+  );
   if (methods.length === 0) return new ApiError('NOT_FOUND', 'No such path; see /docs.');
   const allow = [...new Set(methods)].sort().join(', ');
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed here; use ${allow}.`, { headers: { allow } });
@@ -168,11 +170,11 @@ export async function buildApi(
     await door.refuse(toRequest(request, reply), refusal);
   });
   const prepared: PreparedRequests = new LRUCache({ max: MAX_PREPARED });
-  const served = { door, metrics, maxAssetBytes: config.maxAssetBytes, prepared };
-  for (const operation of operations.filter(({ takesFile }) => !takesFile)) register(app, served, operation);
+  const serving = { door, metrics, maxAssetBytes: config.maxAssetBytes, prepared };
+  for (const operation of operations.filter(({ takesFile }) => !takesFile)) register(app, serving, operation);
   await app.register(async (scope) => {
     takeForms(scope);
-    for (const operation of operations.filter(({ takesFile }) => takesFile)) register(scope, served, operation);
+    for (const operation of operations.filter(({ takesFile }) => takesFile)) register(scope, serving, operation);
   });
   healthRoutes(app, context, door, metrics);
   app.addHook('preClose', async () => {

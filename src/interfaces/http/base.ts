@@ -97,10 +97,10 @@ export function openBase(
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // Without a matching route, Fastify does not resolve the address behind a proxy.
-    const requested = { ...toRequest(request, reply), address: senderOf(request.raw).address };
-    let answer = await refusalOf(error, request, requested);
+    const apiRequest = { ...toRequest(request, reply), address: senderOf(request.raw).address };
+    let answer = await refusalOf(error, request, apiRequest);
     if (!reply.hasHeader('x-ratelimit-limit') && getDoor(request.url) !== 'ingest') {
-      answer = (await addresses.count(requested.address, requested.setHeader)) ?? answer;
+      answer = (await addresses.count(apiRequest.address, apiRequest.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);
     metrics.refusals.inc({ door: getDoor(request.url), code: answer.code });

@@ -49,21 +49,21 @@ function openPool(limits: PoolLimits) {
         usage.bodies += bodies;
       }
     };
-    let received = 0;
+    let receivedBytes = 0;
     count(0, 1);
     return {
-      received: () => received,
+      received: () => receivedBytes,
       isOverLimit: () =>
         all.bytes > limits.bytes ||
         own.bytes > limits.bytesOfAddress ||
         all.bodies > limits.bodies ||
         own.bodies > limits.bodiesOfAddress,
       add: (bytes: number) => {
-        received += bytes;
+        receivedBytes += bytes;
         count(bytes, 0);
       },
       release: () => {
-        count(-received, -1);
+        count(-receivedBytes, -1);
         if (own.bodies === 0) byAddress.delete(address);
       },
     };

@@ -248,17 +248,17 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     call: OpenCall,
   ): Promise<{ answer: Answer; status: number }> {
     const decideOn: Decide = (caller) => decide(context, request, caller, operation, prepare);
-    const admitted = await admit(request, identified, decideOn, call);
-    const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
-    if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
+    const admission = await admit(request, identified, decideOn, call);
+    const prepared = assertAdmitted(admission, clock.now(), request.setHeader);
+    if (admission.metered.charge) metrics.credits.inc({ kind: 'charge' }, admission.metered.charge.credits);
     if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
     try {
-      const { answer, charge } = await finish(prepared, admitted, request, call);
-      if (charge.isWaived) await giveBack(admitted, request.setHeader);
-      else call.credits += admitted.metered.charge?.credits ?? 0;
+      const { answer, charge } = await finish(prepared, admission, request, call);
+      if (charge.isWaived) await giveBack(admission, request.setHeader);
+      else call.credits += admission.metered.charge?.credits ?? 0;
       return { answer, status: prepared.status ?? operation.status };
     } catch (error) {
-      await giveBack(admitted, request.setHeader);
+      await giveBack(admission, request.setHeader);
       throw error;
     }
   }
@@ -365,13 +365,13 @@ function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setH
 
 /** A percent-encoded name of at most 64 bytes, cut at a whole character. */
 function encodedName(name: string): string {
-  let encoded = '';
+  let encodedText = '';
   for (const character of name.toWellFormed()) {
-    const longer = encoded + encodeURIComponent(character);
+    const longer = encodedText + encodeURIComponent(character);
     if (longer.length > 64) break;
-    encoded = longer;
+    encodedText = longer;
   }
-  return encoded;
+  return encodedText;
 }
 
 /** The value of `X-Ignored-Params`: at most 20 names, in ASCII. */

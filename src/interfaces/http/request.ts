@@ -202,7 +202,7 @@ function answerUnreadable(error: ParserError, socket: Socket, { addresses, metri
     metrics.refusals.inc({ door: 'unreadable', code: answer.code });
     const body = JSON.stringify(errorBody(answer, requestId));
     const status = `HTTP/1.1 ${answer.status} ${answer === refusal ? reason : 'Too Many Requests'}`;
-    const fixed = [
+    const fixedHeaders = [
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',
@@ -214,7 +214,7 @@ function answerUnreadable(error: ParserError, socket: Socket, { addresses, metri
         `x-request-id: ${requestId}`,
         ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
         ...lines,
-        ...fixed,
+        ...fixedHeaders,
         '',
         body,
       ].join('\r\n'),
@@ -231,10 +231,10 @@ export function openUnreadable(
   bounded: BoundedRequests,
   options: Unreadable,
 ): (error: ParserError, socket: Socket) => void {
-  const refused = new WeakSet<Socket>();
+  const refusedSockets = new WeakSet<Socket>();
   return (error, socket) => {
-    if (refused.has(socket)) return;
-    refused.add(socket);
+    if (refusedSockets.has(socket)) return;
+    refusedSockets.add(socket);
     bounded.whenAnswered(socket, () => answerUnreadable(error, socket, options));
   };
 }

@@ -51,8 +51,8 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
   }
 
   async function take({ params, body, ip }: FastifyRequest): Promise<void> {
-    const limited = await addresses.count(ip, () => undefined);
-    if (limited) throw limited;
+    const refusal = await addresses.count(ip, () => undefined);
+    if (refusal) throw refusal;
     const report = Report.safeParse(parseDelivery(Buffer.isBuffer(body) ? body : Buffer.alloc(0)));
     if (!report.success) throw validationError(toProblems(report));
     const { order_id: orderId, click_id: click } = report.data;

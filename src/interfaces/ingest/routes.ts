@@ -29,7 +29,10 @@ const RECEIVED = { received: true };
 
 const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
 
-const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature does not match the body and the webhook secret.');
+const invalidSignature = new ApiError(
+  'INVALID_SIGNATURE',
+  'The signature does not match the body and the webhook secret.',
+);
 
 const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent with POST.', {
   headers: { allow: 'POST' },
@@ -60,8 +63,8 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     countForged(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; the number is a hint'));
 
   async function refuse(receiver: Receiver | undefined, address: string, refusal: ApiError): Promise<ApiError> {
-    const limited = await addresses.count(address, () => undefined);
-    if (limited) return limited;
+    const rateRefusal = await addresses.count(address, () => undefined);
+    if (rateRefusal) return rateRefusal;
     if (!receiver) return notFound('integration');
     await noteForged(receiver);
     return refusal;
@@ -75,7 +78,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   ): Promise<void> {
     const knownStore = receivers.recall(provider, integration);
     const isRight = receivers.isAuthentic(knownStore, provider, delivery);
-    if (!isRight && (knownStore || !mayLookUp())) throw await refuse(knownStore?.receiver, address, unsigned);
+    if (!isRight && (knownStore || !mayLookUp())) throw await refuse(knownStore?.receiver, address, invalidSignature);
   }
 
   /** The answer if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
@@ -96,8 +99,8 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     const { provider, integration } = params;
     const delivery = toDelivery(request);
     if (addresses.isOver(request.ip)) await assertMayAsk(params, request.ip, delivery);
-    const recalled = receivers.recall(provider, integration);
-    const answer = recalled && (await accept(recalled, delivery, request.id, true));
+    const recalledStore = receivers.recall(provider, integration);
+    const answer = recalledStore && (await accept(recalledStore, delivery, request.id, true));
     if (answer) return answer;
     const knownStore = await receivers.lookUp(provider, integration);
     if (!knownStore) {
@@ -107,7 +110,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
       const later = await accept(knownStore, delivery, request.id, false);
       if (later) return later;
     }
-    throw await refuse(knownStore?.receiver, request.ip, unsigned);
+    throw await refuse(knownStore?.receiver, request.ip, invalidSignature);
   }
 
   async function toAnswer(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
@@ -124,7 +127,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };
   app.post(DELIVERIES, options, async (request, reply) => {
     const { data } = Params.safeParse(request.params);
-    if (!data) throw await refuse(undefined, request.ip, unsigned);
+    if (!data) throw await refuse(undefined, request.ip, invalidSignature);
     return reply.send(await take(data, request));
   });
 

@@ -63,11 +63,11 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
     csvProfiles: [],
     prepare: (raw) => {
       if (raw.query.mode === 'plan') throw validationError([NO_PLANS]);
-      const dropped = unknown.filter((name) => Object.hasOwn(raw.query, name));
-      const keptQuery = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
-      const prepared = source.prepare(read({ ...raw, query: keptQuery, hasUtcDays: true }));
-      const ignored = [...prepared.ignored, ...dropped];
-      return { ...prepared, ignored, run: (...requested) => runOlder(prepared, ...requested) };
+      const droppedNames = unknown.filter((name) => Object.hasOwn(raw.query, name));
+      const keptQuery = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !droppedNames.includes(name)));
+      const preparedSource = source.prepare(read({ ...raw, query: keptQuery, hasUtcDays: true }));
+      const ignored = [...preparedSource.ignored, ...droppedNames];
+      return { ...preparedSource, ignored, run: (...requested) => runOlder(preparedSource, ...requested) };
     },
   };
 }

@@ -23,15 +23,15 @@ const row = (...cells: string[]) => `| ${cells.join(' | ')} |`;
 
 /** \`docs/legacy.md\`: what a client must change to migrate. */
 export function legacyManual(): string {
-  const marked = differences(() => new Date());
-  const served = operations.filter(({ id }) => SERVED.has(id));
-  const rows = served.flatMap(({ id, method, path }) => {
-    const difference = marked[id];
+  const markedDifferences = differences(() => new Date());
+  const servedOperations = operations.filter(({ id }) => SERVED.has(id));
+  const rows = servedOperations.flatMap(({ id, method, path }) => {
+    const difference = markedDifferences[id];
     const older = difference?.path ?? olderPath(path);
     return difference ? [row(`\`${method} ${older}\``, `\`${method} ${path}\``, difference.says)] : [];
   });
-  const same = served
-    .filter(({ id }) => marked[id] === undefined)
+  const same = servedOperations
+    .filter(({ id }) => markedDifferences[id] === undefined)
     .map(({ method, path }) => `\`${method} ${olderPath(path)}\``);
   return `${INTRODUCTION}
 ## What differs

@@ -41,9 +41,9 @@ const INSTEAD: Readonly<Record<string, Operation>> = {
 
 /** Every operation under /api/v1. `now` decides what has expired. */
 export function legacyOperations(now: () => Date): readonly Operation[] {
-  const marked = differences(now);
+  const markedDifferences = differences(now);
   return operations
     .filter(({ id }) => SERVED.has(id))
-    .map((operation) => inOlderShape(INSTEAD[operation.id] ?? operation, marked[operation.id]))
+    .map((operation) => inOlderShape(INSTEAD[operation.id] ?? operation, markedDifferences[operation.id]))
     .map((operation) => (operation.id === 'review_commissions' ? reviewOrRecord(operation) : operation));
 }

@@ -36,23 +36,23 @@ const toPlain = (text: string): string =>
 /** The parameters of a click, from after the question mark; none if they are longer than what is forwarded. */
 export function readForwarded(query: string): Parameter[] {
   const end = query.indexOf('#');
-  const forwarded = readParameters(toPlain(end === -1 ? query : query.slice(0, end)));
-  let bytes = forwarded.length - 1;
-  for (const { text } of forwarded) bytes += text.length;
-  return bytes > MOST_BYTES ? [] : forwarded;
+  const parameters = readParameters(toPlain(end === -1 ? query : query.slice(0, end)));
+  let bytes = parameters.length - 1;
+  for (const { text } of parameters) bytes += text.length;
+  return bytes > MOST_BYTES ? [] : parameters;
 }
 
 /** The destination's own parameters with those of a click: one that both have is replaced in place, others follow in order. */
 export function mergeParameters(own: readonly Parameter[], forwarded: readonly Parameter[]): readonly Parameter[] {
   if (own.length === 0) return forwarded;
   const names = new Set(forwarded.map(({ name }) => name));
-  const placed = new Set<string>();
+  const placedNames = new Set<string>();
   const mergedParameters: Parameter[] = [];
   for (const parameter of own) {
     const { name } = parameter;
     if (!names.has(name)) mergedParameters.push(parameter);
-    else if (!placed.has(name)) mergedParameters.push(...forwarded.filter((one) => one.name === name));
-    if (names.has(name)) placed.add(name);
+    else if (!placedNames.has(name)) mergedParameters.push(...forwarded.filter((one) => one.name === name));
+    if (names.has(name)) placedNames.add(name);
   }
-  return [...mergedParameters, ...forwarded.filter(({ name }) => !placed.has(name))];
+  return [...mergedParameters, ...forwarded.filter(({ name }) => !placedNames.has(name))];
 }

@@ -44,11 +44,11 @@ export function openClickQueue(redis: Redis): ClickQueue {
   return {
     claim: async () => {
       const keys = [STREAM, CLAIM, CLICKS_PAUSED, CLICK_CLAIM_PAUSED, CLICKS_HELD];
-      const [token, again, paused, ...fields] = Reply.parse(await claim(keys, [BATCH_BYTES]));
+      const [token, again, pausedRows, ...fields] = Reply.parse(await claim(keys, [BATCH_BYTES]));
       if (token === undefined) return undefined;
       let rows = '';
       for (let i = 0; i < fields.length; i += 2) rows += markRepeats(addMissing(fields[i] ?? ''), fields[i + 1] ?? '');
-      return { token, ...splitPaused(await limitUtm(rows), paused ?? ''), isAgain: again === 'again' };
+      return { token, ...splitPaused(await limitUtm(rows), pausedRows ?? ''), isAgain: again === 'again' };
     },
     acknowledge: async ({ token, held }) =>
       void (await acknowledge([STREAM, CLAIM, CLICK_CLAIM_PAUSED, CLICKS_HELD], [token, held])),
@@ -58,7 +58,7 @@ export function openClickQueue(redis: Redis): ClickQueue {
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
 
 /** The rows with the time at which they arrive, which is the same for all of a batch. */
-const stamped = (rows: string, at: Date): string => rows.replaceAll('\n', `\t${tsvTime(at)}\n`);
+const stampRows = (rows: string, at: Date): string => rows.replaceAll('\n', `\t${tsvTime(at)}\n`);
 
 /**
  * Sends a batch. A cluster that received it before may have counted it twice, or not in every rollup: then the figures of
@@ -84,7 +84,7 @@ export async function drainClicks(engines: Engines, signal?: AbortSignal): Promi
     const batch = signal?.aborted ? undefined : await queue.claim();
     if (!batch) return batches;
     // Rows that are sent again get a later time, unless they arrived before.
-    await send(engines, { ...batch, rows: stamped(batch.rows, engines.clock.now()) });
+    await send(engines, { ...batch, rows: stampRows(batch.rows, engines.clock.now()) });
     await queue.acknowledge(batch);
   }
 }

@@ -71,8 +71,8 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     const { atMs } = visitRequest;
     redirects.sent_on += 1;
     const visit = visitOf(visitRequest);
-    const forwarded = query === '' || !destination.forwards ? NO_PARAMETERS : readForwarded(query);
-    const utm = forwarded.length === 0 ? NO_UTM : toUtmFields(forwarded);
+    const parameters = query === '' || !destination.forwards ? NO_PARAMETERS : readForwarded(query);
+    const utm = parameters.length === 0 ? NO_UTM : toUtmFields(parameters);
     const { id, token } = mint(clickKey, { linkId, atMs, days });
     recorder.record({
       row: toRow(id, fields, atMs, visit, utm),
@@ -80,7 +80,7 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
       onSettled: (isRecorded) => {
         // What a page loads for itself brings no buyer, so it gets no click to keep.
         const clickId = visit.kind === 'embedded' ? '' : token;
-        sendTo(response, addForwarded(destination, forwarded) + clickId + after, visit.setCookie, isRecorded);
+        sendTo(response, addForwarded(destination, parameters) + clickId + after, visit.setCookie, isRecorded);
       },
     });
   }

@@ -119,8 +119,8 @@ export function openUtmLimit(redis: Redis): (rows: string) => Promise<string> {
       const keys = some.map(({ key }) => key);
       const fingerprints = some.map(({ value }) => toFingerprint(value));
       for (const place of Places.parse(await note(keys, [MOST_VALUES, KEPT_SECONDS, ...fingerprints]))) {
-        const refused = some[place - 1];
-        if (refused) beyond.add(toText(refused));
+        const refusedRow = some[place - 1];
+        if (refusedRow) beyond.add(toText(refusedRow));
       }
     }
     return beyond;
@@ -129,7 +129,7 @@ export function openUtmLimit(redis: Redis): (rows: string) => Promise<string> {
     if (!hasUtm(rows)) return rows;
     const lines = rows.split('\n');
     const alike = new Map<string, Marks>();
-    const marked = lines.flatMap((line, number) => {
+    const markedRows = lines.flatMap((line, number) => {
       if (line === '' || isBare(line, line.length)) return [];
       const row = line.split('\t');
       const fields = row.slice(FIRST, FIRST + UTM_NAMES.length);
@@ -141,7 +141,7 @@ export function openUtmLimit(redis: Redis): (rows: string) => Promise<string> {
     const values = [...alike.values()].flatMap((marks) => marks.values.filter((value) => value !== undefined));
     const beyond = await listBeyond([...new Map(values.map((value) => [toText(value), value])).values()]);
     if (beyond.size === 0) return rows;
-    for (const { number, row, marks } of marked) {
+    for (const { number, row, marks } of markedRows) {
       row.splice(FIRST, UTM_NAMES.length, ...toStored(marks, beyond));
       lines[number] = row.join('\t');
     }

@@ -84,18 +84,21 @@ const isListed = ({ operation }: Bound): boolean => factsFor(operation).isListed
 export function openCatalog(operations: readonly Operation[]): Catalog {
   const isTool = ({ forAgents, takesFile, callers }: Operation) =>
     forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
-  const offered = operations.filter(isTool);
+  const offeredOperations = operations.filter(isTool);
   const nameTool: NameTool = (method = 'GET', path) => {
-    const own = offered.filter((one) => one.path === path);
+    const own = offeredOperations.filter((one) => one.path === path);
     return (own.find((one) => one.method === method) ?? own[0])?.id;
   };
-  const ids = new Set(offered.map(({ id }) => id));
-  const toolsets = new Set(offered.map(getToolset));
+  const ids = new Set(offeredOperations.map(({ id }) => id));
+  const toolsets = new Set(offeredOperations.map(getToolset));
   let cachedTools: Map<string, Bound> | undefined;
   /** The tools by name. Describing them all takes as long as the rest of the start, so the first message does it. */
   const tools = (): Map<string, Bound> => {
     cachedTools ??= new Map(
-      withoutRepeats(offered.map((operation) => bind(operation, nameTool))).map((one) => [one.operation.id, one]),
+      withoutRepeats(offeredOperations.map((operation) => bind(operation, nameTool))).map((one) => [
+        one.operation.id,
+        one,
+      ]),
     );
     return cachedTools;
   };

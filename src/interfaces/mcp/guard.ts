@@ -89,13 +89,14 @@ async function assertSums(
   const { db, brandId, now } = work;
   const { payoutsPerDayMinor, personAboveMinor } = policy;
   const payouts = paid.filter(({ isMade }) => isMade);
-  const weighed = personAboveMinor === null ? (payoutsPerDayMinor === null ? [] : payouts) : [...paid, ...promised];
-  if (weighed.length === 0) return;
+  const weighedPayments =
+    personAboveMinor === null ? (payoutsPerDayMinor === null ? [] : payouts) : [...paid, ...promised];
+  if (weighedPayments.length === 0) return;
   const currency = await getBrandCurrency(db, brandId);
-  if (weighed.some((money) => money.currency !== currency)) {
+  if (weighedPayments.some((money) => money.currency !== currency)) {
     throw refused('currency', `limits are in ${currency} only; plan it for a person (mode "plan").`);
   }
-  if (personAboveMinor !== null && weighed.some(({ minor }) => minor > personAboveMinor)) {
+  if (personAboveMinor !== null && weighedPayments.some(({ minor }) => minor > personAboveMinor)) {
     const limit = formatMoney(personAboveMinor, currency);
     throw refused('person_above', `amounts above ${limit} need a person; plan it (mode "plan").`);
   }
@@ -111,13 +112,13 @@ async function assertSums(
 /** Reads trust a cached policy for this long, as they do a key. Changes read it again, also within their transaction. */
 const BELIEVED_MS = 900;
 const MAX_BELIEVED = 10_000;
-const believed = new LRUCache<string, PolicyRow>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
+const policies = new LRUCache<string, PolicyRow>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
 
 async function policyFor({ postgres }: Context, brandId: string, isRead: boolean): Promise<PolicyRow> {
-  const cachedPolicy = isRead ? believed.get(brandId) : undefined;
+  const cachedPolicy = isRead ? policies.get(brandId) : undefined;
   if (cachedPolicy) return cachedPolicy;
   const policy = await getPolicy(postgres.db, brandId);
-  believed.set(brandId, policy);
+  policies.set(brandId, policy);
   return policy;
 }
 

@@ -148,9 +148,9 @@ function listParameters(operation: Operation): Given[] {
       const ofKind = { named, id: exampleId(name) ?? id };
       const isId = place === 'params' && schema.example === undefined;
       const example = isId ? ofKind.id : makeExample(schema, ofKind, name);
-      const tooled = withoutDefault(toToolSchema(own, 'output'));
+      const toolSchema = withoutDefault(toToolSchema(own, 'output'));
       const isRequired = place === 'params' || !own.safeParse(undefined).success;
-      return { place, name, schema: described(tooled, name, operation), isRequired, example };
+      return { place, name, schema: described(toolSchema, name, operation), isRequired, example };
     });
   });
 }
@@ -160,13 +160,13 @@ function listFields(operation: Operation): Given[] {
   const body = toToolSchema(operation.body, 'input');
   const whole = toJsonSchema(operation.body, 'input', '#/$defs/', false);
   const examples = makeExample(whole.schema, { named: whole.named, id: idInPath(operation.path) });
-  const required = Array.isArray(body.required) ? body.required : [];
+  const requiredNames = Array.isArray(body.required) ? body.required : [];
   return Object.entries(isRecord(body.properties) ? body.properties : {}).flatMap(([name, schema]) => {
     if (!isRecord(schema)) return [];
-    const tooled = bareBelow(operation.method === 'PATCH' ? withoutDefault(schema) : schema);
-    const own = described(tooled, name, operation);
+    const toolSchema = bareBelow(operation.method === 'PATCH' ? withoutDefault(schema) : schema);
+    const own = described(toolSchema, name, operation);
     const example = isRecord(examples) ? examples[name] : undefined;
-    return [{ place: 'body' as const, name, schema: own, isRequired: required.includes(name), example }];
+    return [{ place: 'body' as const, name, schema: own, isRequired: requiredNames.includes(name), example }];
   });
 }
 

@@ -136,8 +136,8 @@ export function mcpRoutes(
   oauthRoutes(app, context, { door, metrics, toolsets: catalog.toolsets });
 
   async function toAsker(requested: Requested): Promise<Asker> {
-    const prepared = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
-    const answer = await door.run(whoAsks, requested, () => prepared);
+    const preparedOperation = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
+    const answer = await door.run(whoAsks, requested, () => preparedOperation);
     return Who.parse(JSON.parse(String(answer)));
   }
 

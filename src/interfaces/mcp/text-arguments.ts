@@ -24,8 +24,8 @@ function describeForm(schema: SchemaNode): string {
   if (branch) return describeForm(branch);
   if (isRecord(schema.properties)) {
     const fields = Object.entries(schema.properties).filter(([, own]) => isRecord(own));
-    const required = Array.isArray(schema.required) ? schema.required : [];
-    const requiredFields = fields.filter(([name]) => required.includes(name));
+    const requiredNames = Array.isArray(schema.required) ? schema.required : [];
+    const requiredFields = fields.filter(([name]) => requiredNames.includes(name));
     const fieldForms = (requiredFields.length > 0 ? requiredFields : fields.slice(0, 1)).map(
       ([name, own]) => `${JSON.stringify(name)}: ${isRecord(own) ? describeForm(own) : '…'}`,
     );

@@ -35,8 +35,8 @@ export interface Bound {
 }
 
 function sentence(text: string): string {
-  const trimmed = text.trim();
-  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+  const trimmedText = text.trim();
+  return /[.!?]$/.test(trimmedText) ? trimmedText : `${trimmedText}.`;
 }
 
 /** Hints that equal the protocol's defaults are left out: every agent pays for each word of the list. */
@@ -102,9 +102,9 @@ export function bind(operation: Operation, nameTool: NameTool, isWhole = false):
 function prepare(operation: Operation, inputs: Inputs, args: SchemaNode): PreparedOperation {
   const { raw, problems } = readArguments(operation, inputs, args);
   if (problems.length > 0) throw validationError(problems);
-  const prepared = operation.prepare(raw);
-  if (prepared.ignored.length === 0) return prepared;
-  throw validationError(prepared.ignored.map((name) => unknown(name.replace(/^body\./, ''), [])));
+  const preparedOperation = operation.prepare(raw);
+  if (preparedOperation.ignored.length === 0) return preparedOperation;
+  throw validationError(preparedOperation.ignored.map((name) => unknown(name.replace(/^body\./, ''), [])));
 }
 
 /** Unknown arguments are errors, because a misspelt filter would match, and charge for, everything. */

@@ -57,8 +57,8 @@ export function addressForm(
   const addresses = openAddressLimit(redis, clock, metrics, { name, limit: POSTS_PER_MINUTE });
 
   async function assertAllowed({ ip }: FastifyRequest): Promise<void> {
-    const limited = await addresses.count(ip, () => undefined);
-    if (limited) throw limited;
+    const refusal = await addresses.count(ip, () => undefined);
+    if (refusal) throw refusal;
   }
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -75,9 +75,9 @@ export function addressForm(
 
   app.post(`/${name}`, options, async (request, reply) => {
     await assertAllowed(request);
-    const typed = renderForm(request).text('email');
-    const { data: email, error } = Email.safeParse(typed);
-    if (email === undefined) return await send(reply, 422, ask(typed, error?.issues[0]?.message));
+    const typedAddress = renderForm(request).text('email');
+    const { data: email, error } = Email.safeParse(typedAddress);
+    if (email === undefined) return await send(reply, 422, ask(typedAddress, error?.issues[0]?.message));
     await mail(email, request, reply);
     return reply.redirect(`/${name}/sent`, 303);
   });

@@ -13,7 +13,7 @@ type PaymentVisit = PageVisit<Row>;
 const button = (answer: 'stop' | 'confirm', label: string): Html =>
   html`<input type="hidden" name="answer" value="${answer}">${submitButton(label)}`;
 
-const answered = (title: string, text: Html | string) => ({ title, content: html`<h1>${title}</h1><p>${text}</p>` });
+const toAnswer = (title: string, text: Html | string) => ({ title, content: html`<h1>${title}</h1><p>${text}</p>` });
 
 const findPaidAt = ({ profile, mailAddress }: Row): string => showAddress(profile.walletEmail ?? mailAddress ?? '');
 
@@ -58,21 +58,22 @@ ${postForm(action, button('confirm', 'Pay me at this address'))}
 
 /** The first step of a creator who wants to be paid elsewhere; the second one is the link in the mail. */
 async function request(visit: PaymentVisit) {
-  const typed = visit.form().text('email');
-  const address = Email.safeParse(typed);
-  if (!address.success) return showForm(visit, typed, 'Enter a complete e-mail address, such as name@example.com.');
+  const typedAddress = visit.form().text('email');
+  const address = Email.safeParse(typedAddress);
+  if (!address.success)
+    return showForm(visit, typedAddress, 'Enter a complete e-mail address, such as name@example.com.');
   const isKept = await visit.inWork((work) => requestAddress(work, visit.row.creatorId, address.data));
   return isKept
-    ? answered('Check your mail', 'We mailed you a link. The address changes when you confirm it there.')
-    : answered('Not now', 'Another change waits. See the mail about it.');
+    ? toAnswer('Check your mail', 'We mailed you a link. The address changes when you confirm it there.')
+    : toAnswer('Not now', 'Another change waits. See the mail about it.');
 }
 
 async function confirm({ row: { creatorId, linkVersion }, inWork }: PaymentVisit) {
   const profile = await inWork((work) => confirmRequest(work, creatorId, linkVersion));
-  if (profile === undefined) return answered('Nothing to confirm', 'The change was decided already.');
+  if (profile === undefined) return toAnswer('Nothing to confirm', 'The change was decided already.');
   return profile.effectiveAt === null
-    ? answered('Confirmed', 'You are paid at the new address from now on.')
-    : answered(
+    ? toAnswer('Confirmed', 'You are paid at the new address from now on.')
+    : toAnswer(
         'Confirmed',
         html`You are paid at the new address from ${timeTag(profile.effectiveAt)} on, or once you confirm it by the mail to the old one. Until then nothing is paid.`,
       );
@@ -93,10 +94,10 @@ async function decide({ row, link, form, inWork }: PaymentVisit) {
     }
     return true;
   });
-  if (!isDecided) return answered('Nothing waits', 'The change was decided already.');
+  if (!isDecided) return toAnswer('Nothing waits', 'The change was decided already.');
   return isRight
-    ? answered('Confirmed', 'The new address holds from now on.')
-    : answered('Stopped', 'The address stays as it was, and the brand was told.');
+    ? toAnswer('Confirmed', 'The new address holds from now on.')
+    : toAnswer('Stopped', 'The address stays as it was, and the brand was told.');
 }
 
 /**

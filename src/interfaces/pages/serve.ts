@@ -188,8 +188,8 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
   });
   if (!kind.hasSubmit) return;
   app.post(url, options, async (request, reply) => {
-    const limited = await addresses.count(request.ip, () => undefined);
-    if (limited) throw limited;
+    const refusal = await addresses.count(request.ip, () => undefined);
+    if (refusal) throw refusal;
     if (!isFromPage(request)) return await send(reply, 403, failure({ status: 403, headers: {} }));
     const opening = await openVisit(context, kind, request);
     if (!opening) return await send(reply, 404, kind.ended ?? MISSING);

@@ -116,9 +116,10 @@ export const signPage = creatorPage<ContractFacts>({
   submit: async (visit) => {
     const { row, context, address, userAgent, action, inWork } = visit;
     if (row.status === 'signed') return await signedPage(visit, { isRepeat: true });
-    const filled = readSignature(visit.form());
-    if (filled.problems.name !== undefined || filled.problems.agree !== undefined) return formPage(visit, filled);
-    const signature = { name: filled.name, address, userAgent };
+    const filledForm = readSignature(visit.form());
+    if (filledForm.problems.name !== undefined || filledForm.problems.agree !== undefined)
+      return formPage(visit, filledForm);
+    const signature = { name: filledForm.name, address, userAgent };
     const signedContract = await inWork((work) => signContract(work, context.secrets, row, signature));
     if (signedContract) return { seeOther: action };
     const now = await findLinkedContract(context.postgres.db, row.id, row.linkVersion);

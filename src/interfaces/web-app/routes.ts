@@ -76,8 +76,8 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
 
   async function assertAllowed(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     assertOwnPage(request);
-    const limited = await addresses.count(request.ip, (name, value) => void reply.header(name, value));
-    if (limited) throw limited;
+    const refusal = await addresses.count(request.ip, (name, value) => void reply.header(name, value));
+    if (refusal) throw refusal;
   }
 
   const signedIn = (request: FastifyRequest, reply: FastifyReply, { secret }: { secret: string }) =>

@@ -70,8 +70,8 @@ export function openAdaptiveLimit(): AdaptiveLimit {
     // Work that nobody waits behind says nothing about more of it.
     const isUsed = hasWaiting || most >= limit / 2;
     const targetLimit = limit * gradient + (isUsed ? Math.sqrt(limit) : 0);
-    const smoothed = limit * (1 - SMOOTHING) + targetLimit * SMOOTHING;
-    limit = Math.max(LEAST_UNDER_WAY, Math.min(MOST_UNDER_WAY, smoothed));
+    const smoothedLimit = limit * (1 - SMOOTHING) + targetLimit * SMOOTHING;
+    limit = Math.max(LEAST_UNDER_WAY, Math.min(MOST_UNDER_WAY, smoothedLimit));
     isProbing = hasWaiting && limit > LEAST_UNDER_WAY && nowMs - measuredAtMs >= PROBE_EVERY_MS;
   }
 

@@ -65,7 +65,7 @@ function packed(id: string): string {
   return prefix + rest;
 }
 
-const unpacked = (text: string) => `${text.slice(0, 3)}_${text.slice(3)}`;
+const unpackId = (text: string) => `${text.slice(0, 3)}_${text.slice(3)}`;
 
 /** Bytes as base62 text of a fixed width, most significant first. */
 function toText(bytes: Buffer, width: number): string {
@@ -115,8 +115,8 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     if (!(isBy(key) || (previous && isBy(previous))) || parts.kind !== KINDS[kind]) return undefined;
     const expiresAt = new Date(readBase62(seconds) * 1_000);
     if (expiresAt <= now) return undefined;
-    const holderId = holder === undefined ? undefined : unpacked(holder);
-    return { kind, rowId: unpacked(row), version: readBase62(version), expiresAt, holderId };
+    const holderId = holder === undefined ? undefined : unpackId(holder);
+    return { kind, rowId: unpackId(row), version: readBase62(version), expiresAt, holderId };
   }
 
   return {

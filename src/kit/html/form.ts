@@ -9,9 +9,9 @@ export interface Form {
 }
 
 export function parseForm(fields: Iterable<readonly [name: string, value: string]>): Form {
-  const submitted = new Map<string, string[]>();
-  for (const [name, value] of fields) submitted.set(name, [...(submitted.get(name) ?? []), value]);
-  const text = (name: string) => clean((submitted.get(name) ?? []).join('\n'));
+  const submittedValues = new Map<string, string[]>();
+  for (const [name, value] of fields) submittedValues.set(name, [...(submittedValues.get(name) ?? []), value]);
+  const text = (name: string) => clean((submittedValues.get(name) ?? []).join('\n'));
   return { text, isTicked: (name) => text(name) !== '' };
 }
 

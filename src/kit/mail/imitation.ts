@@ -130,7 +130,7 @@ const words = (text: string): string[] =>
     .filter((word) => word !== '');
 
 const foldName = (name: string): string => words(name).join('');
-const borrowed = Object.entries(BORROWED).map(([name, hosts]) => ({ name: foldName(name), hosts }));
+const borrowedNames = Object.entries(BORROWED).map(([name, hosts]) => ({ name: foldName(name), hosts }));
 const ordinary = new Set(ORDINARY.map(foldName));
 const offices = new Set(OFFICES.map(foldName));
 
@@ -138,7 +138,7 @@ const offices = new Set(OFFICES.map(foldName));
 export function imitates(text: string): boolean {
   const foundWords = words(text);
   const whole = foundWords.join('');
-  if (borrowed.some(({ name }) => whole.includes(name))) return true;
+  if (borrowedNames.some(({ name }) => whole.includes(name))) return true;
   return foundWords.some((word) => ordinary.has(word)) && foundWords.some((word) => offices.has(word));
 }
 
@@ -147,7 +147,7 @@ const isWithin = (host: string, own: string): boolean => host === own || host.en
 /** True if a host imitates such a name without belonging to its owner: `paypa1-login.example`. */
 function isImitatingHost(host: string): boolean {
   const whole = foldName(domainToUnicode(host) || host);
-  return borrowed.some(({ name, hosts }) => whole.includes(name) && !hosts.some((own) => isWithin(host, own)));
+  return borrowedNames.some(({ name, hosts }) => whole.includes(name) && !hosts.some((own) => isWithin(host, own)));
 }
 
 /** Platforms where creators post. Links to posts are normal in mails between brands and creators. */

@@ -16,18 +16,18 @@ export type MailKind = keyof Mails;
 /** The params of a kind, as the caller of `queueMail` passes them. */
 export type MailParams<K extends MailKind> = Mails[K];
 
-const declared = new Map<string, Template>();
+const templates = new Map<string, Template>();
 
 /** Declares mails by their kinds. */
 export function mails<const Declared extends Record<string, Template>>(of: Declared): Declared {
-  for (const [kind, template] of Object.entries(of)) declared.set(kind, template);
+  for (const [kind, template] of Object.entries(of)) templates.set(kind, template);
   return of;
 }
 
-export const findTemplate = (kind: string): Template | undefined => declared.get(kind);
+export const findTemplate = (kind: string): Template | undefined => templates.get(kind);
 
 /** The kinds that are news. */
-export const newsKinds = (): string[] => [...declared].filter(([, { isNews }]) => isNews).map(([kind]) => kind);
+export const newsKinds = (): string[] => [...templates].filter(([, { isNews }]) => isNews).map(([kind]) => kind);
 
 /** True if the reader can unsubscribe from such mails. */
 export const isStoppable = ({ audience }: Template): boolean => audience !== 'brand';

@@ -70,8 +70,8 @@ interface Footer {
 /** Renders a letter. Its footer names `sender`. */
 export function writeLetter(letter: Letter, sender: Sender, { unsubscribeUrl, pageUrl }: Footer = {}): WrittenLetter {
   const { name } = sender;
-  const introduced = introduction(sender);
-  const from = `${introduced === '' ? '' : `${introduced}\n`}This mail was sent for ${name}. Please do not reply to it.`;
+  const introductionText = introduction(sender);
+  const from = `${introductionText === '' ? '' : `${introductionText}\n`}This mail was sent for ${name}. Please do not reply to it.`;
   const links = [
     { label: `Your page with ${name}, for you alone`, url: pageUrl },
     { label: `No more mail from ${name}`, url: unsubscribeUrl },

@@ -44,12 +44,12 @@ export async function queueMails<K extends MailKind>(
       isNews: template.isNews,
     };
   });
-  const queued = await insertMails(db, { brandId, createdAt: now }, rows);
-  const states = new Map(queued.map(({ id, state }) => [id, state]));
+  const queuedMails = await insertMails(db, { brandId, createdAt: now }, rows);
+  const states = new Map(queuedMails.map(({ id, state }) => [id, state]));
   return rows.map(({ id }) => states.get(id) ?? 'already_sent');
 }
 
 export async function queueMail<K extends MailKind>(change: QueueWrite, mail: NewMail<K>): Promise<QueueOutcome> {
-  const [queued = 'already_sent'] = await queueMails(change, [mail]);
-  return queued;
+  const [mailState = 'already_sent'] = await queueMails(change, [mail]);
+  return mailState;
 }

@@ -107,16 +107,19 @@ function addTurn(context: Context, turn: HeldTurn): void {
   void watch(context, first);
 }
 
-const doubled = (failures: number) => Math.min(MINUTE_MS * 2 ** (failures - 1), MAX_REST_MS);
+const doubleRest = (failures: number) => Math.min(MINUTE_MS * 2 ** (failures - 1), MAX_REST_MS);
 
 /** Waits for a turn; rejects if it ignores its signal, such as one that waits for a silent server. */
 async function untilIgnored(running: Promise<unknown>, taken: AbortSignal, signal: AbortSignal): Promise<void> {
-  const ignored = Promise.withResolvers<never>();
+  const ignoredSignal = Promise.withResolvers<never>();
   const wait = () =>
-    void setTimeout(() => ignored.reject(signal.reason), taken.aborted ? HEEDS_WITHIN_MS : STOPS_WITHIN_MS).unref();
+    void setTimeout(
+      () => ignoredSignal.reject(signal.reason),
+      taken.aborted ? HEEDS_WITHIN_MS : STOPS_WITHIN_MS,
+    ).unref();
   signal.addEventListener('abort', wait);
   try {
-    await Promise.race([running, ignored.promise]);
+    await Promise.race([running, ignoredSignal.promise]);
   } finally {
     signal.removeEventListener('abort', wait);
   }
@@ -129,7 +132,7 @@ async function runTurn<Row extends DueRow>(
   { row, claim, stopping }: { row: Row; claim: Claim; stopping: AbortSignal },
 ): Promise<void> {
   const { postgres, clock, failures: log } = context;
-  const { name: work, doing, restMs = doubled } = plan;
+  const { name: work, doing, restMs = doubleRest } = plan;
   const key = { work, id: claim.id, turn: claim.turn };
   const takenAway = new AbortController();
   const signal = AbortSignal.any([takenAway.signal, stopping]);

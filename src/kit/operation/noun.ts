@@ -41,18 +41,18 @@ export type Noun<Operations extends readonly Operation[] = readonly Operation[]>
 /** Operations that only people in the web app may call. They are in no document, and agents have no tool for them. */
 export const isForSessions = ({ callers }: Operation): boolean => callers.every((caller) => caller === 'session');
 
-const declared = new Map<string, Operation>();
+const operationsById = new Map<string, Operation>();
 
 /** Declares everything that the rest of the program needs to know about a noun. */
 export function noun<const Operations extends readonly Operation[]>(of: NounDeclaration<Operations>): Noun<Operations> {
   const { ids = {} } = of;
   registerIds(ids);
-  for (const operation of of.operations) declared.set(operation.id, operation);
+  for (const operation of of.operations) operationsById.set(operation.id, operation);
   return { jobs: [], work: [], consumers: [], mails: {}, ...of, ids };
 }
 
 /** An operation that keys may call. */
 export function findOperation(id: string): Operation | undefined {
-  const operation = declared.get(id);
+  const operation = operationsById.get(id);
   return operation && !isForSessions(operation) ? operation : undefined;
 }

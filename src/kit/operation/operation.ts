@@ -344,15 +344,15 @@ export function operation<
     answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
-      const prepared: PreparedOperation = {
+      const preparedOperation: PreparedOperation = {
         ignored: input.ignored,
         price: (context) => price?.(context, input) ?? 0,
         repeats: repeats && ((context) => repeats(context, input)),
         ...(raw.answer === 'ndjson' ? { streamType: NDJSON } : {}),
         run: async (context, caller, circumstances) => {
           const { setHeader, waive, requestId, pay, note, paidVersion, gone } = circumstances;
-          const placed = await placeDays(context, caller, input, raw);
-          const call = { ...placed, caller, setHeader, waive, note, paidVersion, gone };
+          const placedInput = await placeDays(context, caller, input, raw);
+          const call = { ...placedInput, caller, setHeader, waive, note, paidVersion, gone };
           if (stream?.isFor(raw.query)) {
             if (raw.answer === 'json') throw validationError([NO_STREAM]);
             const openStream = await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
@@ -365,7 +365,7 @@ export function operation<
             assertKeyForm(circumstances);
             const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
             const start = (await findReplay(context, request)) ?? (await later.begin(context, call));
-            if (start) prepared.status = LATER_STATUS;
+            if (start) preparedOperation.status = LATER_STATUS;
             if (Buffer.isBuffer(start)) return start;
             if (start)
               return await runOnce(context, request, async (work) => serialize(later.response, await start(work)));
@@ -377,7 +377,7 @@ export function operation<
           return serialize(declared.response, answer);
         },
       };
-      return prepared;
+      return preparedOperation;
     },
   };
 }
@@ -407,7 +407,7 @@ export function change<
         const lookup = await lookUp(context, call);
         return async (work) => serialize(declared.response, await apply(work, call, lookup));
       };
-      const prepared: PreparedOperation = {
+      const preparedOperation: PreparedOperation = {
         ignored: input.ignored,
         price: () => 0,
         begin,
@@ -420,16 +420,17 @@ export function change<
           // A repeat is answered as the first call was, whatever it would start itself.
           const startedJob = (answer: Buffer): boolean => {
             const isJob = later?.response.safeParse(JSON.parse(answer.toString())).success ?? false;
-            if (isJob) prepared.status = LATER_STATUS;
-            if (wasThere?.(declared.response.parse(JSON.parse(answer.toString())))) prepared.status = FOUND_STATUS;
+            if (isJob) preparedOperation.status = LATER_STATUS;
+            if (wasThere?.(declared.response.parse(JSON.parse(answer.toString()))))
+              preparedOperation.status = FOUND_STATUS;
             return isJob;
           };
           if (replay) {
             startedJob(replay);
             return replay;
           }
-          const placed = await placeDays(context, caller, input, raw);
-          const call = { ...placed, caller, setHeader: circumstances.setHeader };
+          const placedInput = await placeDays(context, caller, input, raw);
+          const call = { ...placedInput, caller, setHeader: circumstances.setHeader };
           const isDirect = mode === 'apply' && circumstances.byAgent !== true;
           const startJob = isDirect ? await later?.begin(context, call) : undefined;
           const start =
@@ -442,7 +443,7 @@ export function change<
           return answer;
         },
       };
-      return prepared;
+      return preparedOperation;
     },
   };
 }

@@ -212,12 +212,12 @@ const SHARED = ['commission_rate', 'method'];
 
 function describeShared(created: readonly TextChange[]): string {
   const [first] = created;
-  const shared = SHARED.filter(
+  const sharedNames = SHARED.filter(
     (name) => show(first?.new?.[name]) !== 'none' && created.every((one) => one.new?.[name] === first?.new?.[name]),
   );
-  return shared.length === 0
+  return sharedNames.length === 0
     ? ''
-    : `, each with ${shared.map((name) => `${name} ${show(first?.new?.[name])}`).join(', ')}`;
+    : `, each with ${sharedNames.map((name) => `${name} ${show(first?.new?.[name])}`).join(', ')}`;
 }
 
 /** One sentence for the person who decides: "Change the brand: default_commission_rate 10 → 12." */
@@ -229,14 +229,14 @@ export function summarizePlan(summary: string, changes: readonly TextChange[]): 
     const text = old === null ? describeCreated(now ?? {}) : now === null ? 'removed' : describeChanged(old, now);
     return text === '' ? `${summary}.` : `${summary}: ${text}.`;
   }
-  const created = changes.filter(({ old }) => old === null);
+  const creations = changes.filter(({ old }) => old === null);
   const removedCount = changes.filter(({ new: now }) => now === null).length;
   const counts = [
-    [created.length, 'new'],
-    [changes.length - created.length - removedCount, 'changed'],
+    [creations.length, 'new'],
+    [changes.length - creations.length - removedCount, 'changed'],
     [removedCount, 'removed'],
   ] as const;
   const parts = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`);
-  const sums = sumAmounts(created);
-  return `${summary}: ${parts.join(', ')}${sums.length > 0 ? `, ${sums.join(' and ')} in all` : ''}${describeShared(created)}.`;
+  const sums = sumAmounts(creations);
+  return `${summary}: ${parts.join(', ')}${sums.length > 0 ? `, ${sums.join(' and ')} in all` : ''}${describeShared(creations)}.`;
 }

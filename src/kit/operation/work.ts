@@ -60,7 +60,7 @@ export interface Work {
   postedOf(commissionId: string): readonly NewEntry[];
 }
 
-const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
+const printUnstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
 
 /**
  * Drops the columns of the old row that the new one lacks: a row that was read with columns of other tables would make them
@@ -75,7 +75,7 @@ function alignRows(entry: AuditEntry): AuditEntry {
 
 /** True if a change has any effect: a patch that changes no value leaves no audit entry. */
 const isChange = ({ old, new: row }: AuditEntry): boolean =>
-  old === null || row === null || unstamped(old) !== unstamped(row);
+  old === null || row === null || printUnstamped(old) !== printUnstamped(row);
 
 /** The author of a change, for the audit log. A creator on a public page has no key. */
 export interface Actor {

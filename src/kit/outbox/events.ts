@@ -33,25 +33,25 @@ export type EventPayload<Name extends EventName> = Events[Name];
 /** Adds an event to the outbox in the current transaction. */
 export type Emit = <Name extends EventName>(event: Name, data: EventPayload<Name>) => void;
 
-const declared = new Map<string, EventDeclaration>();
+const eventsByName = new Map<string, EventDeclaration>();
 
 /** Declares a noun's events: their names and data, when they are emitted, and who gets them. */
 export function events<const Declared extends Record<string, EventDeclaration>>(of: Declared): Declared {
   // Without the shape's own name, so that its schema is self-contained.
-  for (const [name, event] of Object.entries(of)) declared.set(name, { ...event, data: event.data.extend({}) });
+  for (const [name, event] of Object.entries(of)) eventsByName.set(name, { ...event, data: event.data.extend({}) });
   return of;
 }
 
 /** The name of an event for a variant's subscribers; undefined if they do not get it. */
 export function shownAs(variant: Variant, name: string): string | undefined {
-  const event = declared.get(name);
+  const event = eventsByName.get(name);
   if (!event?.shownTo.includes(variant)) return undefined;
   return variant === 'legacy' ? (event.olderName ?? name) : name;
 }
 
 /** The events that a variant's subscribers can subscribe to, sorted by their names there. */
 export function eventsShownTo(variant: Variant): { name: string; shownAs: string; event: EventDeclaration }[] {
-  return [...declared]
+  return [...eventsByName]
     .flatMap(([name, event]) => {
       const eventName = shownAs(variant, name);
       return eventName === undefined ? [] : [{ name, shownAs: eventName, event }];

@@ -94,12 +94,12 @@ export function openRelay({
   parts,
   onEvents,
 }: Relay): (stopping?: AbortSignal) => Promise<void> {
-  let failed: string[] = [];
+  let failedBrands: string[] = [];
   let previousParts: readonly number[] = [];
   const failures = openRepeatedFailures(log, systemClock);
   return async (stopping) => {
-    let waiting = failed;
-    failed = [];
+    let waiting = failedBrands;
+    failedBrands = [];
     do {
       const ownParts = await parts?.held();
       // Events of a part that another worker held may be older than the recent changes that are read.
@@ -107,15 +107,15 @@ export function openRelay({
       const behind = await due.ask((after) => listBehind(db, consumer.name, isMore ? undefined : after, ownParts));
       previousParts = ownParts ?? [];
       const brandIds = new Set(
-        [...waiting, ...behind.map(({ brandId }) => brandId)].filter((id) => !failed.includes(id)),
+        [...waiting, ...behind.map(({ brandId }) => brandId)].filter((id) => !failedBrands.includes(id)),
       );
       const round = await relayRound(db, consumer, failures, brandIds);
-      failed.push(...round.failed);
+      failedBrands.push(...round.failed);
       waiting = round.unfinished;
       if (brandIds.size > round.failed.length) onEvents?.();
     } while (waiting.length > 0 && !stopping?.aborted);
-    if (failed.length === 0) failures.succeeded(describeConsumer(consumer));
-    failed.push(...waiting);
+    if (failedBrands.length === 0) failures.succeeded(describeConsumer(consumer));
+    failedBrands.push(...waiting);
   };
 }
 

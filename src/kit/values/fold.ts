@@ -68,8 +68,8 @@ const lower = (text: string): string => text.replaceAll('Ä°', 'i').replaceAll('Î
 export function foldAccents(text: string): string {
   if (FOLDED.test(text)) return text;
   if (ASCII.test(text)) return trimSpaces(text.toLowerCase());
-  const lowered = lower(text.normalize('NFC'));
-  return trimSpaces(lowered.replace(FOLDABLE, foldLetter).replace(MARKS, '').normalize('NFC'));
+  const lowerText = lower(text.normalize('NFC'));
+  return trimSpaces(lowerText.replace(FOLDABLE, foldLetter).replace(MARKS, '').normalize('NFC'));
 }
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz';

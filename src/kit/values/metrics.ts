@@ -112,15 +112,15 @@ interface Backlog {
 
 /** Measures the clicks that are not in ClickHouse yet. Calls `backlogOf` at each scrape. */
 export function meterClicks({ registry }: Metrics, maxBytes: number, backlogOf: () => Promise<Backlog>): void {
-  let requested: Promise<Backlog | undefined> | undefined;
+  let requestedBacklog: Promise<Backlog | undefined> | undefined;
   // Both gauges show the same moment, whichever is collected first.
   const backlog = () => {
-    requested ??= backlogOf()
+    requestedBacklog ??= backlogOf()
       .catch(() => undefined)
       .finally(() => {
-        requested = undefined;
+        requestedBacklog = undefined;
       });
-    return requested;
+    return requestedBacklog;
   };
   // Without Redis neither is known, which scrapers read from NaN.
   new Gauge({

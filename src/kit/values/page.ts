@@ -17,9 +17,9 @@ export function integerParameter(bounds: { min?: number; max?: number } = {}) {
     .string()
     .regex(/^[+-]?\d+$/, { error: 'must be a whole number', abort: true })
     .check(({ value, issues }) => {
-      const shared = { origin: 'number', inclusive: true, input: value } as const;
-      if (Number(value) < min) issues.push({ ...shared, code: 'too_small', minimum: min });
-      if (Number(value) > max) issues.push({ ...shared, code: 'too_big', maximum: max });
+      const issueFields = { origin: 'number', inclusive: true, input: value } as const;
+      if (Number(value) < min) issues.push({ ...issueFields, code: 'too_small', minimum: min });
+      if (Number(value) > max) issues.push({ ...issueFields, code: 'too_big', maximum: max });
     })
     .transform(Number)
     .pipe(z.number().int().min(min).max(max));

@@ -45,9 +45,9 @@ export interface Secrets {
 function openKeys(secret: Buffer): (purpose: string) => Buffer {
   const keys = new Map<string, Buffer>();
   return (purpose) => {
-    const derived = keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
-    keys.set(purpose, derived);
-    return derived;
+    const derivedKey = keys.get(purpose) ?? Buffer.from(hkdfSync('sha256', secret, '', `rollcall ${purpose}`, 32));
+    keys.set(purpose, derivedKey);
+    return derivedKey;
   };
 }
 

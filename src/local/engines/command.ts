@@ -11,13 +11,13 @@ export interface CommandOptions {
 
 /** Runs a command to its end and returns its output; a failure is an error with the end of that output. */
 export function runCommand(command: string, args: string[], options: CommandOptions = {}): Promise<string> {
-  const wrapped = dyingWithParent(command, args, 'TERM', options.user);
+  const wrappedCommand = dyingWithParent(command, args, 'TERM', options.user);
   const { cwd, env, input } = options;
   return new Promise((resolve, reject) => {
-    const child = spawn(wrapped.command, wrapped.args, {
+    const child = spawn(wrappedCommand.command, wrappedCommand.args, {
       ...(cwd ? { cwd } : {}),
       ...(env ? { env } : {}),
-      ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),
+      ...('uid' in wrappedCommand ? { uid: wrappedCommand.uid, gid: wrappedCommand.gid } : {}),
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     let output = '';

@@ -43,20 +43,20 @@ function openLog(file: string): number {
 }
 
 export function launch(program: Program, log: string): RunningProcess {
-  const wrapped = dyingWithParent(
+  const wrappedCommand = dyingWithParent(
     program.command,
     program.args,
     program.deathSignal,
     program.isOurOwn ? undefined : engineUser,
   );
   const output = openLog(log);
-  const child = spawn(wrapped.command, wrapped.args, {
+  const child = spawn(wrappedCommand.command, wrappedCommand.args, {
     cwd: program.cwd,
     env: { PATH: SYSTEM_PATH, ...program.env },
     // A separate process group, so that Ctrl-C reaches only this process, which then stops the engines in order.
     detached: true,
     stdio: program.isOurOwn ? ['ignore', output, output, 'ipc'] : ['ignore', output, output],
-    ...('uid' in wrapped ? { uid: wrapped.uid, gid: wrapped.gid } : {}),
+    ...('uid' in wrappedCommand ? { uid: wrappedCommand.uid, gid: wrappedCommand.gid } : {}),
   });
   closeSync(output);
   let end: string | undefined;

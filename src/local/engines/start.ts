@@ -121,7 +121,7 @@ interface Launched {
 }
 
 function handle({ stack, engines, pad, seats, starting, ending }: Launched): EmbeddedEngines {
-  let stopped: Promise<void> | undefined;
+  let stopping: Promise<void> | undefined;
   return {
     urls: Object.fromEntries([...seats].map(([name, seat]) => [name, engines[name].url(seat)])),
     started: async (name) => await starting.get(name),
@@ -135,14 +135,14 @@ function handle({ stack, engines, pad, seats, starting, ending }: Launched): Emb
     memoryMb: () => byName(stack, ({ process }) => (process.ended() ? undefined : measureMemoryMb(process.pid))),
     restart: async (name) => {
       const running = stack.get(name);
-      if (!running || stopped) throw new Error(`No embedded ${engines[name].title} runs here.`);
+      if (!running || stopping) throw new Error(`No embedded ${engines[name].title} runs here.`);
       await stopEngine(running);
       stack.set(name, await startEngine(name, running.engine, running.seat, pad, 1));
     },
     stop: () => {
       ending.abort();
-      stopped ??= stopStack(stack, pad);
-      return stopped;
+      stopping ??= stopStack(stack, pad);
+      return stopping;
     },
   };
 }

@@ -51,7 +51,7 @@ export async function fillSample(
   const people = drawPeople(ON_ROSTER + APPLICANTS);
   const ids = new Map<string, string>();
   const receiver = await openReceiver();
-  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, waitMs: MINUTE_MS });
+  const unawaitedPostgres = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, waitMs: MINUTE_MS });
   try {
     addPeople(schedule, people, ids);
     addCollaboration(schedule, people, ids);
@@ -60,7 +60,7 @@ export async function fillSample(
     addWebhook(schedule, receiver, ids);
     const clicks = addStore(schedule, { people, ids, now });
     const open = (start = schedule.ago(90)) =>
-      openPast({ ...context, postgres: unawaited }, caller, { start, receiver: RECEIVER_HOST });
+      openPast({ ...context, postgres: unawaitedPostgres }, caller, { start, receiver: RECEIVER_HOST });
     const mail = ({ context: past }: Past) => sendDueMails(past);
     for (let days = 85; days > 0; days -= 7) schedule.add(schedule.ago(days), mail, 'alone');
     schedule.add(schedule.ago(0, -0.9), mail, 'alone');
@@ -73,6 +73,6 @@ export async function fillSample(
     await mailFigures(open(reportsBegin(now)), now);
     await endFilling(postgres.db, caller.brandId);
   } finally {
-    await Promise.all([receiver.close(), unawaited.close()]);
+    await Promise.all([receiver.close(), unawaitedPostgres.close()]);
   }
 }

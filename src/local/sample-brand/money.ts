@@ -22,8 +22,8 @@ const review = ({ change }: Past, week: number) =>
     const ids = approvable
       .toSorted((a, b) => ((a.storeOrderId ?? '') < (b.storeOrderId ?? '') ? -1 : 1))
       .map(({ id }) => id);
-    const rejected = week % 4 === 0 ? ids.splice(0, 1) : [];
-    if (rejected.length > 0) await reviewAll(work, rejected, { status: 'rejected', note: COUPON_SITE });
+    const rejectedIds = week % 4 === 0 ? ids.splice(0, 1) : [];
+    if (rejectedIds.length > 0) await reviewAll(work, rejectedIds, { status: 'rejected', note: COUPON_SITE });
     await reviewAll(work, ids, { status: 'approved', note: null });
   });
 

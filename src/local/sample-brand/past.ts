@@ -72,9 +72,9 @@ export function openPast(
   }
 
   async function call<Id extends OperationId>(id: Id, { body = {}, params = {}, query = {} }: Input<Id>) {
-    const prepared = findOperation(id)?.prepare({ params, query, body, answer: 'json' });
-    if (!prepared?.begin) throw new Error(`There is no change ${id}.`);
-    const answer = await change(id, await prepared.begin(context, caller, () => {}));
+    const preparedOperation = findOperation(id)?.prepare({ params, query, body, answer: 'json' });
+    if (!preparedOperation?.begin) throw new Error(`There is no change ${id}.`);
+    const answer = await change(id, await preparedOperation.begin(context, caller, () => {}));
     const parsed: unknown = JSON.parse(answer.toString());
     return parsed;
   }

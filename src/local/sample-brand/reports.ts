@@ -27,14 +27,14 @@ export async function mailFigures(past: Past, now: Date): Promise<void> {
   const { context, brandId } = past;
   const to = (await listOwners(context.postgres.db, brandId)).map(({ email }) => email);
   if (to.length === 0) return;
-  const created = async (make: Promise<unknown>) => {
+  const createAndAdvance = async (make: Promise<unknown>) => {
     await make;
     past.moveTo(new Date(past.now().getTime() + MINUTE_MS));
   };
   const report = (body: Omit<CallOf<'create_report'>['body'], 'to'>) =>
-    created(past.call('create_report', { body: { ...body, to, at: AT, timezone: ZONE } }));
+    createAndAdvance(past.call('create_report', { body: { ...body, to, at: AT, timezone: ZONE } }));
   const alert = (body: Omit<CallOf<'create_alert'>['body'], 'to' | 'window'>) =>
-    created(past.call('create_alert', { body: { ...body, to, timezone: ZONE, window: 'week' } }));
+    createAndAdvance(past.call('create_alert', { body: { ...body, to, timezone: ZONE, window: 'week' } }));
   await report({ name: 'Profit of the month', operation: 'returns', every: 'month' });
   await report({ name: 'Monday figures', operation: 'analytics', every: 'week' });
   await alert({ name: 'Refunds are high', metric: 'refunds', condition: 'above', threshold: 1_500 });

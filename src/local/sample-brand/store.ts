@@ -121,8 +121,8 @@ const OWN = { order: ORDERS - 30, place: 4 } as const;
 function drawMoment(random: Random, now: Date, day: number): number {
   const start = toStart(now, day);
   const intoDay = start - (start % DAY_MS) - start;
-  const wished = intoDay + HOURS(random) * HOUR_MS + random.below(HOUR_MS);
-  return start + ((wished + 2 * DAY_MS) % DAY_MS);
+  const wishedMs = intoDay + HOURS(random) * HOUR_MS + random.below(HOUR_MS);
+  return start + ((wishedMs + 2 * DAY_MS) % DAY_MS);
 }
 
 interface Click {
@@ -348,10 +348,10 @@ export function addStore(
     }
     return [...dayOrders.map((facts): Reading => ({ kind: 'order', notes: [], facts })), ...(later.get(day) ?? [])];
   }
-  let reported = 0;
+  let reportedDays = 0;
   for (const days of PERIODS) {
-    const from = reported;
-    reported = days;
+    const from = reportedDays;
+    reportedDays = days;
     const end = new Date(toStart(now, days) - MINUTE_MS);
     const report = async ({ change, context: { secrets, postgres } }: Past) => {
       if (!source) throw new Error('The sample has no store.');

@@ -25,15 +25,15 @@ export interface LocalReceiver {
 
 /** Takes deliveries on this machine while the sample is made: one path fails now and then, as receivers do, the other always. */
 export async function openReceiver(): Promise<LocalReceiver> {
-  let received = 0;
+  let receivedCount = 0;
   const server = createServer((request, response) => {
     request.resume();
     if (request.url === DOWN) {
       response.writeHead(503).end('The content planner is being moved to another server.');
       return;
     }
-    received += 1;
-    response.writeHead(received % 17 === 0 ? 503 : 200).end();
+    receivedCount += 1;
+    response.writeHead(receivedCount % 17 === 0 ? 503 : 200).end();
   }).listen(0, RECEIVER_HOST);
   await once(server, 'listening');
   const address = server.address();

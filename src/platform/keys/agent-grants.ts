@@ -23,10 +23,16 @@ export async function insertGrant(db: Db, grant: NewGrant): Promise<void> {
     .where('codeUsedAt', 'is', null)
     .where('codeExpiresAt', '<', grant.createdAt)
     .execute();
-  const unused = { codeUsedAt: null, keyId: null, refreshHash: null, spentRefreshHash: null, refreshExpiresAt: null };
+  const unusedFields = {
+    codeUsedAt: null,
+    keyId: null,
+    refreshHash: null,
+    spentRefreshHash: null,
+    refreshExpiresAt: null,
+  };
   await db
     .insertInto('agentGrants')
-    .values({ ...grant, ...unused })
+    .values({ ...grant, ...unusedFields })
     .execute();
 }
 

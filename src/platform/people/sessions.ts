@@ -176,8 +176,8 @@ export async function assertFresh(work: Work, caller: Pick<Caller, 'kind' | 'key
 /** Signs in by a token that was displayed, or by one from a mail. */
 export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
   const now = clock.now();
-  const mailed = pageLinks.read('enter', token, now);
-  const person = await claimSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
+  const mailToken = pageLinks.read('enter', token, now);
+  const person = await claimSignInLink(db, mailToken ? { id: mailToken.rowId } : { hash: hashKey(token) }, now);
   if (!person) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
   return await createSession(db, clock, person, device);
 }

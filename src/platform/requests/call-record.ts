@@ -64,7 +64,7 @@ type CallRecordEngines = Pick<Context, 'clickhouse' | 'clock' | 'secrets' | 'fai
 
 export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRecordEngines): CallRecord {
   let waiting: CallRow[] = [];
-  let dropped = 0;
+  let droppedCalls = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   /** The batch that is sent until ClickHouse has it, always with the same token. */
@@ -143,7 +143,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
       if (!caller || caller.kind === 'session' || isClosed) return;
       if (status === 429 && call.count > REFUSED_SHARE * getRateLimit(caller)) return;
       if (waiting.length >= MAX_WAITING) {
-        dropped += 1;
+        droppedCalls += 1;
         return;
       }
       const { operation, requestId, at, credits, startedAtMs, outcome } = call;
@@ -151,7 +151,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
       waiting.push({ operation, requestId, at, credits, outcome: { ...outcome }, caller, status, code, micros });
       sendSoon();
     },
-    dropped: () => dropped,
+    dropped: () => droppedCalls,
     close: async () => {
       isClosed = true;
       clearTimeout(timer);

@@ -31,7 +31,7 @@ export function startDelivering(context: Context): DeliveryLoop {
   const { postgres, clock, failures } = context;
   const connections = openKeptConnections();
   const flights = new Map<string, Flight>();
-  let finished: AttemptResult[] = [];
+  let finishedAttempts: AttemptResult[] = [];
   let isStopping = false;
   let isAwake = false;
   let turn: Promise<void> | undefined;
@@ -45,9 +45,9 @@ export function startDelivering(context: Context): DeliveryLoop {
 
   /** Attempts that end during a write are recorded together in the next one. */
   async function recordDone(): Promise<void> {
-    while (finished.length > 0) {
-      const results = finished;
-      finished = [];
+    while (finishedAttempts.length > 0) {
+      const results = finishedAttempts;
+      finishedAttempts = [];
       await recordAttempts(context, results).catch((error: unknown) =>
         // They are still delivery; when the claims expire, they are attempted again.
         failures.failed('recording attempts of webhooks', error, { attempts: results.length }),
@@ -77,8 +77,8 @@ export function startDelivering(context: Context): DeliveryLoop {
     }, STALLED_AFTER_MS);
     try {
       const result = await attemptDelivery(context, connections, delivery);
-      finished.push(result);
-      while (finished.includes(result)) await flush();
+      finishedAttempts.push(result);
+      while (finishedAttempts.includes(result)) await flush();
     } catch (error) {
       failures.failed('attempting a webhook', error, { delivery: delivery.id });
     } finally {

@@ -43,10 +43,10 @@ const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.ar
 /** Creates an example of an event's `data`, with the status that the event's name implies. */
 function createSample(fact: string, event: EventDeclaration): unknown {
   const { schema, named } = readDataSchema(event);
-  const [noun = '', happened = ''] = fact.split('.');
+  const [noun = '', verb = ''] = fact.split('.');
   const sample = makeExample(schema, { named, id: idExample(`/${noun}s/${noun}`) });
   const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
-  const status = [happened, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
+  const status = [verb, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
   return status === undefined || !isRecord(sample) ? sample : { ...sample, status };
 }
 

@@ -99,7 +99,7 @@ export const lastStatusCode = z
   .describe('HTTP status of the newest attempt; null if there was no response.')
   .meta({ example: 200 });
 
-const created = {
+const createdFields = {
   id: idField('whk', 'Webhook id.'),
   url: z.string().describe(URL_MEANING).meta({ example: 'https://acme.example/hooks' }),
   events: z
@@ -114,7 +114,7 @@ const created = {
   last_status_code: lastStatusCode,
 };
 
-export const WebhookCreated = z.object(created).meta({ id: 'WebhookCreated' });
+export const WebhookCreated = z.object(createdFields).meta({ id: 'WebhookCreated' });
 
 const previousSecretExpiresAt = timestamp
   .nullable()
@@ -123,7 +123,7 @@ const previousSecretExpiresAt = timestamp
 
 export const Webhook = z
   .object({
-    ...created,
+    ...createdFields,
     secret: z
       .string()
       .describe('First 6 and last 4 characters of the signing secret.')
@@ -145,7 +145,7 @@ export const Webhook = z
 
 export const WebhookRotated = z
   .object({
-    id: created.id,
+    id: createdFields.id,
     secret: z
       .string()
       .describe('New signing secret in full, shown only here. With `finish`, shortened as in lists.')
@@ -155,7 +155,7 @@ export const WebhookRotated = z
   .meta({ id: 'WebhookRotated' });
 
 export const WebhookDeleted = z
-  .object({ deleted: z.literal(true).describe('Always `true`.'), id: created.id })
+  .object({ deleted: z.literal(true).describe('Always `true`.'), id: createdFields.id })
   .meta({ id: 'WebhookDeleted' });
 
 /** A webhook as the older interface shows it. */

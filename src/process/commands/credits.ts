@@ -50,18 +50,21 @@ function monthOption(text: string): string {
 }
 
 async function sum({ db, clock }: CommandEngines, month: string, options: { empty?: boolean; json?: boolean }) {
-  const summed = await sumMonth(db, clock.now(), month, { isEmptied: options.empty === true });
-  printList(MONTH_COLUMNS, [monthItem(summed)], options.json);
+  const summedMonth = await sumMonth(db, clock.now(), month, { isEmptied: options.empty === true });
+  printList(MONTH_COLUMNS, [monthItem(summedMonth)], options.json);
 }
 
 async function verify({ db }: CommandEngines, options: { month?: string; copy?: string; json?: boolean }) {
   const { month, copy } = options;
   if ((month === undefined) !== (copy === undefined)) throw new Error('--month and --copy belong together.');
-  const verified = await verifyMonths(db, month && copy ? { month, table: copy } : undefined);
-  const isGood = verified.every(({ problems }) => problems.length === 0);
-  const items = verified.map((one) => ({ ...monthItem(one), result: one.problems.length === 0 ? 'ok' : 'WRONG' }));
+  const verifiedMonths = await verifyMonths(db, month && copy ? { month, table: copy } : undefined);
+  const isGood = verifiedMonths.every(({ problems }) => problems.length === 0);
+  const items = verifiedMonths.map((one) => ({
+    ...monthItem(one),
+    result: one.problems.length === 0 ? 'ok' : 'WRONG',
+  }));
   printList([...MONTH_COLUMNS, 'result'], items, options.json);
-  for (const one of verified) {
+  for (const one of verifiedMonths) {
     for (const problem of one.problems) around().err.write(`${one.month}  ${problem}\n`);
   }
   if (!isGood) around().exitCode = 1;

@@ -95,33 +95,37 @@ async function sendFile(rest: Rest, file: string, options: ImportOptions & { of:
   return await waitFor(rest, data.id);
 }
 
-async function confirm(rest: Rest, imported: Read): Promise<Read> {
-  await rest.send('POST', `/v1/imports/${imported.id}/confirm`, { reading_id: imported.reading_id });
-  return await waitFor(rest, imported.id);
+async function confirm(rest: Rest, startedImport: Read): Promise<Read> {
+  await rest.send('POST', `/v1/imports/${startedImport.id}/confirm`, { reading_id: startedImport.reading_id });
+  return await waitFor(rest, startedImport.id);
 }
 
 async function importFile(file: string, options: ImportOptions & { of: string }): Promise<void> {
   const rest = openRest();
-  const imported = await sendFile(rest, file, options);
-  const isRecorded = imported.status === 'ready' && options.yes === true && options.dryRun !== true;
-  if (options.json && !isRecorded) print(JSON.stringify(imported, null, 2));
-  if (!options.json) printReading(imported);
-  if (imported.status === 'refused') throw new Error('The file is refused; nothing was recorded.');
-  if (imported.status === 'needs_answers') {
+  const startedImport = await sendFile(rest, file, options);
+  const isRecorded = startedImport.status === 'ready' && options.yes === true && options.dryRun !== true;
+  if (options.json && !isRecorded) print(JSON.stringify(startedImport, null, 2));
+  if (!options.json) printReading(startedImport);
+  if (startedImport.status === 'refused') throw new Error('The file is refused; nothing was recorded.');
+  if (startedImport.status === 'needs_answers') {
     around().exitCode = QUESTIONS_OPEN;
     return;
   }
   if (!isRecorded) {
-    around().err.write(`Nothing was recorded. Add --yes to record it, or confirm ${imported.id} in the app.\n`);
+    around().err.write(`Nothing was recorded. Add --yes to record it, or confirm ${startedImport.id} in the app.\n`);
     return;
   }
-  const confirmed = await confirm(rest, imported);
-  if (options.json) print(JSON.stringify(confirmed, null, 2));
-  else if (confirmed.of === 'reconciliation')
-    print(`${confirmed.status}: the differences are the result of ${confirmed.job_id}`);
-  else print(`${confirmed.status}: ${confirmed.result?.written ?? 0} written, ${confirmed.result?.known ?? 0} known`);
-  if (confirmed.status !== 'done') throw new Error(confirmed.error ?? `The import is ${confirmed.status}.`);
-  if ((confirmed.counts?.refused ?? 0) > 0) around().exitCode = SOME_REFUSED;
+  const confirmedImport = await confirm(rest, startedImport);
+  if (options.json) print(JSON.stringify(confirmedImport, null, 2));
+  else if (confirmedImport.of === 'reconciliation')
+    print(`${confirmedImport.status}: the differences are the result of ${confirmedImport.job_id}`);
+  else
+    print(
+      `${confirmedImport.status}: ${confirmedImport.result?.written ?? 0} written, ${confirmedImport.result?.known ?? 0} known`,
+    );
+  if (confirmedImport.status !== 'done')
+    throw new Error(confirmedImport.error ?? `The import is ${confirmedImport.status}.`);
+  if ((confirmedImport.counts?.refused ?? 0) > 0) around().exitCode = SOME_REFUSED;
 }
 
 /** Adds what `rollcall import FILE` takes. */

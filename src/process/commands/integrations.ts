@@ -85,10 +85,10 @@ const HOW_TO_MAKE_AN_APP = `Make an app for the shop, signed in as its owner:
  * process can read.
  */
 async function openReader(files: readonly (string | undefined)[]) {
-  const piped = files.includes('-') ? (await text(around().input)).split('\n') : [];
+  const pipedLines = files.includes('-') ? (await text(around().input)).split('\n') : [];
   return async (what: string, file: string | undefined): Promise<string> => {
     if (file === undefined && !around().input.isTTY) throw new Error(`Give the ${what} in a file, or - for stdin.`);
-    const value = file === undefined ? await ask(what) : file === '-' ? piped.shift() : readTextFile(file);
+    const value = file === undefined ? await ask(what) : file === '-' ? pipedLines.shift() : readTextFile(file);
     if (!value?.trim()) throw new Error(`The ${what} is empty.`);
     return value.trim();
   };

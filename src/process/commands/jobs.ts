@@ -57,10 +57,10 @@ export function jobCommands(program: Command): void {
         const now = new Date();
         const queuedJobs = await (await openQueues(engines)).list(now);
         if (options.failed) {
-          const failed = queuedJobs.flatMap((job) =>
+          const failedJobs = queuedJobs.flatMap((job) =>
             job.failed.map(({ id, reason }) => ({ id, name: job.name, reason })),
           );
-          printList(FAILED_COLUMNS, failed, options.json);
+          printList(FAILED_COLUMNS, failedJobs, options.json);
         } else
           printList(
             COLUMNS,
@@ -75,9 +75,10 @@ export function jobCommands(program: Command): void {
     .argument('<id or name>', 'as `jobs list` shows them', filled)
     .action((idOrName: string) =>
       withEngines(async (engines) => {
-        const retried = await (await openQueues(engines)).retry(idOrName);
-        if (retried === 0) throw new Error(`No failed job ${JSON.stringify(idOrName)}; see \`jobs list --failed\`.`);
-        around().err.write(`${retried} ${retried === 1 ? 'job runs' : 'jobs run'} again.\n`);
+        const retriedCount = await (await openQueues(engines)).retry(idOrName);
+        if (retriedCount === 0)
+          throw new Error(`No failed job ${JSON.stringify(idOrName)}; see \`jobs list --failed\`.`);
+        around().err.write(`${retriedCount} ${retriedCount === 1 ? 'job runs' : 'jobs run'} again.\n`);
       }),
     );
 }

@@ -37,29 +37,29 @@ async function openClock(config: Config, db: Db): Promise<Clock> {
  */
 export async function withEngines(command: (engines: CommandEngines) => Promise<void>): Promise<void> {
   const config = readConfig(around().env);
-  const resolved = await resolveEngines(config, ['postgres', 'redis'], {
+  const engines = await resolveEngines(config, ['postgres', 'redis'], {
     elasticsearchHeapMb: 512,
     report,
   });
   try {
-    if (!resolved.urls.postgres || !resolved.urls.redis) throw new Error('This needs PostgreSQL and Redis.');
-    const postgres = openPostgres(resolved.urls.postgres, { max: 3 });
-    const redis = openRedis(resolved.urls.redis);
+    if (!engines.urls.postgres || !engines.urls.redis) throw new Error('This needs PostgreSQL and Redis.');
+    const postgres = openPostgres(engines.urls.postgres, { max: 3 });
+    const redis = openRedis(engines.urls.redis);
     try {
       await redis.ready();
       await migratePostgres(postgres.db);
       const secrets = () => readSecrets(config);
-      const linksUrl = (config.linksUrlIsSet ? undefined : resolved.linksUrl) ?? config.linksUrl;
+      const linksUrl = (config.linksUrlIsSet ? undefined : engines.linksUrl) ?? config.linksUrl;
       const configuredUrl = `http://${config.host}:${config.port}`;
-      const knownServerUrl = resolved.serverUrl ?? config.rest.url ?? (config.portIsSet ? configuredUrl : undefined);
-      const serverUrl = resolved.serverUrl ?? config.apiUrl ?? configuredUrl;
+      const knownServerUrl = engines.serverUrl ?? config.rest.url ?? (config.portIsSet ? configuredUrl : undefined);
+      const serverUrl = engines.serverUrl ?? config.apiUrl ?? configuredUrl;
       const base = { db: postgres.db, redis, clock: await openClock(config, postgres.db) };
       await command({ ...base, config: { ...config, linksUrl }, serverUrl, knownServerUrl, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
     }
   } finally {
-    await resolved.stop();
+    await engines.stop();
   }
 }
 

@@ -35,9 +35,11 @@ export class RefusedError extends Error {
 
   constructor(url: string, status: number, refusal: Refusal | undefined) {
     const details = refusal?.details?.map(({ field, message }) => `${field}: ${message}`) ?? [];
-    const allowed = refusal?.allowed ? [`Allowed: ${refusal.allowed.join(', ')}.`] : [];
+    const allowedText = refusal?.allowed ? [`Allowed: ${refusal.allowed.join(', ')}.`] : [];
     super(
-      refusal ? [`${refusal.code}: ${refusal.error}`, ...details, ...allowed].join('\n') : `${url} answered ${status}.`,
+      refusal
+        ? [`${refusal.code}: ${refusal.error}`, ...details, ...allowedText].join('\n')
+        : `${url} answered ${status}.`,
     );
     this.status = status;
     this.refusal = refusal;

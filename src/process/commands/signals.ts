@@ -6,11 +6,11 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 /** `npm run` hands a Ctrl-C on to its child, which has received it already. */
 const SAME_PRESS_MS = 500;
 
-let received: { exitCode: number; at: number } | undefined;
+let lastSignal: { exitCode: number; at: number } | undefined;
 
 /** Returns the signal by which this process was told to stop, if any. */
 export function stopSignal(): { exitCode: number } | undefined {
-  return received;
+  return lastSignal;
 }
 
 /** Aborted by Ctrl-C or SIGTERM, so that the work ends cleanly; a second signal ends it at once. */
@@ -21,9 +21,9 @@ export function onStop(): AbortSignal {
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       const now = performance.now();
-      if (received && now - received.at < SAME_PRESS_MS) return;
-      if (received) process.exit(received.exitCode);
-      received = { exitCode: EXIT_CODES[name], at: now };
+      if (lastSignal && now - lastSignal.at < SAME_PRESS_MS) return;
+      if (lastSignal) process.exit(lastSignal.exitCode);
+      lastSignal = { exitCode: EXIT_CODES[name], at: now };
       writeAbove(process.stderr, 'Stopping after the requests in flight; press again to stop at once.\n');
       controller.abort();
     });

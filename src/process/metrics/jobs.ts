@@ -49,22 +49,28 @@ export interface JobRecorder {
 
 export function openJobRecorder(redis: Redis, clock: Clock): JobRecorder {
   const add = redis.script(ADD);
-  let unreported = new Map<string, JobFigures>();
+  let unreportedFigures = new Map<string, JobFigures>();
   return {
     ran: (job, outcome, seconds) => {
       const isDone = !('error' in outcome);
-      const figures = unreported.get(job) ?? { done: 0, failed: 0, seconds: 0, lastDoneAtMs: undefined, reason: '' };
-      unreported.set(job, figures);
+      const figures = unreportedFigures.get(job) ?? {
+        done: 0,
+        failed: 0,
+        seconds: 0,
+        lastDoneAtMs: undefined,
+        reason: '',
+      };
+      unreportedFigures.set(job, figures);
       figures[isDone ? 'done' : 'failed'] += 1;
       figures.seconds += seconds;
       figures.reason = isDone ? '' : toReason(outcome.error);
       if (isDone) figures.lastDoneAtMs = clock.now().getTime();
     },
     report: async () => {
-      if (unreported.size === 0) return;
-      const reported = unreported;
-      unreported = new Map();
-      const lines = [...reported].flatMap(([job, { done, failed, seconds, lastDoneAtMs, reason }]) => [
+      if (unreportedFigures.size === 0) return;
+      const reportedFigures = unreportedFigures;
+      unreportedFigures = new Map();
+      const lines = [...reportedFigures].flatMap(([job, { done, failed, seconds, lastDoneAtMs, reason }]) => [
         ...[job, done, failed, seconds.toFixed(6), lastDoneAtMs === undefined ? '' : lastDoneAtMs / 1_000],
         reason,
       ]);

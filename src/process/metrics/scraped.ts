@@ -18,20 +18,20 @@ export type Declare<Facts> = <Label extends string>(
  * `keptMs`. A value that an engine does not report is absent.
  */
 export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Facts>, keptMs = 0): Declare<Facts> {
-  let requested: Promise<Facts | undefined> | undefined;
+  let requestedFacts: Promise<Facts | undefined> | undefined;
   let requestedAtMs = Number.NEGATIVE_INFINITY;
   let isAnswered = false;
   const facts = () => {
     const nowMs = performance.now();
-    if (requested && !(isAnswered && nowMs - requestedAtMs >= keptMs)) return requested;
+    if (requestedFacts && !(isAnswered && nowMs - requestedAtMs >= keptMs)) return requestedFacts;
     requestedAtMs = nowMs;
     isAnswered = false;
-    requested = within(ANSWERED_WITHIN_MS, read())
+    requestedFacts = within(ANSWERED_WITHIN_MS, read())
       .catch(() => undefined)
       .finally(() => {
         isAnswered = true;
       });
-    return requested;
+    return requestedFacts;
   };
   return (name, help, labelNames, report) => {
     new Gauge({

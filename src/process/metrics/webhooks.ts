@@ -4,15 +4,15 @@ import type { WebhookFigures } from '../../platform/webhooks/webhooks.ts';
 
 /** Metrics of deliveries, which `read` reads at each scrape, because workers have no port. */
 export function meterWebhooks({ registry }: Metrics, read: () => Promise<WebhookFigures>, now: () => Date): void {
-  let requested: Promise<WebhookFigures | undefined> | undefined;
+  let requestedFigures: Promise<WebhookFigures | undefined> | undefined;
   // All gauges of a scrape show the same moment; without PostgreSQL they are absent.
   const figures = () => {
-    requested ??= read()
+    requestedFigures ??= read()
       .catch(() => undefined)
       .finally(() => {
-        requested = undefined;
+        requestedFigures = undefined;
       });
-    return requested;
+    return requestedFigures;
   };
   const gauge = <Label extends string>(
     name: string,

@@ -190,8 +190,8 @@ export async function patchApplication(
   const old = await lockApplication(db, brandId, id);
   const enters = status === 'accepted' && old.status !== 'accepted';
   const person = enters ? { creatorId: await ensureApplicant(work, old) } : {};
-  const approved = enters && old.approvedAt === null ? { approvedAt: now } : {};
-  const change = { ...omitUndefined({ status, note }), ...person, ...approved, updatedAt: now };
+  const approval = enters && old.approvedAt === null ? { approvedAt: now } : {};
+  const change = { ...omitUndefined({ status, note }), ...person, ...approval, updatedAt: now };
   const row = await updateApplication(db, brandId, id, change);
   if (person.creatorId !== undefined) {
     await putOnRoster(work, rosterLimit, person.creatorId);

@@ -113,15 +113,15 @@ export async function releaseFile(
 
 /** Throws STORAGE_LIMIT_REACHED if the brand's files would have more bytes than the operator allows. */
 async function assertStorage(db: Db, brandId: string, sizeBytes: number): Promise<void> {
-  const limited = await db
+  const limitedBrand = await db
     .selectFrom('brands')
     .select('maxStorageBytes')
     .where('id', '=', brandId)
     .where('maxStorageBytes', 'is not', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (!limited) return;
-  const limit = Number(limited.maxStorageBytes);
+  if (!limitedBrand) return;
+  const limit = Number(limitedBrand.maxStorageBytes);
   const current = await sumStorage(db, brandId);
   if (current + sizeBytes <= limit) return;
   const message = `The files of this brand may have ${limit} bytes together, and have ${current}; delete some first.`;

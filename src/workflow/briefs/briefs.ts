@@ -288,7 +288,7 @@ async function resolveAddressees(
 async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow, to: Addressee): Promise<SendOutcome> {
   const { db, now, brandId } = work;
   const { id: creatorId, email } = to;
-  const queued = await queueMail(work, {
+  const mailState = await queueMail(work, {
     kind: 'brief_sent',
     to: email,
     subjectRow: id,
@@ -296,7 +296,7 @@ async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow,
     params: { brief_id: id, creator_id: creatorId, title, link_version: linkVersion, due_date: dueDate },
   });
   // The same mail was queued before, when the address was suppressed.
-  if (queued !== 'queued') return { email, status: 'failed', reason: 'suppressed' };
+  if (mailState !== 'queued') return { email, status: 'failed', reason: 'suppressed' };
   await db
     .insertInto('briefRecipients')
     .values({ brandId, briefId: id, creatorId, email, sentAt: now, viewedAt: null })

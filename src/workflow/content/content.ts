@@ -423,16 +423,16 @@ async function resolveKeys({ db, brandId }: Work, urls: readonly (string | null)
           .where('brandId', '=', brandId)
           .where('shortKey', 'in', shortKeys)
           .execute();
-  const resolved = new Map(links.map((link) => [link.shortKey, link.canonicalKey]));
-  return new Map(posts.map(({ given: url, key }) => [url, resolved.get(key) ?? key]));
+  const canonicalKeys = new Map(links.map((link) => [link.shortKey, link.canonicalKey]));
+  return new Map(posts.map(({ given: url, key }) => [url, canonicalKeys.get(key) ?? key]));
 }
 
 /** Updates the end of rights that count from the first post. */
 export async function followPosts(work: Work, contractId: string): Promise<void> {
   const { db, brandId } = work;
   const works = await listContractDeliverables(db, brandId, contractId);
-  const approved = works.flatMap(({ status, contentUrl }) => (status === 'approved' ? [contentUrl] : []));
-  const dates = await listPostDates(db, brandId, [...(await resolveKeys(work, approved)).values()]);
+  const approvedUrls = works.flatMap(({ status, contentUrl }) => (status === 'approved' ? [contentUrl] : []));
+  const dates = await listPostDates(db, brandId, [...(await resolveKeys(work, approvedUrls)).values()]);
   if (dates.length === 0) return;
   const submissions = await listSubmissions(
     db,

@@ -32,10 +32,10 @@ export interface Reading {
 
 /** Rounded half to even, to two decimals. */
 function roundHalfEven(numerator: number, denominator: number): number {
-  const scaled = BigInt(numerator) * 10_000n;
+  const scaledNumerator = BigInt(numerator) * 10_000n;
   const divisor = BigInt(denominator);
-  const whole = scaled / divisor;
-  const twice = (scaled % divisor) * 2n;
+  const whole = scaledNumerator / divisor;
+  const twice = (scaledNumerator % divisor) * 2n;
   const up = twice > divisor || (twice === divisor && whole % 2n === 1n);
   return Number(up ? whole + 1n : whole) / 100;
 }

@@ -109,7 +109,7 @@ export const assignedCreatorName = fromOutside(
 
 const revenue = z.number().meta({ example: 5120.4 });
 const commissions = z.number().meta({ example: 412.5 });
-const earned = {
+const earnedFields = {
   revenue: revenue.describe("Revenue of those orders, in major units of the brand's currency."),
   commissions_earned: commissions.describe("Commissions not rejected, in major units of the brand's currency."),
 };
@@ -170,7 +170,7 @@ export const Creator = z
       .object({
         clicks: z.number().int().describe("Clicks on the creator's links, without robots.").meta({ example: 1840 }),
         conversions: z.number().int().describe('Orders attributed to the creator.').meta({ example: 52 }),
-        ...earned,
+        ...earnedFields,
         by_currency: z
           .array(z.object({ currency: currencyField, ...earnedElsewhere }))
           .describe("Money in currencies other than the brand's, one row per currency.")

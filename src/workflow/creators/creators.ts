@@ -305,11 +305,11 @@ export async function changeCreator(
   change: Updateable<CreatorsTable>,
 ): Promise<CreatorRow | undefined> {
   await lockBrandRoster(work.db, work.brandId);
-  const unprofiled = change.igHandle || change.ttHandle ? { profiledAt: null } : {};
+  const profileReset = change.igHandle || change.ttHandle ? { profiledAt: null } : {};
   const isReaddressed = change.email !== undefined && change.email?.toLowerCase() !== old.email?.toLowerCase();
   // The reader of the earlier address no longer sees the page.
-  const revoked = isReaddressed ? { linkVersion: old.linkVersion + 1 } : {};
-  const row = await updateCreator(work.db, old, { ...unprofiled, ...change, ...revoked, updatedAt: work.now });
+  const linkReset = isReaddressed ? { linkVersion: old.linkVersion + 1 } : {};
+  const row = await updateCreator(work.db, old, { ...profileReset, ...change, ...linkReset, updatedAt: work.now });
   if (row) work.audit({ resourceId: row.id, old, new: row });
   return row;
 }

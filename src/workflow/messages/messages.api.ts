@@ -28,8 +28,8 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   if (before_number !== undefined) older.push(before_number);
   const rows = await listMessages(db, conversation, { limit: limit + 1, before: Math.min(...older) });
   const visibleRows = rows.slice(0, limit).reverse();
-  const mailed = visibleRows.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
-  const states = await listMailStates(db, brandId, 'message_sent', mailed);
+  const mailedIds = visibleRows.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
+  const states = await listMailStates(db, brandId, 'message_sent', mailedIds);
   const unsent = states.filter(({ state, reason }) => state === 'failed' || state === 'held' || reason !== null);
   const unsentIds = new Set(unsent.map(({ subjectRow }) => subjectRow));
   const person = { email: conversation.creatorEmail, name: conversation.creatorName };

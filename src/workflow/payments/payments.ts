@@ -276,8 +276,8 @@ export async function decideChange(work: Work, creatorId: string, version: numbe
   const old = await findProfile(db, brandId, creatorId, now);
   if (old.waiting === null || old.version !== version) return false;
   const { version: _version, ...before } = old;
-  const decided = isRight ? old.waiting : before;
-  await writeProfile(work, creatorId, { ...decided, requested: null, waiting: null, effectiveAt: null });
+  const decidedDetails = isRight ? old.waiting : before;
+  await writeProfile(work, creatorId, { ...decidedDetails, requested: null, waiting: null, effectiveAt: null });
   work.audit({ resourceId: creatorId, old, new: await findProfile(db, brandId, creatorId, now) });
   return true;
 }

@@ -112,7 +112,7 @@ type ShipmentFields = Omit<ShipmentPatch, 'status'>;
 /** The columns that the input sets. Products describe themselves, such as "2 × Serum (SKU-1), 1 × Brush". */
 function toColumns({ products: input, shipping_address: address, product_description, ...rest }: ShipmentFields) {
   const products = input?.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
-  const described =
+  const productsText =
     products && product_description === undefined
       ? products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ')
       : undefined;
@@ -122,7 +122,7 @@ function toColumns({ products: input, shipping_address: address, product_descrip
     trackingNumber: rest.tracking_number,
     estimatedArrival: rest.estimated_arrival,
     notes: rest.notes,
-    productDescription: product_description ?? described ?? product_description,
+    productDescription: product_description ?? productsText ?? product_description,
     products: products ? JSON.stringify(products) : input === null ? null : undefined,
     shippingAddress: address === undefined || address === null ? address : JSON.stringify(address),
   });
@@ -206,8 +206,8 @@ export async function moveShipment(
 export async function confirmReceipt(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null) return;
-  const confirmed = { creatorConfirmedReceipt: true, confirmedAt: work.now, reportedMissingAt: null };
-  await moveShipment(work, old, undefined, confirmed);
+  const confirmation = { creatorConfirmedReceipt: true, confirmedAt: work.now, reportedMissingAt: null };
+  await moveShipment(work, old, undefined, confirmation);
 }
 
 /** The creator reports that it has not arrived. After a confirmation this changes nothing. */

@@ -69,9 +69,9 @@ export async function listBudgets(
   now: Date,
   places: readonly PlaceWithTerms[],
 ): Promise<Map<string, Budget[]>> {
-  const limited = places.filter(({ terms }) => terms?.budget);
-  const sums = limited.length === 0 ? [] : await sumPlaces(db, brandId, now, limited);
-  const budgets = limited.map(({ placeId, terms }): [string, Budget[]] => {
+  const limitedPlaces = places.filter(({ terms }) => terms?.budget);
+  const sums = limitedPlaces.length === 0 ? [] : await sumPlaces(db, brandId, now, limitedPlaces);
+  const budgets = limitedPlaces.map(({ placeId, terms }): [string, Budget[]] => {
     const { per, amount } = terms?.budget ?? { per: 'ever', amount: {} };
     return [
       placeId,

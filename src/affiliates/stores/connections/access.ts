@@ -124,8 +124,8 @@ export async function openStore(context: StoreContext, row: ConnectedStore): Pro
   const endsAt = Date.parse(storeSecrets.tokenEndsAt ?? '');
   if (endsAt - clock.now().getTime() >= RENEWED_BEFORE_MS) return store;
   // A failure is ignored: the token may last for some minutes more, and the caller may not call the store at all.
-  const renewed = await renewOnce(context, row, storeSecrets.token).catch(
+  const renewedToken = await renewOnce(context, row, storeSecrets.token).catch(
     ignoreFailure('a call that is refused renews it'),
   );
-  return { ...store, token: renewed ?? storeSecrets.token };
+  return { ...store, token: renewedToken ?? storeSecrets.token };
 }

@@ -179,10 +179,10 @@ export async function connectStore(
     partingUntil: null,
     ...toInitialWebhooks(provider, known, now),
   };
-  const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
+  const newStoreTimes = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
   const row = old
     ? await updateIntegration(db, brandId, id, { ...facts, updatedAt: now })
-    : await insertIntegration(db, { id, brandId, provider, ...facts, ...untouched });
+    : await insertIntegration(db, { id, brandId, provider, ...facts, ...newStoreTimes });
   work.audit({ resourceId: id, old: old ?? null, new: row });
   return row;
 }

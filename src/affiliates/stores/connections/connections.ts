@@ -77,15 +77,15 @@ function withFailures(db: Db, now: Date) {
     .where('integrations.sourceName', 'is', null)
     .select(SHOWN)
     .select((eb) => {
-      const refused = eb
+      const refusals = eb
         .selectFrom('integrationFailures as failure')
         .whereRef('failure.integrationId', '=', 'integrations.id')
         .where('failure.hour', '>', new Date(now.getTime() - DAY_MS - HOUR_MS));
       return [
-        refused
+        refusals
           .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.failures'), sql<number>`0`).as('sum'))
           .as('failures24h'),
-        refused
+        refusals
           .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
           .as('forged24h'),
         eb
@@ -377,15 +377,15 @@ export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now
 
 /** Counts connected stores for operators. */
 export async function readStoreFigures(db: Db) {
-  const connected = db.selectFrom('integrations').where('status', '=', 'connected');
+  const connectedStores = db.selectFrom('integrations').where('status', '=', 'connected');
   const count = sql<number>`count(*)::int`.as('count');
-  const versions = await connected
+  const versions = await connectedStores
     .select(['provider', 'apiVersion', count])
     .where('apiVersion', 'is not', null)
     .groupBy(['provider', 'apiVersion'])
     .$narrowType<{ apiVersion: string }>()
     .execute();
-  const webhooks = await connected
+  const webhooks = await connectedStores
     .select(['provider', 'webhookState', count])
     .groupBy(['provider', 'webhookState'])
     .execute();

@@ -24,7 +24,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
   const { postgres, clock, failures } = context;
   const owner = randomUUID();
   const folding = new Map<string, Promise<void>>();
-  const failed = new Set<string>();
+  const failedBrands = new Set<string>();
   let turns = 0;
   /** Turn number of each due brand's last batch. */
   let lastTurns = new Map<string, number>();
@@ -35,8 +35,8 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
       failures.succeeded(WHAT);
     } catch (error) {
       failures.failed(WHAT, error, { brandId });
-      failed.add(brandId);
-      setTimeout(() => failed.delete(brandId), FAILED_MS).unref();
+      failedBrands.add(brandId);
+      setTimeout(() => failedBrands.delete(brandId), FAILED_MS).unref();
     } finally {
       folding.delete(brandId);
     }
@@ -48,7 +48,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
     lastTurns = new Map(dueBrands.map(({ brandId }) => [brandId, lastTurns.get(brandId) ?? 0]));
     return dueBrands
       .map(({ brandId }) => brandId)
-      .filter((brandId) => !folding.has(brandId) && !failed.has(brandId))
+      .filter((brandId) => !folding.has(brandId) && !failedBrands.has(brandId))
       .sort((a, b) => (lastTurns.get(a) ?? 0) - (lastTurns.get(b) ?? 0));
   }
 

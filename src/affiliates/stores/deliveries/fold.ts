@@ -213,7 +213,7 @@ async function open(context: Context, sender: StoreBatch): Promise<StoreAccess &
 async function readUsingStore(context: Context, sender: StoreBatch, delivery: Delivery): Promise<Reading | undefined> {
   const client = getClient(sender.receiver.provider);
   const { baseUrl } = sender.receiver;
-  const unopened = {
+  const sealedAccess = {
     ...getSettings(sender.receiver),
     baseUrl,
     allow: [],
@@ -222,7 +222,7 @@ async function readUsingStore(context: Context, sender: StoreBatch, delivery: De
     },
   };
   try {
-    return await client.read(delivery, unopened);
+    return await client.read(delivery, sealedAccess);
   } catch (error) {
     if (!(error instanceof StoreNotOpened)) throw error;
     return await client.read(delivery, await open(context, sender));
@@ -329,11 +329,11 @@ async function updateStatusFromAnswers(
 
 /** Empties the bodies of what was just read of people who were erased, or who ask to be. */
 async function eraseBodies({ db, brandId }: Work, deliveries: readonly ReadDelivery[]): Promise<void> {
-  const wished = deliveries.flatMap(({ wish, outcome }) => (wish ? [outcome.id] : []));
+  const wishIds = deliveries.flatMap(({ wish, outcome }) => (wish ? [outcome.id] : []));
   const others = deliveries.flatMap(({ reading, outcome }) => (reading ? [outcome.id] : []));
   await sql`
     update store_deliveries as own set body = '', headers = '{}', reason = null, notes = '[]'
-    where own.brand_id = ${brandId} and (own.id = any(${wished}::text[]) or own.id = any(${others}::text[]) and exists (
+    where own.brand_id = ${brandId} and (own.id = any(${wishIds}::text[]) or own.id = any(${others}::text[]) and exists (
       select from orders where orders.integration_id = own.integration_id and orders.order_id = own.order_id
         and orders.brand_id = own.brand_id and orders.erased_by is not null))`.execute(db);
 }
@@ -355,9 +355,9 @@ async function record(context: Context, brandId: string, deliveries: readonly Re
       for (const { wish } of its) if (wish) await recordWish(work, secrets, receiver, wish);
       const endedDeliveries = its.filter(({ outcome }) => outcome.state !== 'waiting');
       if (endedDeliveries.length === 0) continue;
-      const failed = endedDeliveries.filter(({ outcome }) => outcome.state === 'failed');
+      const failedDeliveries = endedDeliveries.filter(({ outcome }) => outcome.state === 'failed');
       const isFailing = endedDeliveries.at(-1)?.outcome.state === 'failed';
-      const health = { isSynced: readings.length > 0, failures: failed.length, isFailing };
+      const health = { isSynced: readings.length > 0, failures: failedDeliveries.length, isFailing };
       await updateHealth(work.db, receiver, health, work.now);
     }
     await eraseBodies(
@@ -376,9 +376,9 @@ async function recordAlone(context: Context, brandId: string, delivery: ReadDeli
     const { claimed, outcome } = delivery;
     const { topic, orderId } = outcome;
     const failure = toFailedOutcome(claimed, undefined, { error, wasTried: true }, clock.now());
-    const failed = { ...failure, topic, orderId };
-    if (failed.reason?.code === 'internal_error') failures.failed('recording a delivery of a store', error);
-    await record(context, brandId, [{ ...delivery, reading: undefined, outcome: failed }]);
+    const failedOutcome = { ...failure, topic, orderId };
+    if (failedOutcome.reason?.code === 'internal_error') failures.failed('recording a delivery of a store', error);
+    await record(context, brandId, [{ ...delivery, reading: undefined, outcome: failedOutcome }]);
   }
 }
 
@@ -406,10 +406,10 @@ export async function foldBatch(context: Context, owner: string, brandId: string
     if (claimedDeliveries.length === 0) return false;
     const deliveries = await readAll(context, brandId, claimedDeliveries);
     await recordAll(context, brandId, deliveries);
-    const answered = deliveries.filter(
+    const answeredDeliveries = deliveries.filter(
       ({ claimed: one, sender, reading }) => one.attempts > 0 && sender.hasAnswered && reading,
     );
-    for (const { receiver } of new Set(answered.map(({ sender }) => sender))) {
+    for (const { receiver } of new Set(answeredDeliveries.map(({ sender }) => sender))) {
       await updateWaitingToDue(postgres.db, receiver.brandId, receiver.id, clock.now());
     }
     return true;

@@ -106,8 +106,13 @@ function read({ body }: Delivery): Reading | undefined {
   if (!EVENTS.some((event) => event === parseBody(Envelope, body).event)) return undefined;
   const { event, createdAt, data } = parseBody(Message, body);
   if (event === 'order.refunded' && data.amount === undefined) {
-    const received = { currency: data.currency, refunds: toRefunds(data), updatedAt: createdAt, hasAllRefunds: false };
-    return { kind: 'refund', facts: { orderId: data.order_id, ...received }, notes: [] };
+    const refundReport = {
+      currency: data.currency,
+      refunds: toRefunds(data),
+      updatedAt: createdAt,
+      hasAllRefunds: false,
+    };
+    return { kind: 'refund', facts: { orderId: data.order_id, ...refundReport }, notes: [] };
   }
   return { kind: 'order', facts: toOrderFacts(data, createdAt), notes: [] };
 }

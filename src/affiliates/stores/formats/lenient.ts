@@ -43,10 +43,10 @@ export function createLenientReader(): LenientReader {
         const parsed = shape.safeParse(entry);
         return parsed.success ? [parsed.data] : [];
       });
-      const omitted = entries.length - valid.length;
-      if (omitted > 0) {
-        const count = `${omitted === 1 ? 'One' : omitted} of ${entries.length} entries of \`${field}\``;
-        notes.push(`${count} ${omitted === 1 ? 'was' : 'were'} left out: not as the store documents them.`);
+      const omittedCount = entries.length - valid.length;
+      if (omittedCount > 0) {
+        const count = `${omittedCount === 1 ? 'One' : omittedCount} of ${entries.length} entries of \`${field}\``;
+        notes.push(`${count} ${omittedCount === 1 ? 'was' : 'were'} left out: not as the store documents them.`);
       }
       return valid;
     },

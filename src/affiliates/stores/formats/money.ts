@@ -43,8 +43,8 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
   const isNegative = dividend < 0n !== divisor < 0n;
   const [n, d] = [dividend < 0n ? -dividend : dividend, divisor < 0n ? -divisor : divisor];
   const [quotient, twice] = [n / d, (n % d) * 2n];
-  const rounded = twice > d || (twice === d && quotient % 2n === 1n) ? quotient + 1n : quotient;
-  return isNegative ? -rounded : rounded;
+  const roundedQuotient = twice > d || (twice === d && quotient % 2n === 1n) ? quotient + 1n : quotient;
+  return isNegative ? -roundedQuotient : roundedQuotient;
 }
 
 const toMinor = (decimal: bigint, currency: string): bigint =>

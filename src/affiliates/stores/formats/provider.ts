@@ -330,11 +330,11 @@ export function readAnswer<T>(
   if (parsed.success) return parsed.data;
   const lines = toProblems(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
   const cause = new Error(`Its answer to ${method} ${path} is invalid:${lines.join('')}`);
-  const received = toProblems(parsed).map(({ field, message }) => `${field} ${message}`);
+  const problemTexts = toProblems(parsed).map(({ field, message }) => `${field} ${message}`);
   const { headers } = storeUnavailable(cause);
   throw new ApiError(
     'SERVICE_UNAVAILABLE',
-    `The store's answer to ${method} ${path} is invalid: ${received.join(' ')}`,
+    `The store's answer to ${method} ${path} is invalid: ${problemTexts.join(' ')}`,
     {
       headers,
       engine: NAME,

@@ -86,9 +86,9 @@ export async function callShopify<T>(
     isPartial = false,
   }: { query: string; variables: object; data: z.ZodType<T>; isPartial?: boolean },
 ): Promise<ShopifyAnswer<T>> {
-  const requested = { method: 'POST', path: PATH } as const;
+  const endpoint = { method: 'POST', path: PATH } as const;
   const answer = await getFromStore(store, {
-    ...requested,
+    ...endpoint,
     credentials: ({ token }) => ({ headers: { 'x-shopify-access-token': token } }),
     versionOf: (headers) => getHeader(headers, 'x-shopify-api-version'),
     body: { query, variables },
@@ -99,7 +99,7 @@ export async function callShopify<T>(
   const isLeftOut = (code: string | undefined) => isPartial && code === 'ACCESS_DENIED' && answer.data;
   const error = answer.errors?.find(({ extensions }) => !isLeftOut(extensions?.code));
   if (error) throw toError(error, cost);
-  return { data: readAnswer(requested, data, answer.data), waitMs: computeWaitMs(cost) };
+  return { data: readAnswer(endpoint, data, answer.data), waitMs: computeWaitMs(cost) };
 }
 
 /** Calls Shopify and returns the data alone. */

@@ -52,8 +52,8 @@ export async function findJourneys(
   orderIds: readonly string[],
 ): Promise<{ journeys: Journey[]; waitMs: number }> {
   const ids = orderIds.map((orderId) => `gid://shopify/Order/${orderId}`);
-  const requested = { query: JOURNEYS, variables: { ids }, data: Journeys, isPartial: true };
-  const { data, waitMs } = await callShopify(store, requested);
+  const journeyQuery = { query: JOURNEYS, variables: { ids }, data: Journeys, isPartial: true };
+  const { data, waitMs } = await callShopify(store, journeyQuery);
   const journeys = data.nodes.flatMap((order) => {
     if (!order) return [];
     const { legacyResourceId: orderId, customerJourneySummary: summary } = order;

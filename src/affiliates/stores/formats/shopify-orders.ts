@@ -259,8 +259,8 @@ async function readRefund(
   const currency = line?.currency ?? adjustment?.amount_set?.shop_money.currency_code ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
   const refunds = dropEmptyRefunds([toRefund(refund, { currency, taxesIncluded, lines: [] })]);
-  const received = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
-  return { kind: 'refund', facts: { orderId: refund.order_id, ...received }, notes: [] };
+  const refundReport = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
+  return { kind: 'refund', facts: { orderId: refund.order_id, ...refundReport }, notes: [] };
 }
 
 const Dispute = z.object({

@@ -7,8 +7,8 @@ export function isSignedBy(
   header: string | string[] | undefined,
   encoding: 'base64' | 'hex',
 ): boolean {
-  const expected = Buffer.from(createHmac('sha256', secret).update(rawBody).digest(encoding));
-  const received = Buffer.from(typeof header === 'string' ? header : '');
-  const isSameLength = received.length === expected.length;
-  return timingSafeEqual(isSameLength ? received : expected, expected) && isSameLength;
+  const expectedMac = Buffer.from(createHmac('sha256', secret).update(rawBody).digest(encoding));
+  const receivedMac = Buffer.from(typeof header === 'string' ? header : '');
+  const isSameLength = receivedMac.length === expectedMac.length;
+  return timingSafeEqual(isSameLength ? receivedMac : expectedMac, expectedMac) && isSameLength;
 }

@@ -43,14 +43,14 @@ export async function listWooOrders(
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
   const start = new Date(since.getTime() - SECOND_MS);
-  const requested: WooListCursor = cursor === null ? ['any', start, 1] : WooListCursor.parse(cursor.split(' '));
-  const [status, after, page] = requested;
+  const listCursor: WooListCursor = cursor === null ? ['any', start, 1] : WooListCursor.parse(cursor.split(' '));
+  const [status, after, page] = listCursor;
   const until = before === undefined ? '' : `&modified_before=${toGmt(before)}`;
   const answer = await ask(
     `/orders?status=${status}&modified_after=${toGmt(after)}${until}&dates_are_gmt=true` +
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
-  const next = getNextCursor(requested, answer.body, countPages(answer, page));
+  const next = getNextCursor(listCursor, answer.body, countPages(answer, page));
   const trash: WooListCursor | undefined = status === 'any' ? ['trash', start, 1] : undefined;
   const following = next ?? trash;
   return {

@@ -295,20 +295,20 @@ export async function recordPage(
     failures.failed('reading an order of a store', error, { brandId: sweptStore.brandId, integration: sweptStore.id });
   };
   const readings = await readEach(sweptStore, store, page.orders, onUnread);
-  const recorded = await listRecordedTimes(
+  const recordedTimes = await listRecordedTimes(
     db,
     sweptStore,
     readings.map(({ facts }) => facts.orderId),
   );
   const now = clock.now();
-  const compared = readings.map((reading) => {
-    const recordedAt = recorded.get(reading.facts.orderId);
+  const comparisons = readings.map((reading) => {
+    const recordedAt = recordedTimes.get(reading.facts.orderId);
     return { reading, ...compareWithRecorded(reading.facts, { recordedAt, connectedAt: sweptStore.connectedAt, now }) };
   });
-  const awaited = compared.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
-  const recordable = compared.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
-  const missed = compared.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
-  const missedCount = await countMissed(context, sweptStore, missed);
+  const awaitedTimes = comparisons.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
+  const recordable = comparisons.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
+  const missedOrders = comparisons.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
+  const missedCount = await countMissed(context, sweptStore, missedOrders);
   await recordEach(context, sweptStore, recordable, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   const result: PageResult = {
@@ -317,7 +317,7 @@ export async function recordPage(
     missed: missedCount,
     cursor: page.cursor,
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
-    againAt: awaited.length > 0 ? new Date(Math.min(...awaited)) : null,
+    againAt: awaitedTimes.length > 0 ? new Date(Math.min(...awaitedTimes)) : null,
   };
   return await inWork(db, clock, toActor(sweptStore), async (work) => {
     await turn.hold(work.db);
@@ -351,8 +351,8 @@ export async function finishSweep(
     await turn.hold(db);
     await scheduleSweep(db, sweptStore, { sweepAt, sweptAt: now });
     // The store's clock counts if it is behind ours, our clock otherwise.
-    const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
-    await updateSweepToDone(db, sweptStore, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
+    const reachedMs = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
+    await updateSweepToDone(db, sweptStore, new Date(Math.max(since.getTime(), reachedMs - OVERLAP_MS)));
     // After the first sweep, the store's history follows: orders that may still pay come first.
     if (sweep.sweeps === 0) await backfillBefore(db, sweptStore, now);
     if (missed > 0) await reportSilence(work, sweptStore, missed);

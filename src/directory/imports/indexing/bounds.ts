@@ -116,6 +116,9 @@ export function listBreaches(comparison: Comparison, bounds: Bounds): Breach[] {
 export const listGuarded = (guarded: readonly GuardedField[]): Breach[] =>
   guarded.map(({ field, character, share }) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
-    const printed = /\s|\p{Cf}/u.test(character) ? `U+${code}` : character;
-    return { field, reason: `${field} begins with ${printed} in ${percent(share)} of the rows that have one.` };
+    const printedCharacter = /\s|\p{Cf}/u.test(character) ? `U+${code}` : character;
+    return {
+      field,
+      reason: `${field} begins with ${printedCharacter} in ${percent(share)} of the rows that have one.`,
+    };
   });

@@ -76,11 +76,11 @@ export class Interrupted extends Error {
 
 /** The bulk stream of a build, and how far it has been acknowledged. */
 function openBatches(options: BuildOptions, tally: Tally) {
-  let acknowledged = options.acknowledged;
+  let acknowledgedRow = options.acknowledged;
   let checkpointAt = performance.now();
   const bulk = openBulk(options.elastic, options.index, {
     onAcknowledged: (row) => {
-      acknowledged = row;
+      acknowledgedRow = row;
     },
     onRetry: options.onRetry,
     ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
@@ -88,7 +88,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
 
   async function checkpoint(): Promise<void> {
     checkpointAt = performance.now();
-    await options.onCheckpoint(acknowledged, tally);
+    await options.onCheckpoint(acknowledgedRow, tally);
   }
 
   return {
@@ -102,9 +102,9 @@ function openBatches(options: BuildOptions, tally: Tally) {
     finish: async () => {
       await bulk.send(tally.rows);
       await bulk.drain();
-      acknowledged = Math.max(acknowledged, tally.rows);
+      acknowledgedRow = Math.max(acknowledgedRow, tally.rows);
       await checkpoint();
-      return acknowledged;
+      return acknowledgedRow;
     },
     /** Waits for requests in flight, because nothing may be written to an index that is deleted next. */
     abandon: async () => {
@@ -120,7 +120,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = createSampler();
-  const [filled, emails, guards] = [countFilled(), countEmails(), countGuards()];
+  const [fillCounter, emailCounter, guardCounter] = [countFilled(), countEmails(), countGuards()];
   const rejects = openRejects(options.rejectsFile);
   const leftOut = new Set<number>();
   let forgotten = 0;
@@ -138,7 +138,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
     flushRejects: rejects.flush,
     close: () => {
       distinct.close();
-      emails.close();
+      emailCounter.close();
     },
     take: (record: SourceRecord) => {
       tally.rows += 1;
@@ -161,7 +161,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       if (leftOut.size > 0) leftOut.delete(row.pk);
       tally.accepted += 1;
       distinct.add(row.pk);
-      for (const counter of [filled, emails, guards]) counter.add(row);
+      for (const counter of [fillCounter, emailCounter, guardCounter]) counter.add(row);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
       const hash = hashContent(row);
@@ -178,8 +178,8 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       forgotten,
       leftOut,
       samples: samples.taken(),
-      fill: { ...filled.fill(), ...emails.fill() },
-      guarded: guards.guarded(),
+      fill: { ...fillCounter.fill(), ...emailCounter.fill() },
+      guarded: guardCounter.guarded(),
       reasons: rejects.reasons(),
     }),
   };

@@ -119,8 +119,11 @@ export async function compareVersions(
   const scale = candidates.length === 0 ? 1 : most / candidates.length;
   const total = counts.unsure === 0 ? counts.certain : Math.round(changed.length * scale);
   const inOrder = (pks: readonly number[]) => [...pks].sort((a, b) => a - b);
-  const profiled = async ({ index, fill }: Version) => ({ index, profile: await readProfile(elastic, index, fill) });
-  const [before, after] = await Promise.all([profiled(from), profiled(to)]);
+  const profileVersion = async ({ index, fill }: Version) => ({
+    index,
+    profile: await readProfile(elastic, index, fill),
+  });
+  const [before, after] = await Promise.all([profileVersion(from), profileVersion(to)]);
   const comparison = {
     from: before,
     to: after,

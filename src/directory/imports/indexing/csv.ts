@@ -110,8 +110,8 @@ function assertHeader(header: string[], required: readonly string[], { separator
         `read as the header, with ${NAMES[separator] ?? separator} between cells; \`import FILE --map\` shows how it can be read.`,
     );
   }
-  const repeated = header.find((column, position) => header.indexOf(column) !== position);
-  if (repeated !== undefined) throw new BrokenTable(`The header row names the column ${repeated} twice.`);
+  const repeatedColumn = header.find((column, position) => header.indexOf(column) !== position);
+  if (repeatedColumn !== undefined) throw new BrokenTable(`The header row names the column ${repeatedColumn} twice.`);
 }
 
 function findProblem(header: string[], cells: string[]): SourceRecord['problem'] {
@@ -135,7 +135,7 @@ const FEWEST_ROUNDED = 3;
 
 /** Refuses a file whose keys have lost digits: they would be those of other creators. */
 function openKeyCheck() {
-  let [long, rounded] = [0, 0];
+  let [longKeys, roundedKeys] = [0, 0];
   const refuse = (what: string) =>
     new BrokenTable(
       `A spreadsheet or program has changed the keys in the column pk: ${what}. Send the .xlsx file or the export as it was downloaded, or write the column as text.`,
@@ -145,12 +145,12 @@ function openKeyCheck() {
       const key = cell.trim();
       if (FLOAT_KEY.test(key)) throw refuse(`line ${line} has ${key}`);
       if (key.length <= KEPT_DIGITS || !/^\d+$/.test(key)) return;
-      long += 1;
-      if (isRounded(key)) rounded += 1;
+      longKeys += 1;
+      if (isRounded(key)) roundedKeys += 1;
     },
     /** One long key in ten ends in a zero; all of them only do after rounding. */
     end: (): void => {
-      if (long >= FEWEST_ROUNDED && rounded === long)
+      if (longKeys >= FEWEST_ROUNDED && roundedKeys === longKeys)
         throw refuse(`each of more than ${KEPT_DIGITS} digits ends in zeros`);
     },
   };
@@ -346,10 +346,10 @@ async function takeHead(chunks: AsyncIterable<Buffer>): Promise<{ head: Buffer; 
 /** The encoding of a file: as a mapping says, or UTF-16, which its first bytes show, or else UTF-8. */
 async function findEncoding(head: Buffer, mapped: MappedSource | undefined): Promise<string> {
   if (mapped?.mapping.encoding !== undefined) return mapped.mapping.encoding;
-  const detected = await detectEncoding(async function* read() {
+  const encoding = await detectEncoding(async function* read() {
     yield head;
   });
-  return detected.startsWith('utf-16') ? detected : 'utf-8';
+  return encoding.startsWith('utf-16') ? encoding : 'utf-8';
 }
 
 /** The first bytes of a table as UTF-8, without a row that they may cut. */

@@ -98,9 +98,9 @@ export async function* decompress(stream: Readable): AsyncGenerator<Buffer> {
     return;
   }
   while (decoder) {
-    const fed = feed(decoder, input);
+    const feeding = feed(decoder, input);
     for await (const chunk of decoder) yield chunk;
-    await fed;
+    await feeding;
     await skipPadding(input);
     const opening = await input.opening();
     decoder = decoderFor(opening);

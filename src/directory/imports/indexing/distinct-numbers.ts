@@ -20,8 +20,8 @@ export interface DistinctNumbers {
 }
 
 function mix(value: number): number {
-  const mixed = Math.imul(value ^ Math.imul(Math.floor(value / 2 ** 32), 0x85ebca6b), 0x9e3779b1);
-  return (mixed ^ (mixed >>> 15)) >>> 0;
+  const mixedBits = Math.imul(value ^ Math.imul(Math.floor(value / 2 ** 32), 0x85ebca6b), 0x9e3779b1);
+  return (mixedBits ^ (mixedBits >>> 15)) >>> 0;
 }
 
 /** A set of integers from 0 up, in a fifth of the memory of a Set. */

@@ -18,15 +18,16 @@ export interface FillCounter {
 }
 
 export function countFilled(): FillCounter {
-  const filled = new Array<number>(CREATOR_FIELDS.length).fill(0);
+  const filledCounts = new Array<number>(CREATOR_FIELDS.length).fill(0);
   let rows = 0;
   return {
     add: (row) => {
       rows += 1;
       CREATOR_FIELDS.forEach((field, i) => {
-        if (isFilled(row[field])) filled[i] = (filled[i] ?? 0) + 1;
+        if (isFilled(row[field])) filledCounts[i] = (filledCounts[i] ?? 0) + 1;
       });
     },
-    fill: () => Object.fromEntries(CREATOR_FIELDS.map((field, i) => [field, rows === 0 ? 0 : (filled[i] ?? 0) / rows])),
+    fill: () =>
+      Object.fromEntries(CREATOR_FIELDS.map((field, i) => [field, rows === 0 ? 0 : (filledCounts[i] ?? 0) / rows])),
   };
 }

@@ -78,8 +78,8 @@ export function countEmails() {
       owners.add(hashText(`${pk} ${email}`, 0x811c9dc5));
     },
     fill: (): Fill => {
-      const filled = owners.count();
-      return filled === 0 ? {} : { [OWN_EMAILS]: emails.count() / filled };
+      const ownerCount = owners.count();
+      return ownerCount === 0 ? {} : { [OWN_EMAILS]: emails.count() / ownerCount };
     },
     close: (): void => {
       emails.close();

@@ -66,10 +66,10 @@ export async function enqueueImport(
   const source = await openFiles(files, 'creators', mapping && { mapping, source: sourceName });
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
-  const unfinished = await findUnfinished(db, alias, (await identifySource(source)) ?? '');
-  if (unfinished) await enqueueAgain(engines, unfinished, files, request);
-  const row = unfinished ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
-  if (!unfinished) await insertImport(db, row);
+  const unfinishedImport = await findUnfinished(db, alias, (await identifySource(source)) ?? '');
+  if (unfinishedImport) await enqueueAgain(engines, unfinishedImport, files, request);
+  const row = unfinishedImport ?? { ...(await newImport(engines, { ...request, source })), enqueued: true };
+  if (!unfinishedImport) await insertImport(db, row);
   const queue = openQueue(redisUrl, IMPORTS, options);
   try {
     await queue.add(row.id);
@@ -111,8 +111,8 @@ async function leaveToOthers({ engines, log }: Worker, row: DirectoryImport, err
 
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
   const { engines, log, signal } = worker;
-  const mapped = row.mapping === null ? undefined : { mapping: row.mapping, source: row.source ?? '' };
-  const source = await openFiles(row.files, 'creators', mapped);
+  const mappedSource = row.mapping === null ? undefined : { mapping: row.mapping, source: row.source ?? '' };
+  const source = await openFiles(row.files, 'creators', mappedSource);
   if ((await identifySource(source)) !== row.identity)
     throw new Error('The files have changed since they were enqueued.');
   const report = await importDirectory(

@@ -211,8 +211,8 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
   const persistence = toPersistence(build, () => assertNotStopped(request, tally));
-  const verified = retryThroughNodeLoss(persistence, () => verifyBuilt(engines.elastic, index, buildResult));
-  const { documents, compared } = await timed('verify', verified);
+  const verifying = retryThroughNodeLoss(persistence, () => verifyBuilt(engines.elastic, index, buildResult));
+  const { documents, compared } = await timed('verify', verifying);
   const { db, clock } = engines;
   await updateImport(db, row.id, { state: 'verified', documents, fill: buildResult.fill, updatedAt: clock.now() });
   // From here on, an opt-out removes its creators from this index itself; earlier ones are applied now.
@@ -227,8 +227,8 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   assertNotStopped(request, tally);
   let previousIndex: string | undefined;
   if (held.length > 0) {
-    const replaced = await setAside(engines, row, judgement);
-    if (replaced) request.onNotice?.(`The import ${replaced} was held before; this one replaces it.`);
+    const replacedId = await setAside(engines, row, judgement);
+    if (replacedId) request.onNotice?.(`The import ${replacedId} was held before; this one replaces it.`);
   } else {
     await timed('replicas', copyIndex(build, tally));
     assertNotStopped(request, tally);

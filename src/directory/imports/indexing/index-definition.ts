@@ -17,6 +17,6 @@ export async function readDefinition({
 }: Layout = ONE_NODE): Promise<{ definition: IndexDefinition; text: string }> {
   const text = await readFile(FILE, 'utf8');
   const { settings, mappings }: IndexDefinition = JSON.parse(text);
-  const divided = { ...settings, index: { ...settings.index, number_of_shards: shards, number_of_replicas: 0 } };
-  return { definition: { settings: divided, mappings }, text };
+  const indexSettings = { ...settings, index: { ...settings.index, number_of_shards: shards, number_of_replicas: 0 } };
+  return { definition: { settings: indexSettings, mappings }, text };
 }

@@ -51,19 +51,19 @@ export async function judge(
   const bounds = parseBounds(row);
   const live = await indexBehind(elastic, alias);
   const differing = createDifferingPks();
-  const compared =
+  const indexComparison =
     live === undefined
       ? undefined
       : await compareIndices(engines, live, index, { live: liveCreators, found: differing });
-  const comparison = compared?.comparison;
+  const comparison = indexComparison?.comparison;
   const breaches = [...(comparison ? listBreaches(comparison, bounds) : []), ...listGuarded(guarded)];
   const isForced = bounds.mode === 'force';
-  const wished = bounds.mode === 'hold' ? ['It was started with --hold.'] : [];
+  const holdReasons = bounds.mode === 'hold' ? ['It was started with --hold.'] : [];
   const failures = await listFailingCanaries(elastic, index, bounds.canaries);
-  const reasons = [...(isForced ? [] : breaches.map(({ reason }) => reason)), ...failures, ...wished];
+  const reasons = [...(isForced ? [] : breaches.map(({ reason }) => reason)), ...failures, ...holdReasons];
   const fields = isForced ? [] : [...new Set(breaches.flatMap(({ field }) => field ?? []))];
   const examples = fields.flatMap((field) => {
-    const changes = compared?.examples.filter((example) => example.field === field) ?? [];
+    const changes = indexComparison?.examples.filter((example) => example.field === field) ?? [];
     return changes.length > 0 ? changes : guarded.flatMap((one) => (one.field === field ? one.examples : []));
   });
   return { comparison, found: differing, reasons, examples };

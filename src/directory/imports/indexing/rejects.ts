@@ -28,8 +28,8 @@ export function assertFewRejects(
 ): void {
   const isOver = 'rows' in limit ? rejected > limit.rows : isEnd && rejected * 100 > limit.percent * rows;
   if (!isOver) return;
-  const allowed = 'rows' in limit ? `${limit.rows}` : `${limit.percent}%`;
-  const said = `${rejected} of ${rows} rows were rejected; the limit is ${allowed}. Nothing was swapped.`;
+  const limitText = 'rows' in limit ? `${limit.rows}` : `${limit.percent}%`;
+  const said = `${rejected} of ${rows} rows were rejected; the limit is ${limitText}. Nothing was swapped.`;
   throw new TooManyRejects([said, ...explain()].join('\n'));
 }
 

@@ -24,8 +24,8 @@ const FACTORS = [1_664_525, 1_566_083] as const;
 
 /** Spreads keys, so that they are not in the order of the rows. */
 function toPk(row: number, seed: number): number {
-  const mixed = (row * FACTORS[0] + (seed >>> 0)) % PRIME;
-  return FIRST_PK + ((mixed * FACTORS[1]) % PRIME);
+  const mixedRow = (row * FACTORS[0] + (seed >>> 0)) % PRIME;
+  return FIRST_PK + ((mixedRow * FACTORS[1]) % PRIME);
 }
 
 function drawUsername(random: Random, first: string, last: string, theme: Theme): string {

@@ -11,9 +11,9 @@ const SEED = 0x2545f491;
 
 /** A whole number below `limit` that depends only on `n`, so that a resumed import draws the same rows. */
 function draw(n: number, limit: number): number {
-  let mixed = Math.imul(n ^ SEED, 0x9e3779b1);
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  return ((mixed ^ (mixed >>> 13)) >>> 0) % limit;
+  let mixedBits = Math.imul(n ^ SEED, 0x9e3779b1);
+  mixedBits = Math.imul(mixedBits ^ (mixedBits >>> 16), 0x85ebca6b);
+  return ((mixedBits ^ (mixedBits >>> 13)) >>> 0) % limit;
 }
 
 /** Keeps a fair sample of rows numbered from 1, however many there are, in a fixed number of places. */

@@ -122,12 +122,12 @@ async function* readRecords(
   input: Readable,
   { kind, mapped, onColumns }: SourceReading,
 ): AsyncGenerator<SourceRecord[]> {
-  const unpacked = await unpack(file, input);
-  if (!unpacked) return;
-  const { bytes, opening, isSheet } = unpacked;
+  const unpackedFile = await unpack(file, input);
+  if (!unpackedFile) return;
+  const { bytes, opening, isSheet } = unpackedFile;
   const { isJson, because } =
     opening === '' ? { isJson: false, because: 'it is a table' } : detectFormat(file, opening, kind);
-  if (isJson) return yield* readJson(unpacked, file, onColumns);
+  if (isJson) return yield* readJson(unpackedFile, file, onColumns);
   try {
     yield* readCsv(file, bytes, { required: COLUMNS[kind], mapped, isSheet, onColumns });
   } catch (error) {
@@ -140,9 +140,9 @@ async function* readRecords(
 async function peek(file: string): Promise<Buffer | undefined> {
   const input = Readable.from((await describeFile(file)).open(), { objectMode: false, highWaterMark: CHUNK_BYTES });
   try {
-    const unpacked = await unpack(file, input).catch(ignoreFailure('reading the whole file reports it'));
-    if (!unpacked) return undefined;
-    const { bytes, opening } = unpacked;
+    const unpackedFile = await unpack(file, input).catch(ignoreFailure('reading the whole file reports it'));
+    if (!unpackedFile) return undefined;
+    const { bytes, opening } = unpackedFile;
     if (opening !== '' && detectFormat(file, opening, 'creators').isJson) return undefined;
     return await readHead(bytes).catch(ignoreFailure('reading the whole file reports it'));
   } finally {

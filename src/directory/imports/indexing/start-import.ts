@@ -111,29 +111,31 @@ async function startNew(engines: DirectoryEngines, fresh: DirectoryImport): Prom
 export async function beginImport(engines: DirectoryEngines, request: ImportRequest): Promise<DirectoryImport> {
   const { elastic, db, clock, alias } = engines;
   const identity = await identifySource(request.source);
-  const unfinished = identity === null ? undefined : await findUnfinished(db, alias, identity);
-  if (request.isEnqueued && !unfinished) throw new ImportEnded('The import has already ended.');
-  if (!unfinished) return await startNew(engines, await newImport(engines, request));
-  if (unfinished.state !== 'queued' && request.restart) {
+  const unfinishedImport = identity === null ? undefined : await findUnfinished(db, alias, identity);
+  if (request.isEnqueued && !unfinishedImport) throw new ImportEnded('The import has already ended.');
+  if (!unfinishedImport) return await startNew(engines, await newImport(engines, request));
+  if (unfinishedImport.state !== 'queued' && request.restart) {
     const fresh = await newImport(engines, request);
-    if (unfinished.indexName) await deleteIndex(elastic, unfinished.indexName);
-    await updateImport(db, unfinished.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
+    if (unfinishedImport.indexName) await deleteIndex(elastic, unfinishedImport.indexName);
+    await updateImport(db, unfinishedImport.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
     return await startNew(engines, fresh);
   }
-  const wish = toImportOptions(request, unfinished);
-  const row = { ...unfinished, ...wish };
+  const wish = toImportOptions(request, unfinishedImport);
+  const row = { ...unfinishedImport, ...wish };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
   // A queued import that has an index was enqueued to start over.
   const isBegun =
-    unfinished.state !== 'queued' && unfinished.indexName && (await indexExists(elastic, unfinished.indexName));
+    unfinishedImport.state !== 'queued' &&
+    unfinishedImport.indexName &&
+    (await indexExists(elastic, unfinishedImport.indexName));
   if (!isBegun) return await startBuilding(engines, row);
-  if (row.source !== unfinished.source || (await hasChangedSince(db, alias, unfinished.startedAt))) {
+  if (row.source !== unfinishedImport.source || (await hasChangedSince(db, alias, unfinishedImport.startedAt))) {
     request.onNotice?.('The live directory or --source has changed since this import began, so it starts again.');
     return await startBuilding(engines, row);
   }
   const name = request.source.files.map(fileName).join(', ');
-  request.onNotice?.(`resuming at row ${(unfinished.position + 1).toLocaleString('en')} of ${name}`);
+  request.onNotice?.(`resuming at row ${(unfinishedImport.position + 1).toLocaleString('en')} of ${name}`);
   const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };
-  await updateImport(db, unfinished.id, change);
+  await updateImport(db, unfinishedImport.id, change);
   return { ...row, ...change };
 }

@@ -29,7 +29,7 @@ export interface DirectoryStatus {
 export async function readStatus(engines: DirectoryEngines): Promise<DirectoryStatus> {
   const { elastic, db, alias } = engines;
   const live = await indexBehind(elastic, alias);
-  const [all, onceLive, retired, imports, heldImport, writer, forgotten] = await Promise.all([
+  const [all, onceLive, retiredVersions, imports, heldImport, writer, forgotten] = await Promise.all([
     listIndices(elastic, `${alias}-`),
     wereLive(elastic, alias),
     listRetired(db, alias),
@@ -40,7 +40,7 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
   ]);
   const indices = all.filter(({ name }) => isIndexName(alias, name));
   const liveFacts = indices.find(({ name }) => name === live);
-  const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt]));
+  const retiredAt = new Map(retiredVersions.map((row) => [row.indexName, row.retiredAt]));
   return {
     alias,
     live: liveFacts && { ...liveFacts, swappedAt: (await findImportByIndex(db, liveFacts.name))?.swappedAt ?? null },

@@ -41,7 +41,7 @@ async function compareSamples(elastic: Elastic, index: string, { samples, leftOu
   const documents = new Map<string, StoredDocument>();
   const ids = samples.map(({ pk }) => String(pk));
   for (const document of await readDocuments(elastic, index, ids)) documents.set(document.id, document);
-  let compared = 0;
+  let comparedCount = 0;
   for (const { pk, version, document } of samples) {
     if (leftOut.has(pk)) continue;
     const storedDocument = documents.get(String(pk));
@@ -51,9 +51,9 @@ async function compareSamples(elastic: Elastic, index: string, { samples, leftOu
     if (storedDocument.version > version) continue;
     const difference = findDifference(JSON.parse(document), storedDocument.source);
     if (difference) throw new VerificationFailed(`Verification failed: pk ${pk} differs in ${difference}.`);
-    compared += 1;
+    comparedCount += 1;
   }
-  return compared;
+  return comparedCount;
 }
 
 /** Verifies a new index against the rows read: the number of documents, and a sample field by field. */
@@ -126,10 +126,10 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   ];
   if (!record) damage.push('No import in this database built it.');
   if (record && record.documents !== null) {
-    const expected = expectedDocuments(record.documents, writes);
-    if (documents < expected.least || documents > expected.most) {
-      const few = expected.least === expected.most ? '' : `${expected.least} to `;
-      damage.push(`It holds ${documents} documents; ${few}${expected.most} are expected.`);
+    const expectedRange = expectedDocuments(record.documents, writes);
+    if (documents < expectedRange.least || documents > expectedRange.most) {
+      const few = expectedRange.least === expectedRange.most ? '' : `${expectedRange.least} to `;
+      damage.push(`It holds ${documents} documents; ${few}${expectedRange.most} are expected.`);
     }
   }
   const live = await indexBehind(elastic, alias).catch((error: unknown) => {

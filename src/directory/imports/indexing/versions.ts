@@ -36,9 +36,9 @@ export interface RollbackReport {
 
 /** The version that is named by its index or its import; without a name, the one that was live before. */
 async function findVersion({ db, elastic, alias }: DirectoryEngines, from: string, name: string | undefined) {
-  const retired = await listRetired(db, alias);
+  const retiredVersions = await listRetired(db, alias);
   if (name === undefined) {
-    for (const { state, indexName } of retired)
+    for (const { state, indexName } of retiredVersions)
       if (state === 'superseded' && indexName && indexName !== from && (await indexExists(elastic, indexName)))
         return indexName;
     throw new Error(`No previous index is kept; ${from} stays live.`);
@@ -46,7 +46,7 @@ async function findVersion({ db, elastic, alias }: DirectoryEngines, from: strin
   const { id, state, indexName } = (await findVersionRow(db, alias, name)) ?? {};
   if (indexName === from) throw new Error(`${name} is live already.`);
   if (state === 'held') throw new Error(`${name} is held; \`approve ${id}\` makes it live.`);
-  const isKept = indexName && retired.some((one) => one.indexName === indexName);
+  const isKept = indexName && retiredVersions.some((one) => one.indexName === indexName);
   if (!isKept || !(await indexExists(elastic, indexName)))
     throw new Error(`${name} is not a version that can be made live; \`status\` lists them.`);
   return indexName;
@@ -92,14 +92,14 @@ export async function prune(engines: DirectoryEngines, keep: number, options: Wa
   return await withWriterLock(engines, 'prune', options, async () => {
     const { elastic, db, clock, alias } = engines;
     const now = clock.now();
-    const [live, heldIndex, indices, onceLive, retired] = [
+    const [live, heldIndex, indices, onceLive, retiredVersions] = [
       await indexBehind(elastic, alias),
       (await findHeld(db, alias))?.indexName,
       await listIndices(elastic, `${alias}-`),
       await wereLive(elastic, alias),
       await listRetired(db, alias),
     ];
-    const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt?.getTime() ?? 0]));
+    const retiredAt = new Map(retiredVersions.map((row) => [row.indexName, row.retiredAt?.getTime() ?? 0]));
     const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live && name !== heldIndex);
     const previous = candidates
       .filter(({ name }) => onceLive.has(name))

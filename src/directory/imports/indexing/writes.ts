@@ -187,15 +187,15 @@ async function write(
   await assertRejectsPlace(rejectsFile, source.files);
   await assertWhole(request);
   const rejects = openRejects(rejectsFile);
-  let rejected = 0;
+  let rejectedRows = 0;
   function reject(row: Reject): void {
     rejects.add(row);
-    rejected += row.lines;
+    rejectedRows += row.lines;
   }
   const optedOut = await openForgotten(engines);
   const target = { engines, kind, index, mapping: await getMappingVersion(elastic, index), optedOut };
   const rows = await openWrite(target, request, reject);
-  let [interrupted, isOutdated] = [false, false];
+  let [isInterrupted, isOutdated] = [false, false];
   try {
     for await (const records of source.read()) {
       isOutdated = (await optedOut.refresh()) || isOutdated;
@@ -205,8 +205,8 @@ async function write(
         else reject(intent);
       }
       rejects.flush();
-      interrupted = signal?.aborted ?? false;
-      if (interrupted) break;
+      isInterrupted = signal?.aborted ?? false;
+      if (isInterrupted) break;
     }
     await rows.send();
     rejects.flush();
@@ -222,7 +222,15 @@ async function write(
   }
   await rows.end();
   const reasons = rejects.reasons();
-  return { index, written: rows.written(), rejected, forgotten: rows.forgotten(), rejectsFile, reasons, interrupted };
+  return {
+    index,
+    written: rows.written(),
+    rejected: rejectedRows,
+    forgotten: rows.forgotten(),
+    rejectsFile,
+    reasons,
+    interrupted: isInterrupted,
+  };
 }
 
 /** Adds or replaces creators in the live directory. Searches see them when this resolves. */

@@ -167,7 +167,7 @@ function listResponses(operation: Operation, collected: Collected): SchemaNode {
     content: toContent(operation.response, 'output', collected),
   };
   const existingAnswer = { ...success, description: 'It was there before, and stays as it is.' };
-  const planned = { $ref: '#/components/responses/Planned' };
+  const plannedAnswer = { $ref: '#/components/responses/Planned' };
   const later = operation.later && {
     description: 'The job that does the work, because it takes longer than a call.',
     headers: EVERY_HEADER,
@@ -183,7 +183,7 @@ function listResponses(operation: Operation, collected: Collected): SchemaNode {
     ...(operation.mayFind ? [[String(FOUND_STATUS), existingAnswer]] : []),
     ...alternatives,
     ...(later ? [[String(LATER_STATUS), later]] : []),
-    ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
+    ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), plannedAnswer]] : []),
     ...failures,
   ]);
 }
@@ -194,9 +194,11 @@ const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The
 function toForm({ operation, schemas }: Collected): SchemaNode {
   const { example: _json, ...schema } = toSchema(operation.body, 'input', { schemas });
   const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
-  const required = ['file', ...z.array(z.string()).parse(schema.required ?? [])];
+  const requiredFields = ['file', ...z.array(z.string()).parse(schema.required ?? [])];
   return {
-    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required } },
+    'multipart/form-data': {
+      schema: { ...schema, properties: { file: FILE, ...properties }, required: requiredFields },
+    },
   };
 }
 

@@ -16,11 +16,11 @@ const MADE_AT = new Date('2026-01-01T00:00:00Z');
 const File = z.string().regex(/^\w{1,100}\.zip$/);
 
 /** Text within single quotes of PHP. */
-const quoted = (text: string) => text.replace(/[\\']/g, '\\$&');
+const escapeQuotes = (text: string) => text.replace(/[\\']/g, '\\$&');
 
 /** WordPress installs an archive with one folder of the plugin's name. */
 function buildPlugin(source: string, values: Readonly<Record<string, string>>): Buffer {
-  const php = source.replace(/\{\{(\w+)\}\}/g, (_all, name: string) => quoted(values[name] ?? ''));
+  const php = source.replace(/\{\{(\w+)\}\}/g, (_all, name: string) => escapeQuotes(values[name] ?? ''));
   return Buffer.from(zipSync({ 'rollcall-for-woocommerce/rollcall.php': [strToU8(php), { mtime: MADE_AT }] }));
 }
 
@@ -33,8 +33,8 @@ export function pluginRoutes(
   const source = readFileSync(new URL('./rollcall.php', import.meta.url), 'utf8');
   const addresses = openAddressLimit(redis, clock, metrics, { name: 'plugin', limit: DOWNLOADS_PER_MINUTE });
   app.get<{ Params: { file: string } }>('/plugin/woocommerce/:file', async ({ params, ip }, reply) => {
-    const limited = await addresses.count(ip, (name, value) => void reply.header(name, value));
-    if (limited) throw limited;
+    const refusal = await addresses.count(ip, (name, value) => void reply.header(name, value));
+    if (refusal) throw refusal;
     const { data: file } = File.safeParse(params.file);
     const id = file?.slice(0, file.lastIndexOf('.'));
     const store = id === undefined ? undefined : await findReceiver(postgres.db, 'woocommerce', id);

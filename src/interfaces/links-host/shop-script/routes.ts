@@ -28,7 +28,7 @@ const MOST_ASKED_LENGTH = 1_000;
 export function scriptRoutes(app: FastifyInstance, { secrets }: Pick<Context, 'secrets'>): void {
   // Minified from r.js by `npm run check -- --write`.
   const text = readFileSync(new URL('./r.min.js', import.meta.url), 'utf8');
-  const compressed = gzipSync(text, { level: 9 });
+  const gzipText = gzipSync(text, { level: 9 });
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 20)}"`;
   const headers = {
     etag,
@@ -54,7 +54,7 @@ export function scriptRoutes(app: FastifyInstance, { secrets }: Pick<Context, 's
       if (request.headers['if-none-match']?.includes(etag)) return reply.code(304).send();
       reply.type('text/javascript; charset=utf-8');
       const isCompressed = prefersGzip(request.headers['accept-encoding']);
-      return isCompressed ? reply.header('content-encoding', 'gzip').send(compressed) : reply.send(text);
+      return isCompressed ? reply.header('content-encoding', 'gzip').send(gzipText) : reply.send(text);
     },
   });
 }

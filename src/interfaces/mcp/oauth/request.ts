@@ -48,8 +48,8 @@ const CHALLENGE = /^[\w-]{43}$/;
  * so is `readonly`, because only the owner decides that, on the page.
  */
 function parseScopes(text: string | null, toolsets: readonly string[]): readonly string[] {
-  const requested = [...new Set((text ?? '').split(' '))].filter((one) => toolsets.includes(one));
-  return requested.length > 0 ? requested : toolsets;
+  const requestedScopes = [...new Set((text ?? '').split(' '))].filter((one) => toolsets.includes(one));
+  return requestedScopes.length > 0 ? requestedScopes : toolsets;
 }
 
 /** A client that registered, or that a document of an allowed host describes. */

@@ -88,8 +88,8 @@ export function oauthRoutes(
   const options = { bodyLimit: BODY_LIMIT_BYTES };
 
   async function assertRate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const limited = await addresses.count(request.ip, (name, value) => void reply.header(name, value));
-    if (limited) throw limited;
+    const refusal = await addresses.count(request.ip, (name, value) => void reply.header(name, value));
+    if (refusal) throw refusal;
   }
 
   // Metadata and tokens are for any page: there is no cookie in them.
@@ -166,8 +166,8 @@ export function oauthRoutes(
 
   /** Runs an operation of the signed-in owner's by the gate, as the web app's calls. */
   async function asOwner(request: FastifyRequest, reply: FastifyReply, operation: Operation, body?: unknown) {
-    const prepared = () => operation.prepare({ params: {}, query: {}, body, answer: 'json' });
-    const requested = {
+    const prepare = () => operation.prepare({ params: {}, query: {}, body, answer: 'json' });
+    const apiRequest = {
       authorization: undefined,
       cookie: readCookie(request),
       address: request.ip,
@@ -175,7 +175,7 @@ export function oauthRoutes(
       idempotencyKey: undefined,
       setHeader: (name: string, value: string) => void reply.header(name, value),
     };
-    return JSON.parse(String(await door.run(operation, requested, prepared)));
+    return JSON.parse(String(await door.run(operation, apiRequest, prepare)));
   }
 
   const show = (reply: FastifyReply, status: number, content: string, leadsTo?: string) =>

@@ -80,8 +80,8 @@ export function applyRoutes(app: FastifyInstance, context: Context, metrics: Met
   const addresses = openAddressLimit(context.redis, context.clock, metrics, allowance);
 
   async function assertAllowed(address: string): Promise<void> {
-    const limited = await addresses.count(address, () => undefined);
-    if (limited) throw limited;
+    const refusal = await addresses.count(address, () => undefined);
+    if (refusal) throw refusal;
   }
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {

@@ -33,7 +33,7 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
   const timeZone = await getTimeZone(db, brandId);
   const ownLinks = await links.select(db, brandId, own, READ);
   const work = await deliverables.select(db, brandId, { ...own, today: dayIn(timeZone, now) }, READ);
-  const agreed = await contracts.select(db, brandId, own, READ);
+  const creatorContracts = await contracts.select(db, brandId, own, READ);
   return {
     timeZone,
     standings: await listBalances(db, brandId, { creatorIds: [id] }, now),
@@ -48,7 +48,7 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
     payouts: await payouts.select(db, brandId, own, { limit: SHOWN }),
     statements: await statements.select(db, brandId, own, { limit: SHOWN }),
     briefs: await listReceived(db, brandId, id, SHOWN),
-    contracts: agreed.filter(({ status }) => status !== 'draft').slice(0, SHOWN),
+    contracts: creatorContracts.filter(({ status }) => status !== 'draft').slice(0, SHOWN),
     work: work.filter(isKnownToCreator).slice(0, SHOWN),
     conversation: await findCreatorConversation(db, brandId, id),
     asked: await findAsked(db, brandId, id),

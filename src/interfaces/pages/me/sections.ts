@@ -40,7 +40,7 @@ ${lines.length === 0 ? html`<p class="hint">${none ?? ''}</p>` : html`<ul class=
 `;
 
 /** A line with a link, what is known about it, and a button that copies a text. */
-const linked = (href: string | undefined, name: string, more: Html | string, copied?: string): Html => html`<li>${
+const renderLine = (href: string | undefined, name: string, more: Html | string, copied?: string): Html => html`<li>${
   href === undefined ? html`<strong>${name}</strong>` : html`<a href="${href}">${name}</a>`
 }${copied === undefined ? NOTHING : html` ${copyButton(copied)}`}<br><span class="hint">${more}</span></li>
 `;
@@ -54,7 +54,7 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
     ...contracts
       .filter((row) => row.status === 'sent' && signableUntil(row) > now)
       .map((row) =>
-        linked(
+        renderLine(
           to('sign', row, { expiresAt: signableUntil(row) }),
           `Sign: ${row.title}`,
           html`Until ${timeTag(signableUntil(row))}`,
@@ -63,7 +63,7 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
     ...work
       .filter(isOpen)
       .map((row) =>
-        linked(
+        renderLine(
           `${to('work', row)}?deliverable=${row.id}`,
           `Hand in: ${describeDeliverable(row)}`,
           row.dueDate === null ? STATUS[row.status] : html`${STATUS[row.status]}, due ${dayTag(row.dueDate)}`,
@@ -71,9 +71,9 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
       ),
     ...briefs
       .filter(({ viewedAt }) => viewedAt === null)
-      .map((row) => linked(briefHref(row, to), `Read: ${row.title}`, 'A new brief')),
+      .map((row) => renderLine(briefHref(row, to), `Read: ${row.title}`, 'A new brief')),
     ...(conversation && conversation.creatorUnread > 0
-      ? [linked(to('talk', conversation), `Reply to ${brandName}`, countUnread(conversation))]
+      ? [renderLine(to('talk', conversation), `Reply to ${brandName}`, countUnread(conversation))]
       : []),
   ];
   return section('To do', lines);
@@ -131,7 +131,12 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
     ].join(' · ');
     const name = url === null ? `Code ${link.value}` : url.replace(/^https?:\/\//, '');
     const deal = `For you: ${summarizeTerms(getLinkTerms(link).terms)}`;
-    return linked(url ?? undefined, name, html`${deal}<br>${results}`, link.active ? (url ?? link.value) : undefined);
+    return renderLine(
+      url ?? undefined,
+      name,
+      html`${deal}<br>${results}`,
+      link.active ? (url ?? link.value) : undefined,
+    );
   });
   const brought =
     customers === 0
@@ -183,17 +188,21 @@ function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
     const { id, amountMinor, currency, reference } = row;
     const more = renderPayoutState(row, all);
     const name = formatMoney(amountMinor, currency);
-    return linked(
+    return renderLine(
       to('statement', { id, linkVersion: 0 }),
       name,
       html`${more}${reference === null ? '' : `, reference ${reference}`}`,
     );
   });
   const periods = statements.map((row) =>
-    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${renderDay(row.createdAt, all)}`),
+    renderLine(
+      to('statement', row),
+      periodText(row.fromText, row.toText),
+      html`Created ${renderDay(row.createdAt, all)}`,
+    ),
   );
   const isWaiting = profile.waiting !== null;
-  const address = linked(
+  const address = renderLine(
     isWaiting ? undefined : to('payment', { id: creatorId, linkVersion: profile.version }),
     profile.walletEmail === null ? 'Your mail address' : 'Your payment address',
     isWaiting ? 'Another address waits; see the mail about it' : 'See or change it',
@@ -215,18 +224,18 @@ const CONTRACT_STATUS = {
 
 function renderWork(all: All, { now }: Facts, to: Leads): Html {
   const { briefs, contracts, work } = all;
-  const agreed = contracts.map((row) => {
+  const contractLines = contracts.map((row) => {
     const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
     const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
-    return linked(isReadable ? to('sign', row, expiry) : undefined, row.title, CONTRACT_STATUS[row.status]);
+    return renderLine(isReadable ? to('sign', row, expiry) : undefined, row.title, CONTRACT_STATUS[row.status]);
   });
   const pieces = work.map((row) =>
-    linked(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
+    renderLine(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
   );
   const briefLinks = briefs.map((row) =>
-    linked(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`),
+    renderLine(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`),
   );
-  return html`${section('Contracts', agreed)}
+  return html`${section('Contracts', contractLines)}
 ${section('Your work', pieces)}
 ${section('Briefs', briefLinks)}`;
 }
@@ -236,7 +245,7 @@ function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
   if (!conversation) return NOTHING;
   const { creatorUnread, messageCount, lastMessageAt } = conversation;
   const about = creatorUnread > 0 ? countUnread(conversation) : formatCount(messageCount, 'message', 'messages');
-  const line = linked(
+  const line = renderLine(
     to('talk', conversation),
     `Your conversation with ${brandName}`,
     html`${about}, the last on ${renderDay(lastMessageAt, all)}`,
@@ -246,7 +255,7 @@ function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
 
 function renderParcels({ parcels }: All, to: Leads): Html {
   const lines = parcels.map((row) =>
-    linked(to('parcel', row), row.productDescription ?? 'Parcel', PARCEL_STATUS[row.status]),
+    renderLine(to('parcel', row), row.productDescription ?? 'Parcel', PARCEL_STATUS[row.status]),
   );
   return section('Parcels', lines);
 }

@@ -106,27 +106,26 @@ async function handIn(
   const submission = readSubmission(form, files.length, fileProblem);
   if (hasProblem(submission.problems)) return await showItem(visit, row, hasOthers, { submission, status: 422 });
   const { contentUrl, note } = submission;
-  const handed = { contentUrl: contentUrl || null, caption: note || null, files };
-  await visit.inWork((work) => submitDeliverable(work, row.id, handed));
+  const submittedWork = { contentUrl: contentUrl || null, caption: note || null, files };
+  await visit.inWork((work) => submitDeliverable(work, row.id, submittedWork));
   return { seeOther: pathTo(visit.action, row.id) };
 }
 
 /** Hands in or declines the deliverable that the form names, if the link opens it. */
 async function submit(visit: WorkVisit): Promise<PageAnswer> {
   const { context, action } = visit;
-  const posted = await receivePost(visit);
+  const post = await receivePost(visit);
   try {
     const all = await renderAll(context, visit.row);
-    const row = all.find(({ id }) => id === posted.form.text('deliverable'));
+    const row = all.find(({ id }) => id === post.form.text('deliverable'));
     if (!row) return { seeOther: action };
-    const isRefusal = posted.form.text('do') === 'decline';
+    const isRefusal = post.form.text('do') === 'decline';
     const hasOthers = all.length > 1;
-    return await (isRefusal
-      ? decline(visit, row, posted.form, hasOthers)
-      : handIn(visit, row, posted, hasOthers)
-    ).catch((error: unknown) => conflict(visit, row.id, error));
+    return await (isRefusal ? decline(visit, row, post.form, hasOthers) : handIn(visit, row, post, hasOthers)).catch(
+      (error: unknown) => conflict(visit, row.id, error),
+    );
   } finally {
-    await releaseAll(context, posted.files);
+    await releaseAll(context, post.files);
   }
 }
 

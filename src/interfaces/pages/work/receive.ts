@@ -38,11 +38,11 @@ export async function receivePost({ context, row, parts }: WorkVisit): Promise<P
       if ('value' in part) fields.push([part.field, part.value]);
       else if (part.filename === '' || fileProblem !== undefined) await drain(part);
       else {
-        const received = await receiveFile(context, row.brandId, part).catch((error: unknown) =>
+        const receivedFile = await receiveFile(context, row.brandId, part).catch((error: unknown) =>
           findProblem(error, part),
         );
-        if (typeof received === 'string') fileProblem = received;
-        else files.push(received);
+        if (typeof receivedFile === 'string') fileProblem = receivedFile;
+        else files.push(receivedFile);
       }
     }
   } catch (error) {

@@ -149,7 +149,7 @@ export interface ItemView {
 /** One deliverable: its instructions, its versions, and the forms that its status allows. */
 export function itemView(view: ItemView): Html {
   const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
-  const allowed = listMoves('creator', row.status);
+  const allowedMoves = listMoves('creator', row.status);
   const back = hasOthers ? html`<p><a href="${action}">All deliverables</a></p>` : NOTHING;
   return html`${errorSummary([
     { name: 'content_url', label: 'Link', problem: submission.problems.content_url },
@@ -164,8 +164,8 @@ ${back}
 <dt>State</dt><dd>${STATUS[row.status]}</dd></dl>
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
 ${renderReview(row)}
-${allowed.includes('submitted') ? submitForm(view) : NOTHING}
+${allowedMoves.includes('submitted') ? submitForm(view) : NOTHING}
 ${renderVersions(submissions, files)}
-${allowed.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
+${allowedMoves.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
 <p class="hint">What you hand in goes to ${brandName}.</p>`;
 }

@@ -89,11 +89,17 @@ async function readFields(engines: AccessEngines, subscriptionId: string, change
     await lockSubscription(trx, subscriptionId);
     await change?.(trx, pending);
     const subscription = await getSubscription(trx, subscriptionId);
-    const revoked = await listRevokedKeyIds(trx, subscriptionId);
+    const revokedIds = await listRevokedKeyIds(trx, subscriptionId);
     const isPaid = subscription.kind === 'data';
     const spending = isPaid ? await spendingFields(trx, subscription, pending, clock.now()) : [];
     const credits = isPaid ? await creditFields(trx, subscription, pending, clock.now()) : [];
-    return ['version', subscription.version, ...credits, ...spending, ...revoked.flatMap((id) => [`revoked:${id}`, 1])];
+    return [
+      'version',
+      subscription.version,
+      ...credits,
+      ...spending,
+      ...revokedIds.flatMap((id) => [`revoked:${id}`, 1]),
+    ];
   });
 }
 
@@ -148,14 +154,14 @@ export async function changeAccess(
   subscriptionId: string,
   change: AccessChange,
 ): Promise<void> {
-  const bumped: AccessChange = async (db, pending) => {
+  const changeAndBump: AccessChange = async (db, pending) => {
     await change(db, pending);
     await bumpVersion(db, subscriptionId);
   };
   try {
-    await restoreAccess(engines, subscriptionId, bumped);
+    await restoreAccess(engines, subscriptionId, changeAndBump);
   } catch (error) {
     if (!(error instanceof ApiError && error.engine === 'Redis')) throw error;
-    await engines.db.transaction().execute((trx) => bumped(trx, []));
+    await engines.db.transaction().execute((trx) => changeAndBump(trx, []));
   }
 }

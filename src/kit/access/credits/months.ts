@@ -196,9 +196,9 @@ const OPEN_MS = 62 * DAY_MS;
 
 /** Ends the default partition at a future month, and creates the partition for later ids. */
 async function begin(db: Db, now: Date): Promise<void> {
-  const decided = await findBeginning(db);
-  const first = decided ?? monthStart(toMonth(new Date(now.getTime() + NOTICE_MS)), 1);
-  if (decided === undefined) await transact(db, (trx) => limitRest(trx, first));
+  const decidedStart = await findBeginning(db);
+  const first = decidedStart ?? monthStart(toMonth(new Date(now.getTime() + NOTICE_MS)), 1);
+  if (decidedStart === undefined) await transact(db, (trx) => limitRest(trx, first));
   try {
     await transact(db, validateRest);
   } catch (error) {
@@ -234,9 +234,9 @@ async function assertMonth(db: Db, month: string, now: Date): Promise<void> {
 }
 
 async function getSummed(db: Db, month: string): Promise<SummedMonth> {
-  const summed = (await listSummed(db)).find((one) => one.month === month);
-  if (!summed) throw new Error(`${month} has not been summed.`);
-  return summed;
+  const summedMonth = (await listSummed(db)).find((one) => one.month === month);
+  if (!summedMonth) throw new Error(`${month} has not been summed.`);
+  return summedMonth;
 }
 
 /** Errors in a month's sums: in the sums themselves, and against its entries if they still exist. */
@@ -264,8 +264,8 @@ export async function sumMonth(db: Db, now: Date, month: string, { isEmptied }: 
   await assertMonth(db, month, now);
   return await transact(db, async (trx) => {
     await insertSums(trx, month, now);
-    const summed = await getSummed(trx, month);
-    const problems = await findProblems(trx, summed, undefined);
+    const summedMonth = await getSummed(trx, month);
+    const problems = await findProblems(trx, summedMonth, undefined);
     if (problems.length > 0) throw new Error(`${month} was summed before. ${problems.join(' ')}`);
     if (isEmptied) await emptyMonth(trx, month, now);
     return await getSummed(trx, month);
@@ -275,7 +275,8 @@ export async function sumMonth(db: Db, now: Date, month: string, { isEmptied }: 
 /** Every summed month with its errors; with `copy`, one month compared with the table that holds its restored entries. */
 export async function verifyMonths(db: Db, copy?: { month: string; table: string }) {
   const months = copy ? [await getSummed(db, copy.month)] : await listSummed(db);
-  const verified = [];
-  for (const summed of months) verified.push({ ...summed, problems: await findProblems(db, summed, copy?.table) });
-  return verified;
+  const verifiedMonths = [];
+  for (const summedMonth of months)
+    verifiedMonths.push({ ...summedMonth, problems: await findProblems(db, summedMonth, copy?.table) });
+  return verifiedMonths;
 }

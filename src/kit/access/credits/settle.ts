@@ -22,8 +22,8 @@ export async function settle({ db, redis }: AccessEngines, subscriptionIds: read
     await insertEntries(db, entries);
     await dropCharges(redis, charges);
     entryCount += entries.length;
-    const unfinished = charges.filter((one) => one.entries.length === ENTRIES);
-    remainingIds = [...remainingIds, ...unfinished.map(({ subscriptionId }) => subscriptionId)];
+    const unfinishedCharges = charges.filter((one) => one.entries.length === ENTRIES);
+    remainingIds = [...remainingIds, ...unfinishedCharges.map(({ subscriptionId }) => subscriptionId)];
   }
   return entryCount;
 }

@@ -107,9 +107,9 @@ export function refuseOtherResource({ isAgent }: Request, { scopes }: Caller): A
 
 function refusePlan(caller: Caller, operation: RequestedOperation | undefined): ApiError | undefined {
   if (!operation?.directory) return undefined;
-  const allowed =
+  const isAllowed =
     caller.kind === 'data' ? PLANS[caller.subscription.plan].directory : mayUseDirectory(caller.subscription);
-  if (allowed) return undefined;
+  if (isAllowed) return undefined;
   const { plan, status } = caller.subscription;
   return new ApiError(
     'SUBSCRIPTION_REQUIRED',

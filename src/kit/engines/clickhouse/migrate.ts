@@ -63,23 +63,23 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[
     (await query(clickhouse, Row, 'SELECT DISTINCT name FROM schema_migrations_v1')).map(({ name }) => name),
   );
   const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.sql')).sort();
-  const applied: string[] = [];
+  const newlyApplied: string[] = [];
   for (const file of files) {
     const name = file.replace(/\.sql$/, '');
     if (appliedNames.has(name)) continue;
     for (const statement of splitStatements(await readFile(new URL(file, FOLDER), 'utf8')))
       await run(clickhouse, statement);
     await command(clickhouse, 'INSERT INTO schema_migrations_v1 SELECT {name:String}, now64(3)', { name });
-    applied.push(name);
+    newlyApplied.push(name);
   }
-  return applied;
+  return newlyApplied;
 }
 
-const migrated = new WeakSet<ClickHouse>();
+const migratedClients = new WeakSet<ClickHouse>();
 
 /** Migrates once per process, for processes that may start before ClickHouse does. */
 export async function ensureMigrated(clickhouse: ClickHouse): Promise<void> {
-  if (migrated.has(clickhouse)) return;
+  if (migratedClients.has(clickhouse)) return;
   await migrateClickHouse(clickhouse);
-  migrated.add(clickhouse);
+  migratedClients.add(clickhouse);
 }

@@ -20,6 +20,6 @@ export const isOnStorableDay = (at: Date): boolean => at.getTime() >= FIRST && a
 
 /** A time as a field of a `DateTime64(3, 'UTC')` column, clamped to the storable days. */
 export function tsvTime(at: Date): string {
-  const clamped = new Date(Math.min(Math.max(at.getTime(), FIRST), LAST));
-  return clamped.toISOString().replace('T', ' ').slice(0, 23);
+  const clampedTime = new Date(Math.min(Math.max(at.getTime(), FIRST), LAST));
+  return clampedTime.toISOString().replace('T', ' ').slice(0, 23);
 }

@@ -51,10 +51,10 @@ const OVERLOADED = new Set([
 function assertTaken(bytes: Buffer): void {
   if (bytes.toString('latin1', 0, 15) === '{"errors":false') return;
   const { items } = Answer.parse(JSON.parse(bytes.toString('utf8')));
-  const failed = items.flatMap((item) => Object.values(item).map(({ error }) => error));
-  const errors = failed.filter(({ type }) => type !== STALE);
-  const refused = errors.find(({ type }) => !OVERLOADED.has(type));
-  if (refused) throw new Error(`Elasticsearch refused a document: ${refused.type}: ${refused.reason ?? ''}`);
+  const itemErrors = items.flatMap((item) => Object.values(item).map(({ error }) => error));
+  const errors = itemErrors.filter(({ type }) => type !== STALE);
+  const refusal = errors.find(({ type }) => !OVERLOADED.has(type));
+  if (refusal) throw new Error(`Elasticsearch refused a document: ${refusal.type}: ${refusal.reason ?? ''}`);
   if (errors[0]) throw unavailable('Elasticsearch', new Error(`${errors[0].type}: ${errors[0].reason ?? ''}`));
 }
 
@@ -106,7 +106,7 @@ export async function postBulk(
 /** Sends bodies to `_bulk`, a limited number at a time, so that the reader waits for the writer. Buffers are reused. */
 export function openBulk(elastic: Elastic, index: string, options: BulkOptions = {}): BulkStream {
   const running = new Set<Promise<void>>();
-  const unacknowledged: Array<{ lastRow: number; isTaken: boolean }> = [];
+  const pendingBatches: Array<{ lastRow: number; isTaken: boolean }> = [];
   const free: Buffer<ArrayBuffer>[] = [];
   let failure: { error: unknown } | undefined;
   let body = Buffer.allocUnsafe(BODY_BYTES + LAST_DOCUMENT_BYTES);
@@ -115,13 +115,13 @@ export function openBulk(elastic: Elastic, index: string, options: BulkOptions =
 
   function acknowledge(): void {
     let row: number | undefined;
-    while (unacknowledged[0]?.isTaken) row = unacknowledged.shift()?.lastRow;
+    while (pendingBatches[0]?.isTaken) row = pendingBatches.shift()?.lastRow;
     if (row !== undefined) options.onAcknowledged?.(row);
   }
 
   async function post(buffer: Buffer<ArrayBuffer>, length: number, lastRow: number): Promise<void> {
     const entry = { lastRow, isTaken: false };
-    unacknowledged.push(entry);
+    pendingBatches.push(entry);
     try {
       await postBulk(elastic, index, buffer.subarray(0, length), options);
       entry.isTaken = true;
@@ -146,8 +146,8 @@ export function openBulk(elastic: Elastic, index: string, options: BulkOptions =
     send: async (lastRow) => {
       assertWell();
       if (documents === 0) return;
-      const posted: Promise<void> = post(body, bytes, lastRow).finally(() => running.delete(posted));
-      running.add(posted);
+      const posting: Promise<void> = post(body, bytes, lastRow).finally(() => running.delete(posting));
+      running.add(posting);
       bytes = 0;
       documents = 0;
       while (running.size >= IN_FLIGHT) await Promise.race(running);

@@ -307,8 +307,9 @@ export async function awaitBulks({ client }: Elastic, index: string): Promise<vo
 export async function readDocuments({ client }: Elastic, index: string, ids: string[]): Promise<StoredDocument[]> {
   if (ids.length === 0) return [];
   const { docs } = await reach(client.mget({ index, ids }));
-  const failed = docs.find((doc) => 'error' in doc);
-  if (failed) throw unavailable('Elasticsearch', new Error(`Document ${failed._id} could not be read.`));
+  const failedDocument = docs.find((doc) => 'error' in doc);
+  if (failedDocument)
+    throw unavailable('Elasticsearch', new Error(`Document ${failedDocument._id} could not be read.`));
   return docs.flatMap((doc) =>
     'found' in doc && doc.found ? [{ id: doc._id, version: doc._version ?? 0, source: doc._source }] : [],
   );

@@ -81,14 +81,14 @@ async function readFingerprints(
 }
 
 async function readState(elastic: Elastic, alias: string): Promise<Reading> {
-  const bounded = { requestTimeout: 2_000, maxRetries: 1, retryOnTimeout: true };
+  const timeouts = { requestTimeout: 2_000, maxRetries: 1, retryOnTimeout: true };
   const aliases = { name: `${alias},${keptAlias(alias)}` };
-  const answer = await elastic.client.indices.getAlias(aliases, { ...bounded, ignore: [404] });
+  const answer = await elastic.client.indices.getAlias(aliases, { ...timeouts, ignore: [404] });
   const response = Aliases.safeParse(answer);
   const indices = response.success ? Object.entries(response.data) : [];
   const index = indices.find(([, { aliases }]) => alias in aliases)?.[0];
   const names = indices.map(([name]) => name);
-  return { index, fingerprints: await readFingerprints(elastic, names, bounded) };
+  return { index, fingerprints: await readFingerprints(elastic, names, timeouts) };
 }
 
 /**
@@ -112,13 +112,13 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
           : Promise.reject(error),
       )
       .then((fresh) => {
-        const retained = new Map<string, number>();
+        const retainedIndices = new Map<string, number>();
         for (const [name, fingerprint] of fresh.fingerprints) {
           const before = fingerprint === fingerprints.get(name) ? state?.kept.get(name) : undefined;
           if (before === undefined) generation += 1;
-          retained.set(name, before ?? generation);
+          retainedIndices.set(name, before ?? generation);
         }
-        state = { index: fresh.index, kept: retained };
+        state = { index: fresh.index, kept: retainedIndices };
         fingerprints = fresh.fingerprints;
         readAt = performance.now();
         return state;

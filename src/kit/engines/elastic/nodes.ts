@@ -106,8 +106,8 @@ function isAnsweredInTime(attempt: Promise<unknown>): Promise<boolean> {
 const Identity = z.object({ cluster_name: z.string(), cluster_uuid: z.string() });
 
 async function getCluster({ pool, prefix, headers }: Node): Promise<{ id: string; name: string }> {
-  const bounded = { headersTimeout: CHECK_MS, bodyTimeout: CHECK_MS };
-  const { body } = await pool.request({ method: 'GET', path: `${prefix}/`, headers, ...bounded });
+  const timeouts = { headersTimeout: CHECK_MS, bodyTimeout: CHECK_MS };
+  const { body } = await pool.request({ method: 'GET', path: `${prefix}/`, headers, ...timeouts });
   const { cluster_name, cluster_uuid } = Identity.parse(await body.json());
   return { id: cluster_uuid, name: cluster_name };
 }
@@ -170,9 +170,9 @@ export function openNodes(addresses: readonly string[], options: { connections: 
           return { address: node.address, id: cluster?.id ?? '_na_', name: cluster?.name };
         }),
       );
-      const formed = nodeList.filter(({ id }) => id !== '_na_');
-      if (new Set(formed.map(({ id }) => id)).size <= 1) return;
-      const list = formed.map(({ address, name, id }) => `${address} (${name}, ${id})`).join(', ');
+      const formedNodes = nodeList.filter(({ id }) => id !== '_na_');
+      if (new Set(formedNodes.map(({ id }) => id)).size <= 1) return;
+      const list = formedNodes.map(({ address, name, id }) => `${address} (${name}, ${id})`).join(', ');
       throw new Error(`ELASTICSEARCH_URL lists nodes of different clusters: ${list}. List the nodes of one cluster.`);
     },
     close: async () => {

@@ -33,7 +33,7 @@ const isFile = ({ method, query }: HandlerRequest, status: number): boolean =>
 function boundBody(body: Readable, { idleMs, maxBytes }: { idleMs: number; maxBytes: number }): Readable {
   let size = 0;
   let seenBytes = 0;
-  const bounded = new Transform({
+  const boundedBody = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
       size += chunk.length;
       if (size > maxBytes) done(new Error(`The storage answered more than ${maxBytes} bytes.`));
@@ -41,13 +41,13 @@ function boundBody(body: Readable, { idleMs, maxBytes }: { idleMs: number; maxBy
     },
   });
   const watch = setInterval(() => {
-    if (size - seenBytes < MIN_PROGRESS && !bounded.writableNeedDrain) {
+    if (size - seenBytes < MIN_PROGRESS && !boundedBody.writableNeedDrain) {
       body.destroy(new Error(`The storage stood still for ${idleMs / 1_000} s.`));
     }
     seenBytes = size;
   }, idleMs).unref();
-  pipeline(body, bounded, () => clearInterval(watch));
-  return bounded;
+  pipeline(body, boundedBody, () => clearInterval(watch));
+  return boundedBody;
 }
 
 /** Wraps the SDK's own handler. Its `requestTimeout` only warns, and it reads whatever is sent for as long as it takes. */

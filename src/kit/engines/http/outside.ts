@@ -54,11 +54,11 @@ async function resolveAddresses(host: string, signal: AbortSignal): Promise<Look
 
 /** Why a URL may not be called, given the addresses that its name resolves to. */
 function toRefusal(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
-  const allowed = addresses.every(({ address }) => isAllowed(address, allow));
+  const isAllAllowed = addresses.every(({ address }) => isAllowed(address, allow));
   if (!addresses.every(({ address }) => isAllowed(address, allow) || isPublic(address))) {
     return 'leads to a private or reserved address';
   }
-  if (url.protocol === 'https:' || (url.protocol === 'http:' && allowed)) return undefined;
+  if (url.protocol === 'https:' || (url.protocol === 'http:' && isAllAllowed)) return undefined;
   return 'must begin with https://';
 }
 
@@ -144,15 +144,19 @@ async function exchange(
   // Without an agent the connection is not kept: its address would be unchecked for the next call.
   const agent = (isKept && url.protocol === 'https:' && request.agentFor?.(addresses)) || false;
   const { request: send } = url.protocol === 'https:' ? https : http;
-  const fixed = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
+  const fixedHeaders = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'Rollcall' };
   return await new Promise((resolve, reject) => {
-    const outgoing = send(url, { method, headers: { ...fixed, ...headers }, lookup, signal, agent }, (answer) => {
-      if (request.answerAt === 'head') onHead();
-      readBody(answer, request).then(
-        (text) => resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text }),
-        reject,
-      );
-    });
+    const outgoing = send(
+      url,
+      { method, headers: { ...fixedHeaders, ...headers }, lookup, signal, agent },
+      (answer) => {
+        if (request.answerAt === 'head') onHead();
+        readBody(answer, request).then(
+          (text) => resolve({ outcome: 'answered', status: answer.statusCode ?? 0, headers: answer.headers, text }),
+          reject,
+        );
+      },
+    );
     limitConnect(outgoing, url.protocol === 'https:' ? 'secureConnect' : 'connect');
     outgoing.on('error', (error) => {
       if (signal.aborted || !wasIdle(outgoing, error)) reject(error);

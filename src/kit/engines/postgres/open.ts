@@ -120,13 +120,13 @@ function guardDriver(driver: Driver): Driver {
   const rollback = driver.rollbackTransaction.bind(driver);
   driver.acquireConnection = async (options) => {
     const connection = await acquire(options).catch(translate);
-    const guarded: DatabaseConnection = {
+    const guardedConnection: DatabaseConnection = {
       executeQuery: <R>(query: CompiledQuery) =>
         trace(query.sql, () => connection.executeQuery<R>(query)).catch(translate),
       streamQuery: (...query) => connection.streamQuery(...query),
     };
-    inner.set(guarded, connection);
-    return guarded;
+    inner.set(guardedConnection, connection);
+    return guardedConnection;
   };
   driver.releaseConnection = (connection) => release(unwrap(connection));
   driver.rollbackTransaction = (connection) => rollback(unwrap(connection)).catch(translate);

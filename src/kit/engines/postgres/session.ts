@@ -135,11 +135,11 @@ export function openSessions({ limits, prepares, needsPrimary, onDoubt }: Sessio
         throw error;
       }
     }
-    const limited = (...args: unknown[]) => {
+    const limitedQuery = (...args: unknown[]) => {
       const status = client.getTransactionStatus();
       if (status === 'T') return inTransaction(args);
       return is_direct || status === 'E' ? send(args) : alone(args);
     };
-    Object.defineProperty(client, 'query', { value: limited });
+    Object.defineProperty(client, 'query', { value: limitedQuery });
   };
 }

@@ -4,7 +4,7 @@ import { describeAddress, type RedisAddress, type RedisNode, readAddress } from 
 
 const OLDEST = [6, 2] as const;
 
-const bounded = {
+const clientOptions = {
   connectTimeout: 1_000,
   commandTimeout: 1_000,
   maxRetriesPerRequest: 0,
@@ -14,9 +14,9 @@ const bounded = {
 };
 
 function openClient(address: RedisAddress, node: RedisNode): Redis {
-  if (address.kind === 'server') return new Redis(address.url, bounded);
-  if (address.kind === 'cluster') return new Redis({ ...bounded, ...address.access, ...node });
-  return new Redis({ ...bounded, ...describeAddress(address) });
+  if (address.kind === 'server') return new Redis(address.url, clientOptions);
+  if (address.kind === 'cluster') return new Redis({ ...clientOptions, ...address.access, ...node });
+  return new Redis({ ...clientOptions, ...describeAddress(address) });
 }
 
 interface Server {
@@ -92,9 +92,11 @@ export async function checkRedis(variable: string, url: string): Promise<string[
   if (!server) return [];
   assertFits(variable, address, server);
   const { settings } = server;
-  const [isKept, synced, policy] = ['appendonly', 'appendfsync', 'maxmemory-policy'].map((name) => settings.get(name));
+  const [isKept, syncPolicy, policy] = ['appendonly', 'appendfsync', 'maxmemory-policy'].map((name) =>
+    settings.get(name),
+  );
   return [
-    ...(isKept === 'no' || (synced !== undefined && synced !== 'always')
+    ...(isKept === 'no' || (syncPolicy !== undefined && syncPolicy !== 'always')
       ? [
           `${variable}: a crash of Redis may lose acknowledged clicks and charges; set appendonly yes and appendfsync always.`,
         ]

@@ -52,10 +52,12 @@ export class PatientCluster extends Cluster {
   /** Throws unless every slot is served by a primary that answers. */
   async pingPrimaries(): Promise<void> {
     const primaries = new Set(Array.from({ length: SLOTS }, (_, slot) => this.slots[slot]?.[0]));
-    const connected = new Map(this.nodes('master').map((node) => [`${node.options.host}:${node.options.port}`, node]));
+    const nodesByAddress = new Map(
+      this.nodes('master').map((node) => [`${node.options.host}:${node.options.port}`, node]),
+    );
     await Promise.all(
       [...primaries].map(async (name) => {
-        const node = name === undefined ? undefined : connected.get(name);
+        const node = name === undefined ? undefined : nodesByAddress.get(name);
         if (!node) throw new Error(name === undefined ? 'Some slots have no primary.' : `${name} is down.`);
         await node.ping();
       }),

@@ -178,8 +178,8 @@ function findRivals(
   const isUnnamed = (at: number) =>
     !takenColumns.has(at) &&
     findFields(of, headers[at] ?? '').every((named) => isMisnamed(FIELDS[of][named] ?? 'text', glance(at)));
-  const unnamed = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
-  return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamed] : unnamed;
+  const unnamedColumns = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
+  return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamedColumns] : unnamedColumns;
 }
 
 function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: ColumnRequest): void {
@@ -427,8 +427,8 @@ export function mergeSame(assignment: Assignment, profiles: ReadonlyMap<number, 
   for (const [field, assigned] of assignment) {
     const { positions, confidence, by } = assigned;
     if (confidence !== 'asked') continue;
-    const filled = positions.filter((position) => (profiles.get(position)?.filled ?? 0) > 0);
-    const keptPositions = filled.length > 0 ? filled : positions.slice(0, 1);
+    const filledPositions = positions.filter((position) => (profiles.get(position)?.filled ?? 0) > 0);
+    const keptPositions = filledPositions.length > 0 ? filledPositions : positions.slice(0, 1);
     const digests = new Set(keptPositions.map((position) => profiles.get(position)?.digest));
     // A column that no word names is looked for even if it is the only one that may be meant.
     if (digests.size > 1 || by === 'values') assignment.set(field, { ...assigned, positions: keptPositions });

@@ -110,8 +110,8 @@ async function openWorkbook(
   entries: readonly ZipEntry[],
   wish: ContainerRequest,
 ): Promise<Omit<Opened, 'sha256'>> {
-  const unpacked = entries.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (source.sizeBytes > MOST_WORKBOOK_BYTES || unpacked > MOST_WORKBOOK_UNPACKED)
+  const unpackedBytes = entries.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (source.sizeBytes > MOST_WORKBOOK_BYTES || unpackedBytes > MOST_WORKBOOK_UNPACKED)
     throw new BrokenFile('too_large', 'The workbook is too large to be read. Save its sheet as CSV.');
   const parts: Uint8Array[] = [];
   for await (const chunk of await source.read()) parts.push(chunk);

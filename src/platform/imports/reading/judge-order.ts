@@ -128,15 +128,15 @@ interface Times {
 
 function readTimes(entry: Entry, bench: Bench): Times | Failure {
   const hasPlaced = bench.plan.columns.placed_at !== undefined || bench.plan.constants.placed_at !== undefined;
-  const placed = findTime(entry, bench, 'placed_at', true);
+  const placedTime = findTime(entry, bench, 'placed_at', true);
   const paidTime = findTime(entry, bench, 'paid_at', !hasPlaced);
-  const cancelled = findTime(entry, bench, 'cancelled_at', false);
-  const refunded = findTime(entry, bench, 'refunded_at', false);
-  for (const time of [placed, paidTime, cancelled, refunded]) if (isFailure(time)) return time;
-  const at = placed ?? paidTime;
-  if (at === null || isFailure(at) || isFailure(paidTime) || isFailure(cancelled) || isFailure(refunded))
+  const cancelledTime = findTime(entry, bench, 'cancelled_at', false);
+  const refundedTime = findTime(entry, bench, 'refunded_at', false);
+  for (const time of [placedTime, paidTime, cancelledTime, refundedTime]) if (isFailure(time)) return time;
+  const at = placedTime ?? paidTime;
+  if (at === null || isFailure(at) || isFailure(paidTime) || isFailure(cancelledTime) || isFailure(refundedTime))
     return { problem: 'time_missing' };
-  return { placed_at: at, paid_at: paidTime, cancelled_at: cancelled, refunded_at: refunded };
+  return { placed_at: at, paid_at: paidTime, cancelled_at: cancelledTime, refunded_at: refundedTime };
 }
 
 /** The time at which an order was given back, where only its refunds say so. */

@@ -159,8 +159,8 @@ export interface StatusSaid {
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
   const statuses = plan.flags.flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? []);
-  const flagged = statuses.find((status) => status !== '') ?? statuses[0];
-  if (flagged !== undefined) return { value: flagged, meaning: plan.statuses[flagged] };
+  const flaggedStatus = statuses.find((status) => status !== '') ?? statuses[0];
+  if (flaggedStatus !== undefined) return { value: flaggedStatus, meaning: plan.statuses[flaggedStatus] };
   if (!plan.hasStatuses) return null;
   const text = entry.text(plan, 'status');
   const value = foldStatus(text);

@@ -54,10 +54,10 @@ function placeTax(net: number, parts: OrderAmounts): TaxPlace | undefined {
   const { total, shipping = 0, taxes = 0, fees = 0 } = parts;
   if (total === undefined) return undefined;
   const tolerance = countParts(parts);
-  const onTop = Math.abs(net + shipping + taxes + fees - total);
-  const included = Math.abs(net + shipping + fees - total);
-  if (onTop > tolerance && included > tolerance) return undefined;
-  return onTop <= included ? 'on_top' : 'included';
+  const onTopGap = Math.abs(net + shipping + taxes + fees - total);
+  const includedGap = Math.abs(net + shipping + fees - total);
+  if (onTopGap > tolerance && includedGap > tolerance) return undefined;
+  return onTopGap <= includedGap ? 'on_top' : 'included';
 }
 
 /** The meanings whose identity holds for an order, as bits in the order of `GOODS`. */

@@ -72,9 +72,9 @@ export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | u
 
 /** `mia.one` of `@Mia.One` or of a profile's address; undefined for what cannot be a handle. */
 export function readHandle(text: string): string | undefined {
-  const trimmed = text.replace(ORNAMENTS, '').trim();
-  const address = readAddress(trimmed);
-  const [first = '', second = ''] = address ? address.pathname.split('/').filter((part) => part !== '') : [trimmed];
+  const trimmedText = text.replace(ORNAMENTS, '').trim();
+  const address = readAddress(trimmedText);
+  const [first = '', second = ''] = address ? address.pathname.split('/').filter((part) => part !== '') : [trimmedText];
   if (address && (SHORT_HOST.test(address.hostname) || NO_PROFILES.has(first))) return undefined;
   const name = address && /^(?:_u|stories)$/.test(first) ? second : first;
   const handle = name.replace(/^@/, '').toLowerCase();

@@ -79,8 +79,8 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const wrong = findWrongFile(headers);
   if (wrong !== undefined) throw new BrokenFile('wrong_file', wrong);
   const format = findFormat(of, headers);
-  const turned = findTurned(of, table.shape);
-  if (turned !== undefined) throw new BrokenFile('transposed', turned);
+  const turnedProblem = findTurned(of, table.shape);
+  if (turnedProblem !== undefined) throw new BrokenFile('transposed', turnedProblem);
   const own = request.mapping ?? {};
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
@@ -138,13 +138,14 @@ function settleDoubts(
 
 /** The columns under an answer that names one. */
 function answerColumns(assignment: Assignment, { columns = {} }: Mapping, { headers }: Known): Assignment {
-  const answered: Assignment = new Map(assignment);
+  const answeredColumns: Assignment = new Map(assignment);
   for (const [field, header] of Object.entries(columns)) {
-    const assigned = answered.get(field);
+    const assigned = answeredColumns.get(field);
     const position = header === null ? -1 : headers.indexOf(header);
-    if (assigned) answered.set(field, { ...assigned, positions: position < 0 ? [] : [position], confidence: 'proved' });
+    if (assigned)
+      answeredColumns.set(field, { ...assigned, positions: position < 0 ? [] : [position], confidence: 'proved' });
   }
-  return answered;
+  return answeredColumns;
 }
 
 function planVariants(prepared: Prepared, mapping: Mapping, doubts: readonly Doubt[]): Variant[] {
@@ -186,8 +187,8 @@ async function countRows(
 
 /** The meanings of the amount that hold in every record where any does. */
 function findSurvivors(study: Study, candidates: readonly Goods[]): Goods[] | undefined {
-  const allowed = candidates.reduce((all, goods) => all | (1 << GOODS.indexOf(goods)), 0);
-  const masks = [...study.tally.holding.keys()].map((mask) => mask & allowed).filter((mask) => mask !== 0);
+  const allowedMask = candidates.reduce((all, goods) => all | (1 << GOODS.indexOf(goods)), 0);
+  const masks = [...study.tally.holding.keys()].map((mask) => mask & allowedMask).filter((mask) => mask !== 0);
   if (masks.length === 0) return undefined;
   const common = masks.reduce((all, mask) => all & mask);
   const any = masks.reduce((all, mask) => all | mask);
@@ -217,15 +218,16 @@ interface Studied {
 async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
   const { known, table } = prepared;
   const { resolved, doubts } = settleDoubts(prepared, mapping);
-  const skipped = new Set(resolved.plan.totalsLines);
-  const grouper = await openGrouper(prepared, resolved.plan, skipped);
+  const skippedLines = new Set(resolved.plan.totalsLines);
+  const grouper = await openGrouper(prepared, resolved.plan, skippedLines);
   const variants = planVariants(prepared, mapping, doubts);
-  const entries = readEntries(table.rows(), grouper, skipped);
+  const entries = readEntries(table.rows(), grouper, skippedLines);
   const entryStudy = await studyEntries(entries, resolved.plan, variants, known.request.now);
-  const narrowed = narrowGoods(entryStudy, doubts, resolved.plan, known);
-  if (!narrowed) return { study: entryStudy, resolved, doubts };
-  const isTried = narrowed.isGoodsProved && doubts.find(isAboutGoods)?.choices.length === narrowed.goodsChoices?.length;
-  if (!isTried) return study({ ...prepared, known: narrowed }, mapping);
+  const narrowedTable = narrowGoods(entryStudy, doubts, resolved.plan, known);
+  if (!narrowedTable) return { study: entryStudy, resolved, doubts };
+  const isTried =
+    narrowedTable.isGoodsProved && doubts.find(isAboutGoods)?.choices.length === narrowedTable.goodsChoices?.length;
+  if (!isTried) return study({ ...prepared, known: narrowedTable }, mapping);
   const isLeft = (doubt: Doubt) => !isAboutGoods(doubt) || doubt.choices.length > 1;
   return { study: entryStudy, resolved, doubts: doubts.filter(isLeft) };
 }
@@ -252,24 +254,25 @@ export async function readTable(source: ByteSource, request: Request): Promise<R
   let table: Table | undefined;
   try {
     table = await openTable(source, request, mapping);
-    const prepared = await prepare(table, request, mapping);
-    if (prepared.survey.lines === 0) throw new BrokenFile('no_records', 'The file has no records below its header.');
-    const missing = findMissing(prepared, mapping);
+    const preparedTable = await prepare(table, request, mapping);
+    if (preparedTable.survey.lines === 0)
+      throw new BrokenFile('no_records', 'The file has no records below its header.');
+    const missing = findMissing(preparedTable, mapping);
     if (missing !== undefined) throw new BrokenFile('no_column', missing);
-    const studied = await study(prepared, mapping);
-    const { plan } = studied.resolved;
+    const tableStudy = await study(preparedTable, mapping);
+    const { plan } = tableStudy.resolved;
     assertIds(plan);
-    const isTotal = checkTotals(prepared.survey.totals, studied.study, plan);
-    for (const row of prepared.survey.totals) studied.study.tally.add(totalsLine(new Entry(row)));
+    const isTotal = checkTotals(preparedTable.survey.totals, tableStudy.study, plan);
+    for (const row of preparedTable.survey.totals) tableStudy.study.tally.add(totalsLine(new Entry(row)));
     const questions = askQuestions({
-      ...studied,
-      known: prepared.known,
+      ...tableStudy,
+      known: preparedTable.known,
       mapping,
       isTotal,
-      totals: prepared.survey.totals,
+      totals: preparedTable.survey.totals,
     });
     const reading_id = nameReading(table.sha256, request, mapping);
-    const reading = describeReading({ ...prepared, ...studied, questions, mapping, reading_id });
+    const reading = describeReading({ ...preparedTable, ...tableStudy, questions, mapping, reading_id });
     return { reading, plan };
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
@@ -295,15 +298,15 @@ function assertIds({ damaged, columns, headers }: Plan): void {
 export async function* readRecords(source: ByteSource, request: Request, plan: Plan): AsyncGenerator<Line[]> {
   const mapping = mergeMappings(request.stored ?? {}, request.mapping ?? {});
   const table = await openTable(source, request, mapping);
-  const skipped = new Set(plan.totalsLines);
+  const skippedLines = new Set(plan.totalsLines);
   const keys = findKeys(plan.of, plan.columns, plan.damaged);
-  const grouper = await countRows(table, keys, isGrouped(plan.of) || plan.format === 'wise_history', skipped);
+  const grouper = await countRows(table, keys, isGrouped(plan.of) || plan.format === 'wise_history', skippedLines);
   const bench = openBench(plan, request.now);
-  for await (const entries of readEntries(table.rows(), grouper, skipped))
+  for await (const entries of readEntries(table.rows(), grouper, skippedLines))
     yield entries.map((entry) => judge(entry, bench).line);
-  if (skipped.size === 0) return;
+  if (skippedLines.size === 0) return;
   for await (const rows of table.rows()) {
-    const totals = rows.filter(({ line }) => skipped.has(line));
+    const totals = rows.filter(({ line }) => skippedLines.has(line));
     if (totals.length > 0) yield totals.map((row) => totalsLine(new Entry(row)).line);
   }
 }

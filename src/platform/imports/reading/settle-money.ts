@@ -61,8 +61,8 @@ export function settleCurrency(settling: Settling, symbols: Readonly<Record<stri
 
 function askSign(sign: string, options: readonly string[], list: LineList, { request }: Known): Doubt {
   const brand = request.brand.currency;
-  const ordered = options.includes(brand) ? [brand, ...options.filter((option) => option !== brand)] : options;
-  const choices = ordered
+  const orderedOptions = options.includes(brand) ? [brand, ...options.filter((option) => option !== brand)] : options;
+  const choices = orderedOptions
     .slice(0, 5)
     .map((currency) => ({ mapping: { symbols: { [sign]: currency } }, label: `${sign} is ${currency}` }));
   const message = `Which currency does ${sign} mean?`;

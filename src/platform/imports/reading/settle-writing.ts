@@ -131,17 +131,17 @@ export function settleTimes(settling: Settling): Plan['times'] {
     const orders = listOrders(profile);
     const said = mapping.dates ?? known.format?.dates;
     const isUndecided = known.format?.dates !== undefined && known.headers.some((header) => BRITISH.has(header.trim()));
-    const fixed = isUndecided && mapping.dates === undefined ? undefined : said;
-    const allowed =
-      fixed !== undefined && (orders.includes(fixed) || (orders.length === 0 && mapping.dates !== undefined))
-        ? fixed
+    const fixedOrder = isUndecided && mapping.dates === undefined ? undefined : said;
+    const allowedOrder =
+      fixedOrder !== undefined && (orders.includes(fixedOrder) || (orders.length === 0 && mapping.dates !== undefined))
+        ? fixedOrder
         : undefined;
-    const carried = proven !== undefined && orders.includes(proven) ? proven : undefined;
+    const carriedOrder = proven !== undefined && orders.includes(proven) ? proven : undefined;
     const only = orders.length === 1 ? orders[0] : undefined;
-    const order = only ?? allowed ?? carried;
+    const order = only ?? allowedOrder ?? carriedOrder;
     if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders, known.request.now));
     // Only what the column's own cells, or a caller, say holds for the columns beside it.
-    proven ??= only ?? allowed;
+    proven ??= only ?? allowedOrder;
     if (known.halfDates.includes(position)) askSwapped(settling, position);
     times[position] = {
       order: order ?? orders[0] ?? 'dmy',

@@ -67,8 +67,9 @@ const isTyped = (cell: string) =>
 
 /** Names over columns of numbers, times or addresses. */
 function isOverTyped({ cells }: Row, below: readonly Row[]): boolean {
-  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
-  if (filled.length < Math.max(1, cells.length / 2) || filled.some(isTyped) || below.length === 0) return false;
+  const filledCells = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  if (filledCells.length < Math.max(1, cells.length / 2) || filledCells.some(isTyped) || below.length === 0)
+    return false;
   return cells.some((cell, i) => {
     const values = below.map((row) => (row.cells[i] ?? '').trim()).filter((value) => value !== '');
     return cell.trim() !== '' && values.length > 0 && values.every(isTyped);
@@ -111,8 +112,8 @@ export interface ShapeWish {
 /** The first rows of a text show how its table is written. */
 export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const said = /^\uFEFF?"?sep=(.)"?\s*?(?:\r\n|\n|\r)/i.exec(text)?.[1];
-  const forced = wish.separator ?? said;
-  const separators = forced === undefined ? SEPARATORS : [forced];
+  const forcedSeparator = wish.separator ?? said;
+  const separators = forcedSeparator === undefined ? SEPARATORS : [forcedSeparator];
   const [best] = separators
     .map((separator) => ({ separator, sample: readSample(text, separator, wish.isSheet ?? false) }))
     .map((each) => ({ ...each, even: countEven(each.sample) }))

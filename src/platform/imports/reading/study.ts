@@ -103,10 +103,10 @@ function addSums(sums: readonly ColumnSum[], entry: Entry, judgedEntry: Judged, 
     const amount = findAmount(entry, plan, sum.field, currency);
     if (amount === undefined || isFailure(amount)) continue;
     const position = plan.columns[sum.field];
-    const filled =
+    const filledRows =
       position === undefined ? 0 : entry.rows.filter((cells) => (cells[position] ?? '').trim() !== '').length;
     sum.records += amount;
-    sum.rows += amount * filled;
+    sum.rows += amount * filledRows;
     if (counts(judgedEntry)) sum.read += amount;
   }
 }

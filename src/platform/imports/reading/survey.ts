@@ -50,9 +50,9 @@ function planTypes(
 
 /** A totals row says so, or has amounts but nothing of what tells records apart. */
 function mayTotal({ cells }: Row, assignment: Assignment): boolean {
-  const filled = cells.map((cell) => cleanCell(cell)).filter((cell) => cell !== '');
-  const [first = ''] = filled;
-  if (!filled.some((cell) => readNumber(cell) !== undefined)) return false;
+  const filledCells = cells.map((cell) => cleanCell(cell)).filter((cell) => cell !== '');
+  const [first = ''] = filledCells;
+  if (!filledCells.some((cell) => readNumber(cell) !== undefined)) return false;
   const identifying = [...assignment.values()].filter(({ type, field }) => {
     return type === 'time' || type === 'email' || type === 'handle' || (type === 'id' && field !== 'code');
   });

@@ -134,8 +134,8 @@ export function readTime(written: string): TimeCell | undefined {
   if (date) return { date, clockMs: null, zone: null };
   const parts = DATE_THEN_CLOCK.exec(normal.replace(/(\d)T(?=\d)/, '$1 '));
   const clock = parts && readClock(parts[2] ?? '');
-  const dated = parts && readDate((parts[1] ?? '').replace(/,$/, ''));
-  return clock && dated && dated.form !== 'digits' ? { date: dated, ...clock } : undefined;
+  const parsedDate = parts && readDate((parts[1] ?? '').replace(/,$/, ''));
+  return clock && parsedDate && parsedDate.form !== 'digits' ? { date: parsedDate, ...clock } : undefined;
 }
 
 function readDate(text: string): DateText | undefined {

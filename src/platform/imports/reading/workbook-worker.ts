@@ -26,11 +26,14 @@ function writeNumber(text: string): string {
   if (Math.abs(shift) > 40) return text;
   const digits = whole + fraction;
   const point = whole.length + shift;
-  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0');
+  const paddedDigits = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0');
   const at = Math.max(point, 1);
   // A number of a workbook keeps no whole number above 2^53: an id that was longer is lost, and shown so.
   if (point > SHOWN_DIGITS && Number(text) > Number.MAX_SAFE_INTEGER) return `${Number(text).toExponential()}`;
-  const [left, right] = roundDigits(padded.slice(0, at).replace(/^0+(?=\d)/, ''), padded.slice(at).replace(/0+$/, ''));
+  const [left, right] = roundDigits(
+    paddedDigits.slice(0, at).replace(/^0+(?=\d)/, ''),
+    paddedDigits.slice(at).replace(/0+$/, ''),
+  );
   const decimals = right.length === 3 ? `${right}0` : right;
   return `${minus}${left}${decimals === '' ? '' : `.${decimals}`}`;
 }
@@ -42,20 +45,23 @@ function roundDigits(whole: string, fraction: string): [string, string] {
   const excess = length - SHOWN_DIGITS;
   const keptDecimals = Math.max(fraction.length - excess, 0);
   const isUp = (fraction[keptDecimals] ?? '0') >= '5';
-  const scaled = (BigInt(whole + fraction.slice(0, keptDecimals)) + (isUp ? 1n : 0n))
+  const scaledDigits = (BigInt(whole + fraction.slice(0, keptDecimals)) + (isUp ? 1n : 0n))
     .toString()
     .padStart(keptDecimals + 1, '0');
-  return [scaled.slice(0, scaled.length - keptDecimals), scaled.slice(scaled.length - keptDecimals).replace(/0+$/, '')];
+  return [
+    scaledDigits.slice(0, scaledDigits.length - keptDecimals),
+    scaledDigits.slice(scaledDigits.length - keptDecimals).replace(/0+$/, ''),
+  ];
 }
 
 /** Dates of a spreadsheet have no zone: they are written as its clock shows them, midnight as a date alone. */
 function writeDate(date: Date): string {
   if (Number.isNaN(date.getTime())) return '';
-  const rounded = new Date(Math.round(date.getTime() / 1_000) * 1_000).toISOString();
-  const clock = rounded.slice(11, 19);
+  const roundedTime = new Date(Math.round(date.getTime() / 1_000) * 1_000).toISOString();
+  const clock = roundedTime.slice(11, 19);
   // A time of day alone is a fraction of the first day of a spreadsheet's calendar, which begins in 1900 or 1904.
   if (date.getUTCFullYear() < 1905) return clock;
-  return clock === '00:00:00' ? rounded.slice(0, 10) : `${rounded.slice(0, 10)} ${clock}`;
+  return clock === '00:00:00' ? roundedTime.slice(0, 10) : `${roundedTime.slice(0, 10)} ${clock}`;
 }
 
 function writeCell(cell: unknown): string {
@@ -97,9 +103,9 @@ const hasHeader = (data: readonly (readonly unknown[])[]) => {
 };
 const wantedSheet = sheets.find((each) => each.sheet === sheet);
 // Hidden sheets are nobody's first choice, and may still be named.
-const ordered = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
-const tables = ordered.filter(({ data }) => hasHeader(data));
-const chosenSheet = wantedSheet ?? tables[0] ?? ordered.find(({ data }) => data.length > 0) ?? ordered[0];
+const orderedSheets = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
+const tables = orderedSheets.filter(({ data }) => hasHeader(data));
+const chosenSheet = wantedSheet ?? tables[0] ?? orderedSheets.find(({ data }) => data.length > 0) ?? orderedSheets[0];
 const csv = Buffer.from(write(chosenSheet?.data ?? []));
 parentPort?.postMessage({
   sheet: chosenSheet?.sheet ?? '',

@@ -70,9 +70,9 @@ export function openEntry(source: ByteSource, entry: ZipEntry): Stream {
     if (head.length < 30) throw brokenArchive();
     const start = entry.offset + 30 + head.readUInt16LE(26) + head.readUInt16LE(28);
     if (entry.packedBytes === 0) return;
-    const packed = await source.read({ start, end: start + entry.packedBytes - 1 });
-    if (entry.method === STORED) yield* packed;
-    else if (entry.method === DEFLATED) yield* unpack(packed, createInflateRaw());
+    const packedBytes = await source.read({ start, end: start + entry.packedBytes - 1 });
+    if (entry.method === STORED) yield* packedBytes;
+    else if (entry.method === DEFLATED) yield* unpack(packedBytes, createInflateRaw());
     else throw brokenArchive();
   };
 }
