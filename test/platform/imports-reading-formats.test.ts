@@ -231,7 +231,7 @@ describe('people and payments', () => {
     expect(outcomes(english)).toEqual(['read', 'left_out not_sent', 'left_out status']);
     const german = await read(
       'payouts',
-      'Datum;Uhrzeit;Zeitzone;Name;Status;Währung;Brutto;Entgelt;Netto;Absender E-Mail-Adresse;Empfänger E-Mail-Adresse;Transaktionscode\n13.10.2026;10:00:00;CEST;Ana;Abgeschlossen;EUR;"-1.250,50";-0,25;-1250,75;s@x.example;a@x.example;T1\n14.10.2026;10:00:00;CEST;Ben;Abgeschlossen;EUR;50,00;0,00;50,00;b@x.example;s@x.example;T2\n',
+      'Datum;Uhrzeit;Zeitzone;Name;Status;Währung;Brutto;Entgelt;Netto;Absender E-Mail-Adresse;Empfänger E-Mail-Adresse;Transaktionscode\n13.10.2026;10:00:00;CEST;Ana;Erledigt;EUR;"-1.250,50";-0,25;-1250,75;s@x.example;a@x.example;T1\n14.10.2026;10:00:00;CEST;Ben;Erledigt;EUR;50,00;0,00;50,00;b@x.example;s@x.example;T2\n',
     );
     expect(codes(german)).toEqual(['status_meaning']);
     // What was received is left out whatever its status means, so it is in no sum of the question.

@@ -174,7 +174,7 @@ const importOperations = [
     summary: 'Answer questions about a file',
     description:
       'Changes the mapping or the options, and reads the file again. A field, column, sheet or encoding that is not there ' +
-      'is 422, and changes nothing.',
+      'is refused, and changes nothing.',
     forAgents: { example: { id: 'imp_…', mapping: { dates: 'dmy' } } },
     body: ImportPatch,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
