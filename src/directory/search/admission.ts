@@ -6,7 +6,7 @@ import { limit } from '../../kit/values/within.ts';
 /** What would wait longer for its place is refused at once, because its client would have given up by the time of the answer. */
 const USUAL_WAIT_MS = 400;
 /** So many may wait however slow the engine is, because pages and scripts send as many at once, and so many however fast. */
-const LEAST_WAITING = 64;
+const LEAST_WAITING = 128;
 const MOST_WAITING = 256;
 /** As many calls may be under way or wait in the first second after a calm. */
 const BURST = 256;
