@@ -20,12 +20,16 @@ export const isEntryUntouched = sql<boolean>`entry.status <> 'removed' and entry
   sql` and `,
 )}`;
 
+/**
+ * By the kind of an import. Without `offset 0`, and before the statistics know of a first import, each of its rows would be
+ * compared with all rows of the brand.
+ */
 const STAYING: Readonly<Partial<Record<ListedImport['of'], RawBuilder<boolean>>>> = {
   orders: sql`written.noun = 'order' and exists (select from orders
-    where orders.brand_id = written.brand_id and orders.id = written.row_id and not (${isOrderUntouched}))`,
+    where orders.brand_id = written.brand_id and orders.id = written.row_id and not (${isOrderUntouched}) offset 0)`,
   roster: sql`written.noun = 'roster_entry' and exists (select from roster_entries as entry
     where entry.brand_id = written.brand_id and entry.id = written.row_id and entry.status <> 'removed'
-      and not (${isEntryUntouched}))`,
+      and not (${isEntryUntouched}) offset 0)`,
 };
 
 /** Counts rows of an import that an undo would leave; null where only the undo itself finds them. */

@@ -57,8 +57,11 @@ export async function sendImport(
   return await call(`${url}/v1/imports`, key, { method: 'POST', body: form });
 }
 
-export const getImport = async ({ url }: TestApp, key: string, id: string): Promise<Answer['body']> =>
-  (await send(`${url}/v1/imports/${id}`, key, 'GET')).body.data;
+export async function getImport({ url }: TestApp, key: string, id: string): Promise<Answer['body']> {
+  const { status, body } = await send(`${url}/v1/imports/${id}`, key, 'GET');
+  if (status !== 200) throw new Error(`GET /v1/imports/${id} answered ${status}: ${JSON.stringify(body)}`);
+  return body.data;
+}
 
 const BUSY = ['reading', 'running', 'undoing'];
 
