@@ -45,7 +45,9 @@ describe('a command', () => {
   it('that starts a worker without an engine names the missing variable, without a stack trace', async () => {
     const { status, out, said } = await alone('src/worker.ts');
     expect([status, out]).toEqual([1, '']);
-    expect(said).toMatch(/^Set DATABASE_URL, REDIS_URL, ELASTICSEARCH_URL, CLICKHOUSE_URL; [^\n]+\nRead more in docs\/operating\.md[^\n]+\n$/);
+    expect(said).toMatch(
+      /^Set DATABASE_URL, REDIS_URL, ELASTICSEARCH_URL, CLICKHOUSE_URL; [^\n]+\nRead more in docs\/operating\.md[^\n]+\n$/,
+    );
   });
 
   it.each(['src/worker.ts', 'src/server.ts'])(
