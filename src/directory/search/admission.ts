@@ -3,7 +3,7 @@ import { ApiError } from '../../kit/values/errors.ts';
 import type { Log } from '../../kit/values/log.ts';
 import { limit } from '../../kit/values/within.ts';
 
-/** What would wait longer for its place is refused at once, because its client would have given up by the time of the answer. */
+/** A call that would wait longer for its place is refused at once, because its client would have given up by its answer. */
 const USUAL_WAIT_MS = 400;
 /** So many may wait however slow the engine is, because pages and scripts send as many at once, and so many however fast. */
 const LEAST_WAITING = 128;
@@ -87,7 +87,7 @@ function openOverloadLog(log: Log): (limitNow: number) => void {
 
 /** Decides how many calls may wait, from how many got a place lately. */
 function openRoom() {
-  /** Of the last `LATELY_MS`, or rather each by how long ago it was. */
+  /** The calls that got a place, each weighed by how long ago: those of the last `LATELY_MS`, nearly. */
   let recentStarts = 0;
   let atMs = 0;
   let emptySinceMs = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENTRIES } from '../../../src/interfaces/manual/shelves.ts';
+import { RETRY_POLICY } from '../../../src/platform/webhooks/health.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
 
 let app: TestApp;
@@ -20,6 +21,20 @@ describe('The manual', () => {
     );
     expect(ENTRIES.map(({ file }) => file).sort()).toEqual([...files, 'CHANGELOG.md', 'README.md'].sort());
     expect(ENTRIES[0]?.file).toBe('README.md');
+  });
+
+  it('says of the attempts of a webhook what the reference says, and what is done', async () => {
+    const {
+      timeoutMs,
+      retryAfterMs: [retryMs = 0, ...others],
+    } = RETRY_POLICY.current;
+    expect(others).toEqual([]);
+    const reference = JSON.parse(await read('/openapi.json')).info.description;
+    for (const text of [await read('/manual/webhooks'), reference].map((one) => one.replace(/\s+/g, ' '))) {
+      expect(text).toContain(`within ${timeoutMs / 1_000} seconds`);
+      expect(text).toContain(`a 5xx there is one more attempt ${retryMs / 1_000} seconds later`);
+      expect(text).toMatch(/3xx or 4xx is never retried/);
+    }
   });
 
   it('has pages whose links lead to pages, and to headings that they have', async () => {
