@@ -280,6 +280,18 @@ describe('money of a creator who was paid before', () => {
     await assertHers(payer);
   });
 
+  it('of one who was not paid yet may go to the profile of somebody merged into them, and their mail address is told', async () => {
+    const payer = await makePayer(app);
+    const { body } = await send(`${app.url}/v1/roster`, payer.key, 'POST', {
+      creator_email: `${unique('new')}@mail.example`,
+    });
+    await send(`${app.url}/v1/roster/${body.data.id}/payment`, payer.key, 'PUT', { wallet_email: thief });
+    const into = { into: payer.ann.creatorId };
+    expect((await send(`${app.url}/v1/roster/${body.data.id}/merge`, payer.key, 'POST', into)).status).toBe(200);
+    expect(await profileOf(payer)).toMatchObject({ wallet_email: thief, state: 'active' });
+    expect(await isTold(payer)).toBe(true);
+  });
+
   it('goes to a new mail address after 72 hours', async () => {
     const payer = await makePaid();
     const next = `${unique('ann')}@mail.example`;

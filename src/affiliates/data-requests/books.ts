@@ -3,6 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
+import { dayIn, timeIn } from '../../kit/values/time-zone.ts';
 import type { CreatorRow } from '../../workflow/creators/creators.ts';
 import { Books } from './data-requests.shapes.ts';
 
@@ -20,17 +21,17 @@ export const toBookColumns = (secrets: Secrets, requestId: string, keptBooks: Ke
     ? {}
     : { books: secrets.seal(JSON.stringify(keptBooks.books), sealingContext(requestId)), booksUntil: keptBooks.until };
 
-/** The end of the year of the last payment and the brand's years after it; undefined if it is over or was never paid. */
+/** The end of the brand's year of the last payment and of the years after it; undefined if it is over or was never paid. */
 async function findEnd({ db, brandId, now }: Work, creatorId: string): Promise<Date | undefined> {
-  const { rows } = await sql<{ last: Date | null; years: number }>`
-    select max(coalesce(paid_at, payouts.created_at)) as last, min(bookkeeping_years) as years
+  const { rows } = await sql<{ last: Date | null; years: number; zone: string }>`
+    select max(coalesce(paid_at, payouts.created_at)) as last, min(bookkeeping_years) as years, min(time_zone) as zone
     from payouts join brands on brands.id = payouts.brand_id
     where payouts.brand_id = ${brandId} and creator_id = ${creatorId} and payouts.status not in ('voided', 'returned')`.execute(
     db,
   );
-  const { last = null, years = 0 } = rows[0] ?? {};
+  const { last = null, years = 0, zone = 'UTC' } = rows[0] ?? {};
   if (last === null || years === 0) return undefined;
-  const until = new Date(Date.UTC(last.getUTCFullYear() + years + 1, 0, 1));
+  const until = timeIn(zone, `${Number(dayIn(zone, last).slice(0, 4)) + years + 1}-01-01`);
   return until > now ? until : undefined;
 }
 

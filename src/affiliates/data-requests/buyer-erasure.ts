@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
+import { showAddress, toAsciiAddress } from '../../kit/values/email.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import {
@@ -27,7 +28,7 @@ import {
 export interface BuyerSelector {
   email: string | null;
   integrationId: string | null;
-  /** Hashes of addresses, as hex, of an erasure that is made again. */
+  /** Hashes, as hex, of the store's id of the customer, and of addresses if the erasure is made again. */
   hashes: readonly string[];
   /** Ids of ours or of the store. */
   orderIds: readonly string[] | null;
@@ -37,14 +38,14 @@ export interface BuyerSelector {
   join: 'both' | 'either' | 'store';
 }
 
-/** Matches the orders of a buyer; `hashes` are those of their addresses. */
+/** Matches the orders of a buyer; `hashes` are those of their addresses and of their id at the store. */
 function matchesBuyer(
   brandId: string,
   { integrationId, orderIds, customerOf, join }: BuyerSelector,
   hashes: readonly Buffer[],
 ): RawBuilder<boolean> {
   const ofStore = integrationId === null ? sql`true` : sql`own.integration_id = ${integrationId}`;
-  const byEmail = sql`own.customer_hash = any(${[...hashes]}::bytea[])`;
+  const byHash = sql`(own.customer_hash = any(${[...hashes]}::bytea[]) or own.customer_id_hash = any(${[...hashes]}::bytea[]))`;
   const ids = [...(orderIds ?? [])];
   const byId = sql`(own.id = any(${ids}::text[]) or own.order_id = any(${ids}::text[]))`;
   const bySame = sql`(${customerOf} in (own.id, own.customer_id) or own.customer_hash in (
@@ -52,7 +53,7 @@ function matchesBuyer(
     union select decode(key, 'hex') from customer_keys
       where brand_id = ${brandId} and kind = 'email' and customer_id = ${customerOf}))`;
   const parts = [
-    ...(hashes.length === 0 ? [] : [byEmail]),
+    ...(hashes.length === 0 ? [] : [byHash]),
     ...(orderIds === null ? [] : [byId]),
     ...(customerOf === null ? [] : [bySame]),
   ];
@@ -63,7 +64,11 @@ function matchesBuyer(
 
 async function hashBuyer(db: Db, secrets: Secrets, { email, hashes }: BuyerSelector): Promise<Buffer[]> {
   const knownHashes = hashes.map((hash) => Buffer.from(hash, 'hex'));
-  return email === null ? knownHashes : [hashEmail(await getSalt(db, secrets), email), ...knownHashes];
+  if (email === null) return knownHashes;
+  const salt = await getSalt(db, secrets);
+  // Stores report a domain in either form.
+  const spellings = new Set([email, toAsciiAddress(email), showAddress(toAsciiAddress(email))]);
+  return [...[...spellings].map((spelling) => hashEmail(salt, spelling)), ...knownHashes];
 }
 
 /** The addresses that these are hashes of, as far as imports, events, mails and the audit log have them in clear. */
@@ -135,7 +140,7 @@ async function eraseCustomers(
     with theirs as materialized (
       select id from customers where brand_id = ${brandId} and (id = any(${[...ids]}::text[]) or id in (
         select customer_id from customer_keys
-        where brand_id = ${brandId} and kind = 'email' and key = any(${hashes.map((hash) => hash.toString('hex'))}::text[])))),
+        where brand_id = ${brandId} and kind in ('email', 'customer_id') and key = any(${hashes.map((hash) => hash.toString('hex'))}::text[])))),
     unkeyed as (
       delete from customer_keys where brand_id = ${brandId} and kind in ('email', 'customer_id')
         and customer_id in (select id from theirs))

@@ -110,7 +110,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   creator_addresses: ['email'],
   applications: ['creator_email', 'creator_name'],
   contracts: ['signer_name'],
-  payment_profiles: ['wallet_email', 'legal_name', 'requested'],
+  payment_profiles: ['wallet_email', 'legal_name', 'requested', 'waiting'],
   payouts: ['wallet_email'],
   brief_recipients: ['email'],
 };

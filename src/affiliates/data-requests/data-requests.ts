@@ -13,6 +13,7 @@ import type { Secrets } from '../../kit/values/secrets.ts';
 import { signFileUrl } from '../../workflow/assets/files.ts';
 import { type CreatorRow, matchesPerson } from '../../workflow/creators/creators.ts';
 import { hasClearSeals } from '../ledger/convert-seals.ts';
+import { getSalt, hashCustomerId } from '../orders/customers.ts';
 import { disconnectStore } from '../stores/connections/connect.ts';
 import { getIntegration } from '../stores/connections/connections.ts';
 import type { PersonWish } from '../stores/formats/provider.ts';
@@ -180,10 +181,11 @@ export async function recordWish(
   { id, provider }: { id: string; provider: string },
   wish: PersonWish,
 ): Promise<void> {
-  const { kind, email, orderIds, isWholeStore } = wish;
+  const { kind, email, customerId, orderIds, isWholeStore } = wish;
+  const salt = await getSalt(work.db, secrets);
   const buyer = {
     email,
-    hashes: [],
+    hashes: customerId === null ? [] : [hashCustomerId(salt, id, customerId).toString('hex')],
     integrationId: id,
     orderIds: [...orderIds],
     customerOf: null,

@@ -4,7 +4,6 @@ import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-
 import {
   announceCommission,
   findOrderCommission,
@@ -101,7 +100,7 @@ export async function recordNewOrders(
   await insertJourneys(db, withoutWinner, new Date(now.getTime() + MINUTE_MS));
 }
 
-type UndecidedRow = Omit<NewOrder, 'attribution' | 'customerId' | 'erasedBy'>;
+type UndecidedRow = Omit<NewOrder, 'attribution' | 'customerId'>;
 
 /** An order with everything that decides who earns it. */
 interface UndecidedOrder {
@@ -228,6 +227,7 @@ function toUndecided({ now, brandId }: Work, source: OrderSource, facts: Sale['f
     customerHash: customerEmail === null ? null : hashEmail(salt, customerEmail),
     customerIdHash: facts.customerId === null ? null : hashCustomerId(salt, source.id, facts.customerId),
     unpaidLines: toUnpaidLines(facts),
+    erasedBy: facts.isErased ? source.provider : null,
     createdAt: now,
   };
 }
@@ -235,7 +235,7 @@ function toUndecided({ now, brandId }: Work, source: OrderSource, facts: Sale['f
 function toNewOrder(order: UndecidedRow, outcome: OrderOutcome, now: Date): NewOrder {
   const { currency } = order;
   const attribution = toAttribution(outcome, { currency, at: now, cause: 'first_report' });
-  return { ...order, customerId: outcome.customerId, attribution, erasedBy: null };
+  return { ...order, customerId: outcome.customerId, attribution };
 }
 
 function toAttribution(

@@ -3,7 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { openDisposable } from '../../kit/mail/imitation.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { toMailbox } from '../../kit/values/email.ts';
+import { listSpellings, toMailbox } from '../../kit/values/email.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { type FraudFlag, FraudFlags } from '../commissions/commissions.shapes.ts';
 import { type CommissionRow, updateCommission } from '../commissions/commissions.ts';
@@ -22,7 +22,7 @@ interface Suspect extends AttributedOrder {
   leakScore: number | null;
 }
 
-/** Lists the addresses of creators: for mail and payment, now and before. */
+/** Lists the addresses of creators: for mail and payment, now, before and soon. */
 async function listAddresses(db: Db, brandId: string, creatorIds: readonly string[]): Promise<Map<string, string[]>> {
   if (creatorIds.length === 0) return new Map();
   const ids = [...new Set(creatorIds)];
@@ -30,6 +30,8 @@ async function listAddresses(db: Db, brandId: string, creatorIds: readonly strin
     select id, email from creators where brand_id = ${brandId} and id = any(${ids}) and email is not null
     union select creator_id, wallet_email from payment_profiles
       where brand_id = ${brandId} and creator_id = any(${ids}) and wallet_email is not null
+    union select creator_id, waiting ->> 'walletEmail' from payment_profiles
+      where brand_id = ${brandId} and creator_id = any(${ids}) and waiting ->> 'walletEmail' is not null
     union select creator_id, email from creator_addresses where brand_id = ${brandId} and creator_id = any(${ids})`.execute(
     db,
   );
@@ -37,10 +39,10 @@ async function listAddresses(db: Db, brandId: string, creatorIds: readonly strin
   return new Map([...byId].map(([id, own]) => [id, own.map(({ email }) => email)]));
 }
 
-/** Compares mailboxes if the address was just reported, and hashes of addresses otherwise. */
+/** Compares mailboxes if the address was just reported, and otherwise hashes of the usual spellings. */
 function isOwnAddress({ reportedEmail, customerHash }: Suspect, own: readonly string[], salt: Buffer): boolean {
   if (reportedEmail !== null) return own.some((email) => toMailbox(email) === toMailbox(reportedEmail));
-  return customerHash !== null && own.some((email) => hashEmail(salt, email).equals(customerHash));
+  return customerHash !== null && own.flatMap(listSpellings).some((one) => hashEmail(salt, one).equals(customerHash));
 }
 
 /** Detects fraud in new attributed orders. Each is compared with stored orders and with those before it in the list. */

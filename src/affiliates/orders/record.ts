@@ -120,8 +120,9 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
     return await recordNewOrders(work, secrets, source, [sale]);
   }
 
-  if (facts.isErased && order.erasedBy === null && order.customerHash !== null) {
-    const wish = { kind: 'erasure' as const, email: null, orderIds: [order.id], isWholeStore: false };
+  const isErasedNow = facts.isErased === true && order.erasedBy === null;
+  if (isErasedNow && order.customerHash !== null) {
+    const wish = { kind: 'erasure' as const, email: null, customerId: null, orderIds: [order.id], isWholeStore: false };
     await recordWish(work, secrets, source, wish);
   }
   const { customerEmail } = withoutErased(order, facts);
@@ -131,6 +132,8 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
     ...customer,
     ...changeNumber(order, facts),
     ...changeUnpaidLines(order, facts),
+    // Nobody is to be erased yet, and an older report that comes later must name nobody.
+    ...(isErasedNow && order.customerHash === null ? { erasedBy: source.provider } : {}),
     traits: facts,
   };
   const snapshot = await mergeOrder(work, { order, head }, facts, changes);
@@ -291,7 +294,7 @@ function changeNumber(
   return known === null || isLater ? { orderNumber } : {};
 }
 
-type NamedColumns = Pick<OrderRow, 'customerEmail' | 'customerHash' | 'customerIdHash' | 'orderNumber'> &
+type NamedColumns = Pick<OrderRow, 'customerEmail' | 'customerHash' | 'customerIdHash' | 'orderNumber' | 'erasedBy'> &
   Required<ReturnType<typeof changeUnpaidLines>>;
 
 /** Merges a report into a known order. Returns the same row if nothing changes. */

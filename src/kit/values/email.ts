@@ -37,6 +37,15 @@ export function toMailbox(email: string): string {
   return GMAIL.includes(domain) ? `${local.replaceAll('.', '')}@gmail.com` : `${local}@${domain}`;
 }
 
+/** Spellings in which the same mailbox is usual, to find one of which only a hash is kept. */
+export function listSpellings(email: string): string[] {
+  const mailbox = toMailbox(email);
+  const own = [email, toAsciiAddress(email), showAddress(mailbox), mailbox];
+  const isGmail = mailbox.endsWith('@gmail.com');
+  const others = isGmail ? own.flatMap((one) => GMAIL.map((domain) => one.replace(/@.*$/s, `@${domain}`))) : [];
+  return [...new Set([...own, ...others])];
+}
+
 /** An e-mail address in a request, with a domain in any script. */
 export const Email = z
   .string()

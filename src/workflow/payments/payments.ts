@@ -249,11 +249,24 @@ export async function followMailAddress(
   if (isChange) await mailChange(work, creatorId, row, { old: row.walletEmail, mail: nextMail, next: null });
 }
 
-/** Ends the profile of a creator who is merged into another: where the other is paid stays as it is, once they were paid. */
-export async function dropMergedProfile({ db, brandId }: Work, goneId: string, creatorId: string): Promise<void> {
+/**
+ * Ends the profile of a creator who is merged into another: where the other is paid stays as it is, once they were paid.
+ * Before that it moves to the other as their first, and their mail address is told.
+ */
+export async function settleMergedProfile(
+  work: Work,
+  goneId: string,
+  { id: creatorId, email: mail }: { id: string; email: string | null },
+): Promise<void> {
+  const { db, brandId, now } = work;
   const brandProfiles = db.selectFrom('paymentProfiles').select('creatorId').where('brandId', '=', brandId);
   const isKept = (await brandProfiles.where('creatorId', '=', creatorId).executeTakeFirst()) !== undefined;
-  if (!isKept && !(await wasPaid(db, brandId, creatorId))) return;
+  if (!isKept && !(await wasPaid(db, brandId, creatorId))) {
+    const moving = await findProfile(db, brandId, goneId, now);
+    const { walletEmail: next } = moving;
+    if (next === null || isSameMailbox(mail, next)) return;
+    return await mailChange(work, creatorId, moving, { old: mail, mail, next });
+  }
   await db.deleteFrom('paymentProfiles').where('brandId', '=', brandId).where('creatorId', '=', goneId).execute();
 }
 

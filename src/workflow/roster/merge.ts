@@ -5,7 +5,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
 import { MAX_TAGS } from '../creators/creators.shapes.ts';
 import { type CreatorRow, changeCreator, lockBrandRoster } from '../creators/creators.ts';
-import { dropMergedProfile } from '../payments/payments.ts';
+import { settleMergedProfile } from '../payments/payments.ts';
 import { endMemberships, isInGroup } from './memberships.ts';
 import { MAX_NOTE } from './roster.shapes.ts';
 import { findEntry, type RosterRow, updateEntry } from './roster.ts';
@@ -89,6 +89,16 @@ async function joinEntries(work: Work, { source, target }: MergePair): Promise<R
   return row;
 }
 
+/** Keeps the addresses of the one who goes as earlier ones of the one who stays. */
+async function keepAddresses({ db, brandId }: Work, { source, target }: MergePair): Promise<void> {
+  await sql`
+    insert into creator_addresses (brand_id, creator_id, email)
+    select ${brandId}, ${target.id}, email from (
+      select email from creators where brand_id = ${brandId} and id = ${source.id}
+      union select wallet_email from payment_profiles where brand_id = ${brandId} and creator_id = ${source.id}) as known
+    where email is not null and email is distinct from ${target.email ?? source.email}`.execute(db);
+}
+
 /** Moves every row that refers to the source to the target. */
 async function moveRecords({ db, brandId }: Work, { source, target }: MergePair): Promise<void> {
   try {
@@ -117,7 +127,8 @@ export async function mergeCreators(work: Work, id: string, into: string): Promi
   const { source, target } = pair;
   await assertNoMoney(work, source);
   const entry = await joinEntries(work, pair);
-  await dropMergedProfile(work, source.id, target.id);
+  await keepAddresses(work, pair);
+  await settleMergedProfile(work, source.id, target);
   // The one who stays keeps their group.
   if (await isInGroup(work, target)) await endMemberships(work, [source.id]);
   await moveRecords(work, pair);

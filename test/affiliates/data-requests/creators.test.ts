@@ -44,6 +44,9 @@ const STRINGS = [
   'paid by hand to Gonella',
   'Signed Gonella',
   'Where is my bonus money',
+  'second.gone@pay.example',
+  'Gonella Secondname',
+  'older.gone@creators.example',
 ];
 
 const traces = () => findTraces(app.context.postgres.db, STRINGS);
@@ -90,6 +93,14 @@ async function makePerson(): Promise<{ rosterId: string; creatorId: string }> {
     ...{ method: 'wallet', wallet_email: 'wallet.gone@pay.example', legal_name: 'Gonella Legalname', country: 'US' },
   });
   const { creatorId } = await earn();
+  // Waits, because money went to the first address.
+  await made('PUT', `/v1/roster/${rosterId}/payment`, {
+    ...{ method: 'wallet', wallet_email: 'second.gone@pay.example', legal_name: 'Gonella Secondname' },
+  });
+  const other = { creator_email: 'older.gone@creators.example' };
+  const { id: otherId } = await made('POST', '/v1/roster', other);
+  await made('POST', '/v1/messages', { ...other, body: 'Hello', send_email: true });
+  await made('POST', `/v1/roster/${otherId}/merge`, { into: creatorId });
   return { rosterId, creatorId };
 }
 

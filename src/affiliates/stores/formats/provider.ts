@@ -133,6 +133,8 @@ export class WebhookRefused extends Error {}
 export interface PersonWish {
   kind: 'erasure' | 'access';
   email: string | null;
+  /** The store's id of the customer, where nothing else says whom it is about. */
+  customerId: string | null;
   orderIds: readonly string[];
   isWholeStore: boolean;
 }

@@ -8,7 +8,7 @@ const ids = z
 
 /** The address and the lists may be empty. */
 const Wish = z.object({
-  customer: z.object({ email: z.string().nullish() }).nullish(),
+  customer: z.object({ id: StoreId.nullish(), email: z.string().nullish() }).nullish(),
   orders_requested: ids,
   orders_to_redact: ids,
 });
@@ -25,10 +25,13 @@ export function readWish({ headers, body }: Delivery): PersonWish | undefined {
   const kind = Object.hasOwn(KINDS, topic) ? KINDS[topic] : undefined;
   if (kind === undefined) return undefined;
   const { customer, orders_requested: requested, orders_to_redact: redacted } = parseBody(Wish, body);
+  const email = customer?.email?.trim() || null;
+  const orderIds = [...requested, ...redacted];
   return {
     kind,
-    email: customer?.email?.trim() || null,
-    orderIds: [...requested, ...redacted],
+    email,
+    customerId: email === null && orderIds.length === 0 ? (customer?.id ?? null) : null,
+    orderIds,
     isWholeStore: topic === 'shop/redact',
   };
 }

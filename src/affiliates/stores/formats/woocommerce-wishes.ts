@@ -14,5 +14,5 @@ export function readWooWish({ headers, body }: Delivery): PersonWish | undefined
   const topic = getHeader(headers, 'x-wc-webhook-topic');
   const kind = Object.hasOwn(KINDS, topic) ? KINDS[topic] : undefined;
   if (kind === undefined) return undefined;
-  return { kind, email: parseBody(Wish, body).email, orderIds: [], isWholeStore: false };
+  return { kind, email: parseBody(Wish, body).email, customerId: null, orderIds: [], isWholeStore: false };
 }
