@@ -123,6 +123,38 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     }
   });
 
+  it.each([
+    ['shopify', 'Australia/Sydney'],
+    ['woocommerce', 'Asia/Kathmandu'],
+  ] as const)('offers the own zone of a store of %s, %s, while days are those of UTC', async (provider, zone) => {
+    const other = await makeBrand(app.context);
+    const store = await startStore(provider);
+    store.timeZone = zone;
+    const owner = await signIn(app, other.id);
+    const { url, token } = store;
+    const access = { provider, url, token, webhook_secret: 'a secret of the shop' };
+    const made = await owner.send('POST', '/v1/affiliates/integrations', access);
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    for (const [name, view] of [
+      ['desktop', { viewport: { width: 1440, height: 900 } }],
+      ['phone', PHONE_VIEW],
+    ] as const) {
+      const where = await openWebApp(browser, app, other.id, view);
+      await where.go('/stores');
+      const offer = where.page.getByRole('button', { name: `Count days of ${zone}`, exact: true });
+      await offer.waitFor();
+      await clean(`stores-zone-${provider}-${name}`, where);
+      if (name === 'phone') {
+        await offer.click();
+        await where.page.getByText(`Days are now those of ${zone}.`, { exact: true }).waitFor();
+        await offer.waitFor({ state: 'detached' });
+        await shoot(where.page, `stores-zone-taken-${provider}`);
+      }
+      await where.context.close();
+    }
+    await store.close();
+  });
+
   it('connects a store that is there, says which field is wrong where it is not, and disconnects it', async () => {
     const store = await startStore('woocommerce');
     store.name = 'Woo and Co';
