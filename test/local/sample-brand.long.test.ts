@@ -72,7 +72,6 @@ const NOT_IN_SAMPLE = [
   ...['list_saved_searches', 'get_saved_search', 'list_saved_search_matches'],
   ...['list_customers', 'get_customer', 'list_import_lines', 'list_import_mappings'],
   ...['list_terms', 'get_terms'],
-  ...['list_data_requests', 'get_data_request', 'get_data_request_file'],
 ];
 
 interface Filled {
@@ -147,6 +146,9 @@ describe('the sample of the demo brand', () => {
       '/v1/jobs?kind=reconciliation&status=done': 1,
       '/v1/reports': 2,
       '/v1/alerts': 2,
+      '/v1/data-requests?kind=access&state=done': 1,
+      '/v1/data-requests?kind=erasure&state=open': 1,
+      '/v1/data-requests?kind=erasure&state=done': 1,
     };
     for (const [where, count] of Object.entries(counts)) expect([where, await total(where)]).toEqual([where, count]);
     const { data: months, pagination } = await ask('/v1/statements');

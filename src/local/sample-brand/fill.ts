@@ -17,6 +17,7 @@ import { addMoney } from './money.ts';
 import { openPast, type Past } from './past.ts';
 import { drawPeople } from './people.ts';
 import { mailFigures, reportsBegin } from './reports.ts';
+import { addRights } from './rights.ts';
 import { openSchedule } from './schedule.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
@@ -65,6 +66,7 @@ export async function fillSample(
     for (let days = 85; days > 0; days -= 7) schedule.add(schedule.ago(days), mail, 'alone');
     schedule.add(schedule.ago(0, -0.9), mail, 'alone');
     addFiles(schedule, people);
+    addRights(schedule, people);
     await schedule.perform({ people: open(), money: open(), alone: open() });
     // Its first pass only notes what is on its way. There are no figures yet, so the second one has nothing to compare.
     for (const _pass of [1, 2]) await reconcileJob.run(context);
