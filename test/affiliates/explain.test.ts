@@ -119,6 +119,44 @@ describe('the explanation of an order', () => {
     expect(JSON.stringify(body)).not.toContain('jane@');
   });
 
+  it('of an order with a code of one creator and a click on another’s link says who gets it and why, by the brand’s rules', async () => {
+    const own = await makeBrand(app.context);
+    const ownKey = await own.key('brand');
+    const [ana, ben] = [
+      await makeAssignment(app.context, own, { name: 'Ana' }),
+      await makeAssignment(app.context, own, { name: 'Ben', rate: 20 }),
+    ];
+    const place = async () => {
+      const at = new Date();
+      const clickId = mintClick(app.context.secrets.key('click'), { linkId: ben.linkId, atMs: at.getTime() - 60_000 });
+      const facts = orderFacts(at, { codes: [ana.code], clickIds: [clickId] });
+      await report(app.context, ana, facts);
+      const { explanation, rule, candidates } = (await explain({ order_id: facts.orderId }, ownKey)).body.data;
+      const told = candidates.map((one: { creator_name: string; reason: string; explanation: string }) => [
+        ...[one.creator_name, one.reason, one.explanation],
+      ]);
+      return { explanation, rule, told };
+    };
+    expect(await place()).toEqual({
+      explanation: 'Attributed to Ana: $10.00 for a redeemed code; the commission is pending.',
+      rule: 'code',
+      told: [
+        ['Ana', null, 'It is the first redeemed code of the order that qualifies.'],
+        ['Ben', 'code_wins', 'A redeemed code wins over any click.'],
+      ],
+    });
+    const rules = `${app.url}/v1/affiliates/rules`;
+    expect((await send(rules, ownKey, 'PATCH', { coupon_policy: 'click_wins' })).status).toBe(200);
+    expect(await place()).toEqual({
+      explanation: 'Attributed to Ben: $20.00 for the last click within its window; the commission is pending.',
+      rule: 'last_click',
+      told: [
+        ['Ana', 'click_wins', 'A click within its window wins over any code, by your rules.'],
+        ['Ben', null, 'It is the last click within its window.'],
+      ],
+    });
+  });
+
   it('says why an order earned nobody a commission', async () => {
     const assignment = await makeAssignment(app.context, brand);
     const bare = order({});

@@ -176,7 +176,8 @@ it('A customer is listed with the payments, ended for later orders, and erased w
   const ana = await makeAssignment(app.context, brand);
   await payRenewals(brand, ana);
   const of = { customerEmail: buyer(), subscriptionId: 'c1' };
-  await report(app.context, ana, orderFacts(daysAgo(9), { ...of, codes: [ana.code], kind: 'first' }));
+  const first = orderFacts(daysAgo(9), { ...of, codes: [ana.code], kind: 'first' });
+  await report(app.context, ana, first);
   await report(app.context, ana, orderFacts(daysAgo(5), { ...of, kind: 'renewal' }));
   const call = async (method: 'GET' | 'PATCH' | 'DELETE', path: string, body?: object) =>
     (await send(`${app.url}/v1/customers${path}`, key, method, body)).body.data;
@@ -196,6 +197,10 @@ it('A customer is listed with the payments, ended for later orders, and erased w
   expect(await call('DELETE', `/${customer.id}`)).toEqual({ id: customer.id, erased: true });
   expect(await call('GET', `/${customer.id}`)).toMatchObject({
     ...{ customer_email: null, subscription_ids: [], commission: [{ currency: 'USD', amount: 20 }] },
+  });
+  await report(app.context, ana, { ...first, baseMinor: 20_000, updatedAt: new Date() });
+  expect(await explain(brand, first.orderId)).toMatchObject({
+    ...{ amount: 200, customer_email: null, subscription_id: null, commission: { commission: 20 } },
   });
   expect(await problemsOf(brand)).toEqual([]);
 });

@@ -314,13 +314,14 @@ export async function patchCustomer(work: Work, id: string, patch: CustomerPatch
   work.audit({ resourceId: id, old, new: row });
 }
 
-/** Erases everything that recognizes a customer, on the row and on its orders. Money stays. */
+/** Erases everything that recognizes a customer, on the row and on its orders, for good. Money stays. */
 export async function eraseCustomer({ db, now, brandId, audit }: Work, id: string): Promise<void> {
   const old = await lockCustomer(db, brandId, id);
   await db.deleteFrom('customerKeys').where('brandId', '=', brandId).where('customerId', '=', id).execute();
   await db
     .updateTable('orders')
-    .set({ customerEmail: null, customerHash: null, customerIdHash: null, subscriptionId: null, updatedAt: now })
+    .set({ customerEmail: null, customerHash: null, customerIdHash: null, updatedAt: now })
+    .set({ subscriptionId: null, previousSubscriptionId: null, erasedBy: id })
     .where('brandId', '=', brandId)
     .where('customerId', '=', id)
     .execute();

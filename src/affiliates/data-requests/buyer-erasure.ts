@@ -59,7 +59,8 @@ function matchesBuyer(
   ];
   const operator = join === 'both' ? sql` and ` : sql` or `;
   const isTheirs = join === 'store' ? sql`true` : parts.length === 0 ? sql`false` : sql.join(parts, operator);
-  return sql`own.brand_id = ${brandId} and ${ofStore} and (${isTheirs}) and own.erased_by is null`;
+  return sql`own.brand_id = ${brandId} and ${ofStore} and (${isTheirs})
+    and (own.erased_by is null or own.erased_by = own.customer_id)`;
 }
 
 async function hashBuyer(db: Db, secrets: Secrets, { email, hashes }: BuyerSelector): Promise<Buffer[]> {

@@ -1,7 +1,6 @@
-import type { Work } from '../../kit/operation/work.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { NewCustomer } from '../customers/customers.ts';
-import { listCustomerRows, lockCustomers, makeCustomerId, toSubscriptionKey } from '../customers/customers.ts';
+import { makeCustomerId } from '../customers/customers.ts';
 import type { NamedLink } from '../links/links.ts';
 import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import {
@@ -12,58 +11,11 @@ import {
   type RowDraft,
   type WinningLink,
 } from '../terms/customer-rows.ts';
-import {
-  type CustomerCandidate,
-  type CustomerDecision,
-  continuesAnother,
-  decideByCustomer,
-  startsTrial,
-} from '../terms/customers.ts';
+import { type CustomerCandidate, type CustomerDecision, decideByCustomer } from '../terms/customers.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import type { Decision } from './attribute.ts';
 import type { AttributionCandidate } from './attribution.shapes.ts';
-import { listDecidedOrders } from './order-history.ts';
-
-/** What is known of the customers of orders that are about to be decided. It grows with each decision. */
-export interface KnownCustomers {
-  rows: CustomerRow[];
-  orders: DecidedOrder[];
-}
-
-const hasKeys = ({ subscriptionId, customerId, email }: CustomerOrder) =>
-  subscriptionId !== null || customerId !== null || email !== null;
-
-function listKeysOf(orders: readonly CustomerOrder[]) {
-  return orders.flatMap(({ integrationId, subscriptionId, previousSubscriptionId, customerId, email }) => [
-    ...[subscriptionId, previousSubscriptionId].flatMap((id) =>
-      id === null ? [] : [{ kind: 'subscription' as const, key: toSubscriptionKey(integrationId, id) }],
-    ),
-    ...(customerId === null
-      ? []
-      : [{ kind: 'customer_id' as const, key: toSubscriptionKey(integrationId, customerId) }]),
-    ...(email === null ? [] : [{ kind: 'email' as const, key: email }]),
-  ]);
-}
-
-/** Loads the rows and orders that can decide these orders, after other decisions about customers have ended. */
-export async function loadKnownCustomers(
-  { db, brandId }: Work,
-  orders: readonly CustomerOrder[],
-): Promise<KnownCustomers> {
-  const recognizable = orders.filter(hasKeys);
-  if (recognizable.length === 0) return { rows: [], orders: [] };
-  const isContinued = recognizable.some(
-    (order) => continuesAnother(order) || startsTrial(order) || order.subscriptionId !== null,
-  );
-  if (!(await lockCustomers(db, brandId, isContinued))) return { rows: [], orders: [] };
-  const rows = await listCustomerRows(db, brandId, listKeysOf(recognizable));
-  return { rows, orders: await listDecidedOrders(db, brandId, recognizable, rows) };
-}
-
-/** The links that customers of these orders may earn by. */
-export const listOwningLinks = ({ rows, orders }: KnownCustomers): string[] => [
-  ...new Set([...rows.map(({ linkId }) => linkId), ...orders.flatMap(({ owner }) => owner?.linkId ?? [])]),
-];
+import type { KnownCustomers } from './known-customers.ts';
 
 function toWinningLink(link: NamedLink): WinningLink {
   const { terms, termsId } = getLinkTerms(link);
@@ -140,18 +92,17 @@ function findRow(
   order: OrderOfCustomer,
   { winner, draft, candidate }: CustomerDecision,
   link: NamedLink | undefined,
-  knownCustomers: KnownCustomers,
+  { rows, orders }: ReturnType<KnownCustomers['find']>,
 ): { existing: CustomerRow } | { draft: RowDraft } | null {
-  if (winner === 'carried')
-    return link ? findOrDraftRow(order, toWinningLink(link), knownCustomers.rows, knownCustomers.orders) : null;
+  if (winner === 'carried') return link ? findOrDraftRow(order, toWinningLink(link), rows, orders) : null;
   if (draft) return { draft };
-  const existing = knownCustomers.rows.find(({ id }) => id === candidate?.rowId);
+  const existing = rows.find(({ id }) => id === candidate?.rowId);
   return existing ? { existing } : null;
 }
 
 /**
  * Decides an order by what it carries and by the customer that it belongs to. Tests belong to nobody. The decision is added to
- * `known`, so that it counts for the orders after it.
+ * what is known, so that it counts for the orders after it.
  */
 export function decideForCustomer(
   order: OrderOfCustomer,
@@ -162,27 +113,27 @@ export function decideForCustomer(
   const { winner: link } = carried;
   const none = { customerId: null, newCustomer: null, isByCustomer: false, payment: 1 };
   if (order.isTest) return { ...none, decision: carried, terms: null, termsId: null };
+  const known = knownCustomers.find(order);
   const customerDecision = decideByCustomer({
+    ...known,
     order,
-    rows: knownCustomers.rows,
-    orders: knownCustomers.orders,
     carried: link ? { type: carried.rule === 'code' ? 'code' : 'click', creatorId: link.creatorId } : null,
     policy: rules.customerPolicy,
     isBelowMinimum: isBelowMinimum(rules, { baseMinor: order.amountMinor, currency: order.currency }),
   });
   const decision = mergeDecisions(carried, customerDecision, links);
-  const match = findRow(order, customerDecision, link, knownCustomers);
+  const match = findRow(order, customerDecision, link, known);
   const newCustomer =
     match && 'draft' in match
       ? { id: makeCustomerId(now), draft: match.draft, customerEmail: order.customerEmail }
       : null;
   const row =
     match && 'existing' in match ? match.existing : newCustomer && { ...newCustomer.draft, id: newCustomer.id };
-  if (newCustomer && row) knownCustomers.rows.push(row);
+  if (newCustomer && row) knownCustomers.addRow(row);
   const isByCustomer = customerDecision.winner === 'customer';
   const deal = isByCustomer ? row : decision.winner ? toWinningLink(decision.winner) : null;
   const { terms = null, termsId = null } = deal ?? {};
-  knownCustomers.orders.push(toDecided(order, decision, row, terms));
+  knownCustomers.addOrder(toDecided(order, decision, row, terms));
   const payment = (isByCustomer && customerDecision.candidate?.payment) || 1;
   return { decision, customerId: row?.id ?? null, newCustomer, terms, termsId, payment, isByCustomer };
 }

@@ -23,17 +23,12 @@ import { isPlain } from '../terms/plain.ts';
 import { attributeOrder, type CarriedClick, getLatestClickMs, type RedeemedCode } from './attribute.ts';
 import { Attribution, type Cause } from './attribution.shapes.ts';
 import { getSalt, hashCustomerId, hashEmail, maskEmail } from './customers.ts';
-import {
-  type CustomerOutcome,
-  decideForCustomer,
-  listOwningLinks,
-  loadKnownCustomers,
-  type OrderOfCustomer,
-} from './decide-customers.ts';
+import { type CustomerOutcome, decideForCustomer, type OrderOfCustomer } from './decide-customers.ts';
 import { dependsOnOthers, type FactsOrder, fixRoom, mayReconsider, readFacts, toPricing } from './decision-facts.ts';
 import { detectFlags } from './fraud.ts';
 import { findItems, listItemsById } from './items.ts';
 import { deleteJourney, insertJourneys } from './journeys.ts';
+import { loadKnownCustomers } from './known-customers.ts';
 import { NO_CANDIDATES, type OrderCandidates, readCandidates, selectUnseen } from './order-candidates.ts';
 import { listProducts, listUnpaidOrdersOfCustomers, toHex } from './order-history.ts';
 import { getOrderKind, toTraitColumns } from './order-kinds.ts';
@@ -160,7 +155,7 @@ async function decideOrders(
     first: occurredAt,
     last: new Date(getLatestClickMs(occurredAt)),
   }));
-  const owning = { codes: [], linkIds: listOwningLinks(knownCustomers), first: now, last: now };
+  const owning = { codes: [], linkIds: knownCustomers.listLinks(), first: now, last: now };
   const namedLinks = await listNamedLinks(db, brandId, [...references, owning]);
   const owningLinks = new Map(
     namedLinks.flatMap((link) => (link.place === undecided.length ? [[link.id, link] as const] : [])),

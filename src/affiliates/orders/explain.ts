@@ -234,19 +234,21 @@ function explainOldCode(candidate: CarriedCandidate, past: PastCodes, orderedAt:
 /** Explains the customer's claim: "Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March." */
 function explainClaim(
   candidate: ClaimingCustomer,
-  { occurredAt, subscriptionId }: OrderRow,
+  order: OrderRow,
   link: ListedLink | undefined,
   firstOrderId: string | null,
   timeZone: string,
 ): string {
   const { since, until, duration, ...claim } = candidate;
+  const { occurredAt, subscriptionId, previousSubscriptionId } = order;
+  const isAnew = getOrderKind(order) === 'resubscribe';
   const toDate = (text: string | null) => (text === null ? null : new Date(text));
   return explainCustomer(
     { ...claim, since: toDate(since), until: toDate(until), terms: duration },
     {
       creatorName: link?.creatorName ?? link?.creatorEmail ?? null,
       linkValue: link?.value ?? null,
-      subscriptionId,
+      subscriptionId: isAnew ? (previousSubscriptionId ?? subscriptionId) : subscriptionId,
       firstOrderId,
       orderPlacedAt: occurredAt,
       timeZone,

@@ -125,16 +125,17 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
     const wish = { kind: 'erasure' as const, email: null, customerId: null, orderIds: [order.id], isWholeStore: false };
     await recordWish(work, secrets, source, wish);
   }
-  const { customerEmail } = withoutErased(order, facts);
+  const traits = withoutErased(order, facts);
+  const { customerEmail } = traits;
   const email = order.customerHash === null ? customerEmail : null;
-  const customer = await toCustomerColumns(work, secrets, order, withoutErased(order, facts));
+  const customer = await toCustomerColumns(work, secrets, order, traits);
   const changes = {
     ...customer,
     ...changeNumber(order, facts),
     ...changeUnpaidLines(order, facts),
     // Nobody is to be erased yet, and an older report that comes later must name nobody.
     ...(isErasedNow && order.customerHash === null ? { erasedBy: source.provider } : {}),
-    traits: facts,
+    traits,
   };
   const snapshot = await mergeOrder(work, { order, head }, facts, changes);
   const mergedOrder = facts.dispute ? await updateDisputeLost(work, key, snapshot) : snapshot;
@@ -157,9 +158,12 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
   }
 }
 
-/** Ignores the customer in a report of an order whose customer was erased. */
-const withoutErased = ({ erasedBy }: OrderRow, facts: OrderFacts): OrderFacts =>
-  erasedBy === null ? facts : { ...facts, customerEmail: null, customerId: null };
+/** Ignores the customer in a report of an order whose customer was erased; the subscription too, if it was erased with its row. */
+function withoutErased({ erasedBy, customerId }: OrderRow, facts: OrderFacts): OrderFacts {
+  if (erasedBy === null) return facts;
+  const subscription = erasedBy === customerId ? { subscriptionId: null, previousSubscriptionId: null } : {};
+  return { ...facts, customerEmail: null, customerId: null, ...subscription };
+}
 
 /** The customer's columns that a report is the first to tell. */
 async function toCustomerColumns(
