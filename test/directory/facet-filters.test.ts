@@ -87,3 +87,20 @@ it.each([
   const { total } = (await cases.ask({ [parameter]: instead })).pagination;
   expect([pagination.total, meta.suggestions]).toEqual([0, [{ parameter, value, instead, total }]]);
 });
+
+it.each([
+  ['category', 'Skincare', [{ instead: 'skincare', instead_parameter: 'niche' }]],
+  ['country', 'NYC', [{ instead: 'NYC', instead_parameter: 'city' }]],
+  ['state', 'Calif', []],
+  ['state', 'Cal', [{ instead: 'California' }]],
+  ['city', 'SoCal', [{ instead: 'LA' }, { instead: 'San Diego metro' }, { instead: 'Inland Empire' }]],
+  ['q', 'SoCal', [{ instead: 'LA' }, { instead: 'San Diego metro' }, { instead: 'Inland Empire' }]],
+])('a value of another kind of filter, %s=%s, is suggested where it belongs', async (parameter, value, meant) => {
+  const expected = [];
+  for (const { instead, ...other } of meant) {
+    const { total } = (await cases.ask({ [other.instead_parameter ?? parameter]: instead })).pagination;
+    if (total > 0) expected.push({ parameter, value, instead, ...other, total });
+  }
+  const { pagination, meta } = await cases.ask({ [parameter]: value });
+  expect(pagination.total === 0 ? meta.suggestions : []).toEqual(expected);
+});

@@ -5,6 +5,7 @@ import countryNameRows from '../../../metros/country-names.json' with { type: 'j
 import metroRows from '../../../metros/metros.json' with { type: 'json' };
 import nameRows from '../../../metros/names.json' with { type: 'json' };
 import wordRows from '../../../metros/not-places.json' with { type: 'json' };
+import regionRows from '../../../metros/regions.json' with { type: 'json' };
 import stateRows from '../../../metros/states.json' with { type: 'json' };
 import townRows from '../../../metros/towns.json' with { type: 'json' };
 import { foldAccents } from '../../kit/values/fold.ts';
@@ -66,6 +67,8 @@ const MetroRows = z.array(
     members: z.record(z.string(), z.array(z.string())),
   }),
 );
+
+const RegionRows = z.array(z.object({ names: z.array(z.string()), places: z.array(z.string()) }));
 
 /** The data names an area `US-CA` if the state matters and `FR` if it does not. */
 function readArea(area: string): { country: string; state: string | null } {
@@ -197,6 +200,13 @@ export const citiesByOtherName = createLazyPlaces<KnownCity[]>((places) => {
     for (const key of others) append(places, key, city);
   }
   sortBySize(places);
+});
+
+/** Regions that people name but nobody has drawn, with values of `city` for the largest places there. */
+export const placesByRegion = createLazyPlaces<readonly string[]>((places) => {
+  for (const { names, places: values } of RegionRows.parse(regionRows)) {
+    for (const name of names) places.set(placeKey(name), values);
+  }
 });
 
 export const metroByAlias = createLazyPlaces<Metro>((places) => {

@@ -19,6 +19,7 @@ import {
   metroByCore,
   metros,
   type Places,
+  placesByRegion,
   readMetroCore,
   type State,
   stateByKey,
@@ -66,8 +67,20 @@ export type CountryReading =
 /** No place name is longer; longer values are text and are not looked up. */
 const LONGEST_PLACE = 120;
 
-const nearestState = createNearestFinder(states.map((state) => state.name));
+const nearestStateName = createNearestFinder(states.map((state) => state.name));
 const nearestCountry = createNearestFinder(countries.map((country) => country.name));
+
+const SHORTEST_BEGINNING = 3;
+
+/** The state that a text misspells, or the only one that begins with it: `Cal`, `Penn`. */
+function nearestState(value: string): string | undefined {
+  const begun = foldAccents(value.trim().replace(/\.$/, ''));
+  const names = states.map(({ name }) => name).filter((name) => foldAccents(name).startsWith(begun));
+  return begun.length >= SHORTEST_BEGINNING && names.length === 1 ? names[0] : nearestStateName(value);
+}
+
+/** The places of a region that has no bounds of its own, the largest first: `SoCal`, `Orange County, CA`. */
+export const listPlacesOfRegion = (value: string): readonly string[] | undefined => find(placesByRegion, value);
 
 export function listMetros(): readonly Metro[] {
   return metros;
@@ -305,6 +318,8 @@ function listNamed(key: string, liesThere?: (city: KnownCity) => boolean): AlsoN
 }
 
 function nearestTo(value: string): string | undefined {
+  const [first] = listPlacesOfRegion(value) ?? [];
+  if (first !== undefined) return first;
   if (isPartOfKnownName(value)) return undefined;
   const [name = '', ...rest] = value.split(',', 2);
   return rest.length === 0 ? nearestPlace(value) : find(citiesByKey, name)?.[0]?.name;

@@ -32,6 +32,11 @@ export const Suggestion = z
       .nullable()
       .describe('Value that finds somebody; null: the search without this parameter.')
       .meta({ example: 'vegan' }),
+    instead_parameter: z
+      .string()
+      .optional()
+      .describe('Parameter that takes `instead` in place of `parameter`. Only if it is another one.')
+      .meta({ example: 'niche' }),
     total: z.number().int().describe('Creators that this search finds.').meta({ example: 120 }),
   })
   .meta({ id: 'SearchSuggestion' });

@@ -6,7 +6,7 @@ import type { Snapshot } from './counts.ts';
 import { readForcedClauses } from './forced-filters.ts';
 import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
-import { readKnownCity } from './places.ts';
+import { listPlacesOfRegion, readCountry, readKnownCity, readState } from './places.ts';
 import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
 import { countMatches, settlePlan } from './settle-plan.ts';
 import { findTypos } from './typos.ts';
@@ -86,28 +86,70 @@ function findNearestWord(parameter: string, value: string, words: readonly strin
   return nearest;
 }
 
-async function findSpelling(
+type Text = (typeof TEXTS)[number];
+
+/** A value that may have been meant, and the parameter that takes it if that is another one. */
+interface Meant {
+  instead: string;
+  instead_parameter?: Text;
+}
+
+const together = (insteads: ReadonlyArray<string | null | undefined>): Meant[] =>
+  insteads.flatMap((instead) => (typeof instead === 'string' ? [{ instead }] : []));
+
+/** The same value where its kind of place is asked for: `state=NYC`, `country=California`. */
+function listOtherPlaces(parameter: Text, value: string): Meant[] {
+  const placesByParameter = {
+    city: readKnownCity(value) !== undefined,
+    state: readState(value).kind === 'state',
+    country: readCountry(value).kind === 'country',
+  };
+  return (['city', 'state', 'country'] as const)
+    .filter((other) => other !== parameter && placesByParameter[other])
+    .map((other) => ({ instead: value, instead_parameter: other }));
+}
+
+/** The nearest word, else the same value where the other kind of word is asked for: `category=skincare`. */
+async function listOtherWords(
   context: Context,
   caller: Searcher,
   snapshot: Snapshot,
-  parameter: (typeof TEXTS)[number],
-  value: string,
+  { parameter, value }: { parameter: 'category' | 'niche' | 'gender'; value: string },
+): Promise<Meant[]> {
+  const nearest = findNearestWord(parameter, value, await listWords(context, caller, snapshot, parameter));
+  if (nearest !== undefined || parameter === 'gender') return together([nearest]);
+  const other = parameter === 'category' ? 'niche' : 'category';
+  const foldedValue = fold(value);
+  const words = await listWords(context, caller, snapshot, other);
+  return words.includes(foldedValue) ? [{ instead: foldedValue, instead_parameter: other }] : [];
+}
+
+async function listMeant(
+  context: Context,
+  caller: Searcher,
+  snapshot: Snapshot,
+  { parameter, value }: { parameter: Text; value: string },
   interpretation: Interpretation,
-): Promise<string | undefined> {
+): Promise<Meant[]> {
   if (parameter === 'city' || parameter === 'state' || parameter === 'country') {
-    return interpretation[parameter]?.did_you_mean ?? undefined;
+    const region = parameter === 'country' ? undefined : listPlacesOfRegion(value);
+    if (region)
+      return region.map((instead) => (parameter === 'city' ? { instead } : { instead, instead_parameter: 'city' }));
+    return [...together([interpretation[parameter]?.did_you_mean]), ...listOtherPlaces(parameter, value)];
   }
-  if (parameter !== 'q')
-    return findNearestWord(parameter, value, await listWords(context, caller, snapshot, parameter));
-  if (interpretation.q?.read_as === 'text') {
+  if (parameter !== 'q') return await listOtherWords(context, caller, snapshot, { parameter, value });
+  const isText = interpretation.q?.read_as === 'text';
+  if (isText) {
+    const region = listPlacesOfRegion(value);
+    if (region) return together(region);
     // A whole text that is another name of a city stays text, but its main name is read as the place.
     const place = readKnownCity(value);
     const city = place?.kind === 'city_contains' ? place.cities?.[0] : undefined;
-    if (city && fold(city.name) !== fold(value)) return city.name;
+    if (city && fold(city.name) !== fold(value)) return together([city.name]);
   }
   const latin = toLatinLetters(fold(value));
-  if (latin !== undefined) return latin;
-  return interpretation.q?.read_as === 'text' ? await correctWords(context, caller, snapshot, value) : undefined;
+  if (latin !== undefined) return together([latin]);
+  return together([isText ? await correctWords(context, caller, snapshot, value) : undefined]);
 }
 
 async function* listCandidates(
@@ -120,8 +162,12 @@ async function* listCandidates(
   for (const parameter of TEXTS) {
     const value = query[parameter];
     if (value === undefined) continue;
-    const instead = await findSpelling(context, caller, snapshot, parameter, value, interpretation);
-    if (instead !== undefined) yield { parameter, value, instead, query: { ...query, [parameter]: instead } };
+    for (const meant of await listMeant(context, caller, snapshot, { parameter, value }, interpretation)) {
+      const other = meant.instead_parameter ?? parameter;
+      // A filter that is there already keeps its value.
+      if (other !== parameter && query[other] !== undefined) continue;
+      yield { parameter, value, ...meant, query: { ...query, [parameter]: undefined, [other]: meant.instead } };
+    }
   }
   const sentParameters = [...TEXTS, ...FILTERS].filter((parameter) => query[parameter] !== undefined);
   // The search without its only filter is the whole directory.

@@ -13,14 +13,16 @@ export function Nobody({ by, suggestions }: { by: DirectorySearch; suggestions: 
         'Remove a filter, or choose another place or category.'
       ) : (
         <span className="row suggested">
-          {suggestions.map(({ parameter, value, instead, total }) => (
+          {suggestions.map(({ parameter, value, instead, instead_parameter: other = parameter, total }) => (
             <Button
-              key={`${parameter} ${instead}`}
-              onPress={() => by.change({ [parameter]: instead ?? undefined, q_as: undefined })}
+              key={`${other} ${instead}`}
+              onPress={() => by.change({ [parameter]: undefined, [other]: instead ?? undefined, q_as: undefined })}
             >
               {instead === null
                 ? `Without ${parameter === 'q' ? `“${value}”` : fieldName(parameter).toLowerCase()}`
-                : `Search for “${instead}”`}{' '}
+                : other === parameter
+                  ? `Search for “${instead}”`
+                  : `Search for the ${fieldName(other).toLowerCase()} “${instead}”`}{' '}
               ({number(total)})
             </Button>
           ))}
