@@ -88,7 +88,7 @@ it.each([
   expect([pagination.total, meta.suggestions]).toEqual([0, [{ parameter, value, instead, total }]]);
 });
 
-it.each([
+it.each<[string, string, { instead: string; instead_parameter?: string }[]]>([
   ['category', 'Skincare', [{ instead: 'skincare', instead_parameter: 'niche' }]],
   ['country', 'NYC', [{ instead: 'NYC', instead_parameter: 'city' }]],
   ['state', 'Calif', []],
