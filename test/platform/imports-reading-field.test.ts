@@ -199,8 +199,8 @@ const CASES: readonly FieldCase[] = [
       '10/5/2026 10:00:00,ana@creators.example,ana.lopez',
       '10/6/2026 10:05:00,ben@creators.example,benkim',
     ),
-    asks: ['column_meaning:email'],
-    mapping: { columns: { email: 'What is your email?' } },
+    asks: [],
+    mapping: {},
     records: ['ana@creators.example ig=ana.lopez tt=null', 'ben@creators.example ig=benkim tt=null'],
   },
   {
@@ -348,6 +348,37 @@ const CASES: readonly FieldCase[] = [
     asks: [],
     mapping: {},
     records: ['ana@c.example 125050 EUR 2026-10-13', 'ana@c.example 9900 EUR 2026-10-14'],
+  },
+  {
+    title: 'the day of an order and its time of day in two columns',
+    of: 'orders',
+    content: lines(
+      'Order ID,Order Date,Order Time,Amount,Currency',
+      '301,28/09/2026,10:22:11,100.00,GBP',
+      '302,01/10/2026,23:59:00,200.00,GBP',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['301 10000 GBP 2026-09-28T10:22', '302 20000 GBP 2026-10-01T23:59'],
+  },
+  {
+    title: 'questions of a form as headers, which ask for one address',
+    of: 'roster',
+    content: lines(
+      "#,What's your name?,What is your email?,What's your TikTok?,Submit Date (UTC),Network ID",
+      'ab12,Mia One,tf1@c.example,https://www.tiktok.com/@mia.one,2026-01-02 10:01:00,n1',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['tf1@c.example ig=null tt=mia.one'],
+  },
+  {
+    title: 'percentages under a header that only speaks of a commission',
+    of: 'roster',
+    content: lines('first,last,email,coupon,program commission', 'Ana,Lopez,c1@c.example,ANA10,10.00%'),
+    asks: ['column_meaning:rate'],
+    mapping: { columns: { rate: 'program commission' } },
+    records: ['c1@c.example ig=null tt=null ANA10 100000'],
   },
 ];
 

@@ -102,7 +102,7 @@ async function toRequest(db: Db, row: ImportRow, now: Date): Promise<Request> {
 }
 
 /** Lines in batches that the brand's own records are compared with. */
-async function* inBatches(lines: AsyncIterable<Line[]>): AsyncGenerator<Line[]> {
+async function* splitLines(lines: AsyncIterable<Line[]>): AsyncGenerator<Line[]> {
   let batch: Line[] = [];
   for await (const some of lines) {
     for (const line of some) {
@@ -113,6 +113,23 @@ async function* inBatches(lines: AsyncIterable<Line[]>): AsyncGenerator<Line[]> 
     }
   }
   if (batch.length > 0) yield batch;
+}
+
+/** The next batch is read while one is dealt with: the engines and this process work at the same time. */
+async function* inBatches(lines: AsyncIterable<Line[]>): AsyncGenerator<Line[]> {
+  const batches = splitLines(lines);
+  try {
+    for (let next = batches.next(); ; ) {
+      const { value, done } = await next;
+      if (done) return;
+      next = batches.next();
+      // Its failure is thrown when its turn comes.
+      next.catch(() => undefined);
+      yield value;
+    }
+  } finally {
+    await batches.return(undefined);
+  }
 }
 
 const keepOutcome = (line: Line): Judged[] =>
@@ -242,7 +259,7 @@ async function readFile(context: Context, row: ImportRow, source: ByteSource, no
         : new BrokenFile(error.code, `${error.field} ${error.message}`);
     const reading = refuseFile(source, undefined, request, `${row.id}-${row.revision}`, refusal);
     const file = { ...reading.file, sha256: row.sha256.toString('hex') };
-    return { reading: { ...reading, file }, plan: null, request, stored: null };
+    return { reading: { ...reading, file }, plan: null, opened: null, request, stored: null };
   }
 }
 
@@ -287,10 +304,11 @@ async function read(context: Context, row: ImportRow, signal: AbortSignal): Prom
   if (row.status !== 'reading') return endTurn(0);
   const now = clock.now();
   const source = toByteSource(context, row);
-  const { reading, plan, request, stored } = await readFile(context, row, source, now);
+  const { reading, plan, opened, request, stored } = await readFile(context, row, source, now);
   const effective = { ...row, plan, stored, mapping: mergeMappings(stored ?? {}, row.mapping) };
   const none: FileComparison = { tallies: new Tallies(), doubts: new KnownDoubts(), sample: [], added: 0 };
-  const comparison = plan ? await compare(context, effective, readRecords(source, request, plan), signal) : none;
+  const lines = plan && readRecords(source, request, plan, { opened });
+  const comparison = lines ? await compare(context, effective, lines, signal) : none;
   const { tallies, doubts, sample, added } = comparison;
   const ownQuestions = doubts.questions(tallies);
   const { sums: _sums, sample: _sample, ...rest } = await addNamesakes(postgres.db, row.brandId, reading);
@@ -393,15 +411,12 @@ async function run(
   const request = await toRequest(postgres.db, row, confirmedAt);
   const until = performance.now() + TURN_MS;
   const effective = { ...row, mapping: mergeMappings(row.stored ?? {}, row.mapping) };
-  let at = 0;
   let { handled } = row;
   try {
-    for await (const batch of inBatches(readRecords(source, request, row.plan))) {
+    for await (const batch of inBatches(readRecords(source, request, row.plan, { after: handled }))) {
       signal.throwIfAborted();
-      at += batch.length;
-      if (at <= handled) continue;
       await writeBatch(context, effective, batch, handled);
-      handled = at;
+      handled += batch.length;
       note(handled);
       if (performance.now() > until) return { cursor: null, rows: handled, isDone: false };
     }

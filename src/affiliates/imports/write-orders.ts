@@ -41,14 +41,16 @@ const stripZeros = (id: string) => id.replace(/^0+(?=.)/, '');
 
 /** Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it, each by its index. */
 async function listKnown(db: Db, brandId: string, shopId: string, names: readonly string[]): Promise<KnownOrder[]> {
-  const strippedNames = names.map(stripZeros);
+  const strippedNames = [...new Set(names.map(stripZeros))];
+  const ids = [...new Set([...names, ...strippedNames])];
+  const numbers = [...new Set(names.map(foldNumber))];
   const { rows } = await sql<KnownOrder>`
     with named as materialized (
-      select id from orders where integration_id = ${shopId} and order_id = any(${[...names, ...strippedNames]}::text[])
+      select id from orders where integration_id = ${shopId} and order_id = any(${ids}::text[])
       union select id from orders
         where integration_id = ${shopId} and order_id like '0%' and ltrim(order_id, '0') = any(${strippedNames}::text[])
       union select id from orders
-        where brand_id = ${brandId} and lower(ltrim(order_number, '#')) = any(${names.map(foldNumber)}::text[])
+        where brand_id = ${brandId} and lower(ltrim(order_number, '#')) = any(${numbers}::text[])
     )
     select orders.id, orders.order_id, orders.order_number, orders.currency, orders.base_minor, orders.occurred_at,
       orders.paid_at, orders.cancelled_at, coalesce((select sum(refund.amount_minor) from order_refunds as refund

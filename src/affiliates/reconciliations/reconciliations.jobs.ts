@@ -142,10 +142,10 @@ async function readFile(context: Context, comparison: ComparisonTurn): Promise<R
   if (!file || file.storageKey === null) throw new Error('The file of a reconciliation is gone.');
   const source = stopWith(toSource(context, { ...file, storageKey: file.storageKey }), signal);
   const plan = await findFilePlan(context, comparison, source);
-  let place = 0;
-  for await (const lines of readRecords(source, toFileRequest(comparison, clock.now()), plan)) {
+  let place = cursor.handled;
+  const lineBatches = readRecords(source, toFileRequest(comparison, clock.now()), plan, { after: cursor.handled });
+  for await (const lines of lineBatches) {
     place += lines.length;
-    if (place <= cursor.handled) continue;
     const orders = lines.flatMap(({ record }) =>
       record?.kind === 'compared' ? (toTheirOrder(record, store.currency) ?? []) : [],
     );

@@ -49,9 +49,17 @@ const LOOSE: readonly (readonly [string, RegExp])[] = [
   ['instagram', /^(?:handle|handles|username|profile|profil|social|socials)$/],
   ['note', /^(?:note|notes|notiz|notizen|comment|comments|kommentar)$/],
   ['first_name', /^(?:firstname|vorname|prenom)$/],
-  ['name', /^(?:name|naam|nombre|nome)$/],
+  [
+    'name',
+    /^(?:name|naam|nombre|nome|nom|namn|navn|heisst|heissen|appelles|appelez|llamas|llama|chiami|chiama|heet|imie)$/,
+  ],
 ];
-const NOT_NAMES = /^(?:company|user|shop|store|business|brand|product|firma|first|last|domain)$/;
+const NOT_NAMES =
+  /^(?:company|user|shop|store|business|brand|product|firma|first|last|domain|marke|unternehmen|entreprise|societe|marque|empresa|marca|azienda|bedrijf|merk)$/;
+
+/** A question of a form that asks for an address has these words and no others. */
+const ASKS_EMAIL =
+  /^(?:e|mail|email|emails|mails|address|adresse|addresses|what|whats|is|s|your|the|a|best|valid|primary|main|contact|please|enter|wie|lautet|ist|deine|ihre|welche|quelle|est|votre|ton|cual|es|tu|su|correo|electronico|qual|e|il|tuo|la|sua|wat|je|uw|jouw)$/;
 
 /** Fields that decide who, how much and when, whose words are not enough if several columns have them. */
 const STRICT_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
@@ -243,6 +251,8 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
     /^(?:refund|refunds|refunded|returns|erstattung|erstattet|rembourse|remboursement|reembolso|rimborso|terugbetaald|zwrot)$/,
   ],
 ];
+const PAYS =
+  /^(?:commission|commissions|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
 const NOT_PARTS =
   /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone)$/;
 
@@ -287,6 +297,16 @@ function assignByChance(
     ask(
       'email',
       find((at) => isEmails(glance(at))),
+    );
+  const address = assignment.get('email');
+  const [only, ...others] = address?.positions ?? [];
+  const isSaid = foldWords(headers[only ?? -1] ?? '').every((word) => ASKS_EMAIL.test(word));
+  if (address?.by === 'values' && only !== undefined && others.length === 0 && isSaid)
+    assignment.set('email', { ...address, by: 'word', confidence: 'proved', isOptional: false });
+  if (of === 'roster')
+    ask(
+      'rate',
+      find((at, words) => glance(at).percents > 0 && words.some((word) => PAYS.test(word))),
     );
 }
 

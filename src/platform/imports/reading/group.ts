@@ -34,8 +34,9 @@ interface RowKeys {
   number: string;
 }
 
-function readKeys({ of, positions }: KeyColumns, cells: readonly string[]): RowKeys {
-  const text = (position: number | undefined) => (position === undefined ? '' : cleanCell(cells[position] ?? ''));
+function readKeys({ of, positions }: KeyColumns, { cells, isPlain }: Row): RowKeys {
+  const text = (position: number | undefined) =>
+    position === undefined ? '' : cleanCell(cells[position] ?? '', isPlain);
   if (of !== 'roster' && of !== 'payment_details') return { id: text(positions[0]), number: text(positions[1]) };
   const [email, ...handles] = positions.map(text);
   const address = email === undefined || email === '' ? '' : (readEmail(email) ?? email);
@@ -63,9 +64,8 @@ export class Grouper {
     return isBare && this.#previous !== '';
   }
 
-  #keyFor(cells: readonly string[], isCounting: boolean): string {
-    const { id, number } = readKeys(this.#columns, cells);
-    if (id === '' && number === '') return this.#isContinued(cells) ? this.#previous : '';
+  #keyFor(row: Row, { id, number }: RowKeys, isCounting: boolean): string {
+    if (id === '' && number === '') return this.#isContinued(row.cells) ? this.#previous : '';
     if (number === '') return id;
     const key = numberKey(number);
     if (isCounting || !this.#counts.isShared(hashKey(key))) return key;
@@ -74,9 +74,10 @@ export class Grouper {
     return this.#previous.startsWith(`${key} `) ? this.#previous : `${key} `;
   }
 
-  count({ cells }: Row): void {
-    const { id, number } = readKeys(this.#columns, cells);
-    const key = this.#keyFor(cells, true);
+  count(row: Row): void {
+    const keys = readKeys(this.#columns, row);
+    const { id, number } = keys;
+    const key = this.#keyFor(row, keys, true);
     this.#previous = key;
     if (key !== '') this.#counts.add(hashKey(key), number === '' || id === '' ? 0 : hashKey(id));
   }
@@ -89,7 +90,7 @@ export class Grouper {
 
   /** The record that a row completes; undefined while others of its rows are still to come. */
   take(row: Row): Entry | undefined {
-    const key = this.#keyFor(row.cells, false);
+    const key = this.#keyFor(row, readKeys(this.#columns, row), false);
     this.#previous = key;
     if (key === '') return new Entry(row);
     const openEntry = this.#open.get(key);

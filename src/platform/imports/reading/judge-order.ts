@@ -91,8 +91,9 @@ function contradicts(entry: Entry, plan: Plan, isAdded: boolean): boolean {
 
 /** Several rows that differ have an amount; one that stands in the file twice is only repeated. */
 function repeatsAmount({ rows }: Entry, { plan, format }: Bench): boolean {
+  if (format || rows.length < 2) return false;
   const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
-  const filled = format ? [] : rows.filter((cells) => (cells[at] ?? '').trim() !== '');
+  const filled = rows.filter((cells) => (cells[at] ?? '').trim() !== '');
   const [first] = filled;
   return filled.some((cells) => cells.some((cell, i) => cleanCell(cell) !== cleanCell(first?.[i] ?? '')));
 }
@@ -164,6 +165,7 @@ function findReason(entry: Entry, bench: Bench, status: StatusSaid | null): stri
 }
 
 function readItems(entry: Entry, plan: Plan): OrderRecord['items'] {
+  if (plan.columns.sku === undefined && plan.columns.title === undefined) return [];
   const cell = (cells: readonly string[], field: string) => {
     const position = plan.columns[field];
     return position === undefined ? '' : (cells[position] ?? '').trim();

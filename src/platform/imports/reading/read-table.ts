@@ -9,7 +9,7 @@ import { findFormat, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
 import { findKeys, Grouper } from './group.ts';
 import { findAmount, isFailure } from './judge.ts';
-import { isGrouped, type Kind } from './kinds.ts';
+import { isGrouped, isOrders, type Kind } from './kinds.ts';
 import { GOODS } from './money.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
@@ -37,10 +37,17 @@ import { findFields } from './words.ts';
 const READING_VERSION = 3;
 const MOST_DOUBTS = 20;
 
+/** A file that was read stays open for its records: its bytes need not be looked through again. */
+interface OpenRows {
+  table: Table;
+  grouper: Grouper;
+}
+
 export interface Read {
   reading: Reading;
   /** The plan reads the records; it is null if the file is refused. */
   plan: Plan | null;
+  opened: OpenRows | null;
 }
 
 function nameReading(sha256: string, request: Request, mapping: Mapping): string {
@@ -211,6 +218,7 @@ function narrowGoods(study: Study, doubts: readonly Doubt[], plan: Plan, known: 
 
 interface Studied {
   study: Study;
+  grouper: Grouper;
   resolved: Resolved;
   doubts: Doubt[];
 }
@@ -224,12 +232,12 @@ async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
   const entries = readEntries(table.rows(), grouper, skippedLines);
   const entryStudy = await studyEntries(entries, resolved.plan, variants, known.request.now);
   const narrowedTable = narrowGoods(entryStudy, doubts, resolved.plan, known);
-  if (!narrowedTable) return { study: entryStudy, resolved, doubts };
+  if (!narrowedTable) return { study: entryStudy, grouper, resolved, doubts };
   const isTried =
     narrowedTable.isGoodsProved && doubts.find(isAboutGoods)?.choices.length === narrowedTable.goodsChoices?.length;
   if (!isTried) return study({ ...prepared, known: narrowedTable }, mapping);
   const isLeft = (doubt: Doubt) => !isAboutGoods(doubt) || doubt.choices.length > 1;
-  return { study: entryStudy, resolved, doubts: doubts.filter(isLeft) };
+  return { study: entryStudy, grouper, resolved, doubts: doubts.filter(isLeft) };
 }
 
 /** Each amount of a totals row must be what the file adds up to. Amounts of several currencies are not added. */
@@ -273,11 +281,11 @@ export async function readTable(source: ByteSource, request: Request): Promise<R
     });
     const reading_id = nameReading(table.sha256, request, mapping);
     const reading = describeReading({ ...preparedTable, ...tableStudy, questions, mapping, reading_id });
-    return { reading, plan };
+    return { reading, plan, opened: { table, grouper: tableStudy.grouper } };
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
     const id = nameReading(table?.sha256 ?? '', request, mapping);
-    return { reading: refuseFile(source, table, request, id, error), plan: null };
+    return { reading: refuseFile(source, table, request, id, error), plan: null, opened: null };
   }
 }
 
@@ -294,19 +302,44 @@ function assertIds({ damaged, columns, headers }: Plan): void {
   );
 }
 
-/** The records of a file by a plan that its reading made, with everything that is not recorded. */
-export async function* readRecords(source: ByteSource, request: Request, plan: Plan): AsyncGenerator<Line[]> {
+async function openRows(source: ByteSource, request: Request, plan: Plan): Promise<OpenRows> {
   const mapping = mergeMappings(request.stored ?? {}, request.mapping ?? {});
   const table = await openTable(source, request, mapping);
-  const skippedLines = new Set(plan.totalsLines);
   const keys = findKeys(plan.of, plan.columns, plan.damaged);
-  const grouper = await countRows(table, keys, isGrouped(plan.of) || plan.format === 'wise_history', skippedLines);
+  const isGrouping = isGrouped(plan.of) || plan.format === 'wise_history';
+  return { table, grouper: await countRows(table, keys, isGrouping, new Set(plan.totalsLines)) };
+}
+
+interface RecordsWish {
+  /** What the reading that made the plan left open, if it was made just before. */
+  opened?: OpenRows | null;
+  /** So many records were dealt with, and are skipped. */
+  after?: number;
+}
+
+/** The records of a file by a plan that its reading made, with everything that is not recorded. */
+export async function* readRecords(
+  source: ByteSource,
+  request: Request,
+  plan: Plan,
+  { opened, after = 0 }: RecordsWish = {},
+): AsyncGenerator<Line[]> {
+  const { table, grouper } = opened ?? (await openRows(source, request, plan));
+  const skippedLines = new Set(plan.totalsLines);
   const bench = openBench(plan, request.now);
-  for await (const entries of readEntries(table.rows(), grouper, skippedLines))
-    yield entries.map((entry) => judge(entry, bench).line);
+  // What an order is depends on no other; payments are counted by those before them.
+  const isAlone = isOrders(plan.of);
+  let skip = after;
+  for await (const entries of readEntries(table.rows(), grouper, skippedLines)) {
+    const passed = Math.min(skip, entries.length);
+    skip -= passed;
+    const due = isAlone ? entries.slice(passed) : entries;
+    const lines = due.map((entry) => judge(entry, bench).line);
+    if (passed < entries.length) yield isAlone ? lines : lines.slice(passed);
+  }
   if (skippedLines.size === 0) return;
   for await (const rows of table.rows()) {
-    const totals = rows.filter(({ line }) => skippedLines.has(line));
+    const totals = rows.filter(({ line }) => skippedLines.has(line)).slice(skip);
     if (totals.length > 0) yield totals.map((row) => totalsLine(new Entry(row)).line);
   }
 }

@@ -17,7 +17,7 @@ const PERSON: Words = {
     e-mailadres
     endereço de e-mail|endereço de email|correio eletrónico
     adres e-mail|adres email`,
-  name: `name|full name|affiliate name|partner name|creator name|influencer name|affiliate|partner|creator|influencer|publisher|publisher name|media partner|ambassador|promoter|display name|recipient name
+  name: `name|full name|affiliate name|partner name|creator name|influencer name|affiliate|partner|creator|influencer|publisher|publisher name|media partner|ambassador|promoter|display name|recipient name|recipient|payee
     vollständiger name|name des partners|partnername|empfänger
     nom complet|nom du partenaire|affilié
     nombre completo|nombre del afiliado|afiliado
@@ -25,7 +25,7 @@ const PERSON: Words = {
     volledige naam|naam
     nome do afiliado
     imię i nazwisko|pełna nazwa`,
-  first_name: `first name|firstname|given name|partner first|fname
+  first_name: `first name|firstname|first|given name|partner first|fname
     vorname
     prénom
     nombre
@@ -33,7 +33,7 @@ const PERSON: Words = {
     voornaam
     primeiro nome
     imię`,
-  last_name: `last name|lastname|surname|family name|partner last|lname
+  last_name: `last name|lastname|last|surname|family name|partner last|lname
     nachname|familienname
     nom de famille|nom
     apellido|apellidos
@@ -92,11 +92,11 @@ const MONEY_WORDS: Words = {
     munteenheid
     moeda
     waluta`,
-  time: `time
-    uhrzeit|zeit
-    heure
-    hora
-    ora
+  time: `time|order time|time created|sale time|purchase time|payment time
+    uhrzeit|zeit|bestellzeit
+    heure|heure de commande
+    hora|hora del pedido
+    ora|ora ordine
     tijd
     horário
     godzina|czas`,

@@ -72,8 +72,18 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export type Zone = { offsets: readonly number[] } | { name: string };
 
-/** The zone that a text names: an offset, an abbreviation or a name of IANA's. */
+const cachedZones = new Map<string, Zone | undefined>();
+
+/** The zone that a text names: an offset, an abbreviation or a name of IANA's. Few zones stand in many cells. */
 export function readZone(text: string): Zone | undefined {
+  if (cachedZones.has(text)) return cachedZones.get(text);
+  if (cachedZones.size > 500) cachedZones.clear();
+  const zone = parseZone(text);
+  cachedZones.set(text, zone);
+  return zone;
+}
+
+function parseZone(text: string): Zone | undefined {
   const bare = text.trim();
   const offset = /^(?:GMT|UTC)?\s?([+-])(\d{1,2}):?(\d{2})?$/i.exec(bare);
   if (offset) {
