@@ -10,12 +10,13 @@ import type { Context } from '../src/kit/operation/context.ts';
 import { createBrand, listSubscriptions } from '../src/platform/brands/brands.ts';
 import { createKey } from '../src/platform/keys/keys.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
+import { insertBare, parseBare } from './bare-rows.ts';
 import { type Calls, callOthers, countdown, type Latencies, postgresCpu, request, residentMb } from './beside.ts';
 import { environmentOf, type Server, startNode, startServer, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { cpuSecondsOf, median, percentile } from './load.ts';
 import { measureOnOwnEngines } from './own-engines.ts';
-import { progress, type Results, round } from './report.ts';
+import { type Add, progress, type Results, round } from './report.ts';
 
 const SAMPLE_EVERY_MS = 500;
 const ALONE_MS = 30_000;
@@ -143,6 +144,18 @@ async function confirm({ api, nextKey }: Bench, { id, status, reading_id }: Stat
   return id;
 }
 
+/** How much longer the brand's other calls take than alone. */
+function showDelays(add: Add, name: string, latencies: Latencies, alone: Latencies): void {
+  for (const [kind, some] of Object.entries(latencies)) {
+    const [before = 0, beside = 0] = [alone[kind] ?? [], some].map((values) => percentile(values, 95));
+    add({
+      ...{ name: `${name}_${kind}_p95_to_alone`, floor: MOST_DELAY, value: beside / before },
+      ...{ bound: 'at most', warm: "PostgreSQL's buffers" },
+      measured: `p50 ${round(median(alone[kind] ?? []))} → ${round(median(some))}, p95 ${round(before)} → ${round(beside)}, most ${round(Math.max(...some))} ms`,
+    });
+  }
+}
+
 async function measure(results: Results, context: Context, urls: EngineUrls): Promise<void> {
   await migratePostgres(context.postgres.db);
   await migrateClickHouse(context.clickhouse);
@@ -176,7 +189,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
     await callOthers(api, nextKey, CALLS, countdown(5_000));
     const alone = await callOthers(api, nextKey, CALLS, countdown(ALONE_MS));
     const [workerBefore, apiBefore] = [residentMb(bench.workerPid), residentMb(api.pid)];
-    const show = (name: string, floor: number, add: Parameters<Parameters<Results['part']>[1]>[0], one: Measured) => {
+    const show = (name: string, floor: number, add: Add, one: Measured) => {
       progress(`  ${JSON.stringify(one.state.counts)} ${JSON.stringify(one.state.result)}`);
       const shared = { bound: 'at most', warm: "PostgreSQL's buffers" } as const;
       const { seconds, workerMb, apiMb, latencies } = one;
@@ -194,13 +207,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
         ...{ ...shared, name: `${name}_more_api_mb`, value: apiMb - apiBefore, floor: MOST_API_MB },
         measured: `${round(apiMb)}; before ${round(apiBefore)}`,
       });
-      for (const [kind, some] of Object.entries(latencies)) {
-        const [before = 0, beside = 0] = [alone[kind] ?? [], some].map((values) => percentile(values, 95));
-        add({
-          ...{ ...shared, name: `${name}_${kind}_p95_to_alone`, floor: MOST_DELAY, value: beside / before },
-          measured: `p50 ${round(median(alone[kind] ?? []))} → ${round(median(some))}, p95 ${round(before)} → ${round(beside)}, most ${round(Math.max(...some))} ms`,
-        });
-      }
+      showDelays(add, name, latencies, alone);
     };
     progress(`A file of ${LINES.toLocaleString('en')} lines`);
     let state: State | undefined;
@@ -214,6 +221,18 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
     await results.part('writing', async (add) => {
       const written = await measureUntil(bench, () => confirm(bench, read));
       show('writing', (600 * LINES) / 1_000_000, add, written);
+    });
+    await results.part('bare', async (add) => {
+      const shared = { floor: null, bound: 'at most', warm: "PostgreSQL's buffers" } as const;
+      add({ ...shared, name: 'bare_parse_seconds', value: await parseBare(file), measured: 'csv-parse alone' });
+      let isOver = false;
+      const calling = callOthers(api, nextKey, CALLS, () => isOver);
+      const before = await postgresCpu(context);
+      const value = await insertBare(context, brandId);
+      const measured = `CPU: PostgreSQL ${round((await postgresCpu(context)) - before)} s`;
+      isOver = true;
+      add({ ...shared, name: 'bare_insert_seconds', value, measured });
+      showDelays(add, 'bare_insert', await calling, alone);
     });
   } finally {
     await stopNode(worker);

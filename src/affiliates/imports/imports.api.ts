@@ -242,8 +242,8 @@ const importOperations = [
     tag,
     summary: 'List the lines of an import',
     description:
-      'In the order of the file, up to 10,000 of each outcome. `Accept: text/csv; profile=mend` returns the refused ones ' +
-      'with their original cells and the reason, to be mended and sent again.',
+      'In the order of the file, up to 10,000 of each outcome. With `outcome=refused`, `Accept: text/csv` returns the ' +
+      'original cells with the line and the reason, to be mended and sent again; `profile=mend` returns them whatever the query.',
     forAgents: { description: 'In the order of the file, up to 10,000 of each outcome.' },
     query: LineFilter,
     response: listSchema(ImportLine),
@@ -262,6 +262,10 @@ const importOperations = [
         mend: async ({ postgres }, { caller, params }) =>
           await listRefused(postgres.db, await imports.get(postgres.db, caller.brandId, params.id)),
       },
+      table: async ({ postgres }, { caller, params, query: { outcome, kind } }) =>
+        outcome === 'refused'
+          ? await listRefused(postgres.db, await imports.get(postgres.db, caller.brandId, params.id), kind)
+          : undefined,
     },
   }),
 ] as const;

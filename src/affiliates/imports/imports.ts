@@ -240,7 +240,8 @@ function refuseConfirmation({ status, readingId, reading }: ListedImport, wanted
     });
   if (status === 'needs_answers') {
     const questions = reading?.questions ?? [];
-    return new ApiError('QUESTIONS_OPEN', `${questions.length} questions are open; answer them by PATCH first.`, {
+    const count = questions.length === 1 ? 'A question is' : `${questions.length} questions are`;
+    return new ApiError('QUESTIONS_OPEN', `${count} open; answer by PATCH first.`, {
       facts: { questions: questions.map(({ id, message }) => ({ id, message })) },
     });
   }

@@ -53,15 +53,15 @@ export async function* eachLine(db: Db, row: ImportRow, where: Where): AsyncGene
 }
 
 /** The refused records as a table under the file's own header, with their line and the reason. */
-export async function listRefused(db: Db, row: ImportRow): Promise<Cells[]> {
+export async function listRefused(db: Db, row: ImportRow, kind?: string): Promise<Cells[]> {
   const headers = (row.reading?.columns ?? []).map(({ header }) => header);
   const table: Cells[] = [[...headers, 'line', 'why']];
-  for await (const { cells, line, message, kind } of eachLine(db, row, { outcome: 'refused' })) {
+  for await (const { cells, line, message, ...refused } of eachLine(db, row, { outcome: 'refused', kind })) {
     const width = Math.max(headers.length, 1);
     for (let at = 0; at < Math.max(cells.length, 1); at += width) {
       const own = cells.slice(at, at + width);
       const paddedCells = [...own, ...Array.from({ length: headers.length - own.length }, () => '')];
-      table.push([...paddedCells, line, message ?? kind ?? '']);
+      table.push([...paddedCells, line, message ?? refused.kind ?? '']);
     }
   }
   return table;

@@ -104,6 +104,15 @@ export function toCsv(item: z.ZodObject, rows: AsyncIterable<unknown>, style?: C
 
 export type Cells = readonly (string | number)[];
 
+/** A small CSV whose first row is its header. No cell is run as a formula. */
+export const toTable = (rows: readonly Cells[], style?: CsvStyle): Readable =>
+  Readable.from([
+    stringifyAll(
+      rows.map((cells) => cells.map(cell)),
+      { escape_formulas: true, bom: style?.bom ?? false, record_delimiter: style?.lineEnd ?? '\n' },
+    ),
+  ]);
+
 /**
  * A small CSV without a header. Cells are not escaped, because the service that reads the upload would not undo that.
  */

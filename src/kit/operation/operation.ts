@@ -6,7 +6,7 @@ import type { Caller, CallerKind } from '../access/keys/callers.ts';
 import type { SetHeader } from '../access/rate-limit.ts';
 import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
-import { type Cells, prefixBom, toCsv, toPlainCsv } from './csv.ts';
+import { type Cells, prefixBom, toCsv, toPlainCsv, toTable } from './csv.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
 import { placeDays } from './local-days.ts';
@@ -141,6 +141,8 @@ export interface Declaration<
      * expects them.
      */
     profiles?: Readonly<Record<string, (context: Context, call: CallOf<P, Q, B>) => Promise<readonly Cells[]>>>;
+    /** A table with a header of its own, for calls that are answered by one in place of the rows. */
+    table?: (context: Context, call: CallOf<P, Q, B>) => Promise<readonly Cells[] | undefined>;
   };
 }
 
@@ -360,7 +362,10 @@ export function operation<
           }
           const cellsOf = raw.profile === undefined ? undefined : csv?.profiles?.[raw.profile];
           if (cellsOf) return toPlainCsv(await cellsOf(context, call));
-          if (raw.answer === 'csv' && csv) return toCsv(csv.item, await csv.rows(context, call), raw.csv);
+          if (raw.answer === 'csv' && csv) {
+            const table = await csv.table?.(context, call);
+            return table ? toTable(table, raw.csv) : toCsv(csv.item, await csv.rows(context, call), raw.csv);
+          }
           if (later) {
             assertKeyForm(circumstances);
             const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };

@@ -106,9 +106,16 @@ async function importFile(file: string, options: ImportOptions & { of: string })
   const isRecorded = startedImport.status === 'ready' && options.yes === true && options.dryRun !== true;
   if (options.json && !isRecorded) print(JSON.stringify(startedImport, null, 2));
   if (!options.json) printReading(startedImport);
+  // The next call sends the file again, and a brand has few unconfirmed imports.
+  const isOver = ['needs_answers', 'refused'].includes(startedImport.status) && options.json !== true;
+  if (isOver || options.dryRun === true) await rest.send('DELETE', `/v1/imports/${startedImport.id}`);
   if (startedImport.status === 'refused') throw new Error('The file is refused; nothing was recorded.');
   if (startedImport.status === 'needs_answers') {
     around().exitCode = QUESTIONS_OPEN;
+    return;
+  }
+  if (options.dryRun === true) {
+    around().err.write('Nothing was recorded.\n');
     return;
   }
   if (!isRecorded) {
