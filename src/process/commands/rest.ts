@@ -9,7 +9,12 @@ import { around } from './around.ts';
 export interface Rest {
   url: string;
   /** Resolves to the answer's body; throws the message of an error response. */
-  send(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData, signal?: AbortSignal): Promise<unknown>;
+  send(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object | FormData,
+    signal?: AbortSignal,
+  ): Promise<unknown>;
   /** Opens a stream; throws the message of an error response, or of a server that cannot be reached. */
   open(
     path: string,
