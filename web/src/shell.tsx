@@ -13,7 +13,10 @@ import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 /** Separate chunks, so that the page does not wait for the dialogs' code. */
 const PhoneTop = lazy(() => import('./phone-top.tsx'));
 const SampleNotice = lazy(() => import('./sample-notice.tsx'));
-const Palette = lazy(() => import('./palette.tsx'));
+const loadPalette = () => import('./palette.tsx');
+const Palette = lazy(loadPalette);
+/** Loaded once the page rests, so that the search takes the first letters that somebody types after opening it. */
+const PALETTE_AFTER_MS = 3_000;
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
@@ -175,7 +178,11 @@ export function Shell() {
       setSearching(true);
     };
     window.addEventListener('keydown', press);
-    return () => window.removeEventListener('keydown', press);
+    const timer = setTimeout(() => void loadPalette().catch(() => undefined), PALETTE_AFTER_MS);
+    return () => {
+      window.removeEventListener('keydown', press);
+      clearTimeout(timer);
+    };
   }, []);
   if (isPending || isSignedOut) return <Loading rows={1} />;
   if (!data) return error && <Failure error={error} again={() => void refetch()} />;

@@ -5,7 +5,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { compact, counted, day, number, percent, words } from '../kit/format.ts';
+import { compact, counted, day, number, rate, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -74,7 +74,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
                 'Engagement',
                 post.metrics.engagement_rate !== null && (
                   <span key="engagement">
-                    {percent(post.metrics.engagement_rate)}
+                    {rate(post.metrics.engagement_rate)}
                     <span className="second">Likes, comments, shares and saves per view</span>
                   </span>
                 ),
@@ -166,7 +166,7 @@ export function Content() {
     },
     {
       head: 'Engagement',
-      cell: ({ metrics }) => percent(metrics.engagement_rate),
+      cell: ({ metrics }) => rate(metrics.engagement_rate),
       sort: { by: 'engagement', isOn: sort === 'engagement' },
       isNumber: true,
       isWide: true,

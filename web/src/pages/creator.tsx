@@ -6,7 +6,7 @@ import { creatorName } from '../kit/creator-name.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { Face } from '../kit/face.tsx';
-import { ago, compact, day, money, number, percent, words } from '../kit/format.ts';
+import { ago, compact, day, money, number, rate, words } from '../kit/format.ts';
 import { Glance } from '../kit/glance.tsx';
 import { Menu } from '../kit/menu.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -195,7 +195,7 @@ function About({ record }: { record: RosterCreator }) {
             ['E-mail', creator_email && <a href={`mailto:${creator_email}`}>{creator_email}</a>],
             ['Instagram', ig_handle && <Handle of="instagram" handle={ig_handle} followers={ig_followers} />],
             ['TikTok', tt_handle && <Handle of="tiktok" handle={tt_handle} followers={tt_followers} />],
-            ['Engagement', engagement_rate === null ? null : percent(engagement_rate)],
+            ['Engagement', engagement_rate === null ? null : rate(engagement_rate)],
             ['Tags', tags.join(', ')],
             ['Campaigns completed', number(record.campaigns_completed)],
             ['On the roster since', day(record.added_at)],

@@ -78,6 +78,7 @@ export function Home() {
   const messages = useCall('list_conversations', { query: { unread: true, limit: 1 } }, REFETCH);
   const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
+  const webhooks = useCall('list_webhooks', { query: { limit: 100 } }, REFETCH);
   const mayErase = useMay()('list_data_requests');
   const rights = useCall(
     'list_data_requests',
@@ -89,6 +90,7 @@ export function Home() {
   });
   const duePreview = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
   const { now: figures, was } = useTrend(TREND);
+  const failingWebhooks = webhooks.data?.data.filter(({ status }) => status === 'failing');
   const brokenStores = stores.data?.data.filter(needsAttention);
   // Both at once, so that nothing jumps when the earlier figures come.
   const summary = was.isPending ? undefined : figures.data?.summary;
@@ -201,6 +203,18 @@ export function Home() {
               count: brokenStores?.length,
               text: ['store that needs attention', 'stores that need attention'],
               link: (content) => <Link to="/stores">{content}</Link>,
+            },
+            {
+              count: failingWebhooks?.length,
+              text: ['webhook that fails', 'webhooks that fail'],
+              link: (content) => (
+                <Link
+                  to="/webhooks"
+                  search={failingWebhooks?.length === 1 ? { open: failingWebhooks[0]?.id, state: 'failed' } : {}}
+                >
+                  {content}
+                </Link>
+              ),
             },
           ]}
         />

@@ -6,7 +6,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { useFilters } from '../kit/filters.tsx';
-import { compact, day, number, percent } from '../kit/format.ts';
+import { compact, day, number, rate } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
@@ -169,7 +169,7 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
         ),
     },
     { head: 'Followers', cell: ({ creator }) => compact(creator?.follower_count), isNumber: true },
-    { head: 'Engagement', cell: ({ creator }) => percent(creator?.engagement_rate), isNumber: true, isWide: true },
+    { head: 'Engagement', cell: ({ creator }) => rate(creator?.engagement_rate), isNumber: true, isWide: true },
     { head: 'Category', cell: ({ creator }) => creator?.category ?? '–', isWide: true },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true },
   ];

@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Choose } from '../kit/filters.tsx';
-import { money, number, percent, words } from '../kit/format.ts';
+import { counted, money, number, percent, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
@@ -61,6 +61,7 @@ export const MAILED_FIELDS = [
 
 /** Names shown in a row. */
 const NAMED = 2;
+const ID = /^[a-z]{3}_/;
 
 /** Names the rows that an alert fires for: `Mei Silva, Jürgen Nguyen and 2 more`. */
 function FiringFor({ of: { by, firing_keys: keys }, most = NAMED }: { of: Alert; most?: number }) {
@@ -70,13 +71,15 @@ function FiringFor({ of: { by, firing_keys: keys }, most = NAMED }: { of: Alert;
     { query: { by: by ?? 'creator', limit: 100 } },
     { enabled: isEnabled },
   );
-  if (!isEnabled) return null;
+  if (by === null || keys.length === 0) return null;
   const labels = new Map(data?.data.map(({ key, label }) => [key, label]));
-  const names = keys.map((key) => labels.get(key) ?? key);
-  const more = names.length - most;
+  // The key of a country or product is its name; an id whose row the last days do not have is only counted.
+  const names = keys.flatMap((key) => labels.get(key) ?? (ID.test(key) ? [] : key)).slice(0, most);
+  if (names.length === 0) return counted(keys.length, by);
+  const more = keys.length - names.length;
   return (
     <>
-      {names.slice(0, most).join(', ')}
+      {names.join(', ')}
       {more > 0 && ` and ${number(more)} more`}
     </>
   );

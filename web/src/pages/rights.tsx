@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { type Answer, call, type Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { creatorName } from '../kit/creator-name.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { saveJson } from '../kit/download.tsx';
@@ -13,6 +14,7 @@ import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { CreatorLink } from './item-links.tsx';
 
 type Request = Row<'list_data_requests'>;
 type Books = Answer<'open_data_request_books'>['data'];
@@ -31,6 +33,19 @@ const SOURCE_WORDS: Readonly<Record<Request['source'], string>> = {
 };
 
 const requestName = ({ kind, subject }: Pick<Request, 'kind' | 'subject'>) => `${KIND_WORDS[kind]} of a ${subject}`;
+
+/** Names whom a request is about: a creator while they are known, and then their pseudonym. */
+function Subject({ of: { creator_id, subject, kind, state } }: { of: Request }) {
+  const isErased = kind === 'erasure' && state === 'done';
+  const { data, error } = useCall(
+    'get_roster_creator',
+    { params: { id: creator_id ?? '' } },
+    { enabled: creator_id !== null && !isErased },
+  );
+  if (creator_id === null) return subject === 'customer' ? 'A customer' : 'Nobody whom you know';
+  if (isErased || error) return <code className="small">{creator_id}</code>;
+  return data ? <CreatorLink id={creator_id}>{creatorName(data.data)}</CreatorLink> : '…';
+}
 
 /** Erases, or says no with a reason. */
 function Decide({ of: { id } }: { of: Request }) {
@@ -154,11 +169,11 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             of={[
               ['Status', <Badge key="state" state={one.state} />],
               ['Asked by', SOURCE_WORDS[one.source]],
-              ['Creator', one.creator_id],
+              [one.subject === 'creator' ? 'Creator' : 'Customer', <Subject key="subject" of={one} />],
               ['Asked', <BothTimes key="asked" at={one.created_at} />],
               ['Due', one.finished_at === null && day(one.due_at)],
               ['Finished', one.finished_at && <BothTimes key="finished" at={one.finished_at} />],
-              ['Your words', one.reason],
+              ['Your note', one.reason],
               ['Why you refused', one.refusal],
             ]}
           />
@@ -210,11 +225,19 @@ export function Rights() {
     {
       head: 'Request',
       cell: (one) => (
-        <Opener onOpen={() => panel.open(one.id)} second={SOURCE_WORDS[one.source]}>
-          {requestName(one)}
-        </Opener>
+        <>
+          <Opener onOpen={() => panel.open(one.id)} second={SOURCE_WORDS[one.source]}>
+            {requestName(one)}
+          </Opener>
+          <div className="narrow">
+            <span className="second">
+              <Subject of={one} />
+            </span>
+          </div>
+        </>
       ),
     },
+    { head: 'Person', cell: (one) => <Subject of={one} />, isWide: true },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), isWide: true },
     { head: 'Asked', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },

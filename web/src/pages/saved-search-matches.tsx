@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { compact, day, number, percent } from '../kit/format.ts';
+import { compact, day, number, rate } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { AddToList } from './add-to-list.tsx';
@@ -64,7 +64,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
               head: 'Engagement',
               isNumber: true,
               isWide: true,
-              cell: ({ engagement_rate }) => percent(engagement_rate),
+              cell: ({ engagement_rate }) => rate(engagement_rate),
             },
             { head: 'Found', cell: ({ pk }) => day(times.get(pk)), isWide: true },
           ]}

@@ -48,16 +48,16 @@ function BrandForm() {
           hint: 'Receives notices, such as when a webhook fails.',
         },
         'description',
-        { name: 'settings.currency', hint: 'For new orders. Limits and totals are in it.' },
+        { name: 'settings.currency', hint: 'Of new orders, limits and totals.' },
         {
           name: 'settings.time_zone',
           options: zones(brand.settings.time_zone),
-          hint: `Of days, times in the app and deadlines. This computer is in ${ownZone}.`,
+          hint: `Days, deadlines and the times in the app follow it. This computer is in ${ownZone}.`,
         },
         {
           name: 'settings.default_commission_rate',
           label: 'Default commission, in percent',
-          hint: 'For links and codes that set no rate of their own. At 0 they pay nothing.',
+          hint: 'For links and codes without a rate of their own. At 0, they pay nothing.',
         },
         {
           name: 'settings.auto_approve_commissions',
@@ -69,8 +69,8 @@ function BrandForm() {
         },
         {
           name: 'settings.bookkeeping_years',
-          label: 'Years that your books are kept',
-          hint: 'For so long, name, address and contracts of a creator whom you paid are kept sealed after an erasure. 0 keeps nothing.',
+          label: 'Keep books for, in years',
+          hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for so long. 0 keeps nothing.',
         },
       ]}
       shown={['get_brand', 'get_session']}
