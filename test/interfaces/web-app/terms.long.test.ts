@@ -232,6 +232,9 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     const panel = page.getByRole('dialog');
     await panel.getByText('An order that a code or click won').waitFor();
     await look('customer');
+    await panel.getByRole('link', { name: '2', exact: true }).click();
+    await page.getByText('2 orders', { exact: true }).first().waitFor();
+    await page.goBack();
     await panel.getByRole('button', { name: 'End', exact: true }).click();
     await dialog('End this customer?').getByRole('button', { name: 'End', exact: true }).click();
     await panel.getByText('Ended', { exact: true }).waitFor();
@@ -246,5 +249,25 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await look('order-parts');
     await order.getByRole('link', { name: 'Who brought the customer, and until when' }).click();
     await page.getByRole('dialog').getByText('Ended', { exact: true }).waitFor();
+  });
+
+  it('cover the customers of another tool’s list, whose lines that are refused are named', async () => {
+    const { page } = open;
+    const code = await shop.makeCode({ rate: { percent: 10 }, covers: 'customer' });
+    const email = `${unique('c')}@mail.example`;
+    await open.go('/customers');
+    await page.getByText('Customers of creators').click();
+    await page.getByRole('button', { name: 'Import customers', exact: true }).click();
+    const form = dialog('Import customers');
+    await form.getByLabel('Link or code').fill(code.value);
+    await page.getByRole('option', { name: code.value }).click();
+    await form.getByLabel('Customers', { exact: true }).fill(`E-mail\n${email}\nno one@\n`);
+    await look('customers-import');
+    await form.getByRole('button', { name: 'Import', exact: true }).click();
+    await form.getByText(/^Line 3: /).waitFor();
+    await form.getByRole('button', { name: 'Cancel', exact: true }).click();
+    const [customer] = await read(`/v1/customers?link_id=${code.id}`);
+    expect(customer).toMatchObject({ origin: 'import', state: 'open', covers: 'customer' });
+    expect(await shop.place({ customer_email: email, amount: 50 })).toMatchObject({ commission: 5 });
   });
 });

@@ -17,6 +17,7 @@ import { ErasePerson, ExportPerson } from './person-rights.tsx';
 type Customer = Answer<'get_customer'>['data'];
 
 const ORIGINS = listChoices('list_customers', 'origin');
+const STATES = listChoices('list_customers', 'state');
 const SHOWN = ['list_customers', 'get_customer'] as const;
 
 const ORIGIN_WORDS: Readonly<Record<Customer['origin'], string>> = {
@@ -148,7 +149,12 @@ function CustomerPanel({ id, onClose }: { id: string | undefined; onClose: () =>
               ['Since', day(one.since)],
               ['Until', one.until === null ? 'Without an end' : day(one.until)],
               ['Payments', paymentsText(one.payments)],
-              ['Orders', number(one.orders)],
+              [
+                'Orders',
+                <Link key="orders" to="/orders" search={{ customer_id: one.id }}>
+                  {number(one.orders)}
+                </Link>,
+              ],
               ['Commission', earnedText(one)],
               ['Subscriptions', one.subscription_ids.join(', ')],
             ]}
@@ -168,6 +174,7 @@ export function BroughtCustomers() {
     link_id: get('link_id'),
     subscription_id: get('subscription_id'),
     origin: findChoice(get('origin'), ORIGINS),
+    state: findChoice(get('state'), STATES),
     by_upgrade: get('by_upgrade') === 'true' ? true : undefined,
     sort: sortIn(get),
   };
@@ -204,6 +211,12 @@ export function BroughtCustomers() {
       <Filters
         of={[CREATOR_FILTER, LINK_FILTER, { name: 'subscription_id', label: 'Subscription', kind: 'text' }]}
         more={[
+          {
+            name: 'state',
+            label: 'Status',
+            kind: 'select',
+            options: STATES.map((state) => [state, STATE_WORDS[state]]),
+          },
           {
             name: 'origin',
             label: 'Known by',

@@ -12,6 +12,7 @@ import { type Column, PlainTable } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { BroughtCustomers } from './brought-customers.tsx';
 import { Cohorts } from './cohorts.tsx';
+import { ImportCustomers } from './import-customers.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
 type CustomerDimension = NonNullable<Query<'get_analytics_customers'>['by']>;
@@ -287,6 +288,7 @@ export function Customers() {
   return (
     <>
       <PageHead title="Customers" hint="Whose later orders earn for a creator, why, and until when.">
+        <ImportCustomers />
         <Download id="list_customers" query={{}} name="customers.csv" />
       </PageHead>
       {tabs}

@@ -33,9 +33,9 @@ const WON_BY: Readonly<Record<NonNullable<Explained['rule']>, string>> = {
 /** The decision in a sentence: the API's, with its amount as the app shows amounts. */
 function describeDecision({ rule, commission, currency, explanation }: Explained): string {
   if (rule === null || commission === null) return explanation;
-  const { creator_name, status, status_note: note } = commission;
+  const { creator_name, creator_email, status, status_note: note } = commission;
   const owedText = `${money(commission.commission, currency)} for ${WON_BY[rule]}`;
-  return `Attributed to ${creator_name ?? 'a creator'}: ${owedText}; the commission is ${status}${note === null ? '' : ` (${note})`}.`;
+  return `Attributed to ${creator_name ?? creator_email ?? 'a creator'}: ${owedText}; the commission is ${status}${note === null ? '' : ` (${note})`}.`;
 }
 
 const PROVIDERS: ReadonlyMap<string, string> = new Map([

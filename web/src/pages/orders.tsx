@@ -51,6 +51,7 @@ const FILTERS: readonly Filter[] = [
 
 const MORE: readonly Filter[] = [
   LINK_FILTER,
+  { name: 'customer_id', label: 'Id of a customer of creators', kind: 'text' },
   {
     name: 'reason',
     label: 'Why it paid nobody',
@@ -77,6 +78,7 @@ function useOrderQuery(): Query<'list_orders'> {
     creator_email: get('creator_email'),
     order_id: get('order_id'),
     link_id: get('link_id'),
+    customer_id: get('customer_id'),
     customer: findChoice(get('customer'), ['new', 'returning']),
     from: get('from'),
     to: get('to'),
