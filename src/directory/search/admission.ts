@@ -51,6 +51,8 @@ export interface Admission {
    * already, and later if none becomes free or the client has gone.
    */
   enter(brandId: string, disconnect?: AbortSignal): Promise<() => void>;
+  /** The refusal of a call that `enter` would refuse at once; undefined for any other call, which is not counted here. */
+  refuse(brandId: string): ApiError | undefined;
   /** Takes how long Elasticsearch took for one request of a call. */
   measure(latencyMs: number): void;
   figures(): AdmissionFigures;
@@ -144,6 +146,10 @@ export function openAdmission(log: Log): Admission {
   const mayTake = (brandId: string): boolean =>
     (slotsByBrand.get(brandId) ?? 0) < Math.ceil(adaptive.current() * SHARE);
 
+  /** Others may wait although a place is free: they have their share. */
+  const isFree = (brandId: string): boolean =>
+    underWay < adaptive.current() && mayTake(brandId) && !waiting.has(brandId);
+
   function take(brandId: string): void {
     underWay += 1;
     room.note();
@@ -194,21 +200,27 @@ export function openAdmission(log: Log): Admission {
     beginNext();
   }
 
-  /** Makes room in a full queue for a brand that has fewer calls in it than another, whose newest is refused. */
-  function makeRoom(brandId: string): boolean {
+  const isFull = (): boolean => queuedCalls > 0 && queuedCalls >= room.beside(underWay);
+
+  /** The newest call of the brand with the most waiting, which gives way to a brand that has fewer. */
+  function findYielding(brandId: string): WaitingCall | undefined {
     let longest: WaitingCall[] = [];
     for (const calls of waiting.values()) if (calls.length > longest.length) longest = calls;
-    const newest = longest.at(-1);
-    if (!newest || longest.length < (waiting.get(brandId)?.length ?? 0) + 2) return false;
-    remove(newest.brandId, newest);
-    newest.refuse(refusal());
-    return true;
+    return longest.length < (waiting.get(brandId)?.length ?? 0) + 2 ? undefined : longest.at(-1);
+  }
+
+  /** Makes room in a full queue, or throws the refusal of a call for which there is none. */
+  function makeRoom(brandId: string): void {
+    const yielding = findYielding(brandId);
+    if (!yielding) throw refusal();
+    remove(yielding.brandId, yielding);
+    yielding.refuse(refusal());
   }
 
   async function takeTurn(brandId: string, disconnect: AbortSignal | undefined): Promise<void> {
     adaptive.noteWaiting();
     if (queuedCalls === 0) room.fill();
-    else if (queuedCalls >= room.beside(underWay) && !makeRoom(brandId)) throw refusal();
+    else if (isFull()) makeRoom(brandId);
     const turn = Promise.withResolvers<void>();
     const call: WaitingCall = { brandId, begin: turn.resolve, refuse: turn.reject };
     const calls = waiting.get(brandId);
@@ -235,10 +247,14 @@ export function openAdmission(log: Log): Admission {
   return {
     enter: async (brandId, disconnect) => {
       if (disconnect?.aborted) throw clientGone;
-      // Others may wait although a place is free: they have their share.
-      if (underWay < adaptive.current() && mayTake(brandId) && !waiting.has(brandId)) take(brandId);
+      if (isFree(brandId)) take(brandId);
       else await takeTurn(brandId, disconnect);
       return () => leave(brandId);
+    },
+    refuse: (brandId) => {
+      if (!isFull() || isFree(brandId) || findYielding(brandId)) return undefined;
+      adaptive.noteWaiting();
+      return refusal();
     },
     measure: (latencyMs) => adaptive.sample(latencyMs, underWay, performance.now()),
     figures: () => ({ limit: adaptive.current(), underWay, waiting: queuedCalls, refused }),

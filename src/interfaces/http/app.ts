@@ -8,6 +8,7 @@ import { ApiError, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { openBase, toRequest } from './base.ts';
 import type { Bodies } from './bodies.ts';
+import { openEarlyRefusals } from './early-refusals.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import type { Door } from './gate.ts';
 import { healthRoutes } from './health.ts';
@@ -154,7 +155,8 @@ export async function buildApi(
     return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
-  const app = openBase(context, { metrics, bodies, addresses: door.addresses, toRefusal: toRefusal });
+  const answerEarly = openEarlyRefusals(context, { door, metrics }, { operations, headersOf, isServed });
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, toRefusal, answerEarly });
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headersOf(request.url));
     done();

@@ -11,7 +11,6 @@ import type { Request } from '../../kit/access/keys/identify.ts';
 import type { AddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { type ApiError, errorBody } from '../../kit/values/errors.ts';
-import { newId } from '../../kit/values/ids.ts';
 import { logFailure } from '../../kit/values/log.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { readCookie } from '../../platform/people/session-cookie.ts';
@@ -19,23 +18,25 @@ import type { Bodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { openClosing } from './closing.ts';
 import { getDoor, meterDoors } from './doors.ts';
-import { HEAD_WITHIN_MS, MAX_HEADER_BYTES, openUnreadable, REQUEST_WITHIN_MS, refusalOfHead } from './request.ts';
+import { type AnswerEarly, answerBefore } from './early-refusals.ts';
+import {
+  baseHeaders,
+  getRequestId,
+  HEAD_WITHIN_MS,
+  MAX_HEADER_BYTES,
+  openUnreadable,
+  REQUEST_WITHIN_MS,
+  refusalOfHead,
+} from './request.ts';
 import { openSenders } from './sender.ts';
 import { cutStalledReaders } from './stalled-readers.ts';
 import { traceRequests } from './traced-requests.ts';
 
-const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 const BODY_LIMIT_BYTES = 1024 * 1024;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 /** The origin in an absolute-form request target (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?#]*\/?/i;
-
-const baseHeaders = (requestId: string) => ({
-  'x-request-id': requestId,
-  'x-content-type-options': 'nosniff',
-  'cache-control': 'no-store',
-});
 
 function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'];
@@ -60,6 +61,8 @@ export interface BaseOptions {
   addresses: AddressLimit;
   /** The error response to a request that failed or that no route matches. */
   toRefusal(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
+  /** Answers requests that need nothing else of the server. */
+  answerEarly?: AnswerEarly | undefined;
 }
 
 /** The limits and timeouts of a server. */
@@ -70,10 +73,7 @@ const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Serv
   bodyLimit: BODY_LIMIT_BYTES,
   routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
   requestIdHeader: false,
-  genReqId: ({ headers }) => {
-    const own = headers['x-request-id'];
-    return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', clock.now().getTime());
-  },
+  genReqId: ({ headers }) => getRequestId(headers, clock),
   rewriteUrl: ({ url = '/' }) => url.replace(ORIGIN, '/'),
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   requestTimeout: REQUEST_WITHIN_MS,
@@ -90,7 +90,7 @@ const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Serv
 /** The common base of the API's server and the links host: limits, request ids and one error format. */
 export function openBase(
   context: Context,
-  { metrics, bodies, addresses, toRefusal: refusalOf }: BaseOptions,
+  { metrics, bodies, addresses, toRefusal: refusalOf, answerEarly }: BaseOptions,
 ): FastifyInstance {
   const { config, log, clock } = context;
   const senderOf = openSenders(config.trustedProxies);
@@ -116,6 +116,7 @@ export function openBase(
     clientErrorHandler: (error, socket) => answerInTurn(error, socket),
   });
   const { server } = app;
+  if (answerEarly) answerBefore(server, answerEarly);
   cutStalledReaders(server);
   const endConnections = openClosing(server);
   const answerInTurn = openUnreadable(boundRequests(server), { addresses, metrics, clock });
@@ -127,7 +128,7 @@ export function openBase(
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(baseHeaders(request.id));
     if (config.isSandbox) reply.header('x-rollcall-clock', clock.now().toISOString());
-    done(refusalOfHead(request));
+    done(refusalOfHead(request.raw));
   });
   traceRequests(app);
   meterDoors(app, metrics);

@@ -82,9 +82,19 @@ const noteIn =
   (more) =>
     void Object.assign(found, more);
 
+interface RefusedCall {
+  refusal: ApiError;
+  headers: Record<string, string>;
+}
+
 export interface Door {
   /** Runs an operation: identifies the caller, checks the rate and credits, then does the work. Throws ApiError. */
   run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer>;
+  /**
+   * Refuses a call that searches the directory while too many wait, if it can be told without I/O: the refusal, and headers for it.
+   * The call is recorded. Undefined for any other call.
+   */
+  refuseAtOnce(operation: Operation, call: Pick<Request, 'authorization' | 'requestId'>): RefusedCall | undefined;
   /** Refuses a request that is not an operation, after identifying, counting and rate-limiting its caller. */
   refuse(request: Request, refusal: ApiError): Promise<never>;
   addresses: AddressLimit;
@@ -144,13 +154,28 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   const isOverLimit = (caller: Caller): boolean => (overUntil.get(caller) ?? 0) > clock.now().getTime();
 
+  /** True if a caller's call of this operation searches; one that is refused for another reason does not. */
+  const isSearching = (caller: Caller, operation: Operation): boolean =>
+    operation.directory && !isOverLimit(caller) && refuseClassOrPlan(caller, operation) === undefined;
+
+  function refuseAtOnce(
+    operation: Operation,
+    { authorization, requestId }: Pick<Request, 'authorization' | 'requestId'>,
+  ): RefusedCall | undefined {
+    const caller = identity.recognize(authorization);
+    if (!caller || !isSearching(caller, operation)) return undefined;
+    const refusal = context.directory.admission.refuse(caller.brandId);
+    if (!refusal) return undefined;
+    calls.end({ ...calls.begin(operation.id, requestId), caller }, refusal.status, refusal.code);
+    return { refusal, headers: unreadHeaders(caller, clock.now()) };
+  }
+
   /**
    * Waits for a place among the searches, and returns what frees it. Under overload the call is refused here, before it is
-   * counted, read or charged. Calls that are refused for another reason do not search.
+   * counted, read or charged.
    */
   async function enterDirectory(request: Request, caller: Caller, operation: Operation): Promise<() => void> {
-    const isRefused = isOverLimit(caller) || refuseClassOrPlan(caller, operation) !== undefined;
-    if (!operation.directory || isRefused) return () => undefined;
+    if (!isSearching(caller, operation)) return () => undefined;
     try {
       return await context.directory.admission.enter(caller.brandId, request.gone);
     } catch (error) {
@@ -314,7 +339,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     setTimeout(() => stopping.abort(), STREAMS_END_WITHIN_MS).unref();
   }
 
-  return { run, refuse, keys, addresses, stop, close: () => keys.close() };
+  return { run, refuseAtOnce, refuse, keys, addresses, stop, close: () => keys.close() };
 }
 
 /** The error if the request came from another site's page, or to a resource that its token is not for. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -21,6 +22,19 @@ export const HEAD_WITHIN_MS = 60_000;
 export const REQUEST_WITHIN_MS = 300_000;
 /** A refused client must close the connection within this time. */
 const CLOSED_WITHIN_MS = 2_000;
+
+const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
+
+export function getRequestId(headers: IncomingHttpHeaders, clock: Clock): string {
+  const own = headers['x-request-id'];
+  return typeof own === 'string' && REQUEST_ID.test(own) ? own : newId('req', clock.now().getTime());
+}
+
+export const baseHeaders = (requestId: string) => ({
+  'x-request-id': requestId,
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+});
 
 const Params = z.record(z.string(), z.string()).catch({});
 
@@ -108,7 +122,7 @@ function hasTwoHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /** The error for a request that Node would refuse without a body, or would accept although it is not valid HTTP. */
-export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: FastifyRequest): ApiError | undefined {
+export function refusalOfHead({ headers, rawHeaders, httpVersion }: IncomingMessage): ApiError | undefined {
   if (hasTwoHosts(rawHeaders)) return twoHosts;
   if (httpVersion !== '1.1') return undefined;
   if (headers.host === undefined) return withoutHost;

@@ -15,6 +15,8 @@ interface RequestedOperation {
   hints: { readOnly: boolean };
 }
 
+const BEARER = /^Bearer +(\S+) *$/i;
+
 /**
  * The API key from the Authorization header, otherwise the session from the cookie. Neither is accepted in place of the
  * other.
@@ -26,7 +28,7 @@ function readKey({ authorization, cookie }: Pick<Request, 'authorization' | 'coo
       headers: { 'www-authenticate': 'Bearer' },
     });
   }
-  const match = /^Bearer +(\S+) *$/i.exec(authorization);
+  const match = BEARER.exec(authorization);
   if (!match?.[1]) throw invalidKey('The Authorization header must be `Bearer svk_…`.');
   if (match[1].startsWith('svs_')) throw invalidKey('A web app session is not an API key.');
   return match[1];
@@ -36,15 +38,22 @@ function invalidKey(message = 'This API key is unknown, revoked or expired.'): A
   return new ApiError('INVALID_API_KEY', message, { headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
 }
 
-/** Throws INVALID_API_KEY for a key that is unknown, revoked or expired. */
-function assertValid(caller: Caller | undefined, now: Date): Caller {
-  if (!caller || caller.revokedAt || (caller.expiresAt && caller.expiresAt <= now)) throw invalidKey();
+/** The error for a key that may not be used, such as INVALID_API_KEY for one that is revoked or expired. */
+function refuseKey(caller: Caller, now: Date): ApiError | undefined {
+  if (caller.revokedAt || (caller.expiresAt && caller.expiresAt <= now)) return invalidKey();
   if (caller.isSuspended) {
-    throw new ApiError('BRAND_SUSPENDED', 'The operator suspended this brand; nothing was changed. Ask them why.');
+    return new ApiError('BRAND_SUSPENDED', 'The operator suspended this brand; nothing was changed. Ask them why.');
   }
   if (caller.kind === 'data' && !isActive(caller.subscription)) {
-    throw invalidKey(`The subscription of this data key is ${caller.subscription.status}.`);
+    return invalidKey(`The subscription of this data key is ${caller.subscription.status}.`);
   }
+  return undefined;
+}
+
+function assertValid(caller: Caller | undefined, now: Date): Caller {
+  if (!caller) throw invalidKey();
+  const refusal = refuseKey(caller, now);
+  if (refusal) throw refusal;
   return caller;
 }
 
@@ -152,6 +161,8 @@ export interface IdentifiedCaller {
 export interface Identity {
   /** Identifies the caller. Throws AUTH_REQUIRED, INVALID_API_KEY, RATE_LIMITED by address, or SERVICE_UNAVAILABLE. */
   identify(request: Request): Promise<IdentifiedCaller>;
+  /** The caller by what this process knows, without I/O; undefined if that does not suffice or the key is not valid. */
+  recognize(authorization: string | undefined): Caller | undefined;
   /** Reads the caller again unless it was read within `maxAgeMs`. Set `must` if it is known to be outdated. */
   identifyAgain(request: Request, key: string, maxAgeMs: number, must?: boolean): Promise<IdentifiedCaller>;
 }
@@ -195,7 +206,14 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
     }
   }
 
+  function recognize(authorization: string | undefined): Caller | undefined {
+    const [, key] = BEARER.exec(authorization ?? '') ?? [];
+    const caller = key === undefined ? undefined : keys.peek(key);
+    return caller && !refuseKey(caller, clock.now()) ? caller : undefined;
+  }
+
   return {
+    recognize,
     identify: (request) => orRefuse(request, () => identify(request)),
     identifyAgain: (request, key, maxAgeMs, must) => orRefuse(request, () => identifyAgain(key, maxAgeMs, must)),
   };

@@ -36,6 +36,8 @@ export interface Keys {
    * is still valid, unless `must` says that it is outdated.
    */
   verify(key: string, maxAgeMs: number, must?: boolean): Promise<Caller | undefined>;
+  /** The caller of a key that was read lately; undefined if Postgres might say otherwise. */
+  peek(key: string): Caller | undefined;
   /** True if any cached key can still be used without Postgres. */
   hasUsable(): boolean;
   close(): Promise<void>;
@@ -114,6 +116,10 @@ export function openKeys(db: Db, clock: Clock): Keys {
         if (!must && entry?.caller && age(entry) < MAX_AGE_MS) return entry.caller;
         throw error;
       }
+    },
+    peek: (key) => {
+      const entry = cache.get(hash('sha256', key, 'base64'));
+      return entry && age(entry) < REFRESH_AFTER_MS ? noteUse(entry.caller) : undefined;
     },
     hasUsable: () => {
       for (const entry of cache.values()) if (entry.caller && age(entry) < MAX_AGE_MS) return true;
