@@ -90,7 +90,11 @@ async function measure(results: Results, context: Context, { elasticsearch }: En
   await migrateClickHouse(context.clickhouse);
   const creators = sizes.split(',').map(Number);
   const costs: Cost[] = [];
-  for (const size of creators) costs.push(await measureSize(context, elasticsearch, size));
+  for (const size of creators) {
+    const cost = await measureSize(context, elasticsearch, size);
+    progress(FIGURES.map((name) => `${name} ${round(cost[name])}`).join(', '));
+    costs.push(cost);
+  }
   const largest = creators.at(-1) ?? 0;
   await results.part('curves', async (add) => {
     for (const name of FIGURES) {
@@ -107,4 +111,4 @@ async function measure(results: Results, context: Context, { elasticsearch }: En
   });
 }
 
-measureOnOwnEngines(measure);
+measureOnOwnEngines(measure, { mayBeGiven: true });

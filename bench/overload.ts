@@ -16,7 +16,7 @@ import { environmentOf, type Server, startNode, startServer } from './children.t
 import { slugOf } from './click-links.ts';
 import { benchCommand } from './command.ts';
 import { makeDataKeys } from './keys.ts';
-import { openTarget, percentile, volley } from './load.ts';
+import { cpuSecondsOf, openTarget, percentile, type Shot, type Target, volley } from './load.ts';
 import { makeLinks } from './make-links.ts';
 import { deliveryOf, makeShop } from './make-stores.ts';
 import { type Flood, Flooded } from './open-loop.ts';
@@ -188,6 +188,38 @@ async function measureFlood(
   );
 }
 
+/**
+ * The bound of the goodput on this machine: as many searches as can be answered while a bare server refuses as many calls as arrive
+ * beyond the capacity, and the load makes them.
+ */
+async function measureBound(
+  env: Record<string, string>,
+  { times, capacity, target, shots }: { times: number; capacity: number; target: Target; shots: readonly Shot[] },
+  add: Add,
+): Promise<void> {
+  progress(`A bare server refuses what arrives beyond the capacity, at ${times} times`);
+  const bare = await startServer((port) => ['bench/bare-refusals.ts', String(port)], env);
+  try {
+    const before = cpuSecondsOf(bare.pid);
+    const flooding = flood(env, { url: bare.url, perSecond: capacity * (times - 1), forMs: FLOOD_MS, keys: ['none'] });
+    const { perSecond } = await volley(target, shots, FLOOD_MS);
+    const { refusedMs } = await flooding;
+    const micros = ((cpuSecondsOf(bare.pid) - before) * 1e6) / refusedMs.length;
+    add({
+      ...{
+        name: `bound_of_goodput_at_${times}_times`,
+        value: perSecond / capacity,
+        floor: null,
+        bound: 'at least',
+        warm: '-',
+      },
+      measured: `${round(perSecond)}/s, ${refusedMs.length} refused, p95 ${round(p95(refusedMs))} ms, ${round(micros)} µs of CPU each`,
+    });
+  } finally {
+    await bare.stop();
+  }
+}
+
 /** The same probes of another process, beside which the first one is flooded. */
 async function measureApart(
   { server, keys, probeOn }: Bench & { probeOn: (server: Server) => Probes },
@@ -278,19 +310,23 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
       turn += 1;
       return { authorization: `Bearer ${keys[turn % keys.length]}` };
     });
-    const shots = Array.from({ length: 50_000 }, (_, i) => ({
+    const shots = Array.from({ length: 80_000 }, (_, i) => ({
       ...{ method: 'GET' as const, path: `/v1/creators/search?limit=20&follower_min=${i}&gender=female` },
     }));
     progress('Finding the capacity');
     await volley(target, shots, CAPACITY_MS);
     const { perSecond: capacity, refusals } = await volley(target, shots.toReversed(), CAPACITY_MS);
     if (sum(refusals) > 0) throw new Error(`Searches within capacity were refused: ${JSON.stringify(refusals)}`);
-    await target.pool.close();
     await probeDuring(bench.probes, pause(IDLE_MS));
     const idle = await probeDuring(bench.probes, pause(IDLE_MS));
     for (const times of [2, 5]) {
       await results.part(`${times}_times`, (add) => measureFlood(bench, env, { times, capacity, idle }, add));
     }
+    for (const times of [2, 5]) {
+      const bound = { times, capacity, target, shots: shots.slice(times * 10_000) };
+      await results.part(`bound_${times}_times`, (add) => measureBound(env, bound, add));
+    }
+    await target.pool.close();
     await results.part('apart', (add) => measureApart({ ...bench, probeOn }, env, capacity, add));
     await results.part('clients', (add) => measureClients(bench, capacity, add));
   } finally {

@@ -19,6 +19,7 @@ const CREDITS = 100_000;
 const FLOOD = 400;
 /** So many that their rate refuses none of it. */
 const KEYS = 12;
+const OWN_ID = 'overload-0001';
 
 let app: TestApp;
 let elastic: Awaited<ReturnType<typeof startHeldElastic>>;
@@ -40,9 +41,9 @@ afterAll(async () => {
 
 let searches = 1_000;
 /** A search that no cache answers. */
-function search(key: string, init: RequestInit = {}) {
+function search(key: string, init: RequestInit = {}, slash = '') {
   searches += 1;
-  return call(`${app.url}/v1/creators/search?follower_max=${1_000_000_000 + searches}`, key, init);
+  return call(`${app.url}/v1/creators/search${slash}?follower_max=${1_000_000_000 + searches}`, key, init);
 }
 
 /** The upper bound in the newest search, as Elasticsearch gets it. */
@@ -69,6 +70,15 @@ it('searches beyond what can wait are refused at once, uncharged, while other br
     return ended + underWay + waiting >= FLOOD;
   });
   expect((await call(`${app.url}/metrics`)).body).toMatch(/^rollcall_searches_refused_total [1-9]/m);
+  // A trailing slash goes the way of other calls: through routing and the gate.
+  const alike = await Promise.all(
+    ['', '/'].map((slash) => search(nextKey(), { headers: { 'x-request-id': OWN_ID } }, slash)),
+  );
+  for (const { status, headers, body } of alike) {
+    expect([status, headers.get('x-request-id'), body.request_id]).toEqual([503, OWN_ID, OWN_ID]);
+  }
+  const [early, routed] = alike.map(({ headers, body }) => [[...headers.keys()].toSorted(), Object.keys(body)]);
+  expect(early).toEqual(routed);
   const otherSearch = search(otherKey);
   const bound = newestBound();
   await until('the search of another brand', () => elastic.seen().some((body) => body.includes(bound)));
@@ -77,7 +87,7 @@ it('searches beyond what can wait are refused at once, uncharged, while other br
   const served = answers.filter(({ status }) => status === 200);
   const refused = answers.filter(({ body }) => body.error?.startsWith('More searches arrive'));
   expect(served.length).toBeGreaterThan(0);
-  expect(refused.length).toBe(admission.figures().refused);
+  expect(refused.length + alike.length).toBe(admission.figures().refused);
   for (const { status, headers, body } of refused) {
     expect([status, body.code, headers.get('x-credits-charged')]).toEqual([503, 'SERVICE_UNAVAILABLE', '0']);
     expect(['1', '2', '3']).toContain(headers.get('retry-after'));
