@@ -22,7 +22,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 
 /**
  * Refuses searches beyond what can wait before they are routed. While many times as many arrive as can be answered, their
- * refusals take the time of the answers, and refused here they take a quarter of it (docs/measured.md). What this cannot
+ * refusals take the time of the answers, and refused here they take half as much of it (docs/measured.md). What this cannot
  * tell is left to the gate, which refuses them likewise.
  */
 export function openEarlyRefusals(
