@@ -63,7 +63,11 @@ function AskedQuestion({
   return (
     <div className="note-box stack">
       <h3>{message}</h3>
-      {lines.length > 0 && <p className="hint">Lines {lines.slice(0, 5).join(', ')}</p>}
+      {lines.length > 0 && (
+        <p className="hint">
+          {lines.length === 1 ? 'Line' : 'Lines'} {lines.slice(0, 5).join(', ')}
+        </p>
+      )}
       {options.length === 0 && (
         <p>Nobody on the roster has this name. Add them first, or name a column with their addresses below.</p>
       )}
@@ -81,7 +85,9 @@ function AskedQuestion({
             <ul className="plain hint">
               {sample.map(({ line, cells, record, message }) => (
                 <li key={line}>
-                  Line {line}: {describeRecord(record) || message || cells.filter(Boolean).join(' · ')}
+                  {record === null && message !== null
+                    ? message
+                    : `Line ${line}: ${describeRecord(record) || cells.filter(Boolean).join(' · ')}`}
                 </li>
               ))}
             </ul>
