@@ -228,8 +228,10 @@ export const customers = listing({
       .where(matchesGroup('customers.creatorId', brandId, where.group_id))
       .$if(where.subscription_id !== undefined, (query) =>
         query.where(
-          sql<boolean>`exists (select from customer_keys as one where one.customer_id = customers.id
-            and one.kind = 'subscription' and substr(one.key, strpos(one.key, ' ') + 1) = ${where.subscription_id ?? ''})`,
+          sql<boolean>`customers.id in (select one.customer_id from integrations as store join customer_keys as one
+            on one.brand_id = store.brand_id and one.kind = 'subscription'
+            and one.key = store.id || ' ' || ${where.subscription_id ?? ''}::text
+            where store.brand_id = ${brandId})`,
         ),
       )
       .where(matchesCreator('customers.creatorId', brandId, where.creator_email)),
