@@ -148,6 +148,7 @@ function useFound(text: string): {
   // Enter must not open a result of the text as it was before.
   const isSettled = settledText === text.trim();
   const isFound = isSettled && settledText.length > 1;
+  const isAsking = isFound && [creators, campaigns, orders].some(({ isPending }) => isPending);
   const groups = [
     [
       'Pages',
@@ -200,7 +201,7 @@ function useFound(text: string): {
       })),
     ],
   ] as const;
-  return { groups, isSettled };
+  return { groups, isSettled: isSettled && !isAsking };
 }
 
 function Search({ onDone }: { onDone: () => void }) {

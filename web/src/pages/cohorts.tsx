@@ -3,7 +3,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { compactMoney, month, number, percent, shortDay } from '../kit/format.ts';
+import { aboutPercent, compactMoney, month, number, shortDay } from '../kit/format.ts';
 import { major } from '../kit/minor.ts';
 import { Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { Frame } from '../kit/table.tsx';
@@ -59,7 +59,7 @@ const toShade = (value: number, most: number) =>
   value <= 0 || most <= 0 ? 0 : Math.min(SHADES, Math.ceil((SHADES * value) / most));
 
 const toShare = (value: number, { customers }: Cohort) => (customers === 0 ? 0 : value / customers);
-const formatShare = (share: number) => percent(Math.round(share * 1_000) / 10);
+const formatShare = (share: number) => aboutPercent(100 * share);
 
 function Value({ value, metric, row }: { value: number; metric: Metric; row: Cohort }) {
   if (metric === 'revenue' && row.currency !== null) return compactMoney(major(value, row.currency), row.currency);

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { type Answer, CallError } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { compact, number, percent, rate } from '../kit/format.ts';
+import { aboutPercent, compact, number, rate } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { ListOfAll } from './add-to-list.tsx';
 import { Chips } from './directory-chips.tsx';
@@ -120,7 +120,7 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
     const count = counts?.find(({ value }) => value)?.count ?? 0;
     if (!preview || all === 0) return { value: '–' };
     return {
-      value: percent(Math.round((count / all) * 1_000) / 10),
+      value: aboutPercent((100 * count) / all),
       note: `${number(count)} ${count === 1 ? 'creator' : 'creators'}`,
     };
   };
