@@ -107,6 +107,7 @@ describe('a sum', () => {
         const query = shown.searchParams;
         const on = query.get('from') ?? '';
         expect([query.get('to'), query.get('time_zone')]).toEqual([on, isOwn ? null : zone]);
+        expect(mail.text.replaceAll(/\s+/g, ' ').includes(` in ${zone}, compared`)).toBe(!isOwn);
         // A key may make 100 calls a minute.
         clock.at += 10_000;
         const inside = { from: timeIn(zone, on), until: timeIn(zone, daysAfter(on, 1)) };

@@ -21,11 +21,13 @@ const reportMail = template({
   write: ({ name, title, every, from, to, figures, isWhole, page }, { appUrlOf }) => {
     const [first] = figures;
     const days = from === to ? dayText(from) : `${dayText(from)} to ${dayText(to)}`;
+    // The page's address has the zone only where it is not the brand's.
+    const zone = new URLSearchParams(page.split('?')[1]).get('time_zone');
     return {
       subject: first ? `${name}: ${first.label} ${figureText(first)}` : `${name}: nothing to report`,
       heading: name,
       paragraphs: [
-        `${title}, ${days}, compared with the ${every} before.`,
+        `${title}, ${days}${zone === null ? '' : ` in ${zone}`}, compared with the ${every} before.`,
         ...(first ? [] : ['There were no such figures in this period.']),
         ...(isWhole ? [] : ['Some events had not arrived when this was written. The app has the newest figures.']),
       ],

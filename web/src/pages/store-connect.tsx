@@ -23,7 +23,7 @@ export function ZoneOffer({ store: { name, time_zone: zone } }: { store: Store }
     say(`Days are now those of ${zone}.`);
   };
   return (
-    <div className="note-box">
+    <div className="note-box stack">
       <p>{`${name} is in ${zone}. Your figures, deadlines and months count days of UTC.`}</p>
       <Button needs="update_brand" onPress={() => void use()}>
         {`Count days of ${zone}`}

@@ -2,12 +2,13 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { ago, day, number, words } from '../kit/format.ts';
+import { ago, day, number } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp, useReturnFromStore, ZoneOffer } from './store-connect.tsx';
 import { StoreDeliveries } from './store-deliveries.tsx';
 import { describeTracking } from './store-set-up.tsx';
+import { HOW } from './store-snippets.ts';
 import { describeWebhooks, Warnings } from './store-webhooks.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
@@ -71,7 +72,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: StoreCardProps) {
       {status !== 'disconnected' && <ZoneOffer store={store} />}
       <Facts
         of={[
-          ['Type', words(provider)],
+          ['Type', HOW[provider].label],
           ['Address', store.storefront_url],
           ['Webhooks', describeWebhooks(store)],
           ['Webhook address', status === 'disconnected' ? null : <WebhookAddress store={store} />],
