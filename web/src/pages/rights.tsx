@@ -92,6 +92,14 @@ function Decide({ of: { id } }: { of: Request }) {
   );
 }
 
+/** Tables whose names say little to an owner. */
+const ROW_NAMES = new Map([
+  ['outbox', 'Events'],
+  ['job_files', 'Files of exports'],
+  ['idempotency_keys', 'Stored answers'],
+  ['store_deliveries', 'Webhooks of stores'],
+]);
+
 function ShownBooks({ of: { contracts, payment_addresses, ...facts } }: { of: Books }) {
   return (
     <>
@@ -187,7 +195,10 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               rows={Object.entries(one.removed)}
               getKey={([table]) => table}
               columns={[
-                { head: one.kind === 'access' ? 'In the file' : 'Erased', cell: ([table]) => words(table) },
+                {
+                  head: one.kind === 'access' ? 'In the file' : 'Erased',
+                  cell: ([table]) => ROW_NAMES.get(table) ?? words(table),
+                },
                 { head: 'Rows', cell: ([, count]) => number(count), isNumber: true },
               ]}
             />
@@ -200,7 +211,8 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                   <li key={what}>
                     {what.slice(0, 1).toUpperCase() + what.slice(1)}
                     {until !== null && `, until ${day(until)}`}
-                    <span className="second muted">{why}</span>
+                    <br />
+                    <span className="muted">{why}</span>
                   </li>
                 ))}
               </ul>
