@@ -192,9 +192,9 @@ export async function eraseBuyer(
     store_deliveries: Number(deliveries.numAffectedRows ?? 0),
   };
   const removedCounts: Removed = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  const files = names.length === 0 ? [] : await takeImportFiles(work, names);
   if (ids.length > 0 || names.length > 0) Object.assign(removedCounts, await redactMentions(work, traces));
   if (ids.length > 0) Object.assign(removedCounts, await endCopies(work, traces));
-  const files = names.length === 0 ? [] : await takeImportFiles(work, names);
   const mails = names.length === 0 ? [] : await deleteMails(work, null, names);
   await eraseTexts(work, names);
   await endErasing(db);

@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
 import { type CreatorRow, lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { endMemberships } from '../../workflow/roster/memberships.ts';
 import { deactivateLink } from '../links/change-link.ts';
+import { getSalt, hashEmail } from '../orders/customers.ts';
 import { listBalances, type PayeeBalance, toBalance } from '../payouts/balances.ts';
 import { lockPayees } from '../payouts/payouts.ts';
 import { reviewAll } from '../reviews/reviews.ts';
@@ -36,6 +38,47 @@ export interface Erased {
   removed: Removed;
   leftovers: Leftovers;
   kept?: KeptBooks | undefined;
+}
+
+/**
+ * Erases somebody who applied and never became a creator: by their address or, in a copy of before, by its hash. `hashes`
+ * has that of the address.
+ */
+export async function eraseApplicant(
+  work: Work,
+  secrets: Secrets,
+  applicant: string,
+): Promise<Erased & { hashes: string[] }> {
+  const { db, brandId } = work;
+  const salt = await getSalt(db, secrets);
+  const applications = db.selectFrom('applications').select('creatorEmail').distinct().where('brandId', '=', brandId);
+  const rows = await applications.where('creatorId', 'is', null).execute();
+  const toHash = (address: string) => hashEmail(salt, address).toString('hex');
+  const email = applicant.includes('@')
+    ? applicant
+    : rows.flatMap(({ creatorEmail: one }) => (one !== null && toHash(one) === applicant ? [one] : []))[0];
+  const nothing = { removed: {}, leftovers: { files: [], mails: [] }, hashes: [] };
+  if (email === undefined) return nothing;
+  const person = { id: '', brandId, email };
+  const rowsByTable = await takeCreatorRows(db, person);
+  const ids = [...rowsByTable.values()].flat().flatMap(({ id }) => (isText(id) ? [id] : []));
+  if (ids.length === 0) return nothing;
+  const names = [...new Set([email, ...listTheirNames(rowsByTable)])];
+  await beginErasing(db);
+  const removedCounts: Removed = {};
+  for (const [name, table] of Object.entries(OF_CREATORS)) {
+    const count = rowsByTable.get(name)?.length ? await eraseTable(work, name, table, person) : 0;
+    if (count > 0) removedCounts[name] = count;
+  }
+  const files = await takeImportFiles(work, names);
+  const mails = await deleteMails(work, null, names);
+  if (mails.length > 0) removedCounts.mails = mails.length;
+  await hashSuppression(work, email);
+  const traces = { ids, names, fields: CREATOR_FIELDS };
+  Object.assign(removedCounts, await redactMentions(work, traces), await endCopies(work, traces));
+  await eraseTexts(work, names);
+  await endErasing(db);
+  return { removed: removedCounts, leftovers: { files, mails }, hashes: [toHash(email)] };
 }
 
 /** All rows of a creator, by table. */

@@ -19,7 +19,7 @@ import { getIntegration } from '../stores/connections/connections.ts';
 import type { PersonWish } from '../stores/formats/provider.ts';
 import { toBookColumns } from './books.ts';
 import { eraseBuyer, takeBuyerRows } from './buyer-erasure.ts';
-import { assertNothingDue, type Erased, eraseCreator, takeCreatorRows } from './creator-erasure.ts';
+import { assertNothingDue, type Erased, eraseApplicant, eraseCreator, takeCreatorRows } from './creator-erasure.ts';
 import { mailOwners } from './data-requests.mails.ts';
 import {
   type DataRequestCreate,
@@ -65,6 +65,8 @@ export const dataRequests = listing({
 
 const Selector = z.object({
   creatorId: z.string().nullable(),
+  /** The address of somebody who is no creator and may have applied, or its hash in a copy of before. */
+  applicant: z.string().nullable().default(null),
   isForfeit: z.boolean(),
   /** It was carried out before, and this database is an older copy: what is due stays due, to the pseudonym. */
   isAgain: z.boolean().default(false),
@@ -80,9 +82,33 @@ const Selector = z.object({
     .nullable(),
 });
 type Selector = z.output<typeof Selector>;
-const NOBODY = { creatorId: null, isForfeit: false, isAgain: false, buyer: null };
+const NOBODY = { creatorId: null, applicant: null, isForfeit: false, isAgain: false, buyer: null };
 
 const sealingContext = (id: string): string => `data request ${id}`;
+
+/** Finds the one creator who had an address before that nobody has now. */
+async function findByEarlierAddress(
+  db: Db,
+  brandId: string,
+  email: string | undefined,
+): Promise<CreatorRow | undefined> {
+  if (email === undefined) return undefined;
+  const rows = await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('erasedBy', 'is', null)
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('creatorAddresses')
+        .select('creatorId')
+        .where('brandId', '=', brandId)
+        .where(sql<string>`lower(email)`, '=', email.toLowerCase()),
+    )
+    .limit(2)
+    .execute();
+  return rows.length === 1 ? rows[0] : undefined;
+}
 
 async function findPerson(db: Db, brandId: string, body: DataRequestCreate): Promise<CreatorRow | undefined> {
   const { creator_id: id, creator_email, creator_handle: handle } = body;
@@ -94,7 +120,7 @@ async function findPerson(db: Db, brandId: string, body: DataRequestCreate): Pro
     .where('erasedBy', 'is', null)
     .limit(2)
     .execute();
-  if (!another) return person;
+  if (!another) return person ?? (await findByEarlierAddress(db, brandId, creator_email));
   const message = `${handle} is the handle of several creators; name one by creator_id or creator_email.`;
   throw validationError([{ field: 'creator_handle', code: 'ambiguous', message }]);
 }
@@ -103,15 +129,15 @@ async function toSelector({ db, brandId }: Work, body: DataRequestCreate): Promi
   const { forfeit: isForfeit = false } = body;
   if (readSubject(body) === 'creator') {
     const person = await findPerson(db, brandId, body);
-    return { creatorId: person?.id ?? null, isForfeit, isAgain: false, buyer: null };
+    const applicant = person === undefined ? (body.creator_email ?? null) : null;
+    return { ...NOBODY, creatorId: person?.id ?? null, applicant, isForfeit };
   }
   const { customer_email: email = null, integration_id: integrationId = null, order_ids: orderIds = null } = body;
   const { customer_of: customerOf = null } = body;
   const join = email !== null && orderIds !== null ? 'both' : 'either';
   return {
-    creatorId: null,
+    ...NOBODY,
     isForfeit,
-    isAgain: false,
     buyer: { email, hashes: [], integrationId, orderIds, customerOf, join },
   };
 }
@@ -263,9 +289,10 @@ async function takeRows(
   db: Db,
   secrets: Secrets,
   brandId: string,
-  { creatorId, buyer }: Selector,
+  { creatorId, applicant, buyer }: Selector,
 ): Promise<Map<string, TakenRow[]>> {
   if (buyer !== null) return await takeBuyerRows(db, brandId, secrets, buyer);
+  if (applicant !== null) return await takeCreatorRows(db, { id: '', brandId, email: applicant });
   if (creatorId === null) return new Map();
   const person = await db
     .selectFrom('creators')
@@ -284,9 +311,10 @@ async function erase(
   work: Work,
   secrets: Secrets,
   requestId: string,
-  { creatorId, isForfeit, isAgain, buyer }: Selector,
+  { creatorId, applicant, isForfeit, isAgain, buyer }: Selector,
 ): Promise<Erased & { hashes?: string[] }> {
   if (buyer !== null) return await eraseBuyer(work, secrets, buyer, requestId);
+  if (applicant !== null) return await eraseApplicant(work, secrets, applicant);
   const nothing = { removed: {}, leftovers: { files: [], mails: [] } };
   if (creatorId === null) return nothing;
   const creator = await work.db
@@ -341,8 +369,8 @@ async function tellOwners(work: Work, request: DataRequestRow, { buyer }: Select
 
 /** Notes an erasure of which this database knows nothing, because it is an older copy. False if it knows it. */
 export async function noteAgain(db: Db, secrets: Secrets, line: ErasureLine): Promise<boolean> {
-  const { request: id, brand: brandId, creator_id: creatorId, buyer } = line;
-  const selector = { ...NOBODY, creatorId, isAgain: true, buyer: buyer && { ...buyer, email: null } };
+  const { request: id, brand: brandId, creator_id: creatorId, applicant, buyer } = line;
+  const selector = { ...NOBODY, creatorId, applicant, isAgain: true, buyer: buyer && { ...buyer, email: null } };
   const { numInsertedOrUpdatedRows: count } = await db
     .insertInto('dataRequests')
     .values({

@@ -304,12 +304,24 @@ export async function hashSuppression({ db, brandId }: Work, email: string): Pro
     where brand_id = ${brandId} and email = lower(${email})`.execute(db);
 }
 
-/** Takes the files of imports that have a line which names the person. */
+/** What is left of a line of an import that names somebody: the whole line was about them. */
+const NO_LINE = sql`'{"cells": [], "record": null, "value": null}'::jsonb`;
+
+/** Takes the files of imports that have a line which names the person, and empties the line, also where it is a sample. */
 export async function takeImportFiles({ db, brandId }: Work, names: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ storageKey: string }>`
     update imports as own set storage_key = null from (
       select id, storage_key from imports where brand_id = ${brandId} and storage_key is not null and exists (
         select from import_lines as line where line.import_id = imports.id and ${mentionsInJson(sql`line.content`, names)})
     ) as taken where own.id = taken.id returning taken.storage_key`.execute(db);
+  await sql`
+    update import_lines as line set content = line.content || ${NO_LINE}
+    where line.brand_id = ${brandId} and ${mentionsInJson(sql`line.content`, names)}`.execute(db);
+  await sql`
+    update imports set reading = jsonb_set(reading, '{sample}', (
+      select coalesce(jsonb_agg(case when ${mentionsInJson(sql`one`, names)} then one || ${NO_LINE} else one end order by place), '[]')
+      from jsonb_array_elements(reading -> 'sample') with ordinality as each (one, place)))
+    where brand_id = ${brandId} and jsonb_typeof(reading -> 'sample') = 'array'
+      and ${mentionsInJson(sql`reading`, names)}`.execute(db);
   return rows.map(({ storageKey }) => storageKey);
 }

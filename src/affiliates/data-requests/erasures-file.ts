@@ -20,6 +20,8 @@ export const ErasureLine = z.object({
   created_at: z.iso.datetime(),
   at: z.iso.datetime(),
   creator_id: z.string().nullable(),
+  /** The hash of the address of somebody who applied and never became a creator. */
+  applicant: z.string().nullable().default(null),
   buyer: z
     .object({
       hashes: z.array(z.string()),
@@ -45,6 +47,7 @@ export function toLine(
     subject,
     source,
     creator_id: creatorId,
+    applicant: (buyer === null && creatorId === null ? hashes[0] : null) ?? null,
     created_at: createdAt.toISOString(),
     at: at.toISOString(),
     buyer: buyer && { ...selector, hashes },

@@ -7,6 +7,7 @@ import { sendDueMails } from '../../../src/kit/mail/sender.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
+import { importFile } from '../../harness/platform/importing.ts';
 import { findTraces } from '../../harness/platform/traces.ts';
 import { apply, BEHIND_PROXY } from '../../harness/workflow/applying.ts';
 import { reply } from '../../harness/workflow/talking.ts';
@@ -260,5 +261,35 @@ describe('an erasure of a creator', () => {
     await desk.onRoster(EMAIL);
     const { data } = (await desk.get(`/v1/creators?creator_email=${EMAIL}`)).body;
     expect(data).toMatchObject([{ name: null, tags: [] }]);
+  });
+
+  it('takes somebody who applied and never became a creator, whose file was empty else, and finds one by an earlier address', async () => {
+    const [email, name, message] = ['only.applied@mail.example', 'Onlya Applicantova', 'applied with a long story'];
+    await apply(app, desk.campaign, { email, name, message });
+    const ask = (kind: string) => made('POST', '/v1/data-requests', { kind, creator_email: email.toUpperCase() });
+    expect((await ask('access')).removed).toMatchObject({ applications: 1 });
+    expect((await ask('erasure')).removed).toMatchObject({ applications: 1, outbox: 1 });
+    await endDataRequests.run(app.context);
+    expect(await findTraces(app.context.postgres.db, [email, name, message])).toEqual([]);
+    expect((await ask('erasure')).removed).toEqual({});
+
+    const addresses = ['earlier.mail@mail.example', 'later.mail@mail.example'];
+    const { id } = await made('POST', '/v1/roster', { creator_email: addresses[0] });
+    await made('PATCH', `/v1/roster/${id}`, { creator_email: addresses[1] });
+    await made('POST', '/v1/data-requests', { kind: 'erasure', creator_email: addresses[0] });
+    expect(await findTraces(app.context.postgres.db, addresses)).toEqual([]);
+    expect(await problems()).toEqual([]);
+  });
+
+  it('empties the whole line of an import that names them, and its sample', async () => {
+    const csv =
+      'Name,Email,Instagram,Notes\nImporta Personova,imported.one@mail.example,importahandle,likes importednuts\n';
+    await importFile(app, await desk.brand.key('brand'), 'roster', csv);
+    await made('POST', '/v1/data-requests', { kind: 'erasure', creator_email: 'imported.one@mail.example' });
+    const texts = ['imported.one@mail.example', 'Importa Personova', 'importahandle', 'importednuts'];
+    expect(await findTraces(app.context.postgres.db, texts)).toEqual([]);
+    const [{ id }] = (await desk.get('/v1/imports')).body.data;
+    expect((await desk.get(`/v1/imports/${id}`)).status).toBe(200);
+    expect((await desk.get(`/v1/imports/${id}/lines`)).status).toBe(200);
   });
 });
