@@ -85,7 +85,9 @@ describe('a report', () => {
     const [mail, ...others] = await mailsOf(app.context, brand.id);
     expect(others).toEqual([]);
     expect(mail).toMatchObject({ to: ROBIN, subject: 'Daily analytics: Revenue $120.00 (up 20% from $100.00)' });
-    expect(mail?.text).toContain('Totals of all creators, March 10, 2026, compared with the day before.');
+    expect(mail?.text).toContain(
+      'Totals of all creators, March 10, 2026 in Europe/Berlin, compared with the day before.',
+    );
     expect(mail?.text).toContain(
       'Orders: 2 (up 100% from 1)\nClicks: 0 (no change)\nCommission: $12.00 (up 20% from $10.00)',
     );
