@@ -44,7 +44,7 @@ export function openEarlyRefusals(
     if (refusalOfHead(request) || !isServed(headers.host ?? '', url)) return false;
     const beganAtMs = performance.now();
     const requestId = getRequestId(headers, clock);
-    const refused = door.refuseAtOnce(operation, { authorization: headers.authorization, requestId });
+    const refused = door.refuseAtOnce(operation, { authorization: headers.authorization });
     if (!refused) return false;
     const { refusal } = refused;
     const body = JSON.stringify(errorBody(refusal, requestId));

@@ -92,9 +92,9 @@ export interface Door {
   run(operation: Operation, request: Request, prepare: () => PreparedOperation): Promise<Answer>;
   /**
    * Refuses a call that searches the directory while too many wait, if it can be told without I/O: the refusal, and headers for it.
-   * The call is recorded. Undefined for any other call.
+   * Like the gate's, it is not recorded. Undefined for any other call.
    */
-  refuseAtOnce(operation: Operation, call: Pick<Request, 'authorization' | 'requestId'>): RefusedCall | undefined;
+  refuseAtOnce(operation: Operation, call: Pick<Request, 'authorization'>): RefusedCall | undefined;
   /** Refuses a request that is not an operation, after identifying, counting and rate-limiting its caller. */
   refuse(request: Request, refusal: ApiError): Promise<never>;
   addresses: AddressLimit;
@@ -160,13 +160,12 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   function refuseAtOnce(
     operation: Operation,
-    { authorization, requestId }: Pick<Request, 'authorization' | 'requestId'>,
+    { authorization }: Pick<Request, 'authorization'>,
   ): RefusedCall | undefined {
     const caller = identity.recognize(authorization);
     if (!caller || !isSearching(caller, operation)) return undefined;
     const refusal = context.directory.admission.refuse(caller.brandId);
     if (!refusal) return undefined;
-    calls.end({ ...calls.begin(operation.id, requestId), caller }, refusal.status, refusal.code);
     return { refusal, headers: unreadHeaders(caller, clock.now()) };
   }
 
