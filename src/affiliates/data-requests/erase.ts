@@ -317,11 +317,16 @@ export async function takeImportFiles({ db, brandId }: Work, names: readonly str
   await sql`
     update import_lines as line set content = line.content || ${NO_LINE}
     where line.brand_id = ${brandId} and ${mentionsInJson(sql`line.content`, names)}`.execute(db);
+  // Samples of columns name nobody either, and must stay texts.
   await sql`
-    update imports set reading = jsonb_set(reading, '{sample}', (
-      select coalesce(jsonb_agg(case when ${mentionsInJson(sql`one`, names)} then one || ${NO_LINE} else one end order by place), '[]')
-      from jsonb_array_elements(reading -> 'sample') with ordinality as each (one, place)))
+    update imports set reading = reading || jsonb_build_object(
+      'sample', (
+        select coalesce(jsonb_agg(case when ${mentionsInJson(sql`one`, names)} then one || ${NO_LINE} else one end order by place), '[]')
+        from jsonb_array_elements(reading -> 'sample') with ordinality as each (one, place)),
+      'columns', (
+        select coalesce(jsonb_agg(one || '{"samples": []}' order by place), '[]')
+        from jsonb_array_elements(reading -> 'columns') with ordinality as each (one, place)))
     where brand_id = ${brandId} and jsonb_typeof(reading -> 'sample') = 'array'
-      and ${mentionsInJson(sql`reading`, names)}`.execute(db);
+      and jsonb_typeof(reading -> 'columns') = 'array' and ${mentionsInJson(sql`reading`, names)}`.execute(db);
   return rows.map(({ storageKey }) => storageKey);
 }
