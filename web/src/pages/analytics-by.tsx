@@ -142,7 +142,7 @@ function shownAs(sort: Sort, row: Figures, currency: string): string {
 }
 
 /** All rows as one. Who clicked the links of several creators is a visitor of each, so that visitors have no sum. */
-function sumRows(rows: readonly Figures[], clickOrders: number | undefined): Figures {
+function sumRows(rows: readonly Figures[], clickOrders: number): Figures {
   const addUp = (of: (row: Figures) => number) => rows.reduce((sum, row) => sum + of(row), 0);
   const [clicks, orders, revenue] = [addUp((row) => row.clicks), addUp((row) => row.orders), addUp(FIGURE.revenue)];
   return {
@@ -152,28 +152,22 @@ function sumRows(rows: readonly Figures[], clickOrders: number | undefined): Fig
     visitors: 0,
     refunds_minor: addUp((row) => row.refunds_minor),
     commission_minor: addUp(FIGURE.commission),
-    conversion_rate: clickOrders === undefined || clicks === 0 ? null : (100 * clickOrders) / clicks,
+    conversion_rate: clicks === 0 ? null : (100 * clickOrders) / clicks,
     aov_minor: orders === 0 ? null : Math.round(revenue / orders),
   };
 }
 
-/** The cells of the last row: the name, then what each figure comes to. */
-function buildFoot(
-  by: BreakdownDimension,
-  sort: Sort,
-  rows: readonly BreakdownRow[],
-  clickOrders: number,
-): string[] | undefined {
+/**
+ * The cells of the last row: the name, then what each figure comes to. Values that had figures only before are not among the
+ * rows, so that the earlier period has no sum.
+ */
+function buildFoot(by: BreakdownDimension, rows: readonly BreakdownRow[], clickOrders: number): string[] | undefined {
   const [first] = rows;
   // An order counts for each of its products, and amounts in several currencies have no sum.
   if (!first || by === 'product' || rows.some(({ currency }) => currency !== first.currency)) return undefined;
-  const cell = (one: Sort, of: Figures) => (one === 'visitors' ? '–' : shownAs(one, of, first.currency));
-  const now = sumRows(rows, clickOrders);
-  const was = sumRows(
-    rows.flatMap(({ previous }) => previous ?? []),
-    undefined,
-  );
-  return ['All', ...figuresIn(by).map((one) => cell(one, now)), cell(sort, was)];
+  const all = sumRows(rows, clickOrders);
+  const cells = figuresIn(by).map((one) => (one === 'visitors' ? '–' : shownAs(one, all, first.currency)));
+  return ['All', ...cells, '–'];
 }
 
 /** The change from the earlier period, in percent; of rates in points. */
@@ -273,7 +267,7 @@ export function Breakdown({ from, to, time_zone, compare }: Asked) {
   const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;
   const rows = isTimely ? breakdownRows.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : breakdownRows;
   const largest = Math.max(0, ...rows.map((row) => FIGURE[sort](row)));
-  const foot = data && !data.pagination.has_more && buildFoot(by, sort, rows, data.meta.coverage.by_click);
+  const foot = data && !data.pagination.has_more && buildFoot(by, rows, data.meta.coverage.by_click);
   return (
     <Card
       title="Breakdown"
