@@ -33,8 +33,8 @@ const SETUP = { setupFiles: ['test/harness/setup.ts'] };
 export default defineConfig({
   test: {
     globalSetup: ['test/harness/engines.ts'],
-    // Tests wait for engines, pages and limits: three workers leave a third of two cores idle.
-    maxWorkers: Math.max(4, availableParallelism() - 1),
+    // Tests wait for engines, some for a time limit: two workers leave two cores idle at times.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     reporters: [['default', { summary: false }], './test/run/summary.ts'],
     projects: [

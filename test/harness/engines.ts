@@ -9,6 +9,7 @@ import { openClickHouse } from '../../src/kit/engines/clickhouse/open.ts';
 import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
+import { elasticsearch } from '../../src/local/engines/elasticsearch.ts';
 import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { postgres } from '../../src/local/engines/postgres.ts';
@@ -86,6 +87,9 @@ const UNSYNCED_REDIS: Engine = {
   },
 };
 
+/** The tests are the busy threads, and none of them is to wait for searches of others. */
+const EQUAL_ELASTICSEARCH: Engine = { ...elasticsearch, givesWay: false };
+
 async function startOnThisMachine(): Promise<StartedEngines> {
   const config = readConfig();
   const base = engineFolder(config.directory);
@@ -97,7 +101,7 @@ async function startOnThisMachine(): Promise<StartedEngines> {
     elasticsearchHeapMb: 512,
     java: config.java,
     patience: ENGINE_PATIENCE,
-    engines: { postgres: UNSYNCED_POSTGRES, redis: UNSYNCED_REDIS },
+    engines: { postgres: UNSYNCED_POSTGRES, redis: UNSYNCED_REDIS, elasticsearch: EQUAL_ELASTICSEARCH },
     report: (line) => process.stderr.write(`${line}\n`),
   });
   return {

@@ -3,22 +3,20 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 
 let app: TestApp;
-let key: string;
+let brand: Awaited<ReturnType<typeof makeBrand>>;
 
 /** Creators 0 to 5 with followings and earnings or none, their posts, and campaigns with 0 to 5 applications, half of them completed. */
 beforeAll(async () => {
   app = await startApp();
-  const brand = await makeBrand(app.context);
-  key = await brand.key('brand');
+  brand = await makeBrand(app.context);
   const { db } = app.context.postgres;
   const id = (prefix: string) => sql`${`${prefix}_${brand.id}_`} || n`;
   const rows = sql`generate_series(0, 5) n`;
   const at = sql`timestamptz '2026-01-01' + n * interval '1 day'`;
-  await sql`insert into creators (id, brand_id, email, name, ig_followers, tt_followers, created_at)
+  await sql`insert into creators (id, brand_id, email, name, ig_followers, tt_followers, engagement_rate, created_at)
     select ${id('crt')}, ${brand.id}, 'c' || n || '@example.com', 'Creator ' || n,
-      case when n % 2 = 0 then (n * 7 % 5) * 100 end, case when n % 3 = 1 then (n * 5 % 7) * 100 end, ${at} from ${rows}`.execute(
-    db,
-  );
+      case when n % 2 = 0 then (n * 7 % 5) * 100 end, case when n % 3 = 1 then (n * 5 % 7) * 100 end,
+      case when n <> 2 then (n * 5 % 6) * 1.1 end, ${at} from ${rows}`.execute(db);
   await sql`insert into roster_entries (id, brand_id, creator_id, status, added_at)
     select ${id('rst')}, ${brand.id}, ${id('crt')}, 'active', ${at} from ${rows}`.execute(db);
   await sql`insert into campaigns (id, brand_id, title, status, created_at)
@@ -31,7 +29,7 @@ beforeAll(async () => {
     from ${rows}, generate_series(0, 5) m where m < n * 5 % 6`.execute(db);
   await sql`insert into commissions (id, brand_id, creator_id, source, currency, amount_minor, commission_minor,
       commission_rate_ppm, hold_days, status, fraud_flags, occurred_at, synced_at, created_at)
-    select ${id('com')} || currency || status, ${brand.id}, ${id('crt')}, 'manual', currency, 0, n * 7 % 5 * 100 * worth, 0, 0,
+    select ${id('com')} || currency || status, ${brand.id}, ${id('crt')}, 'manual', currency, n * 3 % 4 * 1000 * worth, n * 7 % 5 * 100 * worth, 0, 0,
       status, '[]', ${at}, ${at}, ${at}
     from ${rows}, lateral (values ('USD', 'paid', 1), ('USD', 'pending', n * 90), ('EUR', 'paid', n * 70)) as kind (currency, status, worth)
     where n < 4`.execute(db);
@@ -56,6 +54,8 @@ it.each([
     ({ ig_followers: one, tt_followers: other }: Item) => Math.max(Number(one ?? -1), Number(other ?? -1)),
   ],
   ['roster', 'paid', ({ total_earned: paid }: Item) => Number(paid)],
+  ['roster', 'engagement', ({ engagement_rate: rate }: Item) => Number(rate ?? -1)],
+  ['roster', 'sold', ({ total_sold: sold }: Item) => Number(sold)],
   ['roster', 'campaigns', ({ campaigns_completed: count }: Item) => Number(count)],
   ['campaigns', 'applications', ({ applicant_count: count }: Item) => Number(count)],
   ['campaigns', 'accepted', ({ hired_count: count }: Item) => Number(count)],
@@ -66,6 +66,7 @@ it.each([
 ] as const)(
   'the list of %s sorted by %s has the largest first and the unknown last, on pages and in the file',
   async (list, sort, read) => {
+    const key = await brand.key('brand');
     const url = `${app.url}/v1/${list}?sort=${sort}`;
     const { status, body } = await call(url, key);
     expect(status).toBe(200);
@@ -83,9 +84,10 @@ it.each([
 );
 
 it.each([
-  ['roster', ['total_earned']],
+  ['roster', ['total_earned', 'total_sold']],
   ['campaigns', ['applicant_count', 'hired_count']],
 ] as const)('the totals of %s are the sums of all items, also of a filtered list', async (path, sums) => {
+  const key = await brand.key('brand');
   for (const filter of ['', '&status=active', '&search=3']) {
     const { body } = await call(`${app.url}/v1/${path}?limit=1&totals=true${filter}`, key);
     const all = await call(`${app.url}/v1/${path}?limit=100${filter}`, key);

@@ -33,6 +33,7 @@ describe('when added by e-mail address,', () => {
       creator_name: null,
       campaigns_completed: 0,
       total_earned: 0,
+      total_sold: 0,
       by_currency: [],
       ig_handle: null,
       tt_handle: null,

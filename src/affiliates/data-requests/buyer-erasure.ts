@@ -137,11 +137,15 @@ async function eraseCustomers(
   ids: readonly string[],
   hashes: readonly Buffer[],
 ): Promise<string[]> {
+  const keys = hashes.map((hash) => hash.toString('hex'));
   const { rows } = await sql<{ id: string }>`
-    with theirs as materialized (
+    with asked as materialized (
+      select 'email' as kind, hash as key from unnest(${keys}::text[]) as hash
+      union all select 'customer_id', integrations.id || ' ' || hash
+      from integrations cross join unnest(${keys}::text[]) as hash where integrations.brand_id = ${brandId}),
+    theirs as materialized (
       select id from customers where brand_id = ${brandId} and (id = any(${[...ids]}::text[]) or id in (
-        select customer_id from customer_keys
-        where brand_id = ${brandId} and kind in ('email', 'customer_id') and key = any(${hashes.map((hash) => hash.toString('hex'))}::text[])))),
+        select one.customer_id from asked join customer_keys as one using (kind, key) where one.brand_id = ${brandId}))),
     unkeyed as (
       delete from customer_keys where brand_id = ${brandId} and kind in ('email', 'customer_id')
         and customer_id in (select id from theirs))

@@ -39,7 +39,10 @@ const rosterOperations = [
     query: RosterFilter,
     item: RosterEntry,
     rows: roster,
-    sums: { total_earned: "Paid commissions in the brand's currency, minus the refunds that payouts netted." },
+    sums: {
+      total_earned: "Paid commissions in the brand's currency, minus the refunds that payouts netted.",
+      total_sold: "Sales in the brand's currency, less refunds and rejected commissions.",
+    },
     itemOf: (row) => toWire(withEarned(row)),
   }),
   create({

@@ -88,13 +88,19 @@ export const RosterEntry = z
       .nullable()
       .describe('The group that the creator is in; null without one.')
       .meta({ example: 'grp_0Uo3xK2mVdT2aXs7LpRb' }),
+    engagement_rate: personFields.engagementRate,
+    total_sold: z
+      .number()
+      .describe(
+        "Sales by links and codes in major units of the brand's currency, less refunds and rejected commissions.",
+      )
+      .meta({ example: 4_310.5 }),
   })
   .meta({ id: 'RosterEntry' });
 
 /** Everything the brand stores about a creator on its roster. */
 export const RosterRecord = RosterEntry.extend({
   creator_id: idField('crt', 'Id of the creator in `/v1/creators`.'),
-  engagement_rate: personFields.engagementRate,
   updated_at: updatedAt,
 }).meta({ id: 'RosterRecord' });
 
@@ -120,11 +126,12 @@ export const RosterFilter = z.object({
   ...ListQuery,
   ...TotalsQuery,
   sort: z
-    .enum(['newest', 'oldest', 'followers', 'paid', 'campaigns'])
+    .enum(['newest', 'oldest', 'followers', 'paid', 'campaigns', 'engagement', 'sold'])
     .default('newest')
     .describe(
       "`followers`: those with the largest following on one platform first. `paid`: by `total_earned`, in the brand's currency, " +
-        'largest first. `campaigns`: by `campaigns_completed`, most first. The others sort by the time when they were added.',
+        'largest first. `campaigns`: by `campaigns_completed`, most first. `engagement`: by `engagement_rate`, highest first. ' +
+        '`sold`: by `total_sold`, largest first. The others sort by the time when they were added.',
     ),
 });
 export type RosterFilter = z.output<typeof RosterFilter>;

@@ -45,6 +45,8 @@ const EARNED = sql<{ currency: string; minor: number }[]>`(
     ) as part group by part.currency
   ) as one)`;
 
+const isOfEntry = sql`one.brand_id = roster_entries.brand_id and one.creator_id = roster_entries.creator_id`;
+
 /** Entries with their creator. */
 const withCreators = (db: Db, brandId: string) =>
   db
@@ -65,6 +67,7 @@ const withCreators = (db: Db, brandId: string) =>
       'brand.currency as brandCurrency',
     ])
     .select(EARNED.as('earned'))
+    .select(sql<number>`coalesce((select minor from ${selectSold(isOfEntry)} as sold), 0)`.as('soldMinor'))
     .select((eb) =>
       eb
         .selectFrom('groupMemberships as member')
@@ -88,16 +91,15 @@ const withCreators = (db: Db, brandId: string) =>
         .as('campaignsCompleted'),
     );
 
-/** Earnings in major units: in the brand's currency, and separately in every other currency. */
-export function withEarned<Row extends { earned: { currency: string; minor: number }[]; brandCurrency: string }>({
-  earned,
-  brandCurrency,
-  ...row
-}: Row) {
+/** Earnings and sales in major units: in the brand's currency, and earnings separately in every other currency. */
+export function withEarned<
+  Row extends { earned: { currency: string; minor: number }[]; soldMinor: number; brandCurrency: string },
+>({ earned, soldMinor, brandCurrency, ...row }: Row) {
   const amounts = earned.map(({ currency, minor }) => ({ currency, total_earned: fromMinor(minor, currency) }));
   return {
     ...row,
     totalEarned: amounts.find(({ currency }) => currency === brandCurrency)?.total_earned ?? 0,
+    totalSold: fromMinor(soldMinor, brandCurrency),
     byCurrency: amounts.filter(({ currency, total_earned }) => currency !== brandCurrency && total_earned !== 0),
   };
 }
@@ -119,13 +121,17 @@ const selectPaid = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; m
     join brands on brands.id = one.brand_id and brands.currency = one.currency where ${isWanted}
   ) as part group by part.creator_id)`;
 
+/** By creator, the sales in the brand's currency whose commissions were not rejected, less refunds. */
+const selectSold = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; minor: number }>`(
+  select one.creator_id, sum(one.amount_minor - one.refunded_minor)::bigint as minor from commissions as one
+  join brands on brands.id = one.brand_id and brands.currency = one.currency
+  where one.status <> 'rejected' and ${isWanted} group by one.creator_id)`;
+
 /** By creator, the number of completed campaigns. */
 const selectCompleted = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; campaigns: number }>`(
   select one.creator_id, count(distinct campaign.id) as campaigns
   from applications as one join campaigns as campaign on campaign.id = one.campaign_id
   where one.status = 'accepted' and campaign.status = 'completed' and ${isWanted} group by one.creator_id)`;
-
-const isOfEntry = sql`one.brand_id = roster_entries.brand_id and one.creator_id = roster_entries.creator_id`;
 
 export const roster = listing({
   noun: 'creator on the roster',
@@ -134,12 +140,15 @@ export const roster = listing({
   changed: ['addedAt', 'updatedAt'],
   sums: {
     currency: sql`(select brands.currency from brands where brands.id = roster_entries.brand_id)`,
-    of: { total_earned: sql`(select minor from ${selectPaid(isOfEntry)} as paid)` },
+    of: {
+      total_earned: sql`(select minor from ${selectPaid(isOfEntry)} as paid)`,
+      total_sold: sql`(select minor from ${selectSold(isOfEntry)} as sold)`,
+    },
   },
   matching: (db, brandId, { status, group_id: groupId, ...where }: Omit<RosterFilter, keyof Page>) => {
     let entries = db
       .selectFrom('rosterEntries')
-      .$if(where.sort === 'followers', (query) =>
+      .$if(where.sort === 'followers' || where.sort === 'engagement', (query) =>
         query.innerJoin('creators as creator', (join) =>
           join.onRef('creator.id', '=', 'rosterEntries.creatorId').on('creator.brandId', '=', brandId),
         ),
@@ -148,6 +157,13 @@ export const roster = listing({
         query.leftJoin(
           selectPaid(sql`one.brand_id = ${brandId}`).as('paid'),
           'paid.creatorId',
+          'rosterEntries.creatorId',
+        ),
+      )
+      .$if(where.sort === 'sold', (query) =>
+        query.leftJoin(
+          selectSold(sql`one.brand_id = ${brandId}`).as('sold'),
+          'sold.creatorId',
           'rosterEntries.creatorId',
         ),
       )
@@ -179,6 +195,15 @@ export const roster = listing({
       at: sql`coalesce(paid.minor, 0)`,
       ofRow: sql`coalesce((select minor from ${selectPaid(isOfEntry)} as paid), 0)`,
       of: ({ earned, brandCurrency }) => earned.find(({ currency }) => currency === brandCurrency)?.minor ?? 0,
+    },
+    engagement: {
+      at: sql`coalesce(creator.engagement_rate, -1)`,
+      of: ({ engagementRate }) => engagementRate ?? -1,
+    },
+    sold: {
+      at: sql`coalesce(sold.minor, 0)`,
+      ofRow: sql`coalesce((select minor from ${selectSold(isOfEntry)} as sold), 0)`,
+      of: ({ soldMinor }) => soldMinor,
     },
     campaigns: {
       at: sql`coalesce(completed.campaigns, 0)`,

@@ -188,6 +188,22 @@ describe('an erasure of a buyer', () => {
     expect(await problems(shop)).toEqual([]);
   });
 
+  it('takes a lead that is known by the store’s id alone, of this store alone', async () => {
+    const [shop, other] = [await openShop('shopify'), await openShop('shopify')];
+    const listKeys = async ({ brand }: Shop) =>
+      await app.context.postgres.db.selectFrom('customerKeys').select('kind').where('brandId', '=', brand.id).execute();
+    for (const one of [shop, other]) {
+      const lead = { customer_external_id: '81', integration_id: one.id, code: one.assignment.code };
+      expect((await send(`${app.url}/v1/customers`, await keyOf(one), 'POST', lead)).status).toBe(201);
+      expect(await listKeys(one)).toEqual([{ kind: 'customer_id' }]);
+    }
+    await sendTo(shop, 'customers/redact', { shop_id: 1, shop_domain: 'x', customer: { id: 81, email: null } });
+    await carryOutDataRequests.run(app.context);
+    expect(await listKeys(shop)).toEqual([]);
+    expect(await listKeys(other)).toEqual([{ kind: 'customer_id' }]);
+    expect(await problems(shop)).toEqual([]);
+  });
+
   it('takes every buyer of a store, and its access, for shop/redact', async () => {
     const shop = await openShop('shopify');
     await buy(shop);

@@ -13,7 +13,7 @@ import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, breakable, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { CampaignLink, CreatorLink } from './item-links.tsx';
+import { CampaignLink, CreatorLink, toProfileLink } from './item-links.tsx';
 
 const STATES = listChoices('list_applications', 'status');
 /** Any decision can be changed later. */
@@ -45,13 +45,6 @@ function useProfiles(of: readonly Pick<Application, 'creator_photo_app'>[]): Pro
 }
 
 /** A handle that leads to its profile. */
-const toProfileLink = (host: string, handle: string | null) =>
-  handle && (
-    <a href={`https://www.${host}${encodeURIComponent(handle)}`} target="_blank" rel="noreferrer">
-      @{handle}
-    </a>
-  );
-
 interface ApplicationDetailProps {
   id: string | undefined;
   onClose: () => void;

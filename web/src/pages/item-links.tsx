@@ -76,3 +76,11 @@ export function FormLinks({ of }: { of: { creator_email: string } | { campaign_i
     </IfMay>
   ));
 }
+
+/** A handle, which leads to the profile. */
+export const toProfileLink = (host: 'instagram.com/' | 'tiktok.com/@', handle: string | null) =>
+  handle && (
+    <a href={`https://www.${host}${encodeURIComponent(handle)}`} target="_blank" rel="noreferrer">
+      @{handle}
+    </a>
+  );

@@ -6,13 +6,13 @@ import { useCall, useRows } from '../call/use.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Download } from '../kit/download.tsx';
 import { Choose, Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { compact, day, money, number } from '../kit/format.ts';
+import { compact, day, money, number, rate } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Totals } from '../kit/totals.tsx';
-import { CreatorCell } from './item-links.tsx';
+import { CreatorCell, toProfileLink } from './item-links.tsx';
 
 const SORTS = listChoices('list_roster', 'sort');
 const STATES = listChoices('list_roster', 'status');
@@ -68,7 +68,16 @@ export function Roster() {
     {
       head: 'Creator',
       cell: (entry) => (
-        <CreatorCell id={entry.id} name={creatorName(entry)} url={entry.pfp_url} second={creatorSecond(entry)} />
+        <CreatorCell
+          id={entry.id}
+          name={creatorName(entry)}
+          url={entry.pfp_url}
+          second={
+            toProfileLink('instagram.com/', entry.ig_handle) ??
+            toProfileLink('tiktok.com/@', entry.tt_handle) ??
+            creatorSecond(entry)
+          }
+        />
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
@@ -77,6 +86,19 @@ export function Roster() {
       cell: ({ ig_followers, tt_followers }) =>
         compact(ig_followers === null && tt_followers === null ? null : Math.max(ig_followers ?? 0, tt_followers ?? 0)),
       sort: { by: 'followers', isOn: sort === 'followers' },
+      isNumber: true,
+    },
+    {
+      head: 'Engagement',
+      cell: ({ engagement_rate }) => rate(engagement_rate),
+      sort: { by: 'engagement', isOn: sort === 'engagement' },
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Sold',
+      cell: ({ total_sold }) => (total_sold === 0 ? '–' : money(total_sold, currency)),
+      sort: { by: 'sold', isOn: sort === 'sold' },
       isNumber: true,
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
@@ -122,7 +144,17 @@ export function Roster() {
         list={list}
         columns={columns}
         empty={<Empty title="No creators yet">Add a creator, import a file, or find creators in the directory.</Empty>}
-        foot={<Totals label="Totals of these creators" noun="creator" of={totals} sums={[['total_earned', 'Paid']]} />}
+        foot={
+          <Totals
+            label="Totals of these creators"
+            noun="creator"
+            of={totals}
+            sums={[
+              ['total_sold', 'Sold'],
+              ['total_earned', 'Paid'],
+            ]}
+          />
+        }
       />
       <AddDialog {...adding} />
     </>
