@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
   it('starts statements for everybody, and says that they are being made', async () => {
     const { page } = open;
     await open.go('/statements');
-    await page.getByRole('button', { name: 'For everybody' }).click();
+    await page.getByRole('button', { name: 'Create for everybody' }).click();
     const form = page.getByRole('dialog', { name: 'Statements for everybody' });
     await form.getByLabel('From').fill(daysAgo(60).toISOString().slice(0, 10));
     await form.getByLabel('To', { exact: true }).fill(daysAgo(0).toISOString().slice(0, 10));

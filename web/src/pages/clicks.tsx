@@ -164,7 +164,7 @@ export function Clicks() {
     <>
       <PageHead
         title="Clicks"
-        hint="Every click on a short link. Each is kept for 90 days; repeats and bots are in no figure."
+        hint="Every click on a short link. Each is kept for 90 days; repeats and bots are not counted."
       >
         <IfMay needs="create_export">
           <Link to="/exports" className="button plain">

@@ -37,7 +37,7 @@ function Difference({ of: { attributed, others, difference, interval } }: { of: 
     <>
       <p>
         {isChance
-          ? 'No measurable difference: what creators won and what they did not brings new customers about equally often.'
+          ? 'No measurable difference: creators’ orders come from new customers about as often as the others.'
           : `Creators bring ${difference > 0 ? 'more' : 'fewer'} new customers than the rest of the shop.`}
       </p>
       <details>
@@ -122,9 +122,9 @@ function ShareOfSales({ data }: { data: AnalyticsShare }) {
 
 /** The share of new customers who ordered again. Unknown until the first of them has been known for so long. */
 const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }[] = [
-  { head: 'Again in 30 d', of: (row) => row.repeat_rate_30 },
-  { head: 'in 60 d', of: (row) => row.repeat_rate_60 },
-  { head: 'in 90 d', of: (row) => row.repeat_rate_90 },
+  { head: 'Reordered in 30 days', of: (row) => row.repeat_rate_30 },
+  { head: 'in 60 days', of: (row) => row.repeat_rate_60 },
+  { head: 'in 90 days', of: (row) => row.repeat_rate_90 },
 ];
 
 /** Figures that no row has yet are left out. */
@@ -189,8 +189,8 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
         `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
       {meta.without_email > 0 &&
         `${number(meta.without_email)} of ${number(meta.orders)} orders have no e-mail address and are in no row. `}
-      “Again in 30 d” is the share of new customers who ordered again within 30 days. Such figures count only customers
-      who have been known for that time; a dash means that there are none yet.
+      “Reordered in 30 days” is the share of new customers who ordered again within 30 days. Such figures count only
+      customers who have been known for that time; a dash means that there are none yet.
     </p>
   );
 }

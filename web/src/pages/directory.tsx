@@ -64,7 +64,7 @@ function Words({ by }: { by: DirectorySearch }) {
             checked={by.search.typos === 'true'}
             onChange={({ target }) => by.change({ typos: target.checked ? 'true' : undefined })}
           />
-          Allow typing errors
+          Allow typos
         </label>
       )}
     </div>

@@ -142,7 +142,7 @@ export function Disputes() {
             {order_id !== null
               ? `Order ${order_number ?? order_id}`
               : line_id === null
-                ? 'The whole of it'
+                ? `The whole ${statement_id === null ? 'payout' : 'statement'}`
                 : 'One line'}
           </span>
         </>

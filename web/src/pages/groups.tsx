@@ -225,7 +225,7 @@ const listColumns = (open: (id: string) => void): readonly Column<Row<'list_grou
   { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
 ];
 
-/** Creators with one deal. */
+/** Creators who share a deal. */
 export function Groups() {
   const { get } = useFilters();
   const query = { sort: sortIn(get) };
@@ -234,7 +234,10 @@ export function Groups() {
   const making = useDialog('create');
   return (
     <>
-      <PageHead title="Groups" hint="Creators with one deal. It applies to links and codes without terms of their own.">
+      <PageHead
+        title="Groups"
+        hint="Creators who share a deal. It applies to links and codes without terms of their own."
+      >
         <Download id="list_groups" query={query} name="groups.csv" />
         <Button needs="create_group" kind="primary" onPress={making.open}>
           Create a group

@@ -171,7 +171,7 @@ export function Home() {
             },
             {
               count: rights.data?.pagination.total,
-              text: ['person who asks to be erased', 'people who ask to be erased'],
+              text: ['request to be erased', 'requests to be erased'],
               link: (content) => (
                 <Link to="/rights" search={{ state: 'open' }}>
                   {content}
@@ -206,7 +206,7 @@ export function Home() {
             },
             {
               count: failingWebhooks?.length,
-              text: ['webhook that fails', 'webhooks that fail'],
+              text: ['failing webhook', 'failing webhooks'],
               link: (content) => (
                 <Link
                   to="/webhooks"

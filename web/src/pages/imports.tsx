@@ -43,7 +43,10 @@ export function Imports() {
   const list = useRows('list_imports', {});
   return (
     <>
-      <PageHead title="Imports" hint="Files of other tools: what they have is shown before it is recorded.">
+      <PageHead
+        title="Imports"
+        hint="Bring files from other tools. You see what they contain before anything is recorded."
+      >
         <IfMay needs="create_import">
           <Link className="button primary" to="/imports/new" search={{}}>
             Import a file

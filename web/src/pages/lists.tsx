@@ -248,7 +248,7 @@ export function Lists() {
     <>
       <PageHead
         title="Lists"
-        hint="Creators of the directory that you collect. A search can include or exclude a list."
+        hint="Creators that you saved from the directory. A search can include or exclude a list."
       >
         <NewList />
       </PageHead>

@@ -20,7 +20,7 @@ const ROLE = {
   },
 } as const;
 const ROLES_MAY = [
-  ['Owner', 'Everything, also invite and remove people, and decide what agents may do.'],
+  ['Owner', 'Everything, including inviting and removing people and deciding what agents may do.'],
   ['Manager', 'Everything except managing people: creators, campaigns, contracts, payouts, settings, keys.'],
   ['Viewer', 'Read everything. Buttons that change something are not shown.'],
 ] as const;

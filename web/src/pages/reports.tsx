@@ -134,7 +134,7 @@ export function ReportsPage() {
     <>
       <PageHead
         title="Reports and alerts"
-        hint="Figures by mail: when a period ends, and when one is out of its bounds."
+        hint="A report mails your figures after each period; an alert tells you when one crosses a limit."
       >
         <Button needs="create_alert" onPress={alerting.open}>
           Create an alert

@@ -258,7 +258,7 @@ export function Rights() {
     <>
       <PageHead
         title="People’s rights"
-        hint="Who asked to be erased, or what is kept of them. Begin at a creator, an order or a customer."
+        hint="Requests to be erased, and copies of what is kept. Start from a creator, an order or a customer."
       />
       <Filters
         of={[

@@ -265,7 +265,7 @@ export function Statements() {
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
         <Button needs="create_statements" onPress={makingAll.open}>
-          For everybody
+          Create for everybody
         </Button>
         <Button needs="create_statement" kind="primary" onPress={making.open}>
           Create a statement
