@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     const { page } = phone;
     await phone.go('/stores');
     await page.getByRole('button', { name: 'Connect a store' }).click();
-    await page.getByText('WooCommerce', { exact: true }).click();
+    await page.getByRole('dialog').getByText('WooCommerce', { exact: true }).click();
     await page.getByRole('button', { name: 'Enter a REST API key' }).click();
     await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
     await page.getByLabel('Access token').fill('ck_wrong:cs_wrong');
@@ -228,7 +228,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     for (const isApproved of [false, true]) {
       await phone.go('/stores');
       await page.getByRole('button', { name: 'Connect a store' }).click();
-      await page.getByText('WooCommerce', { exact: true }).click();
+      await page.getByRole('dialog').getByText('WooCommerce', { exact: true }).click();
       await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
       await page.getByRole('button', { name: 'Continue in WooCommerce' }).click();
       const said = isApproved

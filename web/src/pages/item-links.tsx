@@ -77,10 +77,14 @@ export function FormLinks({ of }: { of: { creator_email: string } | { campaign_i
   ));
 }
 
-/** A handle, which leads to the profile. */
-export const toProfileLink = (host: 'instagram.com/' | 'tiktok.com/@', handle: string | null) =>
+/** A handle, or another label, which leads to the profile. */
+export const toProfileLink = (
+  host: 'instagram.com/' | 'tiktok.com/@',
+  handle: string | null,
+  label: string = `@${handle}`,
+) =>
   handle && (
     <a href={`https://www.${host}${encodeURIComponent(handle)}`} target="_blank" rel="noreferrer">
-      @{handle}
+      {label}
     </a>
   );

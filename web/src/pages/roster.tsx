@@ -51,6 +51,17 @@ function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
 
 type RosterEntry = Row<'list_roster'>;
 
+/** The profile, under the name of its platform where the creator's name says the handle already. */
+function showProfile(entry: RosterEntry) {
+  const label = (handle: string | null, platform: string) =>
+    creatorName(entry) === `@${handle}` ? platform : `@${handle}`;
+  return (
+    toProfileLink('instagram.com/', entry.ig_handle, label(entry.ig_handle, 'Instagram')) ??
+    toProfileLink('tiktok.com/@', entry.tt_handle, label(entry.tt_handle, 'TikTok')) ??
+    creatorSecond(entry)
+  );
+}
+
 export function Roster() {
   const { get } = useFilters();
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
@@ -68,16 +79,7 @@ export function Roster() {
     {
       head: 'Creator',
       cell: (entry) => (
-        <CreatorCell
-          id={entry.id}
-          name={creatorName(entry)}
-          url={entry.pfp_url}
-          second={
-            toProfileLink('instagram.com/', entry.ig_handle) ??
-            toProfileLink('tiktok.com/@', entry.tt_handle) ??
-            creatorSecond(entry)
-          }
-        />
+        <CreatorCell id={entry.id} name={creatorName(entry)} url={entry.pfp_url} second={showProfile(entry)} />
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
@@ -100,6 +102,7 @@ export function Roster() {
       cell: ({ total_sold }) => (total_sold === 0 ? '–' : money(total_sold, currency)),
       sort: { by: 'sold', isOn: sort === 'sold' },
       isNumber: true,
+      isWide: true,
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
     {
