@@ -208,10 +208,11 @@ export async function recordWish(
   wish: PersonWish,
 ): Promise<void> {
   const { kind, email, customerId, orderIds, isWholeStore } = wish;
-  const salt = await getSalt(work.db, secrets);
+  const hashes =
+    customerId === null ? [] : [hashCustomerId(await getSalt(work.db, secrets), id, customerId).toString('hex')];
   const buyer = {
     email,
-    hashes: customerId === null ? [] : [hashCustomerId(salt, id, customerId).toString('hex')],
+    hashes,
     integrationId: id,
     orderIds: [...orderIds],
     customerOf: null,

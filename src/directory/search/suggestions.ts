@@ -94,7 +94,7 @@ interface Meant {
   instead_parameter?: Text;
 }
 
-const together = (insteads: ReadonlyArray<string | null | undefined>): Meant[] =>
+const toMeant = (insteads: ReadonlyArray<string | null | undefined>): Meant[] =>
   insteads.flatMap((instead) => (typeof instead === 'string' ? [{ instead }] : []));
 
 /** The same value where its kind of place is asked for: `state=NYC`, `country=California`. */
@@ -117,7 +117,7 @@ async function listOtherWords(
   { parameter, value }: { parameter: 'category' | 'niche' | 'gender'; value: string },
 ): Promise<Meant[]> {
   const nearest = findNearestWord(parameter, value, await listWords(context, caller, snapshot, parameter));
-  if (nearest !== undefined || parameter === 'gender') return together([nearest]);
+  if (nearest !== undefined || parameter === 'gender') return toMeant([nearest]);
   const other = parameter === 'category' ? 'niche' : 'category';
   const foldedValue = fold(value);
   const words = await listWords(context, caller, snapshot, other);
@@ -135,21 +135,21 @@ async function listMeant(
     const region = parameter === 'country' ? undefined : listPlacesOfRegion(value);
     if (region)
       return region.map((instead) => (parameter === 'city' ? { instead } : { instead, instead_parameter: 'city' }));
-    return [...together([interpretation[parameter]?.did_you_mean]), ...listOtherPlaces(parameter, value)];
+    return [...toMeant([interpretation[parameter]?.did_you_mean]), ...listOtherPlaces(parameter, value)];
   }
   if (parameter !== 'q') return await listOtherWords(context, caller, snapshot, { parameter, value });
   const isText = interpretation.q?.read_as === 'text';
   if (isText) {
     const region = listPlacesOfRegion(value);
-    if (region) return together(region);
+    if (region) return toMeant(region);
     // A whole text that is another name of a city stays text, but its main name is read as the place.
     const place = readKnownCity(value);
     const city = place?.kind === 'city_contains' ? place.cities?.[0] : undefined;
-    if (city && fold(city.name) !== fold(value)) return together([city.name]);
+    if (city && fold(city.name) !== fold(value)) return toMeant([city.name]);
   }
   const latin = toLatinLetters(fold(value));
-  if (latin !== undefined) return together([latin]);
-  return together([isText ? await correctWords(context, caller, snapshot, value) : undefined]);
+  if (latin !== undefined) return toMeant([latin]);
+  return toMeant([isText ? await correctWords(context, caller, snapshot, value) : undefined]);
 }
 
 async function* listCandidates(
