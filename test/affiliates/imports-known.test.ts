@@ -72,6 +72,21 @@ describe('an import that meets known records', () => {
     expect(await apply(await plan(changed.reading_id))).toBeUndefined();
   });
 
+  it('refuses a creator whose handle another address of the file has, and gives them no codes', async () => {
+    const { key, get } = await open();
+    const rows = ['Ana,ana@x.example,@same,ANA9', 'Ben,ben@x.example,@same,BEN9', 'Cy,,@same,CY9'];
+    const done = await importFile(app, key, 'roster', ['Name,Email,Instagram,Code', ...rows].join('\n'));
+    expect(done.refusals).toMatchObject([{ kind: 'several_creators', first_lines: [3] }]);
+    const codes = (await get('/affiliates/links')).data.map((one: Record<string, string>) => [
+      one.value,
+      one.creator_email,
+    ]);
+    expect(codes.sort()).toEqual([
+      ['ANA9', 'ana@x.example'],
+      ['CY9', 'ana@x.example'],
+    ]);
+  });
+
   it('fills in what the roster lacks where that is wanted', async () => {
     const { key, get, add } = await open();
     await add('mc1@creators.example');

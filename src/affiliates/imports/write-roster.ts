@@ -93,10 +93,19 @@ async function judge(db: Db, { brandId }: ImportRow, lines: readonly Line[]): Pr
   const matches = await listMatches(db, brandId, all);
   const owners = await listOwners(db, brandId, all);
   const ownersByCode = new Map<string, string>();
+  const emailsByHandle = new Map<string, string>();
   return records.map(({ line, record }) => {
     const match = findMatch(record, matches);
     if (hasOther(record, match, matches))
       return refuse(line, 'several_creators', 'its address and handles belong to different creators.');
+    const { email, instagram, tiktok } = record;
+    if (email !== null) {
+      // Otherwise the second creator, and their codes, would be the first.
+      const handles = [instagram && `instagram ${instagram}`, tiktok && `tiktok ${tiktok}`].flatMap((one) => one || []);
+      if (handles.some((handle) => (emailsByHandle.get(handle) ?? email) !== email))
+        return refuse(line, 'several_creators', 'its handle stands above with another address.');
+      for (const handle of handles) emailsByHandle.set(handle, email);
+    }
     const codes = record.codes.map(({ code }) => fold(code));
     const me = line.known_by ?? '';
     const foreign = codes.find((code) => {
