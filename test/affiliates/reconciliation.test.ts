@@ -135,6 +135,8 @@ describe('A comparison with the export of a store', () => {
     const rounded = await reconcileFile(app, key, fixture('21-reconcile-excel-ids.csv'));
     const { job, found } = await run(key, rounded.body.data.id);
     expect([job.result.matched, found]).toEqual([3, []]);
+    const decimals = 'Id,Amount,Currency\n5840850000001.0,100.00,USD\n5840850000002.0,200.00,USD\n';
+    expect((await run(key, (await reconcileFile(app, key, decimals)).body.data.id)).job.result.matched).toBe(2);
     await sell('5840850000004', '1002', 20_000);
     const twice = await reconcileFile(app, key, fixture('20-reconcile-names-only.csv'));
     expect((await run(key, twice.body.data.id)).found).toContain('ambiguous 1002');

@@ -95,6 +95,23 @@ const BOOKS: readonly FieldCase[] = [
     records: ['ana@creators.example 2050 USD 2026-05-21'],
   },
   {
+    title: 'a summary on a sheet before the list',
+    of: 'commissions',
+    content: makeWorkbook({
+      Summary: [
+        ['Month', 'Amount'],
+        ['October', { number: '1250.5' }],
+      ],
+      Payments: [
+        ['Email', 'Amount', 'Currency', 'Date'],
+        ['ana@creators.example', { number: '1250.5' }, 'EUR', { serial: 46_300 }],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example 125050 EUR 2026-10-05'],
+  },
+  {
     title: 'ids above 2^53, of which a workbook keeps only the beginning',
     of: 'orders',
     content: makeWorkbook({
@@ -116,7 +133,7 @@ describe('a workbook of the field', () => {
   });
 
   test('of several tables says which of them are not read, and uses no number that lost its end as an id', async () => {
-    const [, , , hidden, ids] = BOOKS;
+    const [, , , hidden, , ids] = BOOKS;
     const several = await readWhole('payouts', hidden?.content ?? '');
     expect(several.reading.text.sheet).toBe('Now');
     expect(several.reading.warnings.map(({ code }) => code)).toContain('other_sheets');

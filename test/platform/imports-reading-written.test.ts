@@ -153,6 +153,93 @@ const FILES: Record<string, WrittenFile> = {
       'order_id,order_date,amount,currency\nJ1,2026/10/13,"1,250",JPY\nJ2,2026/10/14,"980",JPY\nJ3,2026/10/15,2.000,KRW\n',
     records: ['J1 2026-10-13 1250 0 JPY', 'J2 2026-10-14 980 0 JPY', 'J3 2026-10-15 2000 0 KRW'],
   },
+  'two exports joined, with the header of the second between them': {
+    of: 'orders',
+    content:
+      'Order ID,Date,Status,Amount,Currency\nA,2026-10-13,paid,10.50,EUR\nOrder ID,Date,Status,Amount,Currency\nB,2026-10-14,paid,7.25,EUR\n',
+    records: ['A 2026-10-13 1050 0 EUR', 'B 2026-10-14 725 0 EUR'],
+  },
+  "Etsy's export, whose dates a German spreadsheet has written anew": {
+    of: 'orders',
+    content: latin(
+      'Sale Date;Order ID;Currency;Order Value;Discount Amount;Shipping;Sales Tax;Order Total;Status;Order Net\r\n' +
+        '10.08.26;9001;EUR;1.068,00;8,00;8,00;0;1.068,00;Completed;1.000,00\r\n',
+    ),
+    asks: ['date_order'],
+    records: ['9001 2026-08-10 106000 0 EUR'],
+  },
+  'short years after the names of months': {
+    of: 'commissions',
+    content: 'Email,Commission,Currency,Date\na@x.example,10.00,GBP,01-Aug-26\nb@x.example,11.00,GBP,05-Sep-26\n',
+    records: ['2026-08-01 1000 GBP', '2026-09-05 1100 GBP'],
+  },
+  'a bank that says in a column of its own whether money went out': {
+    of: 'payouts',
+    content:
+      'Buchungstag;E-Mail;Betrag;S/H;Währung\n21.05.2026;a@x.example;12,50;S;EUR\n22.05.2026;b@x.example;9,00;H;EUR\n',
+    mapping: { statuses: { s: 'paid', h: 'left_out' } },
+    records: ['2026-05-21 1250 EUR'],
+  },
+  'the direction of money beside its state, each of which must be right': {
+    of: 'payouts',
+    content:
+      'Email,Amount,Currency,Date,Status,Type\na@x.example,1.50,EUR,2026-10-13,Completed,Debit\n' +
+      'b@x.example,2.50,EUR,2026-10-13,Failed,Debit\nc@x.example,3.50,EUR,2026-10-13,Completed,Credit\n',
+    mapping: { statuses: { debit: 'paid', credit: 'left_out' } },
+    records: ['2026-10-13 150 EUR'],
+  },
+  'a sign where a column of currencies has a gap': {
+    of: 'commissions',
+    content: 'Email,Commission,Currency,Date\na@x.example,$10.50,,2026-10-13\nb@x.example,£9.90,GBP,2026-10-14\n',
+    asks: ['currency_sign:currency'],
+    records: ['2026-10-13 1050 USD', '2026-10-14 990 GBP'],
+  },
+  'signs in a column of currencies, each of which several share': {
+    of: 'commissions',
+    content:
+      'Email,Commission,Currency,Date\na@x.example,10.50,kr,2026-10-13\nb@x.example,9.90,$,2026-10-14\nc@x.example,5.00,€,2026-10-14\n',
+    asks: ['currency_sign:currency', 'currency_sign:currency:2'],
+    records: ['2026-10-13 1050 SEK', '2026-10-14 990 USD', '2026-10-14 500 EUR'],
+  },
+  'a header that names another currency than the column beside it': {
+    of: 'commissions',
+    content:
+      'Email,Commission (USD),Currency,Date\na@x.example,10.50,EUR,2026-10-13\nb@x.example,9.90,USD,2026-10-14\n',
+    refuses: ['currency_contradicts 2'],
+    records: ['2026-10-14 990 USD'],
+  },
+  'numbers of orders that a program took for decimals': {
+    of: 'orders',
+    content: 'Order number,Date,Amount,Currency\n1001.0,2026-10-13,10.50,EUR\n1002.0,2026-10-13,11.50,EUR\n',
+    records: ['1001 2026-10-13 1050 0 EUR', '1002 2026-10-13 1150 0 EUR'],
+  },
+  'apostrophes before what a spreadsheet would take for a number': {
+    of: 'orders',
+    content: "Order number,Date,Amount,Currency\n'00123,'2026-10-13,\"'1,210.50\",EUR\n",
+    records: ['00123 2026-10-13 121050 0 EUR'],
+  },
+  'amounts whose marks between thousands have no quotes around them, and rupees as they are written by hand': {
+    of: 'commissions',
+    content:
+      'Email,Date,Commission,Note\na@x.example,2026-10-13,INR 1,250.00,\nb@x.example,2026-10-13,"Rs. 1,23,456.00/-",x\n',
+    asks: ['currency_sign:currency'],
+    refuses: ['too_many_cells 2'],
+    records: ['2026-10-13 12345600 INR'],
+  },
+  'states in the words of another language, under a header that no word names': {
+    of: 'orders',
+    content:
+      'Numéro de commande;Date;Montant;Devise;Situation\n1;13/10/2026;10,00;EUR;Payée\n2;13/10/2026;12,00;EUR;Annulée\n',
+    mapping: { columns: { status: 'Situation' }, statuses: { Payée: 'counts', Annulée: 'left_out' } },
+    records: ['1 2026-10-13 1000 0 EUR'],
+  },
+  'dashes for nothing, and a word after the time of day': {
+    of: 'orders',
+    content:
+      'Order number;Date;Subtotal;Discount;Shipping;Tax;Total;Currency\n1;13.10.2026 10.15 Uhr;$100.00;$ -   ;$5.00;-;$105.00;USD\n' +
+      '2;14.10.2026 23:59 Uhr;$50.00;$5.00;$5.00;$0.00;$50.00;USD\n',
+    records: ['1 2026-10-13 10000 0 USD', '2 2026-10-14 4500 0 USD'],
+  },
   "Etsy's British page, whose order of day and month nobody knows": {
     of: 'orders',
     content:

@@ -119,6 +119,14 @@ describe('a file that a user exported', () => {
       { pk: '900000011', follower_count: 12_000, engagement_rate: '3.5', city: 'Köln' },
       { pk: '900000012', full_name: 'Ana; Maria', follower_count: 1_234_567, engagement_rate: '0.8' },
     ]);
+    const rows =
+      'perfil;seguidores;taxa de engajamento\n@ana;475,8 mi;1,39 %\n@ben;12,5 mil;0,8 %\n@cy;12.5 lakh;2 %\n';
+    const words = await read('directory', rows);
+    expect(words.records).toMatchObject([
+      { username: 'ana', follower_count: 475_800_000, engagement_rate: '1.39' },
+      { username: 'ben', follower_count: 12_500, engagement_rate: '0.8' },
+      { username: 'cy', follower_count: 1_250_000, engagement_rate: '2' },
+    ]);
   });
 
   test('from Etsy counts the value less its discount, and has the month first', async () => {
@@ -325,6 +333,18 @@ describe('a file that cannot be right', () => {
     expect(refusals(await read('roster', 'email,name\n'))).toEqual([['no_records', []]]);
     const all = await read('commissions', 'foo;bar\nx;y\n');
     expect(all.reading.refusals[0]).toMatchObject({ kind: 'no_column', message: expect.stringContaining('“;”') });
+  });
+
+  test('is refused if another table starts below, whose rows would be read as records', async () => {
+    const file =
+      'Order,Date,Amount,Currency\nA,2026-10-13,10.50,EUR\n\nRefund,Date,Amount,Currency\nR,2026-10-14,5.00,EUR\n';
+    const { reading } = await read('orders', file);
+    expect(reading.refusals).toMatchObject([{ kind: 'several_tables', first_lines: [4] }]);
+  });
+
+  test('says what is wrong with a column whose cells are not what its header says', async () => {
+    const { reading } = await read('commissions', 'Email,Amount,Currency,Date\na@x.example,10.50,EUR,13 Feb\n');
+    expect(reading.refusals[0]?.message).toContain('“Date” says “13 Feb”; right is a date such as 2026-03-31.');
   });
 
   test('is refused if two lines of one order differ, with both lines', async () => {

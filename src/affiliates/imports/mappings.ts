@@ -4,6 +4,7 @@ import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
+import { mergeMappings } from '../../platform/imports/reading/doubts.ts';
 import type { Mapping } from '../../platform/imports/reading/shapes.ts';
 import type { ImportRow } from './imports.ts';
 
@@ -50,7 +51,11 @@ export async function findMapping(
 /** Keeps what was said about a confirmed file for the next one of its source with the same header. */
 export async function storeMapping({ db, now, brandId }: Work, row: ImportRow): Promise<void> {
   const headers = (row.reading?.columns ?? []).map(({ header }) => header);
-  const { sheet: _sheet, header_line: _line, totals: _totals, ...mapping } = { ...row.stored, ...row.mapping };
+  const said = mergeMappings(row.stored ?? {}, row.mapping);
+  const { sheet: _sheet, header_line: _line, separator: _separator, totals: _totals, ...kept } = said;
+  // The day on which the payments of a list were made is that list's own.
+  const { paid_at: _paidAt, ...constants } = kept.constants ?? {};
+  const mapping = { ...kept, ...(kept.constants && { constants }) };
   if (headers.length === 0 || Object.keys(mapping).length === 0) return;
   await db
     .insertInto('importMappings')

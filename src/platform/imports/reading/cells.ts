@@ -1,7 +1,7 @@
 import { repair } from './encoding.ts';
 
 const FORMULA = /^="((?:[^"]|"")*)"$/;
-const GUARD = /^'(?=[=+\-@])/;
+const GUARD = /^'(?=[=+\-@\d])/;
 const LONG_ZEROS = /^[1-9]\d*0$/;
 
 /** Characters that nobody sees and that make two of one id. Those that join letters and emoji stay. */
@@ -22,6 +22,13 @@ export function cleanCell(cell: string, isPlain = false): string {
 
 /** `5.84E+12`: digits that a spreadsheet has dropped. */
 export const isScientific = (text: string): boolean => /^\d(?:[.,]\d+)?E\+?\d{1,3}$/i.test(text);
+
+/** `#NAME?`, `1.2E+06` and `10-Jun`: what a spreadsheet makes of `@ana`, `12E5` and `JUN10`. */
+export const isChangedCode = (text: string): boolean =>
+  isScientific(text) || /^#(?:[A-Z/0]+[!?]|N\/A|NV|#+)$|^\d{1,2}-[A-Z][a-z]{2}$|^[A-Z][a-z]{2}-\d{2}$/.test(text);
+
+/** `1001.0` and `1,001`: an id that was written as a number. */
+export const isNumberedId = (text: string): boolean => /^\d+\.0$|^\d{1,3}(?:[,'\u00a0\u202f]\d{3})+$/.test(text);
 
 /** More than the 15 digits that a spreadsheet keeps, the others zeros. */
 export const isRounded = (text: string): boolean =>

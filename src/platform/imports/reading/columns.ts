@@ -55,7 +55,7 @@ const LOOSE: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 const NOT_NAMES =
-  /^(?:company|user|shop|store|business|brand|product|firma|first|last|domain|marke|unternehmen|entreprise|societe|marque|empresa|marca|azienda|bedrijf|merk)$/;
+  /^(?:campaign|kampagne|campagne|campana|agency|agentur|manager|program|programme|event|list|code|coupon|file|company|user|shop|store|business|brand|product|firma|first|last|domain|marke|unternehmen|entreprise|societe|marque|empresa|marca|azienda|bedrijf|merk)$/;
 
 /** A question of a form that asks for an address has these words and no others. */
 const ASKS_EMAIL =
@@ -161,6 +161,11 @@ function preferOwn(
 /** Words that a sale has as well as what it earned. */
 const AMBIGUOUS = new Set(['amount', 'betrag', 'montant', 'importe', 'monto', 'importo', 'bedrag', 'valor', 'kwota']);
 
+/** In a list of people a commission may be a rate, and what was earned: without a percent sign it becomes a question. */
+const EARNS = /^(?:commissions?|provision|comision|commissione|provvigione|commissie|comissao|prowizja|kommission)$/;
+const mayBeEarned = ({ of, headers, glance }: ColumnRequest, field: string, [at = -1]: readonly number[]): boolean =>
+  of === 'roster' && field === 'rate' && EARNS.test(fold(headers[at] ?? '')) && glance(at).percents === 0;
+
 /** Beside percentages an amount may be what they are of: then it is looked for even if it is the only one. */
 function mayBeSale(
   { of, headers, glance }: ColumnRequest,
@@ -201,7 +206,8 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;
-    const isSale = mayBeSale(wish, field, positions);
+    const isEarned = mayBeEarned(wish, field, positions);
+    const isSale = isEarned || mayBeSale(wish, field, positions);
     const isUndecided = isSale || (positions.length > 1 && STRICT_TYPES.has(type));
     const confidence = isUndecided
       ? 'asked'
@@ -209,13 +215,15 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
         ? 'likely'
         : 'proved';
     const by = isSale ? 'values' : 'word';
-    assignment.set(field, { field, type, positions: isUndecided ? positions : [first], by, confidence });
+    const assigned = { field, type, positions: isUndecided ? positions : [first], by, confidence } as const;
+    assignment.set(field, isEarned ? { ...assigned, isOptional: true } : assigned);
     for (const position of isUndecided ? own : [first]) takenColumns.add(position);
   }
 }
 
 /** Fields that no header names exactly are looked for by a word within headers. */
-function assignLoosely(assignment: Assignment, takenColumns: Set<number>, { of, headers }: ColumnRequest): void {
+function assignLoosely(assignment: Assignment, takenColumns: Set<number>, wish: ColumnRequest): void {
+  const { of, headers, glance } = wish;
   for (const [looseField, pattern] of LOOSE) {
     const field = FIELDS[of][looseField]
       ? looseField
@@ -229,7 +237,8 @@ function assignLoosely(assignment: Assignment, takenColumns: Set<number>, { of, 
       const words = takenColumns.has(at) ? [] : foldWords(header);
       return (
         words.some((word) => pattern.test(word)) &&
-        !(looseField === 'name' && words.some((word) => NOT_NAMES.test(word)))
+        !(looseField === 'name' && words.some((word) => NOT_NAMES.test(word))) &&
+        !isMisnamed(type, glance(at))
       );
     });
     if (position < 0) continue;

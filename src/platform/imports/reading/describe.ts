@@ -106,6 +106,12 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
       code: 'payment_details',
       message: 'Payment addresses are not recorded with creators: send the file once more as payment details.',
     });
+  const { link, destination_url: target } = resolved.plan.columns;
+  if (link !== undefined || target !== undefined)
+    warnings.push({
+      code: 'links_unread',
+      message: 'Links of another tool are not recorded: create links for these creators after the import.',
+    });
   const ratesUnread =
     resolved.plan.columns.rate === undefined && mapping.columns?.rate === undefined
       ? table.shape.headers.filter((header) => findFields(known.request.of, header).includes('rate'))

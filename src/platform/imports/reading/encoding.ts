@@ -59,10 +59,16 @@ export async function detectEncoding(open: Stream): Promise<string> {
   return isUtf8 ? 'utf-8' : findEncoding(Buffer.concat(sample));
 }
 
+/** Without zero bytes, which no database takes in a text and nobody sees. */
+const withoutZeros = (open: Stream): Stream =>
+  async function* filled() {
+    for await (const chunk of open()) yield chunk.includes(0) ? chunk.filter((byte) => byte !== 0) : chunk;
+  };
+
 /** The stream as UTF-8, without a byte order mark. */
 export function decode(open: Stream, encoding: string): Stream {
-  if (encoding === 'utf-8') return open;
-  return async function* decoded() {
+  if (encoding === 'utf-8') return withoutZeros(open);
+  return withoutZeros(async function* decoded() {
     const decoder = new TextDecoder(encoding);
     for await (const chunk of open()) {
       const text = decoder.decode(chunk, { stream: true });
@@ -70,7 +76,7 @@ export function decode(open: Stream, encoding: string): Stream {
     }
     const rest = decoder.decode();
     if (rest !== '') yield Buffer.from(rest);
-  };
+  });
 }
 
 export function isEncoding(name: string): boolean {

@@ -1,3 +1,4 @@
+import type { FieldType } from './kinds.ts';
 import type { Plan } from './plan.ts';
 import type { Fault } from './shapes.ts';
 
@@ -7,7 +8,7 @@ const RIGHT: Readonly<Record<string, string>> = {
   amount_unreadable: 'an amount such as 1250.50',
   amounts_disagree: 'parts that add up to the total',
   too_many_decimals: 'no more decimals than the currency has',
-  too_large: 'an amount below 90,000,000,000,000',
+  too_large: 'an amount of at most 10,000,000,000',
   negative_amount: 'an amount above zero',
   currency_missing: 'a currency such as EUR',
   currency_unknown: 'a currency such as EUR',
@@ -15,11 +16,13 @@ const RIGHT: Readonly<Record<string, string>> = {
   time_missing: 'a date such as 2026-03-31',
   time_unreadable: 'a date such as 2026-03-31',
   time_out_of_range: 'a date from 1970 to tomorrow',
+  contradicting_lines: 'one value on all lines of a record',
   no_identity: 'an order id or an order number',
   no_person: 'an e-mail address, a handle or a name',
   email_unreadable: 'an address such as ana@example.com',
   handle_unreadable: 'a handle such as @ana, or the address of a profile',
-  rate_unreadable: 'a rate such as 10 %',
+  rate_unreadable: 'a rate such as 10 %, up to 100 %',
+  code_changed: 'the code as the shop has it',
   no_payment: 'a payment address or a way of payment',
   unknown_creator: 'a creator who is on the roster',
   ambiguous_person: 'an e-mail address, which only one creator has',
@@ -70,8 +73,10 @@ export function findFault(
 ): Fault | null {
   const expected = RIGHT[kind];
   const fields = field === undefined ? (SUSPECTS[kind] ?? []) : [field];
-  const readField = (name: string) =>
-    rows.map((cells) => (cells[columns[name] ?? -1] ?? '').trim()).find((cell) => cell !== '') ?? '';
+  const readField = (name: string) => {
+    const filled = rows.map((cells) => (cells[columns[name] ?? -1] ?? '').trim()).filter((cell) => cell !== '');
+    return kind === 'contradicting_lines' ? [...new Set(filled)].join(' / ') : (filled[0] ?? '');
+  };
   const there = fields.filter((name) => columns[name] !== undefined);
   const name = there.find((one) => readField(one) !== '') ?? there[0];
   if (expected === undefined || fields.length === 0) return null;
@@ -83,6 +88,14 @@ export function findFault(
     expected,
   };
 }
+
+/** The right values of a column in which no cell can be what its header says. */
+export const RIGHT_BY_TYPE: Readonly<Partial<Record<FieldType, string | undefined>>> = {
+  time: RIGHT.time_unreadable,
+  money: RIGHT.amount_unreadable,
+  email: RIGHT.email_unreadable,
+  handle: RIGHT.handle_unreadable,
+};
 
 /** A fault in a sentence. */
 export function describeFault({ column, value, expected }: Fault): string {

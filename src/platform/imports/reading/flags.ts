@@ -1,13 +1,13 @@
 import { foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
-import { isKnownState } from './statuses.ts';
+import { foldStatus, isKnownState } from './statuses.ts';
 
 /** A column that says yes or no to a word. The status is that of a record of which it says that it does not count. */
 export interface Flag {
   position: number;
   status: string;
-  /** The answer by which a record has that status. */
-  by: 'yes' | 'no';
+  /** The answer by which a record has that status; `value` where the cell itself is the status. */
+  by: 'yes' | 'no' | 'value';
   /** Beside cells that say no, an empty one says nothing. */
   isEmptyOpen: boolean;
 }
@@ -28,8 +28,10 @@ export function readAnswer(text: string): 'yes' | 'no' | undefined {
 export const isFlag = ({ filled, yes, no }: Glance): boolean => yes > 0 && yes + no === filled;
 
 const LOST: Readonly<Record<string, string>> = {
-  refunded: 'refunded|returned|erstattet|rembourse|reembolsado|rimborsato|terugbetaald|zwrocono',
-  cancelled: 'cancelled|canceled|storniert|annule|cancelado|annullato|geannuleerd|anulowano',
+  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
+    zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert`,
+  cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
+    anulowane|avbruten|annulleret|kansellert`,
   voided: 'voided|void',
   rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
   disputed: 'disputed|chargeback|fraud|reversed',
@@ -39,21 +41,33 @@ const LOST: Readonly<Record<string, string>> = {
   test: 'test|testing|sandbox|dummy',
 };
 const KEPT: Readonly<Record<string, string>> = {
-  unpaid: 'paid|bezahlt|paye|pagado|pagato|betaald|pago|oplacono',
+  unpaid: `paid|bezahlt|paye|payee|pagado|pagada|pagato|pagata|betaald|pago|paga|oplacono|oplacone|zaplacone|betald
+    betalt`,
   'not approved': 'approved|confirmed|valid|genehmigt|bestatigt|approuve|aprobado',
   inactive: 'active|aktiv|actif|activo|attivo|actief|ativo',
-  'not completed': 'completed|complete|abgeschlossen|captured',
+  'not completed': `completed|complete|abgeschlossen|captured|termine|terminee|completado|completada|completato|completata
+    voltooid|concluido|zrealizowane|slutford`,
   test: 'livemode',
 };
 
 const indexWords = (lists: Readonly<Record<string, string>>, by: Flag['by']) =>
   Object.entries(lists).flatMap(([status, words]) =>
-    words.split('|').map((word) => [word, { status: foldWords(status).join(''), by }] as const),
+    words.split(/[|\s]+/).map((word) => [word, { status: foldWords(status).join(''), by }] as const),
   );
 const WORDS = new Map([...indexWords(LOST, 'yes'), ...indexWords(KEPT, 'no')]);
 /** A cell such as “Paid”, “Cancelado” or “Zwrócono”, whatever stands above it. */
 export const isState = (text: string): boolean =>
   text.length <= 40 && (WORDS.has(foldWords(text).join('')) || isKnownState(text));
+
+const DIRECTIONS = new Set(
+  `debit credit debet dr cr d c s h soll haben in out incoming outgoing inbound outbound received sent af bij
+   lastschrift gutschrift eingang ausgang debito credito cargo abono entrada salida saida entrata uscita recu envoye`.split(
+    /\s+/,
+  ),
+);
+/** A cell such as `DR`, `Haben` or `outgoing`, by which a list tells money that went out from money that came in. */
+export const isDirection = (text: string): boolean => text.length <= 12 && DIRECTIONS.has(foldWords(text).join(''));
+
 const FILLERS = new Set([
   'is',
   'was',
@@ -75,12 +89,15 @@ export function findFlags(
   headers: readonly string[],
   takenColumns: ReadonlySet<number>,
   glance: (position: number) => Glance,
+  hasDirections: boolean,
 ): Flag[] {
-  return headers.flatMap((header, position) => {
+  return headers.flatMap((header, position): Flag[] => {
     if (takenColumns.has(position)) return [];
     const [word, ...others] = foldWords(header).filter((each) => !FILLERS.has(each));
     const flag = word === undefined || others.length > 0 ? undefined : WORDS.get(word);
-    const { filled, yes, no, times } = glance(position);
+    const { filled, yes, no, times, directions } = glance(position);
+    if (hasDirections && filled > 0 && directions === filled)
+      return [{ position, status: '', by: 'value', isEmptyOpen: false }];
     const isAnswered = yes + no === filled || (flag?.by === 'yes' && times + no === filled);
     return flag && filled > 0 && isAnswered ? [{ position, ...flag, isEmptyOpen: flag.by === 'no' && no > 0 }] : [];
   });
@@ -88,6 +105,7 @@ export function findFlags(
 
 /** The status that a cell gives its record; undefined if the record counts. A day since when says yes. */
 export function readFlag({ status, by, isEmptyOpen }: Flag, cell: string): string | undefined {
+  if (by === 'value') return cell === '' ? undefined : foldStatus(cell);
   if (cell === '' && isEmptyOpen) return '';
   const isNo = readAnswer(cell) === 'no';
   return isNo === (by === 'no') ? status : undefined;

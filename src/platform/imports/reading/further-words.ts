@@ -65,7 +65,7 @@ export const FURTHER_WORDS: Readonly<Record<string, string>> = {
     注文日|注文日時
     下单时间|订单日期`,
   paid_at: `betaldatum|betald
-    betalingsdato|betalt
+    betalingsdato|betalt|dato
     maksupäivä
     datum platby
     fizetés dátuma

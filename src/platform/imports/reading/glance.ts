@@ -1,8 +1,8 @@
 import { cleanCell } from './cells.ts';
 import { isCurrency, readSign } from './currencies.ts';
-import { isState, readAnswer } from './flags.ts';
+import { isDirection, isState, readAnswer } from './flags.ts';
 import type { FieldType } from './kinds.ts';
-import { readNumber } from './numbers.ts';
+import { readCount, readNumber } from './numbers.ts';
 import { readEmail } from './people.ts';
 import type { Row } from './rows.ts';
 import { readTime } from './times.ts';
@@ -14,6 +14,10 @@ export interface Glance {
   /** Cells with decimals or a sign beside them. */
   priced: number;
   percents: number;
+  /** Cells that are numbers or counts such as 12k. */
+  counts: number;
+  /** Cells that say that money came in, or went out. */
+  directions: number;
   above100: number;
   times: number;
   emails: number;
@@ -31,6 +35,8 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     money: 0,
     priced: 0,
     percents: 0,
+    counts: 0,
+    directions: 0,
     above100: 0,
     times: 0,
     emails: 0,
@@ -47,9 +53,12 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     const number = readNumber(text);
     const time = readTime(text);
     if (number) glance.money += 1;
+    if (text.includes('%') || number?.symbols.length === 0 || readCount(text) !== undefined) glance.counts += 1;
+    if (isDirection(text)) glance.directions += 1;
     const isSigned = number?.symbols.some((symbol) => readSign(symbol) !== undefined) ?? false;
     if (number && (number.value.scale > 0 || number.open || isSigned)) glance.priced += 1;
-    if (number && (isSigned || number.value.digits.length - number.value.scale > 3)) glance.above100 += 1;
+    const whole = number?.value.digits.slice(0, number.value.digits.length - number.value.scale);
+    if (number && (isSigned || Number(whole) > 100)) glance.above100 += 1;
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
@@ -72,8 +81,11 @@ export function openGlances(sample: readonly Row[]): (position: number) => Glanc
 }
 
 /** A word names a column wrongly if none of its cells can be what the word says. */
-export function isMisnamed(type: FieldType, { filled, money, priced, times, emails, above100 }: Glance): boolean {
+export function isMisnamed(type: FieldType, glance: Glance): boolean {
+  const { filled, money, priced, times, emails, above100, counts } = glance;
   if (filled === 0) return false;
+  // “Instagram” may stand above followers.
+  if (type === 'handle') return counts === filled;
   if (type === 'time') return times === 0;
   if (type === 'money') return money === 0;
   if (type === 'email') return emails === 0;

@@ -76,9 +76,9 @@ function addParts(entry: Entry, plan: Plan, currency: string): OrderAmounts | Fa
 const MONEY_FIELDS: ReadonlySet<string> = new Set(PART_FIELDS.map(([field]) => field));
 
 /** Rows of one order must not say different things where only one can be true. */
-function contradicts(entry: Entry, plan: Plan, isAdded: boolean): boolean {
-  if (entry.rows.length < 2) return false;
-  return SINGLE.some((field) => {
+function findContradiction(entry: Entry, plan: Plan, isAdded: boolean): string | undefined {
+  if (entry.rows.length < 2) return undefined;
+  return SINGLE.find((field) => {
     if (isAdded && MONEY_FIELDS.has(field)) return false;
     const position = plan.columns[field];
     if (position === undefined || plan.damaged.includes(position)) return false;
@@ -207,7 +207,8 @@ export function readMoney(
   const uses = isRepeated ? USES.repeatsAmount : 0;
   const fail = (failure: Failure, holding: number | null = null) => ({ ...failure, holding, uses });
   const isAdded = isRepeated && plan.repeats === 'lines';
-  if (contradicts(own, plan, isAdded)) return fail({ problem: 'contradicting_lines' });
+  const contradiction = findContradiction(own, plan, isAdded);
+  if (contradiction !== undefined) return fail({ problem: 'contradicting_lines', field: contradiction });
   const currencyChoice = findCurrency(own, bench, [basis, 'total']);
   if (isFailure(currencyChoice)) return fail(currencyChoice);
   const parts = isAdded ? addParts(own, plan, currencyChoice.currency) : readParts(own, plan, currencyChoice.currency);

@@ -26,9 +26,12 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 /** The name of a person: a column of it, else first and last name. */
 export function findName(entry: Entry, bench: Bench): string {
   const whole = findText(entry, bench, 'name');
-  return (
-    whole === '' ? joinNames(findText(entry, bench, 'first_name'), findText(entry, bench, 'last_name')) : whole
-  ).slice(0, 200);
+  const name =
+    whole === '' ? joinNames(findText(entry, bench, 'first_name'), findText(entry, bench, 'last_name')) : whole;
+  return name
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, 200);
 }
 
 function readWho(entry: Entry, bench: Bench): Who | Failure {

@@ -1,3 +1,4 @@
+import { isChangedCode } from './cells.ts';
 import type { Entry } from './entry.ts';
 import { fold } from './fold.ts';
 import {
@@ -21,17 +22,22 @@ import type { DirectoryRecord, PersonRecord } from './shapes.ts';
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
+/** Nobody is paid more than the goods cost. */
+const MOST_PPM = 1_000_000;
+
 /** The codes of all rows of a person, each with the rate beside it. */
 function readRates(entry: Entry, bench: Bench): PersonRecord['codes'] | Failure {
   const { plan, format } = bench;
   const codes = new Map<string, number | null>();
+  if (plan.columns.code !== undefined && entry.texts(plan.columns.code).flatMap(readCodes).some(isChangedCode))
+    return { problem: 'code_changed', field: 'code' };
   for (const [i] of entry.rows.entries()) {
     const row = entry.row(i);
     const text = entry.rows.length === 1 ? entry.text(plan, 'rate') : row.text(plan, 'rate');
     // A flat rate is money, not a share.
     const isFlat = format?.rate !== undefined && isFlatRate(row, plan);
     const rate = text === '' || isFlat ? null : readPpm(text, plan.rate);
-    if (rate === undefined) return { problem: 'rate_unreadable' };
+    if (rate === undefined || (rate ?? 0) > MOST_PPM) return { problem: 'rate_unreadable' };
     for (const code of readCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
   }
   return [...codes].map(([code, rate_ppm]) => ({ code, rate_ppm }));

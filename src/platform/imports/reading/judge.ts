@@ -107,19 +107,21 @@ const MESSAGES: Readonly<Record<string, string>> = {
   email_unreadable: 'has an invalid e-mail address.',
   handle_unreadable: 'has an invalid handle.',
   rate_unreadable: 'has a rate that cannot be read.',
+  code_changed: 'has a code that a spreadsheet has changed.',
   contradicting_lines: 'says different things of one record.',
   not_paid: 'is not paid.',
   status: 'is left out by its status.',
   test: 'is a test.',
   zero: 'has an amount of zero.',
   totals: 'adds up the lines above.',
+  header: 'repeats the header.',
   repeated: 'repeats a line above.',
   unsubscribed: 'has unsubscribed.',
   not_captured: 'was not captured.',
   not_sent: 'is money that was not sent.',
   not_money: 'is not money.',
   status_unknown: 'has a status whose meaning becomes a question.',
-  too_many_cells: 'has more cells than the header.',
+  too_many_cells: 'has more cells than the header: a separator within a cell needs quotes around it.',
   no_payment: 'has no way of payment.',
 };
 
@@ -158,10 +160,14 @@ export interface StatusSaid {
 
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
-  const statuses = plan.flags.flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? []);
-  const flaggedStatus = statuses.find((status) => status !== '') ?? statuses[0];
-  if (flaggedStatus !== undefined) return { value: flaggedStatus, meaning: plan.statuses[flaggedStatus] };
-  if (!plan.hasStatuses) return null;
+  const flagged = plan.flags
+    .flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? [])
+    .map((value) => ({ value, meaning: plan.statuses[value] ?? readStatus(plan.of, value) }));
+  // A flag by which the record counts leaves it to the other columns whether it does.
+  const open = flagged.filter(({ meaning }) => meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active');
+  const decisive = open.find(({ value }) => value !== '') ?? open[0];
+  if (decisive) return decisive;
+  if (!plan.hasStatuses) return flagged[0] ?? null;
   const text = entry.text(plan, 'status');
   const value = foldStatus(text);
   return { value, meaning: plan.statuses[value] ?? (text === '' ? undefined : readStatus(plan.of, text)) };
@@ -176,10 +182,18 @@ export function findLeftOut(entry: Entry, { leftOut }: Bench): string | undefine
   })?.kind;
 }
 
+/** An amount such as 1,250.00 or 12,50 that stood without quotes between commas. */
+const isSplit = (cells: readonly string[], { decimals }: Plan): boolean =>
+  Object.keys(decimals).some(
+    (at) => /^\D{0,4}\d{1,3}$/.test(cells[Number(at)] ?? '') && /^\d{2,3}(?:\.\d+)?$/.test(cells[Number(at) + 1] ?? ''),
+  );
+
 /** Filled cells beyond the header refuse a row, because nothing says what they are. */
-export const hasExtraCells = (entry: Entry, { headers }: Plan): boolean =>
+export const hasExtraCells = (entry: Entry, plan: Plan): boolean =>
   entry.rows.some(
-    (cells) => cells.length > headers.length && cells.slice(headers.length).some((cell) => cell.trim() !== ''),
+    (cells) =>
+      cells.length > plan.headers.length &&
+      (cells.slice(plan.headers.length).some((cell) => cell.trim() !== '') || isSplit(cells, plan)),
   );
 
 export interface Money {
@@ -221,8 +235,12 @@ export function findCurrency(entry: Entry, { plan, format }: Bench, fields: read
   const isIgnored = !plan.hasSymbols || (format?.ignoresSigns && text !== '');
   const symbols = isIgnored ? [] : findSymbols(entry, plan, fields);
   if (text !== '') {
-    const currency = readCurrency(text);
+    const sign = readSign(text);
+    const currency = readCurrency(text) ?? (sign && 'sign' in sign ? plan.symbols[sign.sign] : undefined);
     if (currency === undefined) return { problem: 'currency_unknown' };
+    const ofHeader = plan.headerCurrency ?? currency;
+    if (ofHeader !== currency) return { problem: 'currency_contradicts' };
+    if (symbols.some((symbol) => readSign(symbol) === undefined)) return { problem: 'amount_unreadable' };
     const isOdd = symbols.some((symbol) => !agrees(symbol, currency));
     return isOdd ? { problem: 'currency_contradicts' } : { currency, uses: 0 };
   }
@@ -233,10 +251,13 @@ export function findCurrency(entry: Entry, { plan, format }: Bench, fields: read
   return currency === null ? { problem: 'currency_missing' } : { currency, uses: USES.currency };
 }
 
+/** A dash, which spreadsheets write for nothing, with or without a currency: `-`, `$ -`, `– €`. */
+const isDash = (text: string): boolean => /^[\p{Sc}\s]*[-–—][\p{Sc}\s]*$/u.test(text);
+
 /** An amount of a record in minor units; undefined if the cell is empty. */
 export function findAmount(entry: Entry, plan: Plan, field: string, currency: string): number | undefined | Failure {
   const text = entry.text(plan, field);
-  if (text === '') return undefined;
+  if (text === '' || isDash(text)) return undefined;
   if (text.includes('amount:')) return sumRefunds(entry, text, currency, plan);
   const number = entry.number(text);
   if (!number) return { problem: 'amount_unreadable', field };
@@ -294,7 +315,9 @@ export function findTime(entry: Entry, { plan, now }: Bench, field: string, isMa
 /** An id as text; empty where the column is damaged. */
 export function findId(entry: Entry, plan: Plan, field: string): string {
   const position = plan.columns[field];
-  return position !== undefined && plan.damaged.includes(position) ? '' : entry.text(plan, field).slice(0, 200);
+  if (position !== undefined && plan.damaged.includes(position)) return '';
+  const text = entry.text(plan, field).slice(0, 200);
+  return position !== undefined && plan.numbered?.includes(position) ? text.replace(/\.0$|\D/g, '') : text;
 }
 
 /** Text of a tool that writes a backslash before quotes, without it. */

@@ -98,6 +98,14 @@ function getLeast(character: string, language: string): number {
   return isLetter(character) ? 2e-6 : 2e-5;
 }
 
+/** Characters alone beside a digit, or one blank away: amounts have signs and blanks there, and no letters. */
+const BESIDE_DIGIT = /(?<=\d ?)[\u0080-\uffff](?![\p{L}\p{M}])|(?<![\p{L}\p{M}])[\u0080-\uffff](?= ?\d)/gu;
+function rateBeside(character: string): number {
+  const isWord = Object.values(WIDE).some((script) => script.test(character));
+  if (isLetter(character) && !isWord) return Math.log(0.00001);
+  return /[€£¥\u00a0]/.test(character) ? Math.log(100) : 0;
+}
+
 /** The logarithm of how likely a language is to have the letters of a text that are not ASCII, and those beside them. */
 function rateText(text: string, language: string): number {
   const { letters, pairs, total } = countLetters(language);
@@ -123,14 +131,17 @@ function rateText(text: string, language: string): number {
 /** The encoding in which bytes read most like one of its languages. */
 export function findEncoding(bytes: Uint8Array): string {
   const sample = bytes.subarray(0, MOST_BYTES);
+  const western = new TextDecoder('windows-1252').decode(sample, { stream: true });
   let best = { encoding: 'windows-1252', rate: Number.NEGATIVE_INFINITY };
   for (const [encoding, languages] of Object.entries(LANGUAGES)) {
     // A sample may end within a letter of several bytes.
     const text = new TextDecoder(encoding).decode(sample, { stream: true });
     const impossible = text.match(IMPOSSIBLE)?.length ?? 0;
     const rates = languages.map((language) => rateText(text, language));
-    const rate = Math.max(...rates) + (RARE[encoding] ?? 0) - 25 * impossible;
-    if (rate > best.rate) best = { encoding, rate };
+    const beside = (text.match(BESIDE_DIGIT) ?? []).reduce((sum, character) => sum + rateBeside(character), 0);
+    const rate = Math.max(...rates) + beside + (RARE[encoding] ?? 0) - 25 * impossible;
+    // A sign alone, such as £, is the same in several.
+    if (rate > best.rate) best = { encoding: text === western ? 'windows-1252' : encoding, rate };
   }
   return best.encoding;
 }

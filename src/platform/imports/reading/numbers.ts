@@ -132,8 +132,8 @@ export function readNumber(text: string): NumberCell | undefined {
   const outer = OUTER.exec(normal.replace('٫', '.'));
   if (!outer) return undefined;
   let [, before = '', core = '', after = ''] = outer;
-  // 100,- and 100.-- are whole amounts; .50 is half of one.
-  after = after.replace(/^[.,](?:--?|[–—])/, '');
+  // 100,- and 100.-- and 100/- are whole amounts; .50 is half of one.
+  after = after.replace(/^(?:[.,](?:--?|[–—])|\/-)/, '');
   const lone = /(?:^|[^\p{L}])([.,])$/u.exec(before)?.[1];
   if (lone) {
     if (!/^\d+$/.test(core)) return undefined;
@@ -182,8 +182,11 @@ export function readPpm(text: string, scale: 'percent' | 'fraction'): number | u
 
 const MULTIPLES: readonly (readonly [RegExp, number])[] = [
   [/^(?:k|tsd\.?|tys\.?|mila|mil)$/i, 3],
-  [/^万$/, 4],
-  [/^(?:m|mio\.?|mln\.?|million|millions|millionen|millones|milhões)$/i, 6],
+  [/^[万萬만]$/, 4],
+  [/^(?:lakhs?|lacs?)$/i, 5],
+  [/^(?:m|mi|mio\.?|mln\.?|million|millions|millionen|millones|milhões)$/i, 6],
+  [/^(?:crores?|cr\.?)$/i, 7],
+  [/^[亿億억]$/, 8],
   [/^(?:b|bn|mrd\.?|mld\.?|md|billion)$/i, 9],
 ];
 

@@ -29,6 +29,8 @@ export interface Plan {
   /** The currency of amounts that say none. */
   currency: string | null;
   symbols: Record<string, string>;
+  /** The currency that the header of the amounts names. */
+  headerCurrency?: string;
   /** Some amount has a sign or a word of a currency beside it. */
   hasSymbols: boolean;
   statuses: Record<string, StatusMeaning>;
@@ -37,6 +39,8 @@ export interface Plan {
   /** Columns that say yes or no to something that decides whether a record counts. */
   flags: readonly Flag[];
   damaged: number[];
+  /** Columns of ids that were written as numbers: their digits are the ids. Plans of earlier versions lack it. */
+  numbered?: number[];
   totalsLines: number[];
   people: Record<string, string>;
 }

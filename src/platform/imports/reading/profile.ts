@@ -1,4 +1,4 @@
-import { cleanCell, isRounded, isScientific } from './cells.ts';
+import { cleanCell, isNumberedId, isRounded, isScientific } from './cells.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
@@ -58,12 +58,14 @@ export interface ColumnProfile {
     words: Set<string>;
     digits: Set<string>;
     texts: number;
-    /** Cells that the order of day and month makes a difference to. */
+    /** Cells that the order of day and month makes a difference to; those with slashes, and with the names of months. */
     ordered: number;
+    slashed: number;
+    named: number;
     /** The first cell that is another day in another order. */
     example: string | null;
   };
-  id: { scientific: number; long: number; rounded: number };
+  id: { scientific: number; long: number; rounded: number; numbered: number };
   email: number;
   handle: number;
   values: Map<string, LineList>;
@@ -93,9 +95,11 @@ export function startProfile(): ColumnProfile {
       digits: new Set(),
       texts: 0,
       ordered: 0,
+      slashed: 0,
+      named: 0,
       example: null,
     },
-    id: { scientific: 0, long: 0, rounded: 0 },
+    id: { scientific: 0, long: 0, rounded: 0, numbered: 0 },
     email: 0,
     handle: 0,
     values: new Map(),
@@ -154,12 +158,15 @@ function profileTime({ time }: ColumnProfile, text: string, line: number, nextYe
   if (word !== null && time.words.size < MOST_VALUES) time.words.add(word);
   if (form === 'iso' || (cell.date.form === 'named' && !cell.date.lastIsShort)) return;
   time.ordered += 1;
+  if (form === 'named') time.named += 1;
+  if (text.includes('/')) time.slashed += 1;
   if (time.example === null && isAmbiguous(cell)) time.example = text.slice(0, 40);
   for (const order of DATE_ORDERS) if (!mayBe(cell, order, nextYear)) addLine(time.orders[order], line);
 }
 
 function profileId({ id }: ColumnProfile, text: string): void {
   if (isScientific(text)) id.scientific += 1;
+  if (isNumberedId(text)) id.numbered += 1;
   if (text.length <= 15 || !/^\d+$/.test(text)) return;
   id.long += 1;
   if (isRounded(text)) id.rounded += 1;
@@ -168,7 +175,8 @@ function profileId({ id }: ColumnProfile, text: string): void {
 const SMALL = /^0?[.,]\d+$|^[01]$|^1[.,]0+$/;
 
 function profileRate(profile: ColumnProfile, text: string): void {
-  profile.money.read += readNumber(text.replace('%', '')) ? 1 : 0;
+  if (!readNumber(text.replace('%', ''))) return;
+  profile.money.read += 1;
   if (text.includes('%')) profile.money.percents += 1;
   else if (!SMALL.test(text)) profile.money.mostTenths = false;
 }
@@ -200,6 +208,7 @@ export function profileCell(
     else if (type === 'time') profileTime(profile, text, line, nextYear);
     else if (type === 'id') profileId(profile, text);
     else if (type === 'status' || type === 'flag') addValue(profile.values, foldStatus(text), line);
+    else if (type === 'currency') addValue(profile.values, text, line);
     else if (type === 'email') profile.email += readEmail(text) === undefined ? 0 : 1;
     else if (type === 'handle') profile.handle += readHandle(text) === undefined ? 0 : 1;
     else if (type === 'rate') profileRate(profile, text);

@@ -138,10 +138,14 @@ function askTotals({ isTotal, totals, mapping, study }: QuestionContext): Questi
 
 /** Everything that must be answered before the file can be recorded. */
 export function askQuestions(context: QuestionContext): Question[] {
-  return [
+  const questions = [
     ...context.doubts.flatMap((doubt) => askDoubt(doubt, context)),
     ...askStatuses(context),
     ...askPeople(context),
     ...askTotals(context),
   ];
+  return questions.map((question, i) => {
+    const earlier = questions.slice(0, i).filter(({ id }) => id === question.id).length;
+    return earlier === 0 ? question : { ...question, id: `${question.id}:${earlier + 1}` };
+  });
 }

@@ -4,12 +4,13 @@ import { type Assignment, assignByValues, assignColumns, listNeeded, listTakenCo
 import { describeReading, refuseFile } from './describe.ts';
 import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
+import { describeFault, RIGHT_BY_TYPE } from './faults.ts';
 import { findFlags } from './flags.ts';
 import { findFormat, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
 import { findKeys, Grouper } from './group.ts';
 import { findAmount, isFailure } from './judge.ts';
-import { isGrouped, isOrders, type Kind } from './kinds.ts';
+import { FIELDS, isGrouped, isOrders, isPaid, type Kind } from './kinds.ts';
 import { GOODS } from './money.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
@@ -34,7 +35,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 3;
+const READING_VERSION = 4;
 const MOST_DOUBTS = 20;
 
 /** A file that was read stays open for its records: its bytes need not be looked through again. */
@@ -93,7 +94,9 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
   const survey = await surveyTable(table, of, assignment, request.now);
   const isTool = format !== undefined && format.key !== 'rollcall';
-  const listFlags = () => (isTool ? [] : findFlags(headers, listTakenColumns(assignment), glance));
+  // What a “type” says of a payment is not recorded, but it may tell money sent from money received.
+  const listTaken = () => listTakenColumns(new Map([...assignment].filter(([field]) => field !== 'kind')));
+  const listFlags = () => (isTool ? [] : findFlags(headers, listTaken(), glance, isPaid(of)));
   // What says whether a record counts is not what identifies it.
   const flagged = listFlags().map(({ position }) => position);
   assignByValues(assignment, { of, headers, constants: mapping.constants ?? {}, flagged }, survey.profiles);
@@ -104,6 +107,16 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const { halfDates } = table;
   const knownTable = { request, headers, format, profiles: survey.profiles, totalsLines, flags, isSheet, halfDates };
   return { table, known: knownTable, assignment, survey };
+}
+
+/** Columns whose headers name a missing field and whose cells are something else, with what would be right there. */
+function findUnread({ request }: Known, { headers, sample }: Shape, missing: readonly string[]): string[] {
+  return headers.flatMap((column, at) => {
+    const field = findFields(request.of, column).find((name) => missing.includes(name)) ?? null;
+    const expected = RIGHT_BY_TYPE[FIELDS[request.of][field ?? ''] ?? 'text'];
+    const value = sample.map(({ cells }) => (cells[at] ?? '').trim()).find((cell) => cell !== '') ?? '';
+    return expected === undefined ? [] : [describeFault({ field, column, value: value.slice(0, 100), expected })];
+  });
 }
 
 /** A needed field that nothing in the file can be, in words that name what was read. */
@@ -120,7 +133,16 @@ function findMissing({ table, assignment, known }: Prepared, mapping: Mapping): 
   const where = shape.headerLine === null ? 'No header was found' : `The header was read from line ${shape.headerLine}`;
   const fields = missing.map((group) => group.join(' or ')).join(', and none for ');
   const has = shape.headers.slice(0, 40).join(', ');
-  return `The file has no column for ${fields}. ${where} with the separator ${separator}: ${has}.`;
+  const sheets =
+    table.otherSheets.length === 0 ? '' : ` Other sheets have a table, too: ${table.otherSheets.join(', ')}.`;
+  const single =
+    shape.headers.length > 1
+      ? ''
+      : ' Everything stands in one column: save the file as CSV, with a comma between cells.';
+  const faults = findUnread(known, shape, missing.flat())
+    .map((fault) => ` ${fault}`)
+    .join('');
+  return `The file has no column for ${fields}.${faults} ${where} with the separator ${separator}: ${has}.${single}${sheets}`;
 }
 
 /** Settles every doubt by its first choice, one after the other, because one may settle or raise another. */
@@ -133,7 +155,10 @@ function settleDoubts(
   let current = assignment;
   for (;;) {
     const resolved = resolvePlan(known, current, answered);
-    const isNew = (doubt: Doubt) => !doubts.some(({ code, field }) => code === doubt.code && field === doubt.field);
+    // Each sign of a currency is a doubt of its own.
+    const isSame = (a: Doubt, b: Doubt) =>
+      a.code === b.code && a.field === b.field && (a.code !== 'currency_sign' || a.message === b.message);
+    const isNew = (doubt: Doubt) => !doubts.some((other) => isSame(doubt, other));
     const next = resolved.doubts.find(isNew);
     const choice = next?.choices[0];
     if (!next || !choice || doubts.length >= MOST_DOUBTS) return { resolved, doubts, answered };

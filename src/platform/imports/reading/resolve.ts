@@ -3,11 +3,13 @@ import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling } f
 import { foldWords } from './fold.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
+import type { ColumnProfile } from './profile.ts';
 import {
   askProof,
   askRefundTimes,
   askRepeats,
   askShares,
+  findHeaderSign,
   settleCurrency,
   settleGoods,
   settleSymbols,
@@ -47,14 +49,17 @@ function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
     return [{ code: 'column_meaning', field, message, ...NO_LINES, choices }];
   });
 }
-function listDamaged({ known, columns }: Settling): number[] {
-  return ['order_id', 'order_number', 'reference', 'external_id', 'pk'].flatMap((field) => {
+/** The columns of ids of which something is true. */
+const listIds = ({ known, columns }: Settling, isIt: (profile: ColumnProfile) => boolean): number[] =>
+  ['order_id', 'order_number', 'reference', 'external_id', 'pk'].flatMap((field) => {
     const position = columns[field];
-    const id = position === undefined ? undefined : known.profiles.get(position)?.id;
-    const isDamaged = id !== undefined && (id.scientific > 0 || (id.long > 0 && id.long === id.rounded));
-    return isDamaged && position !== undefined ? [position] : [];
+    const profile = position === undefined ? undefined : known.profiles.get(position);
+    return position !== undefined && profile && isIt(profile) ? [position] : [];
   });
-}
+
+const isDamaged = ({ id }: ColumnProfile) => id.scientific > 0 || (id.long > 0 && id.long === id.rounded);
+/** A spreadsheet or a program took all ids of a column for numbers. */
+const isNumbered = ({ id, filled }: ColumnProfile) => id.numbered > 0 && id.numbered === filled;
 
 function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'statuses' | 'hasStatuses'> {
   const statuses: Plan['statuses'] = {};
@@ -92,6 +97,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const unit = hasMoney ? settleUnit(settling, decimals) : 'major';
   const symbols = hasMoney ? settleSymbols(settling) : {};
   const currency = hasMoney ? settleCurrency(settling, symbols) : null;
+  const headerSign = hasMoney ? findHeaderSign(settling) : undefined;
   const goods = isOrders(of) ? settleGoods(settling) : null;
   if (of === 'orders') {
     askShares(settling);
@@ -121,11 +127,13 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     refundsWhole: mapping.constants?.refunds_without_amount !== 'none',
     rate: settleRate(settling),
     currency,
+    ...(headerSign && 'currency' in headerSign && !format && { headerCurrency: headerSign.currency }),
     symbols,
     hasSymbols: BASIC.some((field) => (known.profiles.get(columns[field] ?? -1)?.money.symbols.size ?? 0) > 0),
     ...readStatuses(settling),
     flags: known.flags,
-    damaged: listDamaged(settling),
+    damaged: listIds(settling, isDamaged),
+    numbered: listIds(settling, isNumbered),
     totalsLines: known.totalsLines,
     people: mapping.people ?? {},
   };

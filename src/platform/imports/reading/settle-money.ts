@@ -16,7 +16,7 @@ function listCurrencies({ request }: Known, from: readonly string[]): string[] {
 const CURRENCIES = ['USD', 'EUR', 'GBP', 'CAD', 'AUD'] as const;
 
 /** The currency that the header of the amounts names: in brackets, as in `Amount (EUR)`, or as `Amount EUR` or `EUR amount`. */
-function findHeaderSign({ known, columns }: Settling): ReturnType<typeof readSign> {
+export function findHeaderSign({ known, columns }: Pick<Settling, 'known' | 'columns'>): ReturnType<typeof readSign> {
   const [position] = BASIC.flatMap((field) => columns[field] ?? []);
   const header = known.headers[position ?? -1] ?? '';
   const bracket = /[([]\s*([^()[\]]{1,5})\s*[)\]]\s*$/.exec(header)?.[1];
@@ -73,14 +73,17 @@ function askSign(sign: string, options: readonly string[], list: LineList, { req
 export function settleSymbols(settling: Settling): Record<string, string> {
   const { known, mapping, columns, doubts } = settling;
   const symbols: Record<string, string> = { ...mapping.symbols };
-  const hasCurrencies = columns.currency !== undefined && (known.profiles.get(columns.currency)?.filled ?? 0) > 0;
-  if (hasCurrencies) return symbols;
   const ask = (meaning: ReturnType<typeof readSign>, list: LineList) => {
     if (!meaning || 'currency' in meaning || symbols[meaning.sign] !== undefined) return;
     const doubt = askSign(meaning.sign, meaning.options, list, known);
     doubts.push(doubt);
     symbols[meaning.sign] = doubt.choices[0]?.mapping.symbols?.[meaning.sign] ?? known.request.brand.currency;
   };
+  for (const [value, list] of known.profiles.get(columns.currency ?? -1)?.values ?? []) ask(readSign(value), list);
+  const countFilled = (position: number | undefined) => known.profiles.get(position ?? -1)?.filled ?? 0;
+  const amounts = Math.max(...BASIC.map((field) => countFilled(columns[field])));
+  // An amount without a currency beside it has its sign alone.
+  if (columns.currency !== undefined && countFilled(columns.currency) >= amounts) return symbols;
   for (const position of BASIC.flatMap((field) => columns[field] ?? []))
     for (const [symbol, list] of known.profiles.get(position)?.money.symbols ?? []) ask(readSign(symbol), list);
   if (mapping.constants?.currency === undefined) ask(findHeaderSign(settling), { count: 0, first: [] });

@@ -64,7 +64,10 @@ export function settleDecimals({ known, mapping, columns, doubts }: Settling): R
 /** The orders of day and month that all cells of a column can be read in. */
 function listOrders({ time }: ColumnProfile): DateOrder[] {
   const isStruck = (order: DateOrder) => time.orders[order].count > 0;
-  return DATE_ORDERS.filter((order) => !isStruck(order));
+  const orders = DATE_ORDERS.filter((order) => !isStruck(order));
+  // Beside the name of a month a short year stands last: 01-Aug-26 is no day of 2001.
+  const isNamed = time.named === time.ordered && orders.includes('dmy');
+  return isNamed ? orders.filter((order) => order !== 'ymd') : orders;
 }
 
 function pickDigits({ time }: ColumnProfile): 'serial' | 'seconds' | 'ms' | null {
@@ -129,7 +132,9 @@ export function settleTimes(settling: Settling): Plan['times'] {
       continue;
     }
     const orders = listOrders(profile);
-    const said = mapping.dates ?? known.format?.dates;
+    // With other marks than its tool writes, a spreadsheet has written the dates in an order of its own.
+    const isAsWritten = profile.time.slashed === profile.time.ordered;
+    const said = mapping.dates ?? (isAsWritten ? known.format?.dates : undefined);
     const isUndecided = known.format?.dates !== undefined && known.headers.some((header) => BRITISH.has(header.trim()));
     const fixedOrder = isUndecided && mapping.dates === undefined ? undefined : said;
     const allowedOrder =
@@ -157,8 +162,8 @@ export function settleUnit(
   { known, mapping, columns, doubts }: Settling,
   decimals: Plan['decimals'],
 ): 'major' | 'minor' {
-  if (mapping.unit !== undefined) return mapping.unit;
-  const { format, profiles, headers } = known;
+  const { format, profiles, headers, request } = known;
+  if (request.mapping?.unit !== undefined) return request.mapping.unit;
   const positions = BASIC.flatMap((field) => columns[field] ?? []);
   const basic = positions.flatMap((at) => {
     const money = profiles.get(at)?.money;
@@ -169,6 +174,7 @@ export function settleUnit(
   // Other tools write decimals: a file of whole amounts is not as its tool wrote it, unless a workbook dropped zeros.
   const saysMajor = format?.key === 'rollcall' || (format !== undefined && known.isSheet);
   if (!isWhole || nonZero === 0 || saysMajor) return 'major';
+  if (mapping.unit !== undefined) return mapping.unit;
   const position = BASIC.flatMap((field) => columns[field] ?? [])[0] ?? 0;
   const list = profiles.get(position)?.money.whole ?? { count: 0, first: [] };
   const sample = profiles.get(position)?.samples.find((text) => readNumber(text)) ?? '12550';
@@ -186,12 +192,13 @@ export function settleUnit(
   return 'major';
 }
 export function settleRate({ known, mapping, columns, doubts }: Settling): 'percent' | 'fraction' {
-  if (mapping.rate !== undefined) return mapping.rate;
-  const said = known.format?.rate;
+  const said = known.request.mapping?.rate ?? known.format?.rate;
   if (said !== undefined) return said;
   const position = columns.rate ?? columns.engagement_rate;
   const profile = position === undefined ? undefined : known.profiles.get(position);
-  if (!profile || profile.money.percents === profile.filled || !profile.money.mostTenths) return 'percent';
+  // Shares are at most 1, whatever an earlier file had.
+  if (mapping.rate !== undefined && (mapping.rate === 'percent' || profile?.money.mostTenths)) return mapping.rate;
+  if (!profile || profile.money.percents === profile.money.read || !profile.money.mostTenths) return 'percent';
   const sample = profile.samples.find((text) => !text.includes('%')) ?? '0.1';
   doubts.push({
     code: 'rate_scale',

@@ -76,16 +76,18 @@ function isOverTyped({ cells }: Row, below: readonly Row[]): boolean {
   });
 }
 
-function findHeader(of: Kind, rows: readonly Row[]): Row | undefined {
-  const first = rows.slice(0, HEADER_ROWS);
+/** A row with the names of two fields, or of one where there is one column. */
+function findNames(of: Kind, rows: readonly Row[]): Row | undefined {
   const widest = Math.max(0, ...rows.map(({ cells }) => cells.length));
   const leastKnown = widest === 1 ? 1 : 2;
-  const byWords = first.find(({ cells }) => {
+  return rows.slice(0, HEADER_ROWS).find(({ cells }) => {
     const knownNames = new Set(cells.filter((cell) => isKnown(of, cell)).map(fold));
     return knownNames.size >= leastKnown && !cells.some((cell) => readEmail(cell.trim()) !== undefined);
   });
-  return byWords ?? first.find((row, i) => isOverTyped(row, rows.slice(i + 1, i + 20)));
 }
+
+const findHeader = (of: Kind, rows: readonly Row[]): Row | undefined =>
+  findNames(of, rows) ?? rows.slice(0, HEADER_ROWS).find((row, i) => isOverTyped(row, rows.slice(i + 1, i + 20)));
 
 /** A, B, … for the columns of a table without a header. */
 function nameColumn(position: number): string {
@@ -109,6 +111,16 @@ export interface ShapeWish {
   isSheet?: boolean;
 }
 
+/** A row of names with no number, time or address among them: another table begins. */
+export const startsTable = (of: Kind, row: Row): boolean =>
+  findHeader(of, [row]) !== undefined && !row.cells.some((cell) => cell.trim() !== '' && isTyped(cell.trim()));
+
+/** A row that repeats the header, as where exports were joined, is no record. */
+export const repeatsHeader = (cells: readonly string[], headers: readonly string[]): boolean =>
+  cells.length >= headers.length &&
+  headers.some((header) => header !== '') &&
+  headers.every((header, at) => header.replace(/ \(\d+\)$/, '') === (cells[at] ?? '').trim());
+
 /** The first rows of a text show how its table is written. */
 export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const said = /^\uFEFF?"?sep=(.)"?\s*?(?:\r\n|\n|\r)/i.exec(text)?.[1];
@@ -116,8 +128,9 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const separators = forcedSeparator === undefined ? SEPARATORS : [forcedSeparator];
   const [best] = separators
     .map((separator) => ({ separator, sample: readSample(text, separator, wish.isSheet ?? false) }))
-    .map((each) => ({ ...each, even: countEven(each.sample) }))
-    .toSorted((a, b) => b.even - a.even);
+    .map((each) => ({ ...each, even: countEven(each.sample), isNamed: findNames(of, each.sample) !== undefined }))
+    // Lists of codes or tags have separators of their own, which the header lacks.
+    .toSorted((a, b) => Number(b.isNamed) - Number(a.isNamed) || b.even - a.even);
   const { separator, sample } = best ?? { separator: ',', sample: [] };
   const rows = said === undefined ? sample : sample.slice(1);
   const header =
@@ -131,5 +144,6 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   if (header && headers.length > 1 && headers.at(-1) === '') headers.pop();
   const headerLine = header?.line ?? (said === undefined ? null : 1);
   const firstCells = rows.slice(0, HEADER_ROWS).map(({ cells }) => (cells[0] ?? '').trim());
-  return { separator, headerLine, headers, firstCells, sample: rows.filter(({ line }) => line > (headerLine ?? 0)) };
+  const isBelow = ({ line, cells }: Row) => line > (headerLine ?? 0) && !repeatsHeader(cells, headers);
+  return { separator, headerLine, headers, firstCells, sample: rows.filter(isBelow) };
 }

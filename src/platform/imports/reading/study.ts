@@ -10,7 +10,9 @@ import { judgePerson, judgeProfile } from './judge-person.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
+import { BrokenFile } from './problems.ts';
 import type { Row } from './rows.ts';
+import { repeatsHeader, startsTable } from './shape.ts';
 import type { Line, StatusMeaning } from './shapes.ts';
 import { counts, Tally } from './tally.ts';
 
@@ -50,7 +52,8 @@ export function judgeStatus(entry: Entry, plan: Plan, now: Date, value: string, 
 }
 
 export function judge(entry: Entry, bench: Bench): Judged {
-  const { of } = bench.plan;
+  const { of, headers } = bench.plan;
+  if (entry.rows.every((cells) => repeatsHeader(cells, headers))) return leaveOut(entry, 'header');
   if (of === 'reconciliation') return judgeCompared(entry, bench);
   if (isOrders(of)) return judgeOrder(entry, bench);
   if (isPaid(of)) return judgePaid(entry, bench);
@@ -111,6 +114,19 @@ function addSums(sums: readonly ColumnSum[], entry: Entry, judgedEntry: Judged, 
   }
 }
 
+/** Rows of another table below would be read as records of this one. */
+function assertOneTable({ line: { outcome, line, cells } }: Judged, { of, columns }: Plan): void {
+  const [first = []] = cells;
+  const { amount, subtotal, total, email } = columns;
+  const isNamed = (first[amount ?? subtotal ?? total ?? email ?? 0] ?? '').trim() !== '';
+  if (outcome !== 'refused' || !isNamed || !startsTable(of, { line, cells: first, isPlain: false })) return;
+  throw new BrokenFile(
+    'several_tables',
+    `Another table starts on line ${line}: ${first.filter((cell) => cell.trim() !== '').join(', ')}. Send each table as a file of its own.`,
+    line,
+  );
+}
+
 /** Judges all records under the plan, and under each choice of each doubt. */
 export async function studyEntries(
   entries: AsyncIterable<Entry[]>,
@@ -128,6 +144,7 @@ export async function studyEntries(
   for await (const batch of entries) {
     for (const entry of batch) {
       const judgedEntry = judge(entry, bench);
+      assertOneTable(judgedEntry, plan);
       tally.add(judgedEntry);
       if (hasTotals) addSums(sums, entry, judgedEntry, bench);
       const readings = variants.map((variant) => judgeVariant(variant, entry, judgedEntry));
@@ -150,12 +167,15 @@ function judgeVariant(variant: Variant, entry: Entry, base: Judged): Judged | un
   return judgedEntry;
 }
 
-/** A row that adds up those above, as a line on its own. */
-export const totalsLine = (entry: Entry): Judged => ({
-  line: makeLine(entry, 'left_out', 'totals'),
+/** A row that is no record, as a line on its own. */
+const leaveOut = (entry: Entry, kind: 'header' | 'totals'): Judged => ({
+  line: makeLine(entry, 'left_out', kind),
   uses: 0,
   status: null,
   money: null,
   person: null,
   holding: null,
 });
+
+/** A row that adds up those above. */
+export const totalsLine = (entry: Entry): Judged => leaveOut(entry, 'totals');

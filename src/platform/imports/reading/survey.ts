@@ -6,6 +6,7 @@ import { type FieldType, isGrouped, type Kind } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { type ColumnProfile, profileCell, startProfile } from './profile.ts';
 import type { Row } from './rows.ts';
+import { repeatsHeader } from './shape.ts';
 import type { Table } from './table.ts';
 import { saysTotal } from './words.ts';
 
@@ -91,13 +92,14 @@ export async function surveyTable(table: Table, of: Kind, assignment: Assignment
   };
   const isLatin = !table.encoding.startsWith('utf');
   const take = (row: Row) => {
+    grouper?.count(row);
+    if (repeatsHeader(row.cells, headers)) return;
     for (const [position, typeSet] of types) {
       const cell = row.cells[position] ?? '';
       const profile = profiles.get(position);
       if (profile) profileCell(profile, cell, typeSet, row.line, nextYear, row.isPlain);
       if (!row.isPlain && cell !== '' && isForeign(cell)) noteForeign(survey, cell, row.line, isLatin);
     }
-    grouper?.count(row);
   };
   let last: Row[] = [];
   for await (const rows of table.rows()) {

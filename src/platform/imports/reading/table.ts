@@ -42,14 +42,21 @@ function checkWish({ encoding, separator }: Mapping): void {
 }
 
 /** Opens the table in a file: what contains it, how its text is encoded, how its rows are written. */
-export async function openTable(source: ByteSource, { of }: Pick<Request, 'of'>, mapping: Mapping): Promise<Table> {
+export async function openTable(
+  source: ByteSource,
+  { of, stored, mapping: own }: Pick<Request, 'of' | 'stored' | 'mapping'>,
+  mapping: Mapping,
+): Promise<Table> {
   checkWish(mapping);
   const { open, sha256, sheet, sheets, otherSheets, halfDates } = await openContainer(source, {
     of,
     sheet: mapping.sheet,
   });
   const isSheet = sheet !== null;
-  const encoding = isSheet ? 'utf-8' : (mapping.encoding ?? (await detectEncoding(open)));
+  const isStored = mapping.encoding !== undefined && own?.encoding === undefined && stored?.encoding !== undefined;
+  const found = isSheet ? 'utf-8' : !isStored && mapping.encoding ? mapping.encoding : await detectEncoding(open);
+  // Bytes prove UTF-8 and UTF-16, whatever an earlier file was.
+  const encoding = isStored && !found.startsWith('utf') ? (stored?.encoding ?? found) : found;
   const text = decode(open, encoding);
   const separator = isSheet ? ',' : mapping.separator;
   const shape = detectShape(await readHead(text), of, { separator, headerLine: mapping.header_line, isSheet });
@@ -71,7 +78,8 @@ export async function openTable(source: ByteSource, { of }: Pick<Request, 'of'>,
       for await (const batch of readRows(text, shape.separator, isSheet)) {
         const rows = (batch[0]?.line ?? 0) > after ? batch : batch.filter(({ line }) => line > after);
         lines += rows.length;
-        if (lines > MOST_LINES) throw new BrokenFile('too_many_lines', `The file has more than ${MOST_LINES} lines.`);
+        if (lines > MOST_LINES)
+          throw new BrokenFile('too_many_lines', `The file has more than ${MOST_LINES} lines. Split it into several.`);
         if (rows.length > 0) yield rows;
       }
     },

@@ -36,7 +36,7 @@ export interface Clock {
 
 /** A time of day such as `10:00`, `10:00:00 AM GMT+1` or `11:01:13 +0200`. */
 export function readClock(text: string): Clock | undefined {
-  const clock = text.trim();
+  const clock = text.trim().replace(/(?<=\d)\s*(?:uhr|hrs?|h)$/i, '');
   const match = CLOCK_TIME.exec(clock);
   const after = match && CLOCK_ZONE.exec(clock.slice(match[0].length));
   if (!match || !after) return undefined;

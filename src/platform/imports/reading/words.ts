@@ -289,7 +289,7 @@ const PAID: Words = {
     kwota|prowizja|wypłata`,
   currency: MONEY_WORDS.currency ?? '',
   paid_at: `paid at|paid_at|date|payment date|date paid|paid on|paid date|payout date|paid|created at|transfer date
-    datum|bezahlt am|zahlungsdatum|auszahlungsdatum|ausgezahlt am
+    datum|bezahlt am|zahlungsdatum|auszahlungsdatum|ausgezahlt am|buchungstag|buchungsdatum
     date de paiement|payé le|date du paiement
     fecha|fecha de pago|pagado el
     data|data pagamento|pagato il
@@ -390,12 +390,34 @@ const PAYMENT: Words = {
 
 const DIRECTORY: Words = {
   pk: 'pk|id|user id|profile id',
-  username: 'username|handle|channel info|channel|account|user name|instagram|profile|channel name|instagram name',
+  username: `username|handle|channel info|channel|account|user name|instagram|profile|channel name|instagram name
+    benutzername|kanal|profil
+    nom d'utilisateur|compte
+    usuario|nombre de usuario|cuenta
+    nome utente|profilo
+    gebruikersnaam|profiel
+    usuário|nome de usuário|perfil
+    nazwa użytkownika|konto`,
   full_name: 'full name|name|title',
-  follower_count: 'followers|follower count|subscribers|follower|subscribers count',
-  following_count: 'following|following count',
-  media_count: 'posts|media count|post count|number of posts',
-  engagement_rate: 'engagement rate|engagement|er|60 day eng rate|eng rate|60day eng rate|eng average',
+  follower_count: `followers|follower count|subscribers|follower|subscribers count
+    abonnenten|followerzahl|anzahl follower
+    abonnés|nombre d'abonnés
+    seguidores|suscriptores
+    seguaci|iscritti
+    volgers|aantal volgers
+    inscritos|número de seguidores
+    obserwujący|liczba obserwujących`,
+  following_count: 'following|following count|abonnements|seguidos|seguiti|volgend|seguindo|obserwowani',
+  media_count:
+    'posts|media count|post count|number of posts|beiträge|publications|publicaciones|berichten|publicações|posty',
+  engagement_rate: `engagement rate|engagement|er|60 day eng rate|eng rate|60day eng rate|eng average
+    engagement-rate|interaktionsrate
+    taux d'engagement
+    tasa de interacción|tasa de engagement
+    tasso di coinvolgimento|tasso di engagement
+    betrokkenheid|engagementpercentage
+    taxa de engajamento|engajamento
+    wskaźnik zaangażowania|zaangażowanie`,
   city: 'city|stadt|ville|ciudad|città|stad|cidade|miasto',
   country: 'country|land|pays|país|paese|kraj|country or region|audience country',
   biography: 'biography|bio',
@@ -450,6 +472,7 @@ export function findFields(of: Kind, header: string): readonly string[] {
 
 const TOTALS = new Set(
   `total|totals|grand total|sum|summe|gesamt|gesamtsumme|insgesamt|summa|somme|totaux|total général|totale|totali|suma|
+   gesamtbetrag|endsumme|total amount|sum total|montant total|total general|total generale|total geral|totaalbedrag|
    totales|totaal|som|totais|soma|razem|ogółem|łącznie|итого|всего|сумма|合計|总计|合计|celkem|összesen|toplam|yhteensä|i alt`
     .split('|')
     .map(fold),

@@ -3,8 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { stringify } from 'csv-stringify/sync';
 import readExcelFile from 'read-excel-file/node';
 import { z } from 'zod';
+import { listNeeded } from './columns.ts';
 import { KINDS } from './kinds.ts';
 import { detectShape } from './shape.ts';
+import { findFields } from './words.ts';
 
 const Task = z.object({
   bytes: z.instanceof(Uint8Array),
@@ -97,15 +99,24 @@ function findHalfDates(data: readonly (readonly unknown[])[]): number[] {
 const { bytes, of, sheet, hidden } = Task.parse(workerData);
 const sheets = await readExcelFile(Buffer.from(bytes), { trim: false, parseNumber: writeNumber });
 const write = (data: readonly (readonly unknown[])[]) => stringify(data.map((row) => row.map(writeCell)));
+const readShape = (data: readonly (readonly unknown[])[]) =>
+  detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
 const hasHeader = (data: readonly (readonly unknown[])[]) => {
-  const shape = detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
+  const shape = readShape(data);
   return shape.headerLine !== null && shape.sample.length > 0;
+};
+/** A summary may stand before the list, and has a header, too. */
+const hasAllNeeded = (data: readonly (readonly unknown[])[]) => {
+  const fields = new Set(readShape(data).headers.flatMap((header) => findFields(of, header)));
+  return listNeeded(of).every((group) => group.some((field) => fields.has(field)));
 };
 const wantedSheet = sheets.find((each) => each.sheet === sheet);
 // Hidden sheets are nobody's first choice, and may still be named.
 const orderedSheets = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
 const tables = orderedSheets.filter(({ data }) => hasHeader(data));
-const chosenSheet = wantedSheet ?? tables[0] ?? orderedSheets.find(({ data }) => data.length > 0) ?? orderedSheets[0];
+const wholeTable = tables.find(({ data }) => hasAllNeeded(data));
+const chosenSheet =
+  wantedSheet ?? wholeTable ?? tables[0] ?? orderedSheets.find(({ data }) => data.length > 0) ?? orderedSheets[0];
 const csv = Buffer.from(write(chosenSheet?.data ?? []));
 parentPort?.postMessage({
   sheet: chosenSheet?.sheet ?? '',
