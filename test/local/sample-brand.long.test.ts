@@ -194,6 +194,25 @@ describe('the sample of the demo brand', () => {
     expect((await ask(`/v1/roster/${id}`)).data.pfp_url).toMatch(/^data:image\/svg\+xml;base64,/);
   });
 
+  it('lists what waits for the brand first where that is wanted, and the newest of it before the rest', async () => {
+    const waits: Readonly<Record<string, readonly string[]>> = {
+      '/v1/applications': ['pending'],
+      '/v1/disputes': ['open'],
+      '/v1/data-requests': ['open'],
+      '/v1/plans': ['open', 'expired'],
+      '/v1/imports': ['needs_answers', 'ready'],
+    };
+    for (const [where, states] of Object.entries(waits)) {
+      const { data: newest } = await ask(`${where}?limit=100`);
+      const isWaiting = ({ status, state = status }: { status: string; state?: string }) => states.includes(state);
+      const [waiting, others] = [newest.filter(isWaiting), newest.filter((row: never) => !isWaiting(row))];
+      expect(waiting.length, where).toBeGreaterThan(0);
+      const { data } = await ask(`${where}?sort=waiting&limit=100`);
+      const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+      expect([where, ids(data)]).toEqual([where, ids([...waiting, ...others])]);
+    }
+  });
+
   it('sells more each month, with clicks that can be told apart', async () => {
     const of = async (from: string, to: string) => (await ask(`/v1/analytics?from=${from}&to=${to}`)).summary;
     const months = [

@@ -278,6 +278,8 @@ describe('a deliverable', () => {
     const expected = [soon, late, done, never].map(({ id }) => id);
     const pages = [1, 2, 3, 4].map((page) => desk.read(`/v1/deliverables?sort=due&limit=1&page=${page}`));
     expect((await Promise.all(pages)).map(([{ id }]) => id)).toEqual(expected);
+    const waiting = await desk.read('/v1/deliverables?sort=waiting');
+    expect(waiting.map(({ id }: { id: string }) => id)).toEqual([done, soon, late, never].map(({ id }) => id));
     const after = async (at: string, { id }: { id: string }) => {
       const last = { limit: 10, after: { at, id } };
       const where = { sort: 'due' as const, today: new Date(nowMs).toISOString().slice(0, 10) };

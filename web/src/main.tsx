@@ -13,6 +13,7 @@ import './style/base.css';
 import './style/shell.css';
 import './style/parts.css';
 import './style/table.css';
+import './style/gallery.css';
 import './style/popup.css';
 import './style/directory.css';
 import './style/inbox.css';

@@ -4,7 +4,7 @@ import type { DataRequestsTable } from '../../kit/engines/postgres/database.ts';
 import { Email } from '../../kit/values/email.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { timestamp, WaitingListQuery } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { PersonFilter } from '../../workflow/creators/creators.shapes.ts';
 
@@ -82,7 +82,7 @@ export const DataRequest = z
 export const DataRequestFilter = z.object({
   kind: z.enum(KINDS).optional().describe('Only requests of this kind.'),
   state: z.enum(REQUEST_STATES).optional().describe('Only requests in this state.'),
-  ...ListQuery,
+  ...WaitingListQuery,
 });
 export type DataRequestFilter = z.output<typeof DataRequestFilter>;
 

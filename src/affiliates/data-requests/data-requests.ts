@@ -7,7 +7,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { ListWindow, WaitingSort } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { signFileUrl } from '../../workflow/assets/files.ts';
@@ -58,9 +58,11 @@ export const dataRequests = listing({
   table: 'data_requests',
   time: 'createdAt',
   changed: ['createdAt', 'finishedAt'],
-  matching: (db, _brandId, { kind, state }: ListWindow & Pick<DataRequestFilter, 'kind' | 'state'>) =>
+  matching: (db, _brandId, { kind, state }: ListWindow<WaitingSort> & Pick<DataRequestFilter, 'kind' | 'state'>) =>
     db.selectFrom('dataRequests').where((eb) => eb.and(omitUndefined({ kind, state }))),
   rows: (db) => db.selectFrom('dataRequests').select(SHOWN),
+  // Ids are in the order of creation, and break the ties.
+  ranks: { waiting: { at: sql`(data_requests.state = 'open')::int`, of: ({ state }) => Number(state === 'open') } },
 });
 
 const Selector = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, PageQuery, timestamp } from '../../kit/values/page.ts';
+import { PageQuery, timestamp, WaitingListQuery } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { ImportMapping } from '../../platform/imports/imports.shapes.ts';
 
@@ -443,7 +443,7 @@ export const Import = z
 export type Import = z.input<typeof Import>;
 
 export const ImportFilter = z.object({
-  ...ListQuery,
+  ...WaitingListQuery,
   of: z.enum(OF).optional().describe('Only imports of this kind of record.'),
   status: z.enum(STATUSES).optional().describe('Only imports in this status.'),
 });

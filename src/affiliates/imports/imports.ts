@@ -108,6 +108,13 @@ export const imports = listing({
           .$notNull()
           .as('writes'),
       ]),
+  // Ids are in the order of creation, and break the ties.
+  ranks: {
+    waiting: {
+      at: sql`(imports.status in ('needs_answers', 'ready'))::int`,
+      of: ({ status }) => Number(status === 'needs_answers' || status === 'ready'),
+    },
+  },
 });
 export type ListedImport = Awaited<ReturnType<typeof imports.get>>;
 

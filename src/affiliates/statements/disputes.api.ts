@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { get, list, patch } from '../../kit/operation/kit.ts';
 import { createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { timestamp, WaitingListQuery } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { orderNumber } from '../orders/order-names.ts';
@@ -74,7 +74,7 @@ const DisputeFilter = z.object({
     .optional()
     .describe('Only questions about this commission or payout.')
     .meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
-  ...ListQuery,
+  ...WaitingListQuery,
 });
 export type DisputeFilter = z.output<typeof DisputeFilter>;
 

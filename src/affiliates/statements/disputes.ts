@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { DisputesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -113,6 +113,8 @@ export const disputes = listing({
         'orders.orderId as storeOrderId',
         'orders.orderNumber',
       ]),
+  // Ids are in the order of creation, and break the ties.
+  ranks: { waiting: { at: sql`(disputes.status = 'open')::int`, of: ({ status }) => Number(status === 'open') } },
 });
 export const { get: getDispute } = disputes;
 

@@ -127,6 +127,18 @@ export const ListQuery = {
   sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
 };
 
+/** The same for a list of which some items wait for the brand. */
+export const WaitingListQuery = {
+  ...ListQuery,
+  sort: z
+    .enum([...SORTS, 'waiting'])
+    .default('newest')
+    .describe(
+      'Order by creation time; ties are ordered by id. `waiting`: what waits for you first, each newest first.',
+    ),
+};
+export type WaitingSort = z.output<typeof WaitingListQuery.sort>;
+
 /** The query parameter of lists that can be summed up. */
 export const TotalsQuery = {
   totals: booleanParameter()

@@ -133,7 +133,8 @@ function addLists({ ago, add }: Schedule, people: readonly Person[]): void {
 /** Creators with one deal. */
 function addGroup({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   add(ago(58), async ({ make }) => {
-    const body = { name: 'Estheticians', hold_days: 14, attribution_days: 30, default: false };
+    const terms = { rate: { percent: 12 } };
+    const body = { name: 'Estheticians', hold_days: 14, attribution_days: 30, default: false, terms };
     ids.set('ambassadors', await make('create_group', { body }));
   });
   add(ago(57.9), ({ call }) =>

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import { refuseClassOrPlan } from '../../kit/access/keys/identify.ts';
@@ -20,7 +21,7 @@ import {
 } from '../../kit/operation/plans.ts';
 import type { AuditEntry, Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
-import { ListQuery, listSchema } from '../../kit/values/page.ts';
+import { listSchema, WaitingListQuery } from '../../kit/values/page.ts';
 
 const plans = listing({
   noun: 'plan',
@@ -34,6 +35,8 @@ const plans = listing({
       .$if(status === 'open', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '>', now))
       .$if(status === 'expired', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '<=', now)),
   rows: (db) => db.selectFrom('plans').selectAll(),
+  // Ids are in the order of creation, and break the ties.
+  ranks: { waiting: { at: sql`(plans.applied_at is null)::int`, of: ({ appliedAt }) => Number(appliedAt === null) } },
 });
 const { get: getPlan } = plans;
 
@@ -68,7 +71,7 @@ const tag = 'Agents';
 
 const PlanFilter = z.object({
   status: Plan.shape.status.optional().describe('Only plans with this status.'),
-  ...ListQuery,
+  ...WaitingListQuery,
 });
 
 const StoredRequest = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { idField, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
+import { listSchema, timestamp, WaitingListQuery } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { campaignFilter, creatorFilter, creatorName } from '../campaigns/campaigns.shapes.ts';
@@ -76,7 +76,7 @@ export type ApplicationPatch = z.output<typeof ApplicationPatch>;
 
 export const CampaignApplicationFilter = z.object({
   status: status.optional().describe('Only applications with this status.'),
-  ...ListQuery,
+  ...WaitingListQuery,
 });
 export type CampaignApplicationFilter = z.output<typeof CampaignApplicationFilter>;
 

@@ -37,6 +37,10 @@ export const applications = listing({
       .innerJoin('campaigns', 'campaigns.id', 'applications.campaignId')
       .selectAll('applications')
       .select('campaigns.title as campaignTitle'),
+  // Ids are in the order of creation, and break the ties.
+  ranks: {
+    waiting: { at: sql`(applications.status = 'pending')::int`, of: ({ status }) => Number(status === 'pending') },
+  },
 });
 export const { get: getApplication } = applications;
 

@@ -246,9 +246,11 @@ export const DeliverableFilter = z.object({
     .describe('true: only what creators still owe after its due date. false: only the rest.'),
   ...ListQuery,
   sort: z
-    .enum(['newest', 'oldest', 'due'])
+    .enum(['newest', 'oldest', 'due', 'waiting'])
     .default('newest')
-    .describe('`due`: soonest first. What creators no longer owe comes last.'),
+    .describe(
+      '`due`: soonest first; what creators no longer owe comes last. `waiting`: the same after what is submitted for your review.',
+    ),
 });
 export type DeliverableFilter = z.output<typeof DeliverableFilter>;
 

@@ -73,6 +73,13 @@ export const deliverables = listing({
       of: ({ status, dueDate }) => (isOwed(status) ? dueDate : null) ?? 'infinity',
       isAscending: true,
     },
+    waiting: {
+      at: sql`case when deliverables.status = 'submitted' then '-infinity' when deliverables.status in ('pending',
+        'in_progress', 'revision_requested') then coalesce(deliverables.due_date, 'infinity') else 'infinity' end`,
+      of: ({ status, dueDate }) =>
+        (status === 'submitted' ? '-infinity' : isOwed(status) ? dueDate : null) ?? 'infinity',
+      isAscending: true,
+    },
   },
 });
 export const { get: getDeliverable, find: findDeliverable } = deliverables;

@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).first().fill(value);
   }
 
-  it('shortlists the selected application and accepts another, which puts its creator on the roster', async () => {
+  it('shortlists the selected application; rejects one in its row, then accepts it, which puts its creator on the roster', async () => {
     await open.go('/applications');
     await open.page.getByRole('row').filter({ hasText: 'Cy Young' }).getByRole('checkbox').check();
     const selected = open.page.getByRole('region', { name: 'Selected applications' });
@@ -50,6 +50,10 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Shortlist');
     await selected.waitFor({ state: 'hidden' });
     await open.page.getByRole('button', { name: 'Cy Young' }).waitFor({ state: 'hidden' });
+    const row = open.page.getByRole('row').filter({ hasText: 'Dee Dee' });
+    await row.getByRole('button', { name: 'Reject', exact: true }).click();
+    await inDialog('Reject');
+    await open.page.getByText('No application waits for you').waitFor();
     await open.page.getByLabel('Status').selectOption('All');
     await open.page.getByRole('cell', { name: 'Shortlisted' }).waitFor();
     await press('Dee Dee');

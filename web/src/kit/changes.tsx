@@ -16,8 +16,34 @@ interface Change {
   currency: string;
 }
 
+/** Abbreviations and names of columns, in words. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/_ids$/, 's'],
+  [/_(?:at|on|text|key|ppm)$/, ''],
+  [/^(?:ig|photo_app)(?=_|$)/, 'Instagram'],
+  [/^(?:tt|video_app)(?=_|$)/, 'TikTok'],
+  [/_?(?:photo_app)$/, ' on Instagram'],
+  [/_?(?:video_app)$/, ' on TikTok'],
+  [/^is_/, ''],
+  [/^do_not$/, 'what to avoid'],
+  [/^of$/, 'kind of records'],
+  [/^sku$/, 'SKU'],
+  [/pfp_url/, 'picture'],
+  [/sha256/, 'seal'],
+  [/(?:^|_)url(?=_|$)/, ' address'],
+  [/(?:^|_)urls(?=_|$)/, ' addresses'],
+];
+
+/** A field of a record in words: "Sent" for `sent_at`, "Assets" for `asset_ids`. */
+export const recordField = (name: string) =>
+  fieldName(WORDS.reduce((text, [is, word]) => text.replace(is, word), name).trim());
+
 /** They say nothing that the record's name and the time of the change do not. */
-const HIDDEN: ReadonlySet<string> = new Set(['id', 'brand_id', 'created_at', 'updated_at']);
+const HIDDEN: ReadonlySet<string> = new Set([
+  ...['id', 'brand_id', 'created_at', 'updated_at', 'purged_at', 'from_at', 'until_at', 'from_seq', 'ledger_seq'],
+  ...['storage_key', 'thumbnail_key', 'thumbnail_state', 'thumbnail_retry_at', 'thumbnail_attempts', 'canonical_key'],
+  ...['link_version', 'tracking_ref', 'next_refresh_at', 'refresh_began_at', 'profile_retry_at', 'profile_attempts'],
+]);
 
 /** Fields whose values are words of the API, such as `revision_requested`. */
 const IN_WORDS = /(?:^|_)(?:status|state|type|method|source|provider|role)$/;
@@ -34,7 +60,7 @@ function toText(name: string, value: unknown, currency: string): string {
   if (Array.isArray(value)) return value.map((one) => toText(name, one, currency)).join(', ') || '–';
   if (typeof value === 'object') {
     const parts = Object.entries(value).filter(([, one]) => one !== null);
-    return parts.map(([key, one]) => `${fieldName(key)}: ${toText(key, one, currency)}`).join(', ') || '–';
+    return parts.map(([key, one]) => `${recordField(key)}: ${toText(key, one, currency)}`).join(', ') || '–';
   }
   const text = String(value);
   if (DAY.test(text)) return day(text);
@@ -58,7 +84,7 @@ export function Changes({ of, caption, shownAs }: ChangesProps) {
         toText(name, fields?.[name], currencyIn(fields));
   const field: Column<string> = {
     head: 'Field',
-    cell: (name) => <span className="field-name">{fieldName(name)}</span>,
+    cell: (name) => <span className="field-name">{recordField(name)}</span>,
   };
   const columns: readonly Column<string>[] =
     old !== null && next !== null

@@ -31,9 +31,16 @@ export function useCreatorName(email: string | null): string | undefined {
   return knownCreator?.name ?? rosterEntry.data?.data[0]?.creator_name ?? undefined;
 }
 
+interface CreatorFaceProps {
+  name: string;
+  email: string | null;
+  /** Shown if the newest creators have none. */
+  picture?: string | null | undefined;
+  isLarge?: boolean;
+}
+
 /** The face of a creator in a list that knows them by name and e-mail address only; of older ones, their initials. */
-export function CreatorFace(props: { name: string; email: string | null; isLarge?: boolean }) {
-  const { name, email, isLarge = false } = props;
+export function CreatorFace({ name, email, picture = null, isLarge = false }: CreatorFaceProps) {
   const newest = useNewest(true);
-  return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? null} isLarge={isLarge} />;
+  return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? picture} isLarge={isLarge} />;
 }

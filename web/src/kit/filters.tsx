@@ -34,6 +34,10 @@ export const LINK_FILTER: Filter = { name: 'link_id', label: 'Link or code', kin
 export const sortIn = (get: (name: string) => string | undefined) =>
   findChoice(get('sort'), ['newest', 'oldest']) ?? 'newest';
 
+/** The same where what waits for the brand comes first. */
+export const waitingSortIn = (get: (name: string) => string | undefined) =>
+  findChoice(get('sort'), ['newest', 'oldest']) ?? 'waiting';
+
 type Search = Record<string, unknown>;
 
 /** The filters in the URL's query, so that a shared or reloaded page shows the same. */

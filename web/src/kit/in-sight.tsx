@@ -20,6 +20,8 @@ interface InSightProps {
   /** The element around all items. */
   frame: RefObject<HTMLElement | null>;
   onSee: (first: number, last: number) => void;
+  /** So many items of equal height stand beside each other. */
+  lanes?: number;
   /** For a dialog: rendering starts with the last item. */
   startsAtEnd?: boolean;
   children: (sight: Sight) => ReactNode;
@@ -43,8 +45,10 @@ function useTop({ frame, count }: InSightProps, popup?: Element): number {
 
 function InWindow(props: InSightProps) {
   const top = useTop(props);
-  const { count, size } = props;
-  const virtual = useWindowVirtualizer({ count, estimateSize: () => size, overscan: SPARE, scrollMargin: top });
+  const { count, size, lanes = 1 } = props;
+  // Of items in lanes, the spare ones are whole rows.
+  const overscan = lanes > 1 ? 1 : SPARE;
+  const virtual = useWindowVirtualizer({ count, lanes, estimateSize: () => size, overscan, scrollMargin: top });
   return <Drawn {...props} virtual={virtual} top={top} />;
 }
 

@@ -45,6 +45,7 @@ export function Card({ title, children, action, id }: CardProps) {
 }
 
 type Tone = 'good' | 'wait' | 'bad' | 'quiet';
+/** `wait` is for what the brand has to do; what waits for others is quiet. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
   live: 'good',
@@ -59,44 +60,40 @@ const TONES: Readonly<Record<string, Tone>> = {
   succeeded: 'good',
   resolved: 'good',
   won: 'good',
-  pending: 'wait',
+  done: 'good',
+  contracted: 'good',
+  posted: 'good',
   submitted: 'wait',
-  shortlisted: 'wait',
-  sent: 'wait',
-  draft: 'quiet',
-  in_progress: 'wait',
   expiring: 'wait',
   to_settle: 'wait',
   held: 'wait',
+  needs_answers: 'wait',
+  ready: 'wait',
+  unread: 'wait',
+  disabled: 'wait',
+  open: 'wait',
+  missing: 'wait',
   reauth_required: 'bad',
   error: 'bad',
   failing: 'bad',
   firing: 'bad',
-  rejected: 'bad',
-  revoked: 'bad',
-  done: 'good',
-  needs_answers: 'wait',
-  queued: 'wait',
-  running: 'wait',
-  contracted: 'good',
-  posted: 'good',
-  applied: 'wait',
-  unread: 'wait',
-  not_on_the_roster: 'quiet',
   failed: 'bad',
-  disabled: 'wait',
-  revision_requested: 'wait',
-  open: 'wait',
-  in_transit: 'wait',
   exhausted: 'bad',
 };
 
 /** A creator who is hired is active: the two are one status to people. */
 const shownAs = (state: string) => (state === 'hired' ? 'active' : state);
 
+interface BadgeProps {
+  state: string;
+  /** The brand has to act, which the status does not say by itself. */
+  isWaiting?: boolean;
+}
+
 /** A status in words; its colour only repeats them. */
-export function Badge({ state }: { state: string }) {
-  return <span className={`badge ${TONES[shownAs(state)] ?? 'quiet'}`}>{words(shownAs(state))}</span>;
+export function Badge({ state, isWaiting = false }: BadgeProps) {
+  const tone = isWaiting ? 'wait' : (TONES[shownAs(state)] ?? 'quiet');
+  return <span className={`badge ${tone}`}>{words(shownAs(state))}</span>;
 }
 
 /** Content only for people who may call the operation. */

@@ -108,8 +108,8 @@ function Head<Row>({ column }: { column: Column<Row> }) {
 interface OpenerProps {
   onOpen: () => void;
   second: ReactNode;
-  /** The creator that the row is about, whose face is shown. */
-  of?: { creator_name: string | null; creator_email: string | null };
+  /** The creator that the row is about, whose face is shown; the picture is for those who are not on the roster. */
+  of?: { creator_name: string | null; creator_email: string | null; picture?: string | null };
   /** True if this row is shown beside the list. */
   isCurrent?: boolean;
   children: ReactNode;
@@ -120,7 +120,7 @@ export function Opener({ of, ...props }: OpenerProps) {
   if (!of) return <Named {...props} />;
   return (
     <div className="person">
-      <CreatorFace name={of.creator_name ?? of.creator_email ?? '?'} email={of.creator_email} />
+      <CreatorFace name={of.creator_name ?? of.creator_email ?? '?'} email={of.creator_email} picture={of.picture} />
       <div>
         <Named {...props} />
       </div>
@@ -154,9 +154,14 @@ interface TableProps<Row extends object> {
   foot?: ReactNode;
   /** The usual number of rows, so that the content below hardly moves when they arrive. */
   usually?: number;
+  /** Rows are cards beside each other. */
+  isGallery?: boolean;
 }
 
 const ROW = 44;
+/** Cards in a row of a gallery, and their height: the style sheet has both, too. */
+const LANES = 4;
+const CARD = 270;
 const getId = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
@@ -175,7 +180,7 @@ export const toRows = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, noun, list, empty, selection, foot, getKey = getId, usually = 8 } = props;
+  const { caption, noun, list, empty, selection, foot, getKey = getId, usually = 8, isGallery = false } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowedColumns = useColumns(props.columns);
@@ -205,7 +210,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
           </div>
         )}
       </div>
-      <table aria-rowcount={(list.total ?? list.rows.length) + 1}>
+      <table aria-rowcount={(list.total ?? list.rows.length) + 1} className={isGallery ? 'gallery' : undefined}>
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
@@ -215,7 +220,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        <Body list={list} columns={columns} selection={selection} maySelect={maySelect} getKey={getKey} />
+        <Body {...{ list, columns, selection, maySelect, getKey, isGallery }} />
       </table>
       {list.error && <Failure error={list.error} again={list.again} />}
     </div>
@@ -246,17 +251,23 @@ const toClassName = ({ head, isNumber, isWide }: Pick<Column<never>, 'head' | 'i
   [isNumber && 'number', isWide && 'wide', head === ACTIONS && 'acts'].filter(Boolean).join(' ') || undefined;
 
 type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> & {
+  isGallery: boolean;
   selection: Selection<Row> | undefined;
   maySelect: (row: Row) => boolean;
   getKey: (row: Row) => string;
 };
 
-function Body<Row extends object>({ list, columns, selection, maySelect, getKey }: BodyProps<Row>) {
+function Body<Row extends object>({ list, columns, selection, maySelect, getKey, isGallery }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const width = columns.length + (selection ? 1 : 0);
   const toggle = useToggle(list, { selection, getKey, maySelect });
   return (
-    <InSight count={list.total ?? 0} size={ROW} frame={body} onSee={list.see}>
+    <InSight
+      count={list.total ?? 0}
+      {...(isGallery ? { size: CARD, lanes: LANES } : { size: ROW })}
+      frame={body}
+      onSee={list.see}
+    >
       {({ items, before, after, measure }) => (
         <tbody ref={body}>
           <Gap height={before} width={width} />

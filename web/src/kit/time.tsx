@@ -36,12 +36,12 @@ export function Ago({ at }: TimeProps) {
   );
 }
 
-/** The day that something is due, and whether it is late; what is done is never late. */
+/** The day that something is due, and whether it is late; what is done is never late. Others owe it, so it is no alarm. */
 export function Due({ at, isDone }: TimeProps & { isDone: boolean }) {
   return (
     <>
       {day(at)}
-      {!isDone && isPastDeadline(at) && <span className="second late">Overdue</span>}
+      {!isDone && isPastDeadline(at) && <span className="second overdue">Overdue</span>}
     </>
   );
 }

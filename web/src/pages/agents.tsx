@@ -159,7 +159,7 @@ function Snippet({ title, text }: { title: string; text: string }) {
 
 export function Agents() {
   const { get } = useFilters();
-  const list = useRows('list_plans', { status: findChoice(get('status'), STATES) });
+  const list = useRows('list_plans', { status: findChoice(get('status'), STATES), sort: 'waiting' });
   const panel = useOpened();
   const columns: readonly Column<Plan>[] = [
     {
@@ -181,6 +181,11 @@ export function Agents() {
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Created', cell: ({ created_at }) => <Time at={created_at} />, isWide: true },
     { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, isWide: true },
+    {
+      head: 'Actions',
+      needs: 'apply_plan',
+      cell: ({ id, status }) => status === 'open' && <Button onPress={() => panel.open(id)}>Review plan</Button>,
+    },
   ];
   return (
     <>

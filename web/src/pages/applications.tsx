@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { call, type Row, whenAccepted } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
@@ -7,12 +8,22 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
+import {
+  CAMPAIGN_FILTER,
+  CREATOR_FILTER,
+  Filters,
+  findChoice,
+  sortIn,
+  useFilters,
+  waitingSortIn,
+} from '../kit/filters.tsx';
 import { compact, day, number, rate, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, breakable, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+import { getPicture } from './directory-creator.tsx';
 import { CampaignLink, CreatorLink, toProfileLink } from './item-links.tsx';
 
 const STATES = listChoices('list_applications', 'status');
@@ -27,24 +38,47 @@ type Application = Row<'list_applications'>;
 
 const SHOWN = ['list_applications', 'get_application', 'list_roster', 'list_campaigns'] as const;
 
-/** The creator's handles, such as `@ana.eats`; one name where both are the same. */
-const listHandles = (of: Pick<Application, 'creator_photo_app' | 'creator_video_app'>) =>
-  [...new Set([of.creator_photo_app, of.creator_video_app])]
-    .flatMap((handle) => (handle ? [`@${handle}`] : []))
-    .join(', ');
-
 type DirectoryProfile = Row<'look_up_creators'>;
-type Profiles = (application: Pick<Application, 'creator_photo_app'>) => DirectoryProfile | undefined;
+/** Null if the directory does not have the applicant's handle; undefined until it has answered. */
+type Profiles = (application: Pick<Application, 'creator_photo_app'>) => DirectoryProfile | null | undefined;
 
-/** The directory's profiles of the handles that applicants gave; a handle that it does not have has none. */
+/** The directory's profiles of the handles that applicants gave. */
 function useProfiles(of: readonly Pick<Application, 'creator_photo_app'>[]): Profiles {
   const usernames = [...new Set(of.flatMap(({ creator_photo_app: handle }) => handle ?? []))].toSorted();
-  const { data } = useCall('look_up_creators', { body: { usernames } }, { enabled: usernames.length > 0 });
+  const lookUp = useCall('look_up_creators', { body: { usernames } }, { enabled: usernames.length > 0 });
+  const { data, error, isPlaceholderData } = lookUp;
+  const isAsking = error === null && (data === undefined || isPlaceholderData);
   const profiles = new Map(data?.data.map((profile) => [profile.username.toLowerCase(), profile]));
-  return ({ creator_photo_app: handle }) => profiles.get((handle ?? '').toLowerCase());
+  return ({ creator_photo_app: handle }) =>
+    profiles.get((handle ?? '').toLowerCase()) ?? (handle && isAsking ? undefined : null);
 }
 
-/** A handle that leads to its profile. */
+const UNKNOWN = 'not in the directory';
+
+const findPicture = (profile: DirectoryProfile | null | undefined) => (profile ? getPicture(profile) : null);
+
+/** A figure of the applicant's profile. */
+function Figure({ of, children }: { of: DirectoryProfile | null | undefined; children: ReactNode }) {
+  if (of === undefined) return <span className="muted">…</span>;
+  if (of) return children;
+  return <span title={UNKNOWN}>–</span>;
+}
+
+/** Links to the profiles that the applicant gave. */
+function Handles({ of: { creator_photo_app, creator_video_app } }: { of: Application }) {
+  if (!creator_photo_app) return toProfileLink('tiktok.com/@', creator_video_app);
+  return (
+    <>
+      {toProfileLink('instagram.com/', creator_photo_app)}
+      {creator_video_app && <>, {toProfileLink('tiktok.com/@', creator_video_app, 'TikTok')}</>}
+    </>
+  );
+}
+
+/** The platform that the applicant's figures are of. */
+const nameApp = ({ creator_photo_app, creator_video_app }: Application) =>
+  creator_photo_app ? 'Instagram' : creator_video_app && 'TikTok';
+
 interface ApplicationDetailProps {
   id: string | undefined;
   onClose: () => void;
@@ -95,8 +129,8 @@ function Detail({ id, onClose, onNext }: ApplicationDetailProps) {
                   {application.campaign_title}
                 </CampaignLink>,
               ],
-              ['Status', <Badge key="state" state={application.status} />],
-              ['Followers', profile && number(profile.follower_count)],
+              ['Status', <Badge key="state" state={application.status} isWaiting={application.status === 'pending'} />],
+              ['Followers', profile === null ? `Unknown: ${UNKNOWN}` : profile && number(profile.follower_count)],
               ['Engagement', profile && rate(profile.engagement_rate)],
               ['Instagram', toProfileLink('instagram.com/', application.creator_photo_app)],
               ['TikTok', toProfileLink('tiktok.com/@', application.creator_video_app)],
@@ -136,11 +170,39 @@ function Detail({ id, onClose, onNext }: ApplicationDetailProps) {
 
 const ANY = ['all', ...STATES] as const;
 
-/** Pending applications are shown by default; for one creator or campaign, all of them. */
+/** Pending applications are shown by default; for one creator or campaign all of them, the pending ones first. */
 function useStatus(): (typeof ANY)[number] {
   const { get } = useFilters();
   const isNarrow = ['creator_email', 'campaign_id'].some((name) => get(name) !== undefined);
   return findChoice(get('status'), ANY) ?? (isNarrow ? 'all' : 'pending');
+}
+
+/** Decides on an application in its row. */
+function Decide({ of: { id, creator_name, creator_email } }: { of: Application }) {
+  const update = useChange('update_application', SHOWN);
+  const say = useSay();
+  const name = creator_name ?? creator_email;
+  const decide = (status: ApplicationDecision) => update.mutateAsync({ params: { id }, body: { status } });
+  const accept = () =>
+    decide('accepted').then(
+      () => say(`${name} is on the roster.`),
+      (error: Error) => say(error.message),
+    );
+  return (
+    <span className="row">
+      <Confirm
+        label="Reject"
+        title={`Reject ${name}?`}
+        action="Reject"
+        onConfirm={() => decide('rejected').then(() => say(`${name} was rejected.`))}
+      >
+        <p>The creator is told by mail. The decision can be changed later.</p>
+      </Confirm>
+      <Button isBusy={update.isPending} onPress={() => void accept()}>
+        Accept
+      </Button>
+    </span>
+  );
 }
 
 /** Decides on the applications that are selected in the list. If it fails on the way, those not decided stay selected. */
@@ -192,40 +254,41 @@ export function Applications() {
     creator_email: get('creator_email'),
     campaign_id: get('campaign_id'),
   };
-  const query = { ...filters, sort: sortIn(get) };
+  const query = { ...filters, sort: status === 'all' ? waitingSortIn(get) : sortIn(get) };
   const list = useRows('list_applications', query);
   const panel = useOpened();
   const may = useMay();
+  // Who may decide sees it in place of the buttons.
+  const hasStatus = status === 'all' && !may('update_application');
   const profiles = useProfiles(list.rows);
   const selection = useSelection<Application>(filters);
   const next = list.rows[list.rows.findIndex(({ id }) => id === panel.id) + 1];
   const columns: readonly Column<Application>[] = [
     {
       head: 'Creator',
-      cell: ({ id, creator_name, creator_email, ...application }) => (
+      cell: (application) => (
         <Opener
-          of={{ creator_name, creator_email }}
-          onOpen={() => panel.open(id)}
+          of={{ ...application, picture: findPicture(profiles(application)) }}
+          onOpen={() => panel.open(application.id)}
           second={
             <>
-              {listHandles(application) || (creator_name ? creator_email : '')}
+              {application.creator_photo_app || application.creator_video_app ? (
+                <Handles of={application} />
+              ) : (
+                application.creator_name && application.creator_email
+              )}
               <span className="narrow">{application.campaign_title}</span>
-              {status === 'all' && (
+              {hasStatus && (
                 <span className="narrow">
-                  <Badge state={application.status} />
+                  <Badge state={application.status} isWaiting={application.status === 'pending'} />
                 </span>
               )}
             </>
           }
         >
-          {creator_name ?? creator_email}
+          {application.creator_name ?? application.creator_email}
         </Opener>
       ),
-    },
-    {
-      head: 'Campaign',
-      cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
-      isWide: true,
     },
     {
       head: 'Followers',
@@ -233,10 +296,13 @@ export function Applications() {
         const profile = profiles(application);
         return (
           <>
-            {compact(profile?.follower_count ?? null)}
-            <span className="narrow">
-              <span className="second">{rate(profile?.engagement_rate)}</span>
-            </span>
+            <Figure of={profile}>{compact(profile?.follower_count)}</Figure>
+            <span className="second">{nameApp(application)}</span>
+            {profile && (
+              <span className="narrow">
+                <span className="second">{rate(profile.engagement_rate)}</span>
+              </span>
+            )}
           </>
         );
       },
@@ -244,15 +310,39 @@ export function Applications() {
     },
     {
       head: 'Engagement',
-      cell: (application) => rate(profiles(application)?.engagement_rate),
+      cell: (application) => {
+        const profile = profiles(application);
+        return <Figure of={profile}>{rate(profile?.engagement_rate)}</Figure>;
+      },
       isNumber: true,
       isWide: true,
     },
+    {
+      head: 'Campaign',
+      cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
+      isWide: true,
+    },
     { head: 'Message', cell: ({ message }) => <span className="said-more">{message}</span>, isWide: true },
-    ...(status === 'all'
-      ? [{ head: 'Status', cell: ({ status: its }: Application) => <Badge state={its} />, isWide: true }]
+    ...(hasStatus
+      ? [
+          {
+            head: 'Status',
+            cell: ({ status: its }: Application) => <Badge state={its} isWaiting={its === 'pending'} />,
+            isWide: true,
+          },
+        ]
       : []),
     { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true, isOrder: true },
+    {
+      head: 'Actions',
+      needs: 'update_application',
+      cell: (application) =>
+        application.status === 'pending' ? (
+          <Decide of={application} />
+        ) : (
+          status === 'all' && <Badge state={application.status} />
+        ),
+    },
   ];
   return (
     <>
@@ -284,7 +374,7 @@ export function Applications() {
         empty={
           status === 'pending' ? (
             <Empty title="No application waits for you">
-              <Link to="/applications" search={{ status: 'all' }}>
+              <Link to="/applications" search={{ status: 'all', campaign_id: get('campaign_id') }}>
                 Show all applications
               </Link>
             </Empty>

@@ -14,6 +14,7 @@ import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
+import { useIsWide } from '../kit/wide.ts';
 import { Folders, folderOptions, MoveFiles, NO_FOLDER, useFolders } from './asset-folders.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
@@ -28,6 +29,19 @@ function Thumbnail({ of: { thumbnail_url, name } }: { of: Asset }) {
     <span className="thumbnail" aria-hidden>
       {/\.(\w{1,4})$/.exec(name)?.[1] ?? ''}
     </span>
+  );
+}
+
+/** The rights to a file in words, and until when they last. */
+function Rights({ of: { usage_rights, rights_expires_at: end } }: { of: Asset }) {
+  const isOver = end !== null && Date.parse(end) <= Date.now();
+  return (
+    <>
+      {usage_rights ?? (end === null && '–')}
+      {end !== null && (
+        <span className={isOver ? 'second late' : 'second'}>{`${isOver ? 'ended' : 'until'} ${day(end)}`}</span>
+      )}
+    </>
   );
 }
 
@@ -198,6 +212,7 @@ export function Assets() {
   const may = useMay();
   const panel = useOpened();
   const uploading = useDialog('upload');
+  const isWide = useIsWide();
   const columns: readonly Column<Asset>[] = [
     {
       head: 'File',
@@ -215,10 +230,19 @@ export function Assets() {
         </div>
       ),
     },
-    { head: 'Type', cell: ({ type }) => words(type), isWide: true },
-    { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true, isWide: true },
-    { head: 'Rights end', cell: ({ rights_expires_at }) => day(rights_expires_at) },
-    { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    ...(isWide
+      ? []
+      : ([
+          { head: 'Type', cell: ({ type }) => words(type), isWide: true },
+          { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true, isWide: true },
+        ] satisfies Column<Asset>[])),
+    { head: 'Rights', cell: (asset) => <Rights of={asset} /> },
+    {
+      head: 'Added',
+      cell: ({ created_at }) => `${isWide ? 'added ' : ''}${day(created_at)}`,
+      isWide: true,
+      isOrder: true,
+    },
   ];
   return (
     <>
@@ -247,6 +271,7 @@ export function Assets() {
         noun="file"
         list={list}
         columns={columns}
+        isGallery={isWide}
         {...(may('update_assets') ? { selection } : {})}
         empty={<Empty title="No files here">Upload files, or approve deliverables to add theirs.</Empty>}
       />

@@ -2,11 +2,11 @@ import { operations } from 'virtual:operations';
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useAll, useCall, useRows } from '../call/use.ts';
-import { Changes, changedNames } from '../kit/changes.tsx';
+import { Changes, changedNames, recordField } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Download } from '../kit/download.tsx';
 import { type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { fieldName, words } from '../kit/format.ts';
+import { words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
@@ -26,10 +26,14 @@ function nameActor({ person_name, key_name, by_agent, operation, creator_name, c
 
 const FIELDS_SHOWN = 3;
 
+/** Within a sentence, unless it is a name such as TikTok. */
+const startSmall = (text: string) =>
+  /^(?:Instagram|TikTok|UTM)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+
 /** The first fields that a change is about. */
 function listFields(entry: AuditEntry): string {
   if (entry.old === null || entry.new === null) return '';
-  const names = changedNames(entry).map((name) => fieldName(name).toLowerCase());
+  const names = changedNames(entry).map((name) => startSmall(recordField(name)));
   const more = names.length - FIELDS_SHOWN;
   return names.slice(0, FIELDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

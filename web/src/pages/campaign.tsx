@@ -173,7 +173,7 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
       cell: ({ stage: at, application_id, earned }) => (
         <>
           <span className="row">
-            <Badge state={at} />
+            <Badge state={at} isWaiting={at === 'applied'} />
             {at === 'applied' && application_id !== null && (
               <Link to="/applications" search={{ open: application_id }}>
                 Review

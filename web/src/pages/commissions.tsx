@@ -58,8 +58,8 @@ function Standing({
       ) : (
         <span className="badge wait">To review</span>
       )}
-      {clawed_back_at !== null && <span className="badge bad">Clawed back</span>}
-      {fraud_flags.length > 0 && <span className="badge bad">Check</span>}
+      {clawed_back_at !== null && <span className="badge quiet">Clawed back</span>}
+      {fraud_flags.length > 0 && <span className="badge wait">Check</span>}
       {status === 'pending' && isInReview && <span className="second">until {shortDay(approvable_at)}</span>}
     </span>
   );

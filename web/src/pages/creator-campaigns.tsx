@@ -49,7 +49,10 @@ export function CreatorCampaigns({ email }: { email: string }) {
                   <CampaignName id={id} />
                   <span className="second">{work.join(', ') || 'applied'}</span>
                 </div>
-                <Badge state={work.length > 0 ? 'accepted' : (application?.status ?? 'accepted')} />
+                <Badge
+                  state={work.length > 0 ? 'accepted' : (application?.status ?? 'accepted')}
+                  isWaiting={work.length === 0 && application?.status === 'pending'}
+                />
               </li>
             );
           })}

@@ -95,7 +95,7 @@ function Version({
   return (
     <section className="card" aria-label={`Version ${version}`}>
       <h4>
-        Version {version} {is_late && <span className="badge wait">Late</span>}
+        Version {version} {is_late && <span className="badge quiet">Late</span>}
       </h4>
       {asset_ids.map((id) => (
         <File key={id} id={id} />

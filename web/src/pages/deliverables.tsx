@@ -4,7 +4,7 @@ import { useRows } from '../call/use.ts';
 import { findChoice, useFilters } from '../kit/filters.tsx';
 import { day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge } from '../kit/parts.tsx';
+import { Badge, Button } from '../kit/parts.tsx';
 import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
@@ -20,7 +20,7 @@ const OWED: ReadonlySet<Deliverable['status']> = new Set(['pending', 'in_progres
 
 export function Deliverables() {
   const query = useWorkQuery(STATES);
-  const sort = findChoice(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'due';
+  const sort = findChoice(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'waiting';
   const list = useRows('list_deliverables', { ...query, sort });
   const panel = useOpened();
   const making = useDialog('create');
@@ -45,6 +45,13 @@ export function Deliverables() {
       cell: (row) => (
         <>
           <Badge state={(row.status === 'pending' && unsignedContracts.get(row.contract_id)) || row.status} />
+          {row.status === 'submitted' && (
+            <div className="narrow">
+              <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
+                Review
+              </Button>
+            </div>
+          )}
           {row.due_date && (
             <div className="narrow">
               <span className="second">
@@ -58,7 +65,7 @@ export function Deliverables() {
     {
       head: 'Due',
       isWide: true,
-      sort: { by: 'due', isOn: sort === 'due', isAscending: true },
+      sort: { by: 'due', isOn: sort === 'due' || sort === 'waiting', isAscending: true },
       cell: (row) => <Due at={row.due_date} isDone={!isOwed(row)} />,
     },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
@@ -67,6 +74,12 @@ export function Deliverables() {
       isWide: true,
       sort: { by: 'newest', isOn: sort === 'newest' },
       cell: ({ created_at }) => day(created_at),
+    },
+    {
+      head: 'Actions',
+      isWide: true,
+      needs: 'update_deliverable',
+      cell: ({ id, status }) => status === 'submitted' && <Button onPress={() => panel.open(id)}>Review</Button>,
     },
   ];
   return (

@@ -4,11 +4,11 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
-import { CREATOR_FILTER, Filters, findChoice, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, Filters, findChoice, stateFilter, useFilters, waitingSortIn } from '../kit/filters.tsx';
 import { day } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Badge, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -109,7 +109,7 @@ export function Disputes() {
   const list = useRows('list_disputes', {
     status: findChoice(get('status'), STATES),
     creator_email: get('creator_email'),
-    sort: sortIn(get),
+    sort: waitingSortIn(get),
   });
   const panel = useOpened();
   const periods = usePeriods();
@@ -150,6 +150,11 @@ export function Disputes() {
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Opened', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    {
+      head: 'Actions',
+      needs: 'update_dispute',
+      cell: ({ id, status }) => status === 'open' && <Button onPress={() => panel.open(id)}>Answer</Button>,
+    },
   ];
   return (
     <>

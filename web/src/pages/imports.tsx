@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useRows } from '../call/use.ts';
+import { useFilters, waitingSortIn } from '../kit/filters.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -36,11 +37,24 @@ const COLUMNS: readonly Column<ImportRow>[] = [
   { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
   { head: 'Recorded', cell: ({ result }) => number(result?.written), isNumber: true, isWide: true },
   { head: 'Sent', cell: ({ created_at }) => day(created_at), isOrder: true, isWide: true },
+  {
+    head: 'Actions',
+    needs: 'create_import',
+    cell: ({ id, status }) =>
+      (status === 'needs_answers' || status === 'ready') && (
+        <span className="row">
+          <Link className="button plain" to="/imports/$id" params={{ id }} search={{}}>
+            Continue
+          </Link>
+        </span>
+      ),
+  },
 ];
 
 /** Files of other tools that the brand sent. */
 export function Imports() {
-  const list = useRows('list_imports', {});
+  const { get } = useFilters();
+  const list = useRows('list_imports', { sort: waitingSortIn(get) });
   return (
     <>
       <PageHead

@@ -43,6 +43,8 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
     .toSorted((one, other) => addUp(other.sums, 'calls') - addUp(one.sums, 'calls'));
   const shownSeries = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
+  // The list below says what to do.
+  if (data && shownSeries.length === 0) return null;
   const name = keys.find(({ keyId }) => keyId === chosen)?.name;
   return (
     <Card title={`${name === undefined ? 'The' : `${name}, the`} last ${DAYS} days`}>

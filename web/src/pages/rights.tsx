@@ -6,7 +6,7 @@ import { creatorName } from '../kit/creator-name.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { saveJson } from '../kit/download.tsx';
-import { Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
+import { Filters, findChoice, useFilters, waitingSortIn } from '../kit/filters.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -231,7 +231,7 @@ export function Rights() {
   const list = useRows('list_data_requests', {
     state: findChoice(get('state'), STATES),
     kind: findChoice(get('kind'), KINDS),
-    sort: sortIn(get),
+    sort: waitingSortIn(get),
   });
   const columns: readonly Column<Request>[] = [
     {
@@ -253,6 +253,11 @@ export function Rights() {
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), isWide: true },
     { head: 'Asked', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    {
+      head: 'Actions',
+      needs: 'carry_out_data_request',
+      cell: ({ id, state }) => state === 'open' && <Button onPress={() => panel.open(id)}>Decide</Button>,
+    },
   ];
   return (
     <>

@@ -5,13 +5,14 @@ import { useAll, useCall, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { day, money, month, today, words } from '../kit/format.ts';
+import { counted, day, money, month, today, words } from '../kit/format.ts';
 import { FollowedJob } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { orderSecond } from '../kit/order-name.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table, toRows } from '../kit/table.tsx';
+import { Foot } from '../kit/totals.tsx';
 import { DAY_MS } from '../kit/utc-day.ts';
 import { CreatorName } from './item-links.tsx';
 
@@ -79,17 +80,29 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               ]}
             />
           ))}
-          {one.lines.some(isRefund) && (
-            <p className="hint">
-              A refund lowers the commission on the day of its order: one of an earlier order is in the opening balance.
-            </p>
-          )}
           <Table
             caption="Lines of the statement"
             noun="line"
             list={toRows(one.lines)}
             getKey={(line) => `${line.id} ${line.currency}`}
             empty={<Empty title="Nothing in this period" />}
+            foot={
+              <Foot
+                label="Totals of the statement"
+                lines={one.totals.map(({ currency, commission, taken_back, paid_out }) => ({
+                  count: counted(one.lines.filter((line) => line.currency === currency).length, 'line'),
+                  sums: [
+                    ['Earned', money(commission - taken_back, currency)],
+                    ['Paid out', money(paid_out, currency)],
+                  ],
+                }))}
+                note={
+                  one.ledger_hash === null
+                    ? undefined
+                    : `Seal ${one.ledger_hash.slice(0, 12)}…: it proves later that no entry behind this statement was changed.`
+                }
+              />
+            }
             columns={[
               {
                 head: 'Order or payout',
@@ -119,7 +132,14 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               { head: 'Date', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
               {
                 head: 'Earned',
-                cell: (line) => moneyOrNone(line.commission - line.taken_back, line.currency),
+                cell: (line) => (
+                  <>
+                    {moneyOrNone(line.commission - line.taken_back, line.currency)}
+                    {isRefund(line) && (
+                      <span className="second sentence">Ordered before this period, so in the opening balance</span>
+                    )}
+                  </>
+                ),
                 isNumber: true,
               },
               {

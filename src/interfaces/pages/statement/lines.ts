@@ -63,7 +63,7 @@ function commissionLine(line: Line, hasAddress: boolean, timeZone: string): Show
       line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
       line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
       back === 0 ? null : `taken back ${money(back)}`,
-      isOfEarlier(line) ? 'in the opening balance' : line.status,
+      isOfEarlier(line) ? 'ordered before this period, so it is in the opening balance' : line.status,
       line.reason,
     ]),
     amount: isOfEarlier(line) ? '–' : money(commission - back),
@@ -83,15 +83,27 @@ function payoutLine(line: Line, timeZone: string): ShownLine {
   };
 }
 
+/** What the lines add up to, in each currency. */
+function totalLines(lines: readonly Line[]): ShownLine[] {
+  return [...Map.groupBy(lines, ({ currency }) => currency)].map(([currency, each]) => {
+    const sum = each
+      .map(({ commission, taken_back, paid_out }) => toMinor(commission - taken_back - paid_out, currency) ?? 0)
+      .reduce((total, minor) => total + minor, 0);
+    const details = 'how this period changed the balance';
+    return { id: null, name: 'Total', date: '', details, amount: formatMoney(sum, currency), by: null };
+  });
+}
+
 /** The lines that add up to the totals come first. A masked address that several lines share says nothing. */
 export function linesOfStatement(lines: readonly Line[], timeZone: string): ShownLine[] {
   const addresses = lines.flatMap(({ customer_email }) => customer_email ?? []);
   const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
-  return lines
+  const shown = lines
     .toSorted((one, other) => Number(isOfEarlier(one)) - Number(isOfEarlier(other)))
     .map((line) =>
       line.type !== 'commission' ? payoutLine(line, timeZone) : commissionLine(line, hasAddress, timeZone),
     );
+  return [...shown, ...totalLines(lines)];
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -172,7 +184,11 @@ ${rows}</tbody>
 </table></div>`;
 }
 
-export function renderTotals(totals: ReturnType<typeof toStatementContent>['totals']): Html {
+export function renderTotals({ totals, lines }: Pick<ReturnType<typeof toStatementContent>, 'totals' | 'lines'>): Html {
+  const why = lines.some(isOfEarlier)
+    ? html`<p class="hint">A refund lowers the commission on the day of its order. For an order from before this period, that has lowered the opening balance: its line below has no amount.</p>
+`
+    : NOTHING;
   const blocks = totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => {
     const facts: [string, number][] = [
       ['Opening balance', opening],
@@ -185,11 +201,11 @@ export function renderTotals(totals: ReturnType<typeof toStatementContent>['tota
 <dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${formatAmount(amount, currency)}</dd>\n`)}</dl>
 `;
   });
-  return html`${blocks}`;
+  return html`${blocks}${why}`;
 }
 
-/** Explains how the statement can be verified later. */
+/** Says when the statement was made, and how it can be verified later. */
 export function renderProof({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
-  return html`<p class="hint">Created on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the hash of the last one is <code>${hash}</code>.</p>`;
+  return html`<p class="seal">Created on ${timeText(createdAt)}. The seal of the ${ledgerSeq} ledger entries behind it proves later that none of them was changed: <code>${hash}</code></p>`;
 }

@@ -20,7 +20,7 @@ const NOTHING = html``;
 async function ofStatement({ postgres: { db } }: Context, id: string) {
   const row = await findStatementPage(db, id);
   if (!row) return undefined;
-  const { lines, totals } = toStatementContent(await sumStatement(db, row));
+  const content = toStatementContent(await sumStatement(db, row));
   return {
     brandId: row.brandId,
     linkVersion: row.linkVersion,
@@ -28,8 +28,8 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     creatorName: row.creatorName,
     on: { statementId: row.id },
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
-    lines: linesOfStatement(lines, getZone(row)),
-    totals: renderTotals(totals),
+    lines: linesOfStatement(content.lines, getZone(row)),
+    totals: renderTotals(content),
     days: `Days are those of ${getZone(row)}.`,
     after: renderProof(row),
     questions: await listQuestions(db, row.brandId, { statementId: row.id }),
@@ -109,9 +109,9 @@ ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice
 ${row.totals}
 <h2>Lines</h2>
 ${renderLines(row.lines, action)}
-${row.after}
 <p><a href="${action}?ask=all">Ask about the whole statement</a></p>
-${renderQuestions(row.questions, row.lines)}`,
+${renderQuestions(row.questions, row.lines)}
+${row.after}`,
   };
 }
 
