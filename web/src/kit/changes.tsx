@@ -19,7 +19,7 @@ interface Change {
 /** Abbreviations and names of columns, in words. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/_ids$/, 's'],
-  [/_(?:at|on|text|key|ppm)$/, ''],
+  [/_(?:at|on|text|ppm)$/, ''],
   [/^(?:ig|photo_app)(?=_|$)/, 'Instagram'],
   [/^(?:tt|video_app)(?=_|$)/, 'TikTok'],
   [/_?(?:photo_app)$/, ' on Instagram'],

@@ -35,7 +35,7 @@ export const sortIn = (get: (name: string) => string | undefined) =>
   findChoice(get('sort'), ['newest', 'oldest']) ?? 'newest';
 
 /** The same where what waits for the brand comes first. */
-export const waitingSortIn = (get: (name: string) => string | undefined) =>
+export const waitingSortIn = (get: (name: string) => string | undefined): 'newest' | 'oldest' | 'waiting' =>
   findChoice(get('sort'), ['newest', 'oldest']) ?? 'waiting';
 
 type Search = Record<string, unknown>;

@@ -220,7 +220,14 @@ export function Table<Row extends object>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        <Body {...{ list, columns, selection, maySelect, getKey, isGallery }} />
+        <Body
+          list={list}
+          columns={columns}
+          selection={selection}
+          maySelect={maySelect}
+          getKey={getKey}
+          isGallery={isGallery}
+        />
       </table>
       {list.error && <Failure error={list.error} again={list.again} />}
     </div>

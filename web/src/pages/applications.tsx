@@ -258,7 +258,7 @@ export function Applications() {
   const list = useRows('list_applications', query);
   const panel = useOpened();
   const may = useMay();
-  // Who may decide sees it in place of the buttons.
+  // People who may decide see it in place of the buttons.
   const hasStatus = status === 'all' && !may('update_application');
   const profiles = useProfiles(list.rows);
   const selection = useSelection<Application>(filters);

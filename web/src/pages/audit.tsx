@@ -28,7 +28,7 @@ const FIELDS_SHOWN = 3;
 
 /** Within a sentence, unless it is a name such as TikTok. */
 const startSmall = (text: string) =>
-  /^(?:Instagram|TikTok|UTM)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+  /^(?:Instagram|SKU|TikTok|UTM)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 
 /** The first fields that a change is about. */
 function listFields(entry: AuditEntry): string {
