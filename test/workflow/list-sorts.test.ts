@@ -100,3 +100,18 @@ it.each([
   const none = await call(`${app.url}/v1/${path}?totals=true&search=nobody`, key);
   expect(none.body).toMatchObject({ data: [], totals: [], pagination: { total: 0 } });
 });
+
+it('the list of applications has the pending ones first where that is wanted, the newest first, on pages and in the file', async () => {
+  const key = await brand.key('brand');
+  const read = async (query: string) => (await call(`${app.url}/v1/applications?limit=100&${query}`, key)).body.data;
+  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+  const pending = ids(await read('status=pending'));
+  expect(pending.length).toBeGreaterThan(1);
+  const expected = [...pending, ...ids(await read('status=accepted'))];
+  expect(ids(await read('sort=waiting'))).toEqual(expected);
+  const url = `${app.url}/v1/applications?sort=waiting`;
+  const second = await call(`${url}&limit=3&page=2`, key);
+  expect(ids(second.body.data)).toEqual(expected.slice(3, 6));
+  const file: string = (await call(url, key, { headers: { accept: 'text/csv' } })).body;
+  expect(file.match(/\bapp_\w+/g)).toEqual(expected);
+});

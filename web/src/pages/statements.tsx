@@ -106,28 +106,32 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
             columns={[
               {
                 head: 'Order or payout',
-                cell: ({ type, order_id, order_number, reference, status, refunded_amount, currency }) => (
-                  <>
-                    {type === 'payout' ? (
-                      `Payout ${reference ?? ''}`
-                    ) : order_id === null ? (
-                      'Commission'
-                    ) : (
-                      <Link to="/orders" search={{ open: order_id }}>
-                        {order_number ?? order_id}
-                      </Link>
-                    )}
-                    <span className="second">
-                      {[
-                        orderSecond({ order_id, order_number }),
-                        status && words(status),
-                        refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
-                      ]
-                        .filter(Boolean)
-                        .join(', ')}
-                    </span>
-                  </>
-                ),
+                cell: (line) => {
+                  const { type, order_id, order_number, reference, status, refunded_amount, currency } = line;
+                  return (
+                    <>
+                      {type === 'payout' ? (
+                        `Payout ${reference ?? ''}`
+                      ) : order_id === null ? (
+                        'Commission'
+                      ) : (
+                        <Link to="/orders" search={{ open: order_id }}>
+                          {order_number ?? order_id}
+                        </Link>
+                      )}
+                      <span className="second">
+                        {[
+                          orderSecond({ order_id, order_number }),
+                          status && words(status),
+                          refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
+                          isRefund(line) && 'ordered before this period',
+                        ]
+                          .filter(Boolean)
+                          .join(', ')}
+                      </span>
+                    </>
+                  );
+                },
               },
               { head: 'Date', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
               {
@@ -135,9 +139,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
                 cell: (line) => (
                   <>
                     {moneyOrNone(line.commission - line.taken_back, line.currency)}
-                    {isRefund(line) && (
-                      <span className="second sentence">Ordered before this period, so in the opening balance</span>
-                    )}
+                    {isRefund(line) && <span className="second">in the opening balance</span>}
                   </>
                 ),
                 isNumber: true,
