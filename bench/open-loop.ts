@@ -35,6 +35,10 @@ const CONNECTIONS = 512;
 const TICK_MS = 5;
 const CATEGORIES = ['food', 'fitness', 'beauty'];
 
+/** A search that no other number makes. */
+export const searchPath = (number: number): string =>
+  `/v1/creators/search?limit=20&follower_min=${number}&category=${CATEGORIES[number % CATEGORIES.length]}`;
+
 async function flood({ url, perSecond, forMs, keys, first }: Flood): Promise<z.infer<typeof Flooded>> {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1, keepAliveTimeout: 60_000 });
   const answeredMs: number[] = [];
@@ -58,9 +62,8 @@ async function flood({ url, perSecond, forMs, keys, first }: Flood): Promise<z.i
   function send(dueMs: number): void {
     sent += 1;
     let status = 0;
-    const path = `/v1/creators/search?limit=20&follower_min=${first + sent}&category=${CATEGORIES[sent % CATEGORIES.length]}`;
     pool.dispatch(
-      { method: 'GET', path, headers: { authorization: `Bearer ${keys[sent % keys.length]}` } },
+      { method: 'GET', path: searchPath(first + sent), headers: { authorization: `Bearer ${keys[sent % keys.length]}` } },
       {
         onRequestStart: () => {},
         onResponseStart: (_controller, statusCode) => {

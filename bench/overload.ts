@@ -19,7 +19,7 @@ import { makeDataKeys } from './keys.ts';
 import { cpuSecondsOf, openTarget, percentile, type Shot, type Target, volley } from './load.ts';
 import { makeLinks } from './make-links.ts';
 import { deliveryOf, makeShop } from './make-stores.ts';
-import { type Flood, Flooded } from './open-loop.ts';
+import { type Flood, Flooded, searchPath } from './open-loop.ts';
 import { measureOnOwnEngines } from './own-engines.ts';
 import { type Add, progress, type Ratio, type Results, round } from './report.ts';
 
@@ -128,15 +128,26 @@ function mostMemory(pid: number): number {
 }
 
 let floods = 0;
-async function flood(env: Record<string, string>, request: Omit<Flood, 'first'>) {
+/** Numbers of searches that nobody has made: more than arrive in any flood. */
+function nextNumbers(): number {
   floods += 1;
+  return floods * 10_000_000;
+}
+
+/** More searches than are answered in a flood, each of a flood's kind. */
+function makeShots(): Shot[] {
+  const first = nextNumbers();
+  return Array.from({ length: 200_000 }, (_, i) => ({ method: 'GET', path: searchPath(first + i) }));
+}
+
+async function flood(env: Record<string, string>, request: Omit<Flood, 'first'>) {
   const child = startNode(['bench/open-loop.ts'], env, 'pipe');
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => {
     said += chunk;
   });
   child.stderr?.pipe(process.stderr);
-  child.stdin?.end(JSON.stringify({ ...request, first: floods * 10_000_000 }));
+  child.stdin?.end(JSON.stringify({ ...request, first: nextNumbers() }));
   await once(child, 'close');
   return Flooded.parse(JSON.parse(said));
 }
@@ -194,7 +205,7 @@ async function measureFlood(
  */
 async function measureBound(
   env: Record<string, string>,
-  { times, capacity, target, shots }: { times: number; capacity: number; target: Target; shots: readonly Shot[] },
+  { times, capacity, target }: { times: number; capacity: number; target: Target },
   add: Add,
 ): Promise<void> {
   progress(`A bare server refuses what arrives beyond the capacity, at ${times} times`);
@@ -202,7 +213,7 @@ async function measureBound(
   try {
     const before = cpuSecondsOf(bare.pid);
     const flooding = flood(env, { url: bare.url, perSecond: capacity * (times - 1), forMs: FLOOD_MS, keys: ['none'] });
-    const { perSecond } = await volley(target, shots, FLOOD_MS);
+    const { perSecond } = await volley(target, makeShots(), FLOOD_MS);
     const { refusedMs } = await flooding;
     const micros = ((cpuSecondsOf(bare.pid) - before) * 1e6) / refusedMs.length;
     add({
@@ -310,12 +321,9 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
       turn += 1;
       return { authorization: `Bearer ${keys[turn % keys.length]}` };
     });
-    const shots = Array.from({ length: 80_000 }, (_, i) => ({
-      ...{ method: 'GET' as const, path: `/v1/creators/search?limit=20&follower_min=${i}&gender=female` },
-    }));
     progress('Finding the capacity');
-    await volley(target, shots, CAPACITY_MS);
-    const { perSecond: capacity, refusals } = await volley(target, shots.toReversed(), CAPACITY_MS);
+    await volley(target, makeShots(), CAPACITY_MS);
+    const { perSecond: capacity, refusals } = await volley(target, makeShots(), CAPACITY_MS);
     if (sum(refusals) > 0) throw new Error(`Searches within capacity were refused: ${JSON.stringify(refusals)}`);
     await probeDuring(bench.probes, pause(IDLE_MS));
     const idle = await probeDuring(bench.probes, pause(IDLE_MS));
@@ -323,7 +331,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
       await results.part(`${times}_times`, (add) => measureFlood(bench, env, { times, capacity, idle }, add));
     }
     for (const times of [2, 5]) {
-      const bound = { times, capacity, target, shots: shots.slice(times * 10_000) };
+      const bound = { times, capacity, target };
       await results.part(`bound_${times}_times`, (add) => measureBound(env, bound, add));
     }
     await target.pool.close();
