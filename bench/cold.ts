@@ -125,7 +125,7 @@ async function isFilled({ directory, elastic }: Context): Promise<boolean> {
   return index !== undefined && (await elastic.client.count({ index })).count === CREATORS;
 }
 
-async function measure(_results: Results, context: Context, urls: EngineUrls): Promise<void> {
+async function measureSides(context: Context, urls: EngineUrls, servers: Server[]): Promise<void> {
   const { config, postgres, clickhouse } = context;
   await migratePostgres(postgres.db);
   await migrateClickHouse(clickhouse);
@@ -144,7 +144,6 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
   const searches = shuffled(await prepareSearches(context, kinds), 7);
 
   const env = environmentOf(config, urls);
-  const servers: Server[] = [];
   const start = async (change: string, more: Record<string, string> = {}) => {
     const server = await startServer(() => ['bench/altered-api.ts', change], { ...env, ...more });
     servers.push(server);
@@ -190,7 +189,15 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
   );
   process.stdout.write(`${[''.padEnd(36), ...COLUMNS.map((column) => column.padStart(13))].join('')}\n`);
   for (const [i, side] of sides.entries()) show(side.name, found[i] ?? []);
-  await Promise.all(servers.map((server) => server.stop()));
+}
+
+async function measure(_results: Results, context: Context, urls: EngineUrls): Promise<void> {
+  const servers: Server[] = [];
+  try {
+    await measureSides(context, urls, servers);
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
 }
 
 measureOnOwnEngines(measure, { mayBeGiven: true });

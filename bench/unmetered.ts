@@ -18,7 +18,7 @@ export function answerInProcess(redis: Redis): Redis {
           String(args[PERIOD_START] ?? 0),
           Math.floor(Date.now() / DAY_MS),
         ];
-        return [1, Date.now() + 60_000, 'ok', 1_000_000_000, 1_000_000_000, price, period, '', 0, day, 0];
+        return [1, Date.now() + 60_000, 'ok', 1_000_000_000, 1_000_000_000, price, period, '', 0, day, 0, ''];
       };
     },
   };

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { settle } from '../../src/kit/access/credits/settle.ts';
 import { findCaller } from '../../src/kit/access/keys/callers.ts';
 import { hashKey } from '../../src/kit/access/keys/key-form.ts';
@@ -129,6 +130,23 @@ describe('the record of calls', () => {
     expect((await call(`${later.url}/v1/requests?request_id=${id}`, brandKey)).body.data).toEqual([]);
     await later.close();
   });
+});
+
+it('sends the calls of two seconds together, also while others end without a pause', async () => {
+  const own = await startApp({ alias });
+  const sent = vi.spyOn(own.context.clickhouse.client, 'exec');
+  const { calls } = own.context;
+  const caller = await findCaller(own.context.postgres.db, hashKey(dataKey));
+  const from = performance.now();
+  for (let i = 0; i < 3_000; i += 1) {
+    calls.end({ ...calls.begin('search_creators', unique('req')), caller }, 200);
+    if (i % 2 === 0) await pause(1);
+  }
+  const most = 1 + (performance.now() - from) / 2_000;
+  const inserts = sent.mock.calls.filter(([{ query }]) => query.startsWith('INSERT INTO requests_v1'));
+  expect(inserts.length).toBeGreaterThan(0);
+  expect(inserts.length).toBeLessThanOrEqual(most);
+  await own.close();
 });
 
 /** Everything that is stored of the brand's calls. */

@@ -95,15 +95,16 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
     return { rows: rows.length, text, token: createHash('sha256').update(text).digest('hex') };
   }
 
+  /** Calls that end meanwhile wait for the next time, unless they fill a batch: sent at once, they were ten small parts a second. */
   async function sendAll(): Promise<void> {
-    for (;;) {
+    do {
       batch ??= nextBatch();
       if (!batch) return;
       await ensureMigrated(clickhouse);
       // Without a quorum: a replica that is lost may take these rows with it.
       await insertOnce({ ...clickhouse, cluster: undefined }, TABLE, COLUMNS, batch.text, batch.token);
       batch = undefined;
-    }
+    } while (waiting.length >= BATCH_SIZE);
   }
 
   let sending: Promise<void> | undefined;
