@@ -63,7 +63,11 @@ async function flood({ url, perSecond, forMs, keys, first }: Flood): Promise<z.i
     sent += 1;
     let status = 0;
     pool.dispatch(
-      { method: 'GET', path: searchPath(first + sent), headers: { authorization: `Bearer ${keys[sent % keys.length]}` } },
+      {
+        method: 'GET',
+        path: searchPath(first + sent),
+        headers: { authorization: `Bearer ${keys[sent % keys.length]}` },
+      },
       {
         onRequestStart: () => {},
         onResponseStart: (_controller, statusCode) => {

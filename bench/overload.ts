@@ -36,6 +36,9 @@ const CREATORS = 20_000;
 /** Few enough that each is known after the first seconds, and so many that their rate refuses none. */
 const KEYS_PER_BRAND = 12;
 const CAPACITY_MS = 10_000;
+const MOST_TURNS = 8;
+/** A turn that is less faster than the one before says that the process is warm. */
+const GROWS = 1.05;
 const IDLE_MS = 8_000;
 const FLOOD_MS = options.quick ? 15_000 : 60_000;
 /** After this, everything must be as it was before. */
@@ -138,6 +141,19 @@ function nextNumbers(): number {
 function makeShots(): Shot[] {
   const first = nextNumbers();
   return Array.from({ length: 200_000 }, (_, i) => ({ method: 'GET', path: searchPath(first + i) }));
+}
+
+/** Searches a second of a warm process: the engine and the process become faster for a while. */
+async function findCapacity(target: Target): Promise<number> {
+  let capacity = 0;
+  for (let turn = 0; turn < MOST_TURNS; turn += 1) {
+    const { perSecond, refusals } = await volley(target, makeShots(), CAPACITY_MS);
+    if (sum(refusals) > 0) throw new Error(`Searches within capacity were refused: ${JSON.stringify(refusals)}`);
+    progress(`${round(perSecond)} searches/s`);
+    if (perSecond < capacity * GROWS) return Math.max(capacity, perSecond);
+    capacity = perSecond;
+  }
+  return capacity;
 }
 
 async function flood(env: Record<string, string>, request: Omit<Flood, 'first'>) {
@@ -322,9 +338,7 @@ async function measure(results: Results, context: Context, urls: EngineUrls): Pr
       return { authorization: `Bearer ${keys[turn % keys.length]}` };
     });
     progress('Finding the capacity');
-    await volley(target, makeShots(), CAPACITY_MS);
-    const { perSecond: capacity, refusals } = await volley(target, makeShots(), CAPACITY_MS);
-    if (sum(refusals) > 0) throw new Error(`Searches within capacity were refused: ${JSON.stringify(refusals)}`);
+    const capacity = await findCapacity(target);
     await probeDuring(bench.probes, pause(IDLE_MS));
     const idle = await probeDuring(bench.probes, pause(IDLE_MS));
     for (const times of [2, 5]) {

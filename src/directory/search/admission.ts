@@ -14,6 +14,8 @@ const BURST = 256;
 const LATELY_MS = 1_000;
 /** As long as an engine has for an answer. */
 const WAITS_MS = 5_000;
+/** A call that has waited for longer gives way only to a brand of which none waits: a late refusal is worse than an unequal share. */
+const YIELDS_WITHIN_MS = 40;
 /** Of the places, one brand has at most so many: others find some free at once, even while its searches wait for each other. */
 const SHARE = 0.75;
 /** An overload is over when nothing was refused for so long. */
@@ -33,6 +35,7 @@ export const clientGone = new ApiError('REQUEST_TIMEOUT', 'The client closed the
 
 interface WaitingCall {
   brandId: string;
+  sinceMs: number;
   begin(): void;
   refuse(error: ApiError): void;
 }
@@ -202,11 +205,14 @@ export function openAdmission(log: Log): Admission {
 
   const isFull = (): boolean => queuedCalls > 0 && queuedCalls >= room.beside(underWay);
 
-  /** The newest call of the brand with the most waiting, which gives way to a brand that has fewer. */
+  /** The newest call of the brand with the most waiting, if it gives way to a call of a brand that has fewer. */
   function findYielding(brandId: string): WaitingCall | undefined {
     let longest: WaitingCall[] = [];
     for (const calls of waiting.values()) if (calls.length > longest.length) longest = calls;
-    return longest.length < (waiting.get(brandId)?.length ?? 0) + 2 ? undefined : longest.at(-1);
+    const own = waiting.get(brandId)?.length ?? 0;
+    const newest = longest.at(-1);
+    if (!newest || longest.length < own + 2) return undefined;
+    return own === 0 || performance.now() - newest.sinceMs <= YIELDS_WITHIN_MS ? newest : undefined;
   }
 
   /** Makes room in a full queue, or throws the refusal of a call for which there is none. */
@@ -222,7 +228,7 @@ export function openAdmission(log: Log): Admission {
     if (queuedCalls === 0) room.fill();
     else if (isFull()) makeRoom(brandId);
     const turn = Promise.withResolvers<void>();
-    const call: WaitingCall = { brandId, begin: turn.resolve, refuse: turn.reject };
+    const call: WaitingCall = { brandId, sinceMs: performance.now(), begin: turn.resolve, refuse: turn.reject };
     const calls = waiting.get(brandId);
     if (calls) calls.push(call);
     else waiting.set(brandId, [call]);
