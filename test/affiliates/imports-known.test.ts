@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runJobs } from '../harness/analytics/exporting.ts';
 import { send, type TestApp } from '../harness/app.ts';
+import { mailsOf } from '../harness/kit/mail.ts';
 import {
   answerImport,
   confirmRead,
@@ -99,5 +101,82 @@ describe('an import that meets known records', () => {
       ['Max Two', 'max.two'],
       ['Mia One', 'mia.one'],
     ]);
+  });
+});
+
+describe('a roster with destinations', () => {
+  const SHOP = 'https://shop.example';
+  const roster = (...rows: string[]) => ['Name,Email,Code,Rate,Status,Destination URL', ...rows].join('\n');
+
+  it('gives each creator a link with the rate of its row, once, and an undo deactivates it', async () => {
+    const { brand, key, get } = await open();
+    await send(`${app.url}/v1/brand`, key, 'PATCH', { settings: { default_commission_rate: 7 } });
+    const file = roster(
+      `Ana,ana@x.example,ANA9,10%,Active,${SHOP}/summer`,
+      `Ana,ana@x.example,,15%,Active,${SHOP}/winter`,
+      `Ben,ben@x.example,,,Active,${SHOP}/summer`,
+      `Cy,cy@x.example,,12.5%,Blocked,${SHOP}/`,
+      'Di,di@x.example,,20%,Active,',
+    );
+    const read = await readImport(app, key, 'roster', file);
+    expect(read.warnings).toEqual([]);
+    const done = await confirmRead(app, key, read);
+    expect(done.result).toMatchObject({ written: 4, refused: 0 });
+    const list = async () =>
+      (await get('/affiliates/links?type=link')).data
+        .map((one: Record<string, unknown>) => [
+          one.creator_email,
+          one.destination_url,
+          one.commission_rate,
+          one.active,
+        ])
+        .sort();
+    expect(await list()).toEqual([
+      ['ana@x.example', `${SHOP}/summer`, 10, true],
+      ['ana@x.example', `${SHOP}/winter`, 15, true],
+      ['ben@x.example', `${SHOP}/summer`, 7, true],
+      ['cy@x.example', `${SHOP}/`, 12.5, false],
+    ]);
+    const { data: links } = await get('/affiliates/links?type=link');
+    for (const { url, value } of links) expect(url).toContain(`/r/${value}`);
+    expect(await mailsOf(app.context, brand.id)).toEqual([]);
+    const { data: entries } = await get(`/audit-log?resource_id=${links[0].id}`);
+    expect(entries).toHaveLength(1);
+
+    const again = await readImport(app, key, 'roster', file);
+    expect(again.counts).toMatchObject({ new: 0, known: 4 });
+    const more = roster(`Ben,ben@x.example,,,Active,${SHOP}/summer`, `Ben,ben@x.example,,,Active,${SHOP}/winter`);
+    expect((await importFile(app, key, 'roster', more)).result).toMatchObject({ written: 1 });
+    expect(await list()).toHaveLength(5);
+
+    await send(`${app.url}/v1/imports/${done.id}/undo`, key, 'POST', {});
+    await runJobs(app);
+    const actives = (await list()).filter(([, , , isActive]: unknown[]) => isActive);
+    expect(actives).toEqual([['ben@x.example', `${SHOP}/winter`, 7, true]]);
+    expect(await mailsOf(app.context, brand.id)).toEqual([]);
+  });
+
+  it('refuses what is no web address, and short links of this installation', async () => {
+    const { key, get } = await open();
+    const own = `${app.context.config.linksUrl}/r/ana`;
+    const rows = [
+      'Ana,ana@x.example,,10%,Active,shop.example/summer',
+      `Ben,ben@x.example,,10%,Active,${own}`,
+      `Cy,cy@x.example,,10%,Active,${SHOP}/`,
+      'Cy,cy@x.example,,10%,Active,ftp://shop.example/',
+    ];
+    const done = await importFile(app, key, 'roster', roster(...rows));
+    expect(done.result).toMatchObject({ written: 0 });
+    const { data } = await get(`/imports/${done.id}/lines?outcome=refused`);
+    const refusals = data.map((one: Record<string, unknown>) => [one.line, one.kind, one.field, one.column, one.value]);
+    const where = ['destination_url', 'Destination URL'];
+    expect(refusals).toEqual([
+      [2, 'destination_unreadable', ...where, 'shop.example/summer'],
+      [3, 'destination_circular', ...where, own],
+      [4, 'destination_unreadable', ...where, 'ftp://shop.example/'],
+    ]);
+    expect(data[0].message).toContain('right is an address such as https://shop.example/summer.');
+    expect(data[1].message).toContain(`its destination ${own} is itself a short link.`);
+    expect((await get('/affiliates/links')).pagination.total).toBe(0);
   });
 });

@@ -215,6 +215,34 @@ describe('people and payments', () => {
     expect(answered.reading.warnings.map(({ code }) => code)).toContain('names_differ');
   });
 
+  test('destinations of a person have the rate of their row, and links of another tool are warned of', async () => {
+    const file = `Email,Rate,Destination URL,Affiliate link
+a@x.example,10 %,https://shop.example/a,https://other.example/1
+a@x.example,,https://shop.example/b,https://other.example/1
+b@x.example,10 %,-,
+c@x.example,10 %,shop,
+`;
+    const all = await read('roster', file);
+    expect(outcomes(all)).toEqual(['read', 'read', 'refused destination_unreadable']);
+    expect(all.lines[0]?.record).toMatchObject({
+      link: 'https://other.example/1',
+      destinations: [
+        { destination_url: 'https://shop.example/a', rate_ppm: 100_000 },
+        { destination_url: 'https://shop.example/b', rate_ppm: null },
+      ],
+    });
+    expect(all.lines[1]?.record).toMatchObject({ destinations: [] });
+    expect(all.lines[2]?.fault).toMatchObject({ column: 'Destination URL', value: 'shop' });
+    const warned = (one: typeof all) => one.reading.warnings.map(({ code }) => code);
+    expect(warned(all)).not.toContain('links_unread');
+    const other = await read(
+      'roster',
+      'Email,Affiliate link,Website URL\na@x.example,https://other.example/1,https://a.example\n',
+    );
+    expect(warned(other)).toContain('links_unread');
+    expect(other.lines[0]?.record).toMatchObject({ destinations: [] });
+  });
+
   test('PayPal: only money that was sent counts, at times in the zone of the account, in German too', async () => {
     const english = await read(
       'payouts',

@@ -36,7 +36,7 @@ import { ordersWriter } from './write-orders.ts';
 import { paymentsWriter } from './write-payments.ts';
 import { payoutsWriter } from './write-payouts.ts';
 import { rosterWriter } from './write-roster.ts';
-import type { Writer } from './writer.ts';
+import type { JudgeFacts, Writer } from './writer.ts';
 
 const WRITERS: Readonly<Record<Exclude<Of, 'reconciliation'>, Writer>> = {
   orders: ordersWriter,
@@ -145,12 +145,12 @@ function addFault(judgedLine: Judged, { plan }: ImportRow): Judged {
 }
 
 /** Compares a batch; lines that were not read keep their outcome, and all keep their order. */
-async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]> {
+async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], facts: JudgeFacts): Promise<Judged[]> {
   const judgedLines = await getJudge(row.of)(
     db,
     row,
     lines.filter(({ outcome }) => outcome === 'read'),
-    now,
+    facts,
   );
   const byLine = new Map(judgedLines.map((one) => [one.line, one]));
   return lines.flatMap((line) => {
@@ -191,14 +191,15 @@ async function compare(
   lines: AsyncIterable<Line[]>,
   signal: AbortSignal,
 ): Promise<FileComparison> {
-  const { db } = context.postgres;
+  const { clock, config, postgres } = context;
+  const { db } = postgres;
   const tallies = new Tallies();
   const doubts = new KnownDoubts();
   const sample: Judged[] = [];
   let [number, addedCount] = [0, 0];
   for await (const batch of inBatches(lines)) {
     signal.throwIfAborted();
-    const judgedLines = await judgeBatch(db, row, batch, context.clock.now());
+    const judgedLines = await judgeBatch(db, row, batch, { now: clock.now(), linksUrl: config.linksUrl });
     const keptLines = judgedLines.flatMap((one) => {
       number += 1;
       tallies.add(one);
@@ -356,7 +357,7 @@ class Stopped extends Error {}
 
 /** Writes a batch together with the position of the run, so that a batch that is repeated writes nothing again. */
 async function writeBatch(context: Context, row: ImportRow, lines: readonly Line[], handled: number): Promise<void> {
-  const { postgres, clock } = context;
+  const { clock, config, postgres } = context;
   await inWork(postgres.db, clock, toActor(row), async (work) => {
     const writer = getWriter(row.of);
     const { numUpdatedRows } = await work.db
@@ -369,7 +370,7 @@ async function writeBatch(context: Context, row: ImportRow, lines: readonly Line
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw new Stopped();
     await writer.lock(work, row);
-    const judgedLines = await judgeBatch(work.db, row, lines, work.now);
+    const judgedLines = await judgeBatch(work.db, row, lines, { now: work.now, linksUrl: config.linksUrl });
     const { written, updated } = await writer.write(work, context, row, judgedLines);
     const tally = (outcome: Judged['outcome']) => judgedLines.filter((one) => one.outcome === outcome).length;
     const knownCount = tally('known') + tally('differs') - updated;

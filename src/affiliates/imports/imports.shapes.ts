@@ -32,7 +32,7 @@ const lines = z.array(z.number().int()).meta({ example: [2] });
 const of = z
   .enum(OF)
   .describe(
-    '`orders`: past orders. `commissions`: what creators were paid elsewhere. `roster`: creators with their codes. ' +
+    '`orders`: past orders. `commissions`: what creators were paid elsewhere. `roster`: creators with their codes and links. ' +
       '`payouts`: payments that were made. `payment_details`: where creators are paid. `reconciliation`: a store’s own ' +
       'list of orders, which is compared with ours and recorded nowhere.',
   );

@@ -10,7 +10,16 @@ import {
 import type { ImportRow } from './imports.ts';
 import { findPeople } from './people.ts';
 import type { Judged } from './tallies.ts';
-import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Writer } from './writer.ts';
+import {
+  differs,
+  insertWrites,
+  isKnown,
+  isNew,
+  type JudgeFacts,
+  refuse,
+  selectRecords,
+  type Writer,
+} from './writer.ts';
 
 /** Ways of payment in other tools' words. */
 const METHODS: readonly (readonly [NonNullable<ListedPayment['method']>, RegExp])[] = [
@@ -65,7 +74,7 @@ async function listPayments(db: Db, row: ImportRow, lines: readonly Line[]): Pro
 
 const isPayment = (one: Payment | Judged): one is Payment => 'creatorId' in one;
 
-async function judge(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]> {
+async function judge(db: Db, row: ImportRow, lines: readonly Line[], { now }: JudgeFacts): Promise<Judged[]> {
   const linePayments = await listPayments(db, row, lines);
   const payments = linePayments.filter(isPayment);
   const fits = await fitPayments(db, row.brandId, payments, now);

@@ -13,14 +13,24 @@ import {
   lockBrandRoster,
 } from '../../workflow/creators/creators.ts';
 import { addEntry, findEntry } from '../../workflow/roster/roster.ts';
-import { DEFAULT_DAYS } from '../links/create-link.ts';
+import { DEFAULT_DAYS, findDestinationProblems, insertLink, listGeneratedFields } from '../links/create-link.ts';
 import { insertLinks, insertStates } from '../links/links.ts';
 import { listLinkStarts } from '../terms/effective.ts';
 import type { ImportRow } from './imports.ts';
 import { getRosterLimit } from './limits.ts';
 import { isEntryUntouched } from './staying.ts';
 import type { Judged } from './tallies.ts';
-import { differs, insertWrites, isKnown, isNew, refuse, selectRecords, type Write, type Writer } from './writer.ts';
+import {
+  differs,
+  insertWrites,
+  isKnown,
+  isNew,
+  type JudgeFacts,
+  refuse,
+  selectRecords,
+  type Write,
+  type Writer,
+} from './writer.ts';
 
 const toIdentity = ({ email, instagram, tiktok }: PersonRecord): Identity => ({
   email,
@@ -61,6 +71,22 @@ async function listOwners(db: Db, brandId: string, records: readonly PersonRecor
   return new Map(rows.map(({ value, creatorId }) => [value, creatorId]));
 }
 
+/** The addresses that links of creators lead to, active or not, as `creator address`. */
+async function listDestinations(
+  db: Db,
+  brandId: string,
+  creatorIds: readonly string[],
+  records: readonly PersonRecord[],
+): Promise<Set<string>> {
+  const urls = records.flatMap((record) => record.destinations.map(({ destination_url: url }) => url));
+  if (urls.length === 0 || creatorIds.length === 0) return new Set();
+  const { rows } = await sql<{ creatorId: string; destinationUrl: string }>`
+    select creator_id, destination_url from links
+    where brand_id = ${brandId} and creator_id = any(${[...creatorIds]}::text[]) and type = 'link'
+      and destination_url = any(${urls}::text[])`.execute(db);
+  return new Set(rows.map(({ creatorId, destinationUrl }) => `${creatorId} ${destinationUrl}`));
+}
+
 const same = (a: string | null, b: string | null) => a !== null && b !== null && fold(a) === fold(b);
 
 /** The creator with the record's address, else with its handle. */
@@ -87,11 +113,18 @@ const hasOther = ({ email, instagram, tiktok }: PersonRecord, match: Match | und
       (same(other.email, email) || same(other.igHandle, instagram) || same(other.ttHandle, tiktok)),
   );
 
-async function judge(db: Db, { brandId }: ImportRow, lines: readonly Line[]): Promise<Judged[]> {
+async function judge(
+  db: Db,
+  { brandId }: ImportRow,
+  lines: readonly Line[],
+  { linksUrl }: JudgeFacts,
+): Promise<Judged[]> {
   const records = selectRecords(lines, 'person');
   const all = records.map(({ record }) => record);
   const matches = await listMatches(db, brandId, all);
   const owners = await listOwners(db, brandId, all);
+  const matchIds = matches.map(({ id }) => id);
+  const knownDestinations = await listDestinations(db, brandId, matchIds, all);
   const ownersByCode = new Map<string, string>();
   const emailsByHandle = new Map<string, string>();
   return records.map(({ line, record }) => {
@@ -113,9 +146,16 @@ async function judge(db: Db, { brandId }: ImportRow, lines: readonly Line[]): Pr
       return owner === undefined ? (ownersByCode.get(code) ?? me) !== me : owner !== match?.id;
     });
     if (foreign !== undefined) return refuse(line, 'code_taken', `the code ${foreign} belongs to somebody else.`);
+    const destinations = record.destinations.map(({ destination_url: url }) => url);
+    const circular = destinations.find((url) => findDestinationProblems(linksUrl, url).length > 0);
+    if (circular !== undefined)
+      return refuse(line, 'destination_circular', `its destination ${circular} is itself a short link.`);
     for (const code of codes) ownersByCode.set(code, me);
     if (!match?.entryId) return isNew(line);
-    if (codes.some((code) => !owners.has(code))) return { ...isNew(line), knownId: match.entryId };
+    const hasNew =
+      codes.some((code) => !owners.has(code)) ||
+      destinations.some((url) => !knownDestinations.has(`${match.id} ${url}`));
+    if (hasNew) return { ...isNew(line), knownId: match.entryId };
     const isRenamed = record.name !== null && match.name !== null && record.name !== match.name;
     if (isRenamed) return differs(line, match.entryId, `they are known as ${match.name}.`);
     const missing = listMissing(record, match);
@@ -130,16 +170,13 @@ interface Terms {
   currency: string;
 }
 
-/** Adds codes of a creator, each known under its value. A paused creator's codes are inactive. */
-async function addCodes(work: Work, creatorId: string, record: PersonRecord, terms: Terms): Promise<Write[]> {
-  const { db, now, brandId } = work;
+/** The columns that codes and links of a creator start with. Those of a paused creator are inactive. */
+async function listStartColumns({ db, now, brandId }: Work, creatorId: string, record: PersonRecord, terms: Terms) {
   const start = (await listLinkStarts(db, brandId, [creatorId], null)).get(creatorId);
-  const rows = record.codes.map(({ code, rate_ppm }) => ({
+  return (rate_ppm: number | null) => ({
     id: newId('lnk', now.getTime()),
     brandId,
     creatorId,
-    type: 'discount_code' as const,
-    value: code,
     active: record.status === 'active',
     commissionRatePpm: rate_ppm ?? start?.columns.commissionRatePpm ?? terms.ratePpm,
     inheritsTerms: rate_ppm === null ? (start?.columns.inheritsTerms ?? null) : null,
@@ -147,6 +184,18 @@ async function addCodes(work: Work, creatorId: string, record: PersonRecord, ter
     attributionDays: start?.attributionDays ?? DEFAULT_DAYS,
     currency: terms.currency,
     createdAt: now,
+  });
+}
+
+type StartColumns = Awaited<ReturnType<typeof listStartColumns>>;
+
+/** Adds codes of a creator, each known under its value. */
+async function addCodes(work: Work, record: PersonRecord, toColumns: StartColumns): Promise<Write[]> {
+  const { db, now, brandId } = work;
+  const rows = record.codes.map(({ code, rate_ppm }) => ({
+    ...toColumns(rate_ppm),
+    type: 'discount_code' as const,
+    value: code,
   }));
   if (rows.length === 0) return [];
   const links = await insertLinks(db, rows);
@@ -156,6 +205,26 @@ async function addCodes(work: Work, creatorId: string, record: PersonRecord, ter
   );
   for (const link of links) work.audit({ resourceId: link.id, old: null, new: link });
   return links.map(({ id }): Write => ({ noun: 'link', rowId: id }));
+}
+
+/** Adds links of a creator to destinations that no link of theirs leads to. */
+async function addLinks(
+  work: Work,
+  creator: CreatorRow,
+  record: PersonRecord,
+  toColumns: StartColumns,
+): Promise<Write[]> {
+  const knownDestinations = await listDestinations(work.db, work.brandId, [creator.id], [record]);
+  const names = [creator.name, creator.igHandle, creator.ttHandle];
+  const writes: Write[] = [];
+  for (const { destination_url: destinationUrl, rate_ppm } of record.destinations) {
+    if (knownDestinations.has(`${creator.id} ${destinationUrl}`)) continue;
+    const columns = { ...toColumns(rate_ppm), type: 'link' as const, destinationUrl };
+    const link = await insertLink(work, columns, { value: undefined, names });
+    work.audit({ resourceId: link.id, old: null, new: link, generated: listGeneratedFields(link, false) });
+    writes.push({ noun: 'link', rowId: link.id });
+  }
+  return writes;
 }
 
 /** The creator of a record, with the fields that were empty filled in. */
@@ -184,9 +253,12 @@ async function writePerson(work: Work, record: PersonRecord, limit: number, term
   const knownEntry = await findEntry(work.db, work.brandId, creator.id);
   const status = record.status === 'paused' ? ('paused' as const) : ('active' as const);
   const { entry, added } = await addEntry(work, limit, { creatorId: creator.id, status, note: record.note });
-  const codes = await addCodes(work, creator.id, record, terms);
+  const toColumns = await listStartColumns(work, creator.id, record, terms);
+  const codes = await addCodes(work, record, toColumns);
+  const links = await addLinks(work, creator, record, toColumns);
   return [
     ...codes,
+    ...links,
     ...(added && !knownEntry ? [{ noun: 'roster_entry' as const, rowId: entry.id }] : []),
     ...(isAdded ? [{ noun: 'creator' as const, rowId: creator.id }] : []),
   ];

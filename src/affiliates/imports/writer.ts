@@ -25,10 +25,16 @@ export interface Written {
   updated: number;
 }
 
+/** What decides about a record besides the file and the brand's records. */
+export interface JudgeFacts {
+  now: Date;
+  linksUrl: string;
+}
+
 /** Records one kind of import. */
 export interface Writer {
   /** Compares records with the brand's own; the order of the lines stays. */
-  judge(db: Db, row: ImportRow, lines: readonly Line[], now: Date): Promise<Judged[]>;
+  judge(db: Db, row: ImportRow, lines: readonly Line[], facts: JudgeFacts): Promise<Judged[]>;
   /** Locks what decides which records are new, until the transaction ends. */
   lock(work: Work, row: ImportRow): Promise<void>;
   /** Writes what `judge` says is new, and with `known: "update"` what differs. */

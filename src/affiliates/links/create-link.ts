@@ -102,7 +102,7 @@ export const createDuplicateError = (type: LinkType, existingId: string | undefi
 export const MAX_ATTEMPTS = 8;
 
 /** Creates the link, and draws another value while a generated one is taken. */
-async function insertLink(
+export async function insertLink(
   work: Work,
   row: Omit<Insertable<LinksTable>, 'value' | 'slug'>,
   { value: chosen, names }: { value: string | undefined; names: LinkNames },

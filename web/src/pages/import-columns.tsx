@@ -50,6 +50,7 @@ const PAID_FIELDS = [
 ];
 const PERSON_FIELDS = [
   ...['email', 'name', 'first_name', 'last_name', 'instagram', 'tiktok', 'tags', 'note', 'status', 'code', 'rate'],
+  'destination_url',
 ];
 const PAYMENT_FIELDS = [
   ...['email', 'name', 'first_name', 'last_name', 'instagram', 'tiktok', 'code', 'payment_email', 'payment_method'],

@@ -21,12 +21,13 @@ function describeTimes(text: (name: string) => string): string[] {
   ];
 }
 
-/** A code, which a creator has with a rate in millionths. */
-function describeCode(code: unknown): string {
-  if (typeof code === 'string') return code;
-  if (typeof code !== 'object' || code === null || !('code' in code)) return '';
-  const hasRate = 'rate_ppm' in code && typeof code.rate_ppm === 'number';
-  return hasRate ? `${String(code.code)} at ${rate(Number(code.rate_ppm) / 10_000)}` : String(code.code);
+/** A code, or the destination of a link, which a creator has with a rate in millionths. */
+function describeRated(rated: unknown): string {
+  if (typeof rated === 'string') return rated;
+  if (typeof rated !== 'object' || rated === null) return '';
+  const { code, destination_url: destination, rate_ppm: ppm }: Fields = { ...rated };
+  const name = code === undefined ? `link to ${String(destination)}` : String(code);
+  return typeof ppm === 'number' ? `${name} at ${rate(ppm / 10_000)}` : name;
 }
 
 /** A record as it was read, in one line, as a person writes it. */
@@ -41,7 +42,7 @@ export function describeRecord(record: Fields | null): string {
     id === number ? '' : id,
     ...['email', 'name'].map(text),
     ...handles.map((handle) => `@${handle.replace(/^@/, '')}`),
-    ...list('codes').map(describeCode),
+    ...[...list('codes'), ...list('destinations')].map(describeRated),
     text('code'),
     ...describeMoney(record, text),
     ...describeTimes(text),

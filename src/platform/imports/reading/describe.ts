@@ -106,11 +106,13 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
       code: 'payment_details',
       message: 'Payment addresses are not recorded with creators: send the file once more as payment details.',
     });
-  const { link, destination_url: target } = resolved.plan.columns;
-  if (link !== undefined || target !== undefined)
+  const { columns, constants } = resolved.plan;
+  const hasDestinations = (columns.destination_url ?? constants.destination_url) !== undefined;
+  if (columns.link !== undefined && !hasDestinations)
     warnings.push({
       code: 'links_unread',
-      message: 'Links of another tool are not recorded: create links for these creators after the import.',
+      message:
+        'Links of another tool lead to it and are not recorded. A column of destination URLs makes links to these pages.',
     });
   const ratesUnread =
     resolved.plan.columns.rate === undefined && mapping.columns?.rate === undefined
@@ -119,7 +121,7 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
   if (known.request.of === 'roster' && ratesUnread.length > 0)
     warnings.push({
       code: 'rates_unread',
-      message: `No rate is taken from ${ratesUnread.map((header) => `“${header}”`).join(', ')}, which has other cells than percentages: codes get the brand's.`,
+      message: `No rate is taken from ${ratesUnread.map((header) => `“${header}”`).join(', ')}, which has other cells than percentages: codes and links get the brand's.`,
     });
   if (study.tally.renamed > 0)
     warnings.push({

@@ -1,3 +1,4 @@
+import { WebAddress } from '../../../kit/values/web-address.ts';
 import { isChangedCode } from './cells.ts';
 import type { Entry } from './entry.ts';
 import { fold } from './fold.ts';
@@ -25,10 +26,11 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 /** Nobody is paid more than the goods cost. */
 const MOST_PPM = 1_000_000;
 
-/** The codes of all rows of a person, each with the rate beside it. */
-function readRates(entry: Entry, bench: Bench): PersonRecord['codes'] | Failure {
+/** The codes and destinations of all rows of a person, each with the rate beside it. */
+function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'destinations'> | Failure {
   const { plan, format } = bench;
   const codes = new Map<string, number | null>();
+  const destinations = new Map<string, number | null>();
   if (plan.columns.code !== undefined && entry.texts(plan.columns.code).flatMap(readCodes).some(isChangedCode))
     return { problem: 'code_changed', field: 'code' };
   for (const [i] of entry.rows.entries()) {
@@ -37,10 +39,18 @@ function readRates(entry: Entry, bench: Bench): PersonRecord['codes'] | Failure 
     // A flat rate is money, not a share.
     const isFlat = format?.rate !== undefined && isFlatRate(row, plan);
     const rate = text === '' || isFlat ? null : readPpm(text, plan.rate);
-    if (rate === undefined || (rate ?? 0) > MOST_PPM) return { problem: 'rate_unreadable' };
+    if (rate === undefined || (rate ?? 0) > MOST_PPM) return { problem: 'rate_unreadable', row: i };
     for (const code of readCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
+    const destination = row.text(plan, 'destination_url');
+    if (isUnknown(destination)) continue;
+    if (!WebAddress.safeParse(destination).success)
+      return { problem: 'destination_unreadable', field: 'destination_url', row: i };
+    destinations.set(destination, destinations.get(destination) ?? rate);
   }
-  return [...codes].map(([code, rate_ppm]) => ({ code, rate_ppm }));
+  return {
+    codes: [...codes].map(([code, rate_ppm]) => ({ code, rate_ppm })),
+    destinations: [...destinations].map(([destination_url, rate_ppm]) => ({ destination_url, rate_ppm })),
+  };
 }
 
 function isFlatRate(row: Entry, { headers }: Plan): boolean {
@@ -133,8 +143,9 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   if (contradicts(entry, plan)) return refuse({ problem: 'contradicting_lines' });
   const contacts = readContacts(entry, bench);
   if (isFailure(contacts)) return refuse(contacts);
-  const codes = readRates(entry, bench);
-  if (isFailure(codes)) return refuse(codes);
+  const rates = readRates(entry, bench);
+  if (isFailure(rates)) return refuse(rates);
+  const { codes } = rates;
   const payment = entry.text(plan, 'payment_email');
   const paymentEmail = payment === '' ? null : readEmail(payment);
   if (paymentEmail === undefined) return refuse({ problem: 'email_unreadable', field: 'payment_email' });
@@ -150,9 +161,8 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     tags: collectTexts(entry, plan, 'tags'),
     note: orNull(findText(entry, bench, 'note')),
     status: said?.meaning === 'paused' ? 'paused' : 'active',
-    codes,
+    ...rates,
     link: orNull(entry.text(plan, 'link')),
-    destination_url: orNull(entry.text(plan, 'destination_url')),
     payment_email: paymentEmail,
     payment_method: method,
     external_id: orNull(findId(entry, plan, 'external_id')),

@@ -84,8 +84,8 @@ export function prepareBench(plan: Plan, now: Date, counts: Pick<Bench, 'nextCou
   return { plan, format, now, leftOut, rules: makeRules(plan, format), goods: listGoods(plan), ...counts };
 }
 
-/** A reason to refuse rows, and the field that it is about. */
-export type Failure = { problem: string; field?: string };
+/** A reason to refuse rows, and the field that it is about; in one of several rows, where only that one is wrong. */
+export type Failure = { problem: string; field?: string; row?: number };
 export const isFailure = (value: unknown): value is Failure =>
   typeof value === 'object' && value !== null && 'problem' in value;
 
@@ -108,6 +108,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   handle_unreadable: 'has an invalid handle.',
   rate_unreadable: 'has a rate that cannot be read.',
   code_changed: 'has a code that a spreadsheet has changed.',
+  destination_unreadable: 'has a destination that is no web address.',
   contradicting_lines: 'says different things of one record.',
   not_paid: 'is not paid.',
   status: 'is left out by its status.',
@@ -147,8 +148,9 @@ export function makeLine(
 }
 
 /** A refused record, with the cell for which it is refused. */
-export function refuseLine(entry: Entry, plan: Plan, { problem, field }: Failure, status: string | null): Line {
-  const fault = findFault(plan, entry.rows, problem, field);
+export function refuseLine(entry: Entry, plan: Plan, { problem, field, row }: Failure, status: string | null): Line {
+  const rows = row === undefined ? entry.rows : entry.rows.slice(row, row + 1);
+  const fault = findFault(plan, rows, problem, field);
   const line = makeLine(entry, 'refused', problem, { status, fault });
   return fault === null ? line : { ...line, message: `${line.message} ${describeFault(fault)}` };
 }

@@ -107,8 +107,10 @@ export interface PersonRecord {
   note: string | null;
   status: 'active' | 'paused';
   codes: { code: string; rate_ppm: number | null }[];
+  /** The tracking link of another tool. */
   link: string | null;
-  destination_url: string | null;
+  /** Pages that links of the person lead to. */
+  destinations: { destination_url: string; rate_ppm: number | null }[];
   payment_email: string | null;
   payment_method: string | null;
   external_id: string | null;

@@ -370,7 +370,8 @@ const ROSTER: Words = {
     taxa de comissão|comissão
     stawka|prowizja`,
   link: 'link|token|affiliate link|referral link|ref link|tracking link|slug|referral url|affiliate url',
-  destination_url: 'destination url|destination|target url|landing page|website url|url',
+  // The address of a website is the person's own more often than a page of the shop.
+  destination_url: 'destination url|destination|target url|landing page',
   platform:
     'platform|network|social network|social media|main platform|plattform|plateforme|plataforma|piattaforma|platforma',
   external_id: 'external id|partner key|affiliate id|partner id|id|external_id|creator id',
