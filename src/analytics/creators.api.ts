@@ -1,7 +1,7 @@
 import type { Context } from '../kit/operation/context.ts';
 import { read } from '../kit/operation/kit.ts';
 import { noun } from '../kit/operation/noun.ts';
-import { fromMinor } from '../kit/values/money.ts';
+import { fromMinor } from '../kit/values/decimals.ts';
 import { toPage, toPagination } from '../kit/values/page.ts';
 import { mapInBatches, toWire } from '../kit/values/wire.ts';
 import { getBrandCurrency } from '../platform/brands/brands.ts';

@@ -5,6 +5,7 @@ import type { Elastic } from '../kit/engines/elastic/open.ts';
 import type { Context } from '../kit/operation/context.ts';
 import type { Config } from '../kit/values/config.ts';
 import { ignoreFailure } from '../kit/values/errors.ts';
+import { formatNumber } from '../kit/values/format.ts';
 import { openProgress } from './terminal.ts';
 
 const SEED = 1;
@@ -71,7 +72,7 @@ export async function ensureSample(context: Context, creators: number, isRequest
   const { sampleSource } = await import('../directory/imports/indexing/sample.ts');
   const { toDirectoryEngines: enginesOf } = await import('../directory/imports/indexing/writer.ts');
   const source = sampleSource(creators, SEED);
-  const progress = openProgress(`Importing a sample directory of ${creators.toLocaleString('en')} creators`);
+  const progress = openProgress(`Importing a sample directory of ${formatNumber(creators)} creators`);
   await importDirectory(enginesOf(context), {
     source,
     // A sample of another size replaces the earlier one, whatever they have in common.

@@ -263,24 +263,24 @@ describe('the sentence of a decision', () => {
 
   it('says what the order continues, who sold it, and which payment it is.', () => {
     expect(say({})).toBe(
-      'Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March (order 9000): payment 4 of 12.',
+      'Continues subscription 8999, which Ana Ortiz sold with ANA15 on March 1 (order 9000): payment 4 of 12.',
     );
     expect(say({ by: 'product', terms: Terms.parse(subscription(10)) })).toBe(
-      'Continues an order of the same product, which Ana Ortiz sold with ANA15 on 1 March (order 9000): payment 4.',
+      'Continues an order of the same product, which Ana Ortiz sold with ANA15 on March 1 (order 9000): payment 4.',
     );
     expect(say({ by: 'email' }, { orderPlacedAt: new Date('2027-01-02T00:00:00Z') })).toBe(
-      'Is by a customer whom Ana Ortiz brought with ANA15 on 1 March 2026 (order 9000): payment 4 of 12.',
+      'Is by a customer whom Ana Ortiz brought with ANA15 on March 1, 2026 (order 9000): payment 4 of 12.',
     );
     expect(say({ by: 'lead', payment: 1 })).toBe(
-      'Is the first order of a lead, whom Ana Ortiz brought with ANA15 on 1 March: payment 1 of 12.',
+      'Is the first order of a lead, whom Ana Ortiz brought with ANA15 on March 1: payment 1 of 12.',
     );
   });
 
   it('says why it pays nobody.', () => {
-    const start = 'Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March (order 9000); ';
+    const start = 'Continues subscription 8999, which Ana Ortiz sold with ANA15 on March 1 (order 9000); ';
     expect(say({ reason: 'payments_over' })).toBe(`${start}all 12 payments were made.`);
-    expect(say({ reason: 'duration_over' })).toBe(`${start}the 12 months ended on 1 March 2027.`);
-    expect(say({ reason: 'ended' })).toBe(`${start}this was ended on 1 March 2027.`);
+    expect(say({ reason: 'duration_over' })).toBe(`${start}the 12 months ended on March 1, 2027.`);
+    expect(say({ reason: 'ended' })).toBe(`${start}this was ended on March 1, 2027.`);
     expect(say({ reason: 'first_order_only' })).toBe(`${start}only the first order pays.`);
     expect(say({ reason: 'own_code_or_click' })).toBe(`${start}the code or click that the order carries comes first.`);
     expect(say({ reason: 'nobody_sold_it' })).toBe('Continues subscription 8999, which no creator sold.');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
-import { fromMinor } from '../../src/kit/values/money.ts';
+import { fromMinor } from '../../src/kit/values/decimals.ts';
 import { randomOf } from '../harness/affiliates/leaking-codes.ts';
 import { keysInTurn, makeBrand, send, unique } from '../harness/app.ts';
 import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';

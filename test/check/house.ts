@@ -17,8 +17,8 @@ const PARTS: readonly string[] = [
 
 /** Shared by all interfaces: the server and its gate. No interface imports another. */
 const SHARED_INTERFACE = 'http';
-/** The web app knows the API by its declarations alone. */
-const DECLARATIONS = 'src/interfaces/nouns.ts';
+/** The web app knows the API by its declarations, and writes figures as mails and creators' pages do. */
+const FOR_BROWSERS = ['src/interfaces/nouns.ts', 'src/kit/values/decimals.ts', 'src/kit/values/format.ts'];
 const MAX_LINES = 500;
 const GENERATED = 'src/kit/engines/postgres/database.ts';
 
@@ -75,7 +75,7 @@ function checkProduction({ path: file, imports }: Source): Violation[] {
       ? /^src\//
       : undefined;
   return imports
-    .filter(({ target }) => forbidden?.test(target) && target !== DECLARATIONS)
+    .filter(({ target }) => forbidden?.test(target) && !FOR_BROWSERS.includes(target))
     .map(({ line, target }) => ({
       line,
       message: `imports ${target}, which is not for production or for the browser`,

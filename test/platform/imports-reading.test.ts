@@ -165,8 +165,8 @@ describe('a file that leaves something open', () => {
     const all = await read('commissions', `${head}a@x.example,1.50,USD,03/04/2026\nb@x.example,2.50,USD,05/06/2026\n`);
     expect(codes(all)).toEqual(['date_order']);
     expect(all.reading.questions[0]?.options.map(({ label }) => label)).toEqual([
-      'day/month/year: 03/04/2026 is 3 April 2026',
-      'month/day/year: 03/04/2026 is 4 March 2026',
+      'day/month/year: 03/04/2026 is April 3, 2026',
+      'month/day/year: 03/04/2026 is March 4, 2026',
     ]);
     const answered = await read(
       'commissions',

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
-import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
+import { Currency, fromPpm } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, TotalsQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';

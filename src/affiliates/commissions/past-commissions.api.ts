@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { act, list, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { Currency, fromMinor } from '../../kit/values/money.ts';
+import { Currency } from '../../kit/values/money.ts';
 import { ListQuery, TotalsQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';

@@ -10,7 +10,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
-import { formatMoney } from '../../kit/values/money.ts';
+import { formatMoney } from '../../kit/values/format.ts';
 import { dayIn, daysAfter, timeIn, toDay, toMonday } from '../../kit/values/time-zone.ts';
 import { getCreator } from '../../workflow/creators/creators.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField, updatedAt } from '../../kit/values/fields.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';

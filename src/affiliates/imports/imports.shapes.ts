@@ -185,7 +185,7 @@ export type OptionLine = z.output<typeof OptionLine>;
 const Question = z.object({
   id: z.string().describe('Id of the question within the import.').meta({ example: 'date_order:paid_at' }),
   code: z.string().describe('Kind of question.').meta({ example: 'date_order' }),
-  message: untrustedText('The question, in a sentence.', 'Is 03/04/2026 in “Date” 3 April or 4 March?'),
+  message: untrustedText('The question, in a sentence.', 'Is 03/04/2026 in “Date” April 3 or March 4?'),
   field: z.string().nullable().describe('Field that it is about.').meta({ example: 'paid_at' }),
   lines: count('Lines that it is about.'),
   first_lines: lines.describe('The first of them.'),
@@ -196,7 +196,7 @@ const Question = z.object({
           .record(z.string(), z.unknown())
           .describe('Answers the question when it is sent by `PATCH`.')
           .meta({ example: { dates: 'dmy' } }),
-        label: untrustedText('The answer in words.', '3 April'),
+        label: untrustedText('The answer in words.', 'April 3'),
         sums: z.array(Sum).describe('What would be recorded then, by currency.'),
         records: count('Records that would be recorded then.'),
         refused: count('Records that would be refused then.'),

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { formatMoney } from '../../kit/values/format.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { formatMoney } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import type { Line, PaidRecord } from '../../platform/imports/reading/shapes.ts';
 import { ensureCreator, listMerged, lockBrandRoster } from '../../workflow/creators/creators.ts';

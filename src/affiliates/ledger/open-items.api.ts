@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { read } from '../../kit/operation/kit.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import { listSchema, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
 import { storeOrderId } from '../commissions/commissions.shapes.ts';
 import { orderNumber } from '../orders/order-names.ts';

@@ -1,5 +1,5 @@
 import type { CurrencyFigures, LinkFigures } from '../../analytics/figures/sums.ts';
-import { fromMinor } from '../../kit/values/money.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import type { LinkSummary } from './links.shapes.ts';
 
 /** Figures of a new link. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { LinkFigures } from '../../analytics/figures/sums.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
-import { Currency, fromMinor, fromPpm, toPpm } from '../../kit/values/money.ts';
+import { Currency, fromPpm, toPpm } from '../../kit/values/money.ts';
 import {
   booleanParameter,
   ListQuery,

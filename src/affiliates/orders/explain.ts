@@ -1,7 +1,9 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
-import { formatMoney, fromMinor, fromPpm } from '../../kit/values/money.ts';
+import { formatMoney } from '../../kit/values/format.ts';
+import { fromPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 
@@ -231,7 +233,7 @@ function explainOldCode(candidate: CarriedCandidate, past: PastCodes, orderedAt:
     : '';
 }
 
-/** Explains the customer's claim: "Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March." */
+/** Explains the customer's claim: "Continues subscription 8999, which Ana Ortiz sold with ANA15 on March 1." */
 function explainClaim(
   candidate: ClaimingCustomer,
   order: OrderRow,

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { act, get, list } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing, operation } from '../../kit/operation/operation.ts';
-import { fromMinor } from '../../kit/values/money.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { registerKind } from '../../platform/jobs/jobs.ts';
 import { FraudFlags } from '../commissions/commissions.shapes.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { findSource, upsertSource } from '../stores/connections/connections.ts';
 import { toOrderFacts, toRefundedItems } from '../stores/formats/generic.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { formatMoney, fromMinor } from '../../kit/values/money.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
+import { formatMoney } from '../../kit/values/format.ts';
 import type { OrderFacts, UnpaidLine } from '../stores/formats/facts.ts';
 import type { OrderRow } from './orders.ts';
 

@@ -1,5 +1,5 @@
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError, type Problem } from '../../kit/values/errors.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import type { PayableCommission } from '../commissions/commissions.ts';
 import type { PayoutRow } from './payouts.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { fromMinor } from '../../kit/values/money.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
 import { computeTransfer } from './allocate.ts';
 

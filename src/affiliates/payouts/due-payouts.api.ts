@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { create, get, read } from '../../kit/operation/kit.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { idField } from '../../kit/values/fields.ts';
-import { fromMinor, toMinor } from '../../kit/values/money.ts';
+import { toMinor } from '../../kit/values/money.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { registerKind } from '../../platform/jobs/jobs.ts';
 import { getRecord } from '../../workflow/roster/roster.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Work } from '../../kit/operation/work.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import { listPayTo, type PayTo } from '../../workflow/payments/payments.ts';
 import { lockApproved, lockFirstApproved } from '../commissions/commissions.ts';
 import { computeTransfer, oldestFirst } from './allocate.ts';

@@ -1,6 +1,7 @@
 import type { Context } from '../../kit/operation/context.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { amountProblem, fromMinor, toMinor } from '../../kit/values/money.ts';
+import { amountProblem, toMinor } from '../../kit/values/money.ts';
 import { listPayTo, type PayTo } from '../../workflow/payments/payments.ts';
 import { listApproved, type PayableCommission } from '../commissions/commissions.ts';
 import { computeTransfer, oldestFirst, planPayment } from './allocate.ts';

@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { z } from 'zod';
 import type { PayoutAllocationsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { fromMinor } from '../../kit/values/money.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import type { StatementLine } from './due-payouts.shapes.ts';
 import { isPaid, type PayoutFacts } from './payouts.ts';
 

@@ -6,7 +6,7 @@ import { template } from '../../kit/mail/template.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS, YEAR_MS } from '../../kit/values/duration.ts';
-import { formatMoney } from '../../kit/values/money.ts';
+import { formatMoney } from '../../kit/values/format.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import type { PayoutFacts } from './payouts.ts';
 

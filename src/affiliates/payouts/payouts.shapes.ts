@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { Currency, fromMinor } from '../../kit/values/money.ts';
+import { Currency } from '../../kit/values/money.ts';
 import {
   booleanParameter,
   ListQuery,

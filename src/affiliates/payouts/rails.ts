@@ -1,6 +1,6 @@
 import type { Cells } from '../../kit/operation/csv.ts';
+import { getDecimals } from '../../kit/values/decimals.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { getDecimals } from '../../kit/values/money.ts';
 
 /** Currencies of PayPal's payments, as its guide to mass payments lists them. */
 const PAYPAL_CURRENCIES: readonly string[] = [

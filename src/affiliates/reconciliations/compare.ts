@@ -1,4 +1,4 @@
-import { getDecimals } from '../../kit/values/money.ts';
+import { getDecimals } from '../../kit/values/decimals.ts';
 import type { Plan } from '../../platform/imports/reading/plan.ts';
 import type { ComparedRecord } from '../../platform/imports/reading/shapes.ts';
 import type { CommissionStatus } from '../commissions/commissions.ts';

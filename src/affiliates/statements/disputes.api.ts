@@ -49,7 +49,7 @@ export const Dispute = z
       .string()
       .nullable()
       .describe('Your answer, which the creator sees; null without one.')
-      .meta({ example: 'The order was refunded on 5 March.' }),
+      .meta({ example: 'The order was refunded on March 5.' }),
     answered_at: timestamp
       .nullable()
       .describe('When you last answered; null without an answer.')

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Boundary, checkOrder } from '../../analytics/figures/sums.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import { ListQuery, timestamp, timeZoneInput } from '../../kit/values/page.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { toWire } from '../../kit/values/wire.ts';

@@ -5,7 +5,7 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { formatMoney } from '../../kit/values/money.ts';
+import { formatMoney } from '../../kit/values/format.ts';
 import { listOwners } from '../../platform/people/people.ts';
 import { TERMS_PLACES } from '../../workflow/terms/places.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';

@@ -1,3 +1,4 @@
+import { datesIn } from '../../kit/values/format.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { CustomerCandidate, CustomerReason } from './customers.ts';
@@ -20,13 +21,11 @@ export interface CandidateNames {
   timeZone: string;
 }
 
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
-
-/** "1 March", with the year if it is not that of the order. */
+/** "March 1", with the year if it is not that of the order. */
 function writeDay(at: Date, { orderPlacedAt, timeZone }: Pick<CandidateNames, 'orderPlacedAt' | 'timeZone'>): string {
   const day = dayIn(timeZone, at);
-  const dayText = DAY.format(new Date(day));
-  return day.slice(0, 4) === dayIn(timeZone, orderPlacedAt).slice(0, 4) ? dayText : `${dayText} ${day.slice(0, 4)}`;
+  const { longDay, longShortDay } = datesIn('UTC');
+  return (day.slice(0, 4) === dayIn(timeZone, orderPlacedAt).slice(0, 4) ? longShortDay : longDay)(day);
 }
 
 const CONTINUED = { product: 'Continues an order of the same product', lead: 'Is the first order of a lead' } as const;
@@ -71,7 +70,7 @@ function writeReason(reason: CustomerReason, { terms, until }: ExplainedCandidat
   }
 }
 
-/** "Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March (order 9000): payment 4 of 12." */
+/** "Continues subscription 8999, which Ana Ortiz sold with ANA15 on March 1 (order 9000): payment 4 of 12." */
 export function explainCustomer(candidate: ExplainedCandidate, names: CandidateNames): string {
   const { reason, by, payment, terms } = candidate;
   if (reason === 'nobody_sold_it') {

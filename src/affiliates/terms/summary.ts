@@ -1,4 +1,4 @@
-import { formatRoundMoney } from '../../kit/values/money.ts';
+import { formatRoundMoney } from '../../kit/values/format.ts';
 import type { AmountsByCurrency, RateTerms, RuleCondition, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { getAmountMinor } from './rules.ts';
 

@@ -1,6 +1,7 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { formatCountry } from '../../kit/values/format.ts';
 import { type Page, toPage, toPagination } from '../../kit/values/page.ts';
 import { platformName } from '../../kit/values/platforms.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
@@ -124,7 +125,6 @@ export async function toGrouping(
   return { of: by === 'click_kind' ? 'kind' : by };
 }
 
-const countries = new Intl.DisplayNames('en', { type: 'region' });
 const ORDER_KINDS: Readonly<Record<string, string>> = {
   once: 'One-time order',
   first: 'First order of a subscription',
@@ -136,7 +136,7 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 
 /** Labels of the keys that have no row in the database. */
 const FIXED_LABELS: Partial<Record<BreakdownQuery['by'], (key: string) => string>> = {
-  country: (key) => countries.of(key) ?? key,
+  country: formatCountry,
   platform: platformName,
   weekday: (key) => WEEKDAYS[Number(key) - 1] ?? key,
   hour: (key) => `${key}:00`,

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
+import { Currency, fromPpm } from '../../kit/values/money.ts';
 import { ListQuery } from '../../kit/values/page.ts';
 import { applyPatch } from '../../kit/values/patch.ts';
 import { getBrandCurrency, lockBrand } from '../../platform/brands/brands.ts';

@@ -7,8 +7,9 @@ import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
 import { findOperation } from '../../kit/operation/noun.ts';
 import type { Operation } from '../../kit/operation/operation.ts';
 import { table } from '../../kit/operation/table.ts';
+import { getDecimals } from '../../kit/values/decimals.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
-import { formatMoney, getDecimals } from '../../kit/values/money.ts';
+import { formatMoney, formatNumber } from '../../kit/values/format.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { daysAfter, isSameZone, timeIn, toMonday } from '../../kit/values/time-zone.ts';
 import { Breakdown, BreakdownQuery, type BreakdownRow } from '../breakdown/breakdown.shapes.ts';
@@ -78,13 +79,11 @@ export function toPeriods({ every, endsOn }: Pick<ReportRow, 'every' | 'endsOn'>
   return { now: { from, until: endsOn }, before: { from: startOfPeriod(every, from), until: from } };
 }
 
-const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
-
 type Amount = Pick<Figure, 'unit' | 'currency'>;
 
 export function amountText(value: number, { unit, currency }: Amount): string {
   if (unit === 'money') return formatMoney(Math.round(value), currency);
-  return unit === 'percent' ? `${NUMBER.format(value)}%` : NUMBER.format(value);
+  return unit === 'percent' ? `${formatNumber(value)}%` : formatNumber(value);
 }
 
 function changeText({ value, previous, ...amount }: Figure): string {
@@ -93,9 +92,9 @@ function changeText({ value, previous, ...amount }: Figure): string {
   if (value === previous) return ' (no change)';
   const way = value > previous ? 'up' : 'down';
   const by = Math.abs(value - previous);
-  if (amount.unit === 'percent') return ` (${way} ${NUMBER.format(by)} points from ${before})`;
+  if (amount.unit === 'percent') return ` (${way} ${formatNumber(by)} points from ${before})`;
   if (previous <= 0) return ` (${way} from ${before})`;
-  return ` (${way} ${NUMBER.format(Math.round((by / previous) * 1_000) / 10)}% from ${before})`;
+  return ` (${way} ${formatNumber(Math.round((by / previous) * 1_000) / 10)}% from ${before})`;
 }
 
 /** A figure and its change, such as "$1,240.00 (up 12% from $1,107.14)". */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { fromMinor } from '../../kit/values/money.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { computeCommission, computeRevenue, type Sums, type Window } from '../figures/sums.ts';
 import { listBuckets, type Period } from '../periods.ts';
 import type { Granularity } from './summary.shapes.ts';

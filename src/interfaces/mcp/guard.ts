@@ -6,7 +6,8 @@ import type { Circumstances, Operation } from '../../kit/operation/operation.ts'
 import type { AuditEntry, WeighedFields, Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
-import { formatMoney, fromPpm } from '../../kit/values/money.ts';
+import { formatMoney } from '../../kit/values/format.ts';
+import { fromPpm } from '../../kit/values/money.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../../platform/agents/agent-policy.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';

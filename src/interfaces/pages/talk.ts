@@ -1,6 +1,7 @@
 import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
 import { timeTag } from '../../kit/html/times.ts';
+import { formatNumber } from '../../kit/values/format.ts';
 import { describeContacts, findMessageContacts, REPLIES_PER_HOUR } from '../../workflow/messages/contact-guard.ts';
 import { MAX_BODY } from '../../workflow/messages/messages.shapes.ts';
 import {
@@ -74,10 +75,7 @@ function findProblem(body: string): [status: number, problem: string] | undefine
   if (body === '') return [422, 'Write a message first.'];
   const { length } = body;
   if (length > MAX_BODY) {
-    return [
-      422,
-      `Shorten your message to ${MAX_BODY.toLocaleString('en')} characters; it has ${length.toLocaleString('en')}.`,
-    ];
+    return [422, `Shorten your message to ${formatNumber(MAX_BODY)} characters; it has ${formatNumber(length)}.`];
   }
   const contacts = findMessageContacts({ body });
   return contacts.length === 0

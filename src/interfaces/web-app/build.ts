@@ -24,7 +24,7 @@ const SOURCES = [
     'package-lock.json',
     'vite.config.ts',
   ].map((name) => `web/${name}`),
-  'src/interfaces/nouns.ts',
+  ...['src/interfaces/nouns.ts', 'src/kit/values/decimals.ts', 'src/kit/values/format.ts'],
 ];
 const ROUTES = 'src';
 /** The prebuilt client in the image, which has neither the sources nor Vite. */

@@ -1,22 +1,21 @@
+import { datesIn } from '../values/format.ts';
 import { daysAfter } from '../values/time-zone.ts';
 import { type Html, html } from './html.ts';
 
-const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
-const MONTH = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'long', timeZone: 'UTC' });
-const MINUTE = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+const UTC = datesIn('UTC');
 
 /** "January 31, 2027 at 9:30 AM UTC" */
-export const timeText = (at: Date): string => `${MINUTE.format(at)} UTC`;
+export const timeText = (at: Date): string => `${UTC.longTime(at)} UTC`;
 
 export const timeTag = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 
 /** "January 31, 2027", for a day such as 2027-01-31. */
-export const dayText = (day: string): string => DAY.format(new Date(day));
+export const dayText = (day: string): string => UTC.longDay(day);
 
 /** "October 2026" for a whole month; else "October 1, 2026 to October 15, 2026". */
 export function periodText(from: string, to: string): string {
   const isMonth = from.endsWith('-01') && daysAfter(to, 1).endsWith('-01') && from.slice(0, 7) === to.slice(0, 7);
-  return isMonth ? MONTH.format(new Date(from)) : `${dayText(from)} to ${dayText(to)}`;
+  return isMonth ? UTC.longMonth(from) : `${dayText(from)} to ${dayText(to)}`;
 }
 
 export const dayTag = (day: string): Html => html`<time datetime="${day}">${dayText(day)}</time>`;

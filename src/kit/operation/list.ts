@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Caller } from '../access/keys/callers.ts';
 import type { CurrencySums } from '../engines/postgres/listing.ts';
 import type { Db, Exports } from '../engines/postgres/open.ts';
-import { fromMinor } from '../values/money.ts';
+import { fromMinor } from '../values/decimals.ts';
 import { type Page, type Pagination, toPage, toPagination } from '../values/page.ts';
 import { mapRows } from '../values/wire.ts';
 import type { Context } from './context.ts';

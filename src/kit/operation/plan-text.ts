@@ -1,4 +1,5 @@
-import { fromMinor, fromPpm } from '../values/money.ts';
+import { fromMinor } from '../values/decimals.ts';
+import { fromPpm } from '../values/money.ts';
 import { isRecord } from '../values/wire.ts';
 
 type Fields = Record<string, unknown>;

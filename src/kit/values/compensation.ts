@@ -1,4 +1,6 @@
-import { formatRoundMoney, fromMinor, fromPpm, toMinor, toPpm } from './money.ts';
+import { fromMinor } from './decimals.ts';
+import { formatRoundMoney } from './format.ts';
+import { fromPpm, toMinor, toPpm } from './money.ts';
 
 /** The columns that store a compensation. */
 export interface StoredCompensation {

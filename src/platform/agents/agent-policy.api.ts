@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { currencyField, updatedAt } from '../../kit/values/fields.ts';
-import { fromMinor, fromPpm, toMinor, toPpm } from '../../kit/values/money.ts';
+import { fromPpm, toMinor, toPpm } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { getBrandCurrency } from '../brands/brands.ts';
 import { getPolicy, lockPolicy, type PolicyRow, updatePolicy } from './agent-policy.ts';

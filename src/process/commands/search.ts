@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { CreatorSearchQuery } from '../../directory/search/search.shapes.ts';
 import { listIgnoredProblems } from '../../directory/search/walk-parameters.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
+import { formatNumber } from '../../kit/values/format.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { openBar } from '../../local/bar.ts';
 import { filled } from './arguments.ts';
@@ -53,7 +54,7 @@ function toFilter(text: string, before: Filters = {}): Filters {
 /** Shows how far a walk is where a person watches. */
 function openProgress(total: number) {
   const { err } = around();
-  const toText = (count: number) => ({ count: count.toLocaleString('en'), all: total.toLocaleString('en') });
+  const toText = (count: number) => ({ count: formatNumber(count), all: formatNumber(total) });
   const bar = err.isTTY ? openBar(err, '{bar} {percentage}% {count} of {all}', toText(0)) : undefined;
   return {
     show: (count: number) => bar?.update(total === 0 ? 1 : count / total, toText(count)),
@@ -233,7 +234,7 @@ async function walk(filters: Filters, options: WalkOptions): Promise<void> {
   const earlierState = await savedIn(`${out}.walk`, filters);
   const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
   const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
-  if (earlierState) around().err.write(`Continuing after ${earlierState.creators.toLocaleString('en')} creators.\n`);
+  if (earlierState) around().err.write(`Continuing after ${formatNumber(earlierState.creators)} creators.\n`);
   const savedState: Saved = earlierState ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
   // Before the first call: sent again with its id, it is not paid twice.
   if (!earlierState) await save(`${out}.walk`, savedState);

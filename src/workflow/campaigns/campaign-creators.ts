@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import { type Page, PageQuery, Pagination } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { toWire } from '../../kit/values/wire.ts';

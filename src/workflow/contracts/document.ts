@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Html, html } from '../../kit/html/html.ts';
+import { dayText } from '../../kit/html/times.ts';
 import { canonicalJson } from '../../kit/values/canonical.ts';
 import { compensationLabel, toCompensation } from '../../kit/values/compensation.ts';
 import { platformName } from '../../kit/values/platforms.ts';
@@ -84,21 +85,18 @@ export const readDocument = (document: string): SignedText => SignedText.parse(J
 const STARTS = { signed: 'from the signature', posted: 'from the first post', fixed: 'from' } as const;
 const NOTHING = html``;
 
-const day = (text: string) =>
-  new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(text));
-
 /** "2 × reel, Instagram, by January 31, 2027" */
 function itemLine({ type, platform, quantity, due_date }: SignedText['deliverables'][number]): string {
   return [
     `${quantity} × ${type}`,
     ...(platform === null ? [] : [platformName(platform)]),
-    ...(due_date === null ? [] : [`by ${day(due_date)}`]),
+    ...(due_date === null ? [] : [`by ${dayText(due_date)}`]),
   ].join(', ');
 }
 
 function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
   const { channels, territory, days, starts, starts_on } = terms;
-  const from = `${STARTS[starts]}${starts_on === null ? '' : ` ${day(starts_on)}`}`;
+  const from = `${STARTS[starts]}${starts_on === null ? '' : ` ${dayText(starts_on)}`}`;
   return [
     `Channels: ${channels.length > 0 ? channels.map((one) => one.replaceAll('_', ' ')).join(', ') : 'any'}`,
     `Territory: ${territory ?? 'worldwide'}`,

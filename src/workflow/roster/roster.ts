@@ -5,9 +5,9 @@ import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { fromMinor } from '../../kit/values/money.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import {

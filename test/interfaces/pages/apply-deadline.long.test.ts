@@ -36,8 +36,8 @@ describe.skipIf(!hasBrowser('Deadlines in a browser'))('a deadline in a real Chr
     await shoot(phone, 'deadline-apply-phone');
     const { page, go } = await openWebApp(browser, app, brand.id, { timezoneId: 'America/Los_Angeles' });
     await go('/campaigns');
-    await page.getByRole('row', { name: /Coming.*31 Jan 2099/ }).waitFor();
-    await page.getByRole('row', { name: /Gone.*31 Jan 2020 ?Closed/ }).waitFor();
+    await page.getByRole('row', { name: /Coming.*Jan 31, 2099/ }).waitFor();
+    await page.getByRole('row', { name: /Gone.*Jan 31, 2020 ?Closed/ }).waitFor();
     await shoot(page, 'deadline-app-desktop');
     await page.getByRole('link', { name: 'Gone' }).click();
     await page.getByRole('heading', { name: 'Gone' }).waitFor();

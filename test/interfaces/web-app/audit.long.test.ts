@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { datesIn } from '../../../src/kit/values/format.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
 import { axe, type OpenPage, openWebApp, shoot } from '../../harness/interfaces/web-app.ts';
@@ -69,10 +70,8 @@ describe.skipIf(!hasBrowser('The audit log in a browser'))('the audit log and ad
     await page.getByRole('button', { name: 'Changed brand' }).click();
     const time = page.getByRole('dialog').locator('dd time').first();
     const at = new Date((await time.getAttribute('datetime')) ?? '');
-    const hour = (timeZone: string) =>
-      new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(at);
-    await expect.poll(() => time.textContent()).toContain(`${hour('Asia/Tokyo')} GMT+9`);
-    expect(await time.textContent()).toContain(`${hour('UTC')} UTC`);
+    await expect.poll(() => time.textContent()).toContain(datesIn('Asia/Tokyo').zonedTime(at));
+    expect(await time.textContent()).toContain(`${datesIn('UTC').time(at)} UTC`);
   });
 
   it('keeps filters under a name, shows them again and clears them', async () => {

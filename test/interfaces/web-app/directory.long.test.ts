@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importDirectory } from '../../../src/directory/imports/indexing/import.ts';
 import { generateCreators, sampleSource } from '../../../src/directory/imports/indexing/sample.ts';
 import { toDirectoryEngines } from '../../../src/directory/imports/indexing/writer.ts';
+import { formatNumber } from '../../../src/kit/values/format.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { creator, putDirectory } from '../../harness/directory/directory.ts';
 import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
@@ -41,7 +42,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     (await call(`${app.url}/v1/creators/search?limit=1&${query}`, key)).body.pagination.total;
   /** The number of creators that the page shows once it is the API's own. */
   async function expectTotal(query: string): Promise<void> {
-    const total = new Intl.NumberFormat('en-GB').format(await totalOf(query));
+    const total = formatNumber(await totalOf(query));
     await open.page.locator('.stat', { hasText: 'Creators' }).first().getByText(total, { exact: true }).waitFor();
   }
 

@@ -83,9 +83,9 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await expect.poll(() => page.title(), SOON).toBe('Customers – Rollcall');
     const creators = page.getByRole('table', { name: 'Customers by creator' });
     // Of two customers one came back; of those whom nobody won, one was new too.
-    expect((await cellsOf(creators, /Ann Lee/)).slice(1, 5)).toEqual(['1', '1', '50.0%', 'US$100.00']);
-    expect((await cellsOf(creators, /No creator/)).slice(1, 5)).toEqual(['1', '1', '50.0%', 'US$25.00']);
-    await page.getByText('US$200.00 of US$325.00').waitFor();
+    expect((await cellsOf(creators, /Ann Lee/)).slice(1, 5)).toEqual(['1', '1', '50.0%', '$100.00']);
+    expect((await cellsOf(creators, /No creator/)).slice(1, 5)).toEqual(['1', '1', '50.0%', '$25.00']);
+    await page.getByText('$200.00 of $325.00').waitFor();
     await page.getByText('No measurable difference').waitFor();
     await page.getByText('How certain this is').click();
     await page.getByText(/95% confidence, the difference is between −?[\d.]+ and [\d.]+ percentage points/).waitFor();
@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await expect.poll(() => page.title(), SOON).toBe('Profit – Rollcall');
     const campaigns = page.getByRole('table', { name: 'Profit by campaign' });
     const spring = () => cellsOf(campaigns, /Spring launch/);
-    expect((await spring()).slice(1).join(' ')).toBe('US$200.00 Missing US$20.00 US$0.00 US$0.00 Not known 10× –');
+    expect((await spring()).slice(1).join(' ')).toBe('$200.00 Missing $20.00 $0.00 $0.00 Not known 10× –');
     await page.getByText('Missing: what the goods of some orders cost').waitFor();
     await page.getByRole('button', { name: 'Enter what goods cost' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Enter a cost' });
@@ -148,8 +148,8 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     expect(await axe(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Enter', exact: true }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await expect.poll(spring, SOON).toContain('US$100.00');
-    expect((await spring()).slice(2).join(' ')).toBe('US$80.00 US$20.00 US$0.00 US$0.00 US$100.00 10× 0');
+    await expect.poll(spring, SOON).toContain('$100.00');
+    expect((await spring()).slice(2).join(' ')).toBe('$80.00 $20.00 $0.00 $0.00 $100.00 10× 0');
     await expect.poll(() => page.getByText('Missing: ').count(), SOON).toBe(0);
 
     const costs = page.getByRole('table', { name: 'Costs' });
@@ -157,7 +157,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     const edit = page.getByRole('dialog', { name: 'Edit this cost' });
     await edit.getByLabel('Percent of sales').fill('30');
     await edit.getByRole('button', { name: 'Save' }).click();
-    await expect.poll(spring, SOON).toContain('US$120.00');
+    await expect.poll(spring, SOON).toContain('$120.00');
     await costs.getByRole('button', { name: 'More actions for goods, 30%' }).click();
     await page.getByRole('button', { name: 'End today' }).click();
     await page.getByRole('dialog', { name: 'End this cost?' }).getByRole('button', { name: 'End today' }).click();

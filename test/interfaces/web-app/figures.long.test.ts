@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
       // Thirty days of 50 dollars each before.
       if (kind === 'desktop') {
         const row = campaigns.getByRole('row', { name: /Spring launch/ });
-        await row.getByRole('cell', { name: 'US$1,500.00' }).waitFor();
+        await row.getByRole('cell', { name: '$1,500.00' }).waitFor();
         await page.getByText('% from the previous period').first().waitFor();
       }
       await page.locator('.chart-area').first().waitFor();

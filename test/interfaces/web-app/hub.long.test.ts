@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await go(`/campaigns/${desk.campaign}`);
     await card(page, 'Contracts').getByRole('link', { name: 'Summer launch' }).waitFor();
     await card(page, 'Creators').getByRole('cell', { name: 'Contracted' }).waitFor();
-    await page.getByText('US$500.00 fees').waitFor();
+    await page.getByText('$500.00 fees').waitFor();
     await expect.poll(() => page.title()).toBe('Launch – Rollcall');
     await clean(`hub-campaign-${kind}`, where);
     await card(page, 'Creators').getByRole('link', { name: 'Cleo Hart' }).click();

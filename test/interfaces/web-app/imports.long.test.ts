@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser('Imports in the web app'))('the pages of imports', (
       await page.getByRole('heading', { name: 'Review' }).waitFor();
       await page.getByText('Columns and statuses').click();
       await page.getByText(/The first 2 records/).click();
-      await page.getByText('ana@creators.example, £20.00, paid 3 Apr 2026', { exact: true }).waitFor();
+      await page.getByText('ana@creators.example, £20.00, paid Apr 3, 2026', { exact: true }).waitFor();
       await look('review');
       expect(await page.getByLabel('Dates are').inputValue()).toBe('dmy');
       await page.getByLabel('Times that say no zone are in').selectOption('Asia/Tokyo');

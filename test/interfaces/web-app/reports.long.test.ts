@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       expect(await axe(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Create the report' }).click();
       const reports = page.getByRole('table', { name: 'Reports' });
-      await reports.getByText('Mondays, 08:00').waitFor();
+      await reports.getByText('Mondays, 8:00 AM').waitFor();
 
       await page.getByRole('button', { name: 'Create an alert' }).click();
       await dialog.getByLabel('For').selectOption('creator');

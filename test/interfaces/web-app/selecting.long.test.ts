@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { formatAmount } from '../../../src/kit/values/format.ts';
 import { daysAgo, makeAssignment, makeSale } from '../../harness/affiliates/sales.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/interfaces/browser.ts';
@@ -72,10 +73,8 @@ describe.skipIf(!hasBrowser('Selecting'))('selecting rows of a list in the web a
     await go('/commissions?approvable=true');
     const totals = page.getByRole('region', { name: 'Totals of these commissions' });
     const { body } = await call(`${app.url}/v1/commissions?approvable=true&totals=true&limit=1`, key);
-    const money = (amount: number, currency: string) =>
-      new Intl.NumberFormat('en-GB', { style: 'currency', currency }).format(amount);
     const sums: string[] = body.totals.map((one: { commission: number; currency: string }) =>
-      money(one.commission, one.currency),
+      formatAmount(one.commission, one.currency),
     );
     expect(sums).toHaveLength(2);
     for (const sum of sums) await totals.getByText(sum, { exact: true }).waitFor();

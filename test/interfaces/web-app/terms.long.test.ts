@@ -88,8 +88,8 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await said.getByText(/^12% of each order; \$5 an item for SERUM-30 or SERUM-50 \(Serums\); 20% in DE/).waitFor();
     await said.getByLabel('Country', { exact: true }).fill('DE');
     await said.getByLabel('Try an order').fill('200');
-    await said.getByText('US$30.00').waitFor();
-    await said.getByText('US$10.00 less by a limit').waitFor();
+    await said.getByText('$30.00').waitFor();
+    await said.getByText('$10.00 less by a limit').waitFor();
     const past = terms.getByRole('region', { name: 'The last 90 days' });
     await past.getByRole('button', { name: 'What would the last 90 days have paid?' }).click();
     await past.getByText(/paid orders would have paid something else|No creator has earned/).waitFor();
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await dialog(code.value).getByText(saved.terms_summary).waitFor();
     await look('terms-link');
     await dialog(code.value).getByRole('button', { name: 'Terms' }).click();
-    await terms.getByText('US$0.00 of US$5,000.00 this month').waitFor();
+    await terms.getByText('$0.00 of $5,000.00 this month').waitFor();
     await terms.getByRole('button', { name: 'Remove Rule 1' }).click();
     await terms.getByRole('button', { name: 'Save' }).click();
     await terms.waitFor({ state: 'hidden' });
@@ -197,7 +197,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await shop.place({ amount: 500, codes: [code.value] });
     await open.go('/groups');
     const listed = page.getByRole('row', { name: /Ambassadors.*12% of each order/ });
-    await listed.getByText('US$20.00 of US$20.00: spent').waitFor();
+    await listed.getByText('$20.00 of $20.00: spent').waitFor();
     await look('groups');
     await page.getByRole('button', { name: 'Ambassadors' }).click();
     await group.getByText(ana).waitFor();

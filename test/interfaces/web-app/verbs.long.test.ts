@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Save');
     await gone();
     await open.go('/campaigns');
-    await open.page.getByRole('row', { name: /Winter.*Paused.*28 Feb 2027/ }).waitFor();
+    await open.page.getByRole('row', { name: /Winter.*Paused.*Feb 28, 2027/ }).waitFor();
     await open.page.getByRole('link', { name: 'Open to all' }).click();
     await open.page.locator('label', { hasText: 'Applied' }).click();
     await open.page.locator('.table-top').getByText('1 creator', { exact: true }).waitFor();

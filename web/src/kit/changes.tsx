@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { day, fieldName, money, percent, withLocalTimes, words } from './format.ts';
-import { minorMoney } from './minor.ts';
+import { day, fieldName, minorMoney, money, percent, withLocalTimes, words } from './format.ts';
 import { type Column, PlainTable } from './table.tsx';
 
 type Fields = Readonly<Record<string, unknown>>;

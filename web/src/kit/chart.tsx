@@ -1,8 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from 'react';
-import { brandZone, compact, compactMoney, shortDay, shortHour, today, versus } from './format.ts';
+import { brandZone, compactMoney, dayRange, roundCompact, shortDay, shortHour, today, versus } from './format.ts';
 import { DAY_MS, toUtcDay } from './utc-day.ts';
-
-const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** The time that a point covers; a `reading` was taken at a moment. */
 type PointUnit = 'hour' | 'day' | 'week' | 'month' | 'reading';
@@ -20,8 +18,6 @@ function isOpen(date: string, by: PointUnit): boolean {
   if (by === 'hour') return Date.parse(date) > Date.now() - 3_600_000;
   return by !== 'reading' && getPointEnd(date, by) >= today();
 }
-
-const formatRange = (from: string, to: string) => ranges.formatRange(new Date(from), new Date(to));
 
 export interface Point {
   date: string;
@@ -228,7 +224,7 @@ export default function Chart({
   };
   const namePoint = (date: string) => {
     if (by === 'hour') return shortHour(date);
-    return by === 'week' || by === 'month' ? formatRange(clampStart(date), clampEnd(date)) : shortDay(date);
+    return by === 'week' || by === 'month' ? dayRange(clampStart(date), clampEnd(date)) : shortDay(date);
   };
   // With many hours, only the days are named.
   const midnights = points.flatMap(({ date }, i) => (date.includes('T00:00') ? [i] : []));
@@ -239,7 +235,7 @@ export default function Chart({
       <p className="legend" aria-hidden>
         <span className="key now" /> {label}
         {first && last && (
-          <span className="muted">{`${formatRange(clampStart(first.date), clampEnd(last.date))}${isRunning ? ' so far' : ''}, ${zone}`}</span>
+          <span className="muted">{`${dayRange(clampStart(first.date), clampEnd(last.date))}${isRunning ? ' so far' : ''}, ${zone}`}</span>
         )}
         {isCompared && (
           <span className="nowrap">
@@ -257,7 +253,7 @@ export default function Chart({
           before={before}
           points={points}
           show={show}
-          showTick={(value) => (currency === undefined ? compact(value) : compactMoney(value, currency))}
+          showTick={(value) => (currency === undefined ? roundCompact(value) : compactMoney(value, currency))}
           nameTick={isByDay ? shortDay : shortHour}
           namePoint={namePoint}
           named={by === 'hour' && isByDay ? midnights : undefined}

@@ -3,8 +3,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { number, rate, words } from '../kit/format.ts';
-import { minorMoney } from '../kit/minor.ts';
+import { minorMoney, number, rate, words } from '../kit/format.ts';
 import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 

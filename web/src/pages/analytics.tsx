@@ -3,7 +3,7 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { day, money, number, percent, versus } from '../kit/format.ts';
+import { day, money, number, rate, versus } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { Tabs } from '../kit/tabs.tsx';
@@ -147,7 +147,7 @@ export function Analytics() {
             />
             <Stat
               label="Conversion rate"
-              value={percent(summary.conversion_rate)}
+              value={rate(summary.conversion_rate)}
               note={
                 <>
                   {won && won.by_code > 0 && (
@@ -156,7 +156,7 @@ export function Analytics() {
                   {old &&
                     (old.summary.total_clicks === 0
                       ? 'No earlier data'
-                      : `${percent(old.summary.conversion_rate)} in the ${COMPARED[compare].toLowerCase()}`)}
+                      : `${rate(old.summary.conversion_rate)} in the ${COMPARED[compare].toLowerCase()}`)}
                 </>
               }
             />

@@ -1,9 +1,8 @@
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall, useFirst } from '../call/use.ts';
-import { number, percent } from '../kit/format.ts';
+import { minorMoney, number, percent } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
-import { minorMoney } from '../kit/minor.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Card, Failure, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';

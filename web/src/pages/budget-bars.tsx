@@ -1,5 +1,5 @@
 import type { Answer } from '../call/call.ts';
-import { minorMoney } from '../kit/minor.ts';
+import { minorMoney } from '../kit/format.ts';
 
 export type Budgets = Answer<'get_group'>['data']['budget'];
 

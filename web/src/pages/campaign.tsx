@@ -6,9 +6,8 @@ import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
 import { findChoice, useFilters } from '../kit/filters.tsx';
-import { deadline, isPastDeadline, isWholeDay, money, number, words } from '../kit/format.ts';
+import { deadline, isPastDeadline, isWholeDay, minorMoney, money, multiple, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
-import { minorMoney } from '../kit/minor.ts';
 import {
   Badge,
   Button,
@@ -112,11 +111,7 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
         value={minorMoney(sales, currency)}
         note={`${number(orders)} ${orders === 1 ? 'order' : 'orders'}, less refunds`}
       />
-      <Stat
-        label="Return on spend"
-        value={returned === null ? '–' : `${number(returned)}×`}
-        note="Sales for each unit spent"
-      />
+      <Stat label="Return on spend" value={multiple(returned)} note="Sales for each unit spent" />
       <Stat label="Clicks" value={number(clicks)} />
     </Stats>
   );

@@ -1,10 +1,10 @@
+import { fromMinor } from '../../../src/kit/values/decimals.ts';
 import type { Answer } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { aboutPercent, compactMoney, month, number, shortDay } from '../kit/format.ts';
-import { major } from '../kit/minor.ts';
 import { Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { Frame } from '../kit/table.tsx';
 
@@ -62,7 +62,7 @@ const toShare = (value: number, { customers }: Cohort) => (customers === 0 ? 0 :
 const formatShare = (share: number) => aboutPercent(100 * share);
 
 function Value({ value, metric, row }: { value: number; metric: Metric; row: Cohort }) {
-  if (metric === 'revenue' && row.currency !== null) return compactMoney(major(value, row.currency), row.currency);
+  if (metric === 'revenue' && row.currency !== null) return compactMoney(fromMinor(value, row.currency), row.currency);
   if (metric === 'orders') return number(value);
   return (
     <>

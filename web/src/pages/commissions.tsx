@@ -141,7 +141,7 @@ function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<
   });
 }
 
-/** The sum of the creators' commissions in each currency, such as `US$120.00 + €40.00`. */
+/** The sum of the creators' commissions in each currency, such as `$120.00 + €40.00`. */
 function sumUp(commissions: Iterable<Commission>): string {
   const sums = new Map<string, number>();
   for (const { currency, commission } of commissions) sums.set(currency, (sums.get(currency) ?? 0) + commission);

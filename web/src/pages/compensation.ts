@@ -9,7 +9,7 @@ export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensat
   return currency ? money(amount, currency) : `${amount}%`;
 }
 
-/** A campaign's pay with its kind, such as “US$600.00 fixed”; null if none is specified. */
+/** A campaign's pay with its kind, such as “$600.00 fixed”; null if none is specified. */
 export function offerText({ compensation }: Pick<Answer<'get_campaign'>['data'], 'compensation'>): string | null {
   if (!compensation) return null;
   const { type, amount } = compensation;

@@ -1,5 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { datesIn } from '../../../src/kit/values/format.ts';
 import { useCall } from '../call/use.ts';
 import { Button, Failure, Loading, PageHead } from '../kit/parts.tsx';
 
@@ -47,9 +48,8 @@ function groupBlocks(blocks: readonly Block[]): Block[][] {
   return parts;
 }
 
-const signedAt = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 /** As the creator's page says it: the text above has its dates in that style too, and is part of what was signed. */
-const timeText = (at: string) => `${signedAt.format(new Date(at))} UTC`;
+const timeText = (at: string) => `${datesIn('UTC').longTime(at)} UTC`;
 
 /** The text that the creator signs, with the signature, to read and print. */
 export function ContractDocument() {

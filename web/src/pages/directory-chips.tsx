@@ -1,5 +1,5 @@
 import { useAll, useCall } from '../call/use.ts';
-import { compact, words } from '../kit/format.ts';
+import { roundCompact, words } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { usePlaceNames } from './directory-names.ts';
 import {
@@ -41,7 +41,7 @@ function rangeChips(search: SearchParameters): Chip[] {
   return RANGES.flatMap(([param, label, unit]): Chip[] => {
     const [least, most] = [search[`${param}_min`], search[`${param}_max`]];
     if (least === undefined && most === undefined) return [];
-    const [from, to] = [compact(Number(least)), compact(Number(most))];
+    const [from, to] = [roundCompact(Number(least)), roundCompact(Number(most))];
     const text = least === undefined ? `up to ${to}` : most === undefined ? `from ${from}` : `${from} to ${to}`;
     const changes = { [`${param}_min`]: undefined, [`${param}_max`]: undefined };
     return [{ key: param, text: `${label} ${text}${unit}`, changes }];

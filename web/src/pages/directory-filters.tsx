@@ -1,7 +1,7 @@
 import { type ReactNode, useId, useState } from 'react';
 import type { Answer, Problem } from '../call/call.ts';
 import { useAll, useCall } from '../call/use.ts';
-import { compact, number, words } from '../kit/format.ts';
+import { compact, number, roundCompact, words } from '../kit/format.ts';
 import { useLater } from '../kit/later.ts';
 import { usePlaceNames } from './directory-names.ts';
 import {
@@ -208,8 +208,8 @@ function toBounds({ from, to }: Range, param: RangeProps['param']) {
 }
 
 function rangeName({ from, to }: Range): string {
-  if (from === null) return `below ${compact(to)}`;
-  return to === null ? `${compact(from)} and more` : `${compact(from)} to ${compact(to)}`;
+  if (from === null) return `below ${roundCompact(to)}`;
+  return to === null ? `${roundCompact(from)} and more` : `${roundCompact(from)} to ${roundCompact(to)}`;
 }
 
 /** The distribution of the values, as bars that can be chosen, above the two bounds. */

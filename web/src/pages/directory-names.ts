@@ -1,14 +1,5 @@
 import { useAll } from '../call/use.ts';
-
-const countries = new Intl.DisplayNames(undefined, { type: 'region' });
-
-function countryName(code: string): string {
-  try {
-    return countries.of(code) ?? code;
-  } catch {
-    return code;
-  }
-}
+import { countryName } from '../kit/format.ts';
 
 /** The names of places, by their codes in the directory's facets. */
 export function usePlaceNames(): {

@@ -2,7 +2,7 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import type { ReadBody } from '../kit/declared.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { time } from '../kit/format.ts';
+import { clock, time } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -67,7 +67,7 @@ function Reports() {
         </Opener>
       ),
     },
-    { head: 'Mailed', cell: ({ every, at }) => `${MAILED[every]}, ${at}` },
+    { head: 'Mailed', cell: ({ every, at }) => `${MAILED[every]}, ${clock(at)}` },
     { head: 'To', cell: ({ to }) => to.join(', '), isWide: true },
     { head: 'Last mail', cell: ({ last_sent_at }) => <Ago at={last_sent_at} />, isWide: true },
     { head: 'Next mail', cell: ({ next_at }) => time(next_at), isWide: true },

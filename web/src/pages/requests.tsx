@@ -7,7 +7,7 @@ import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { number, ownZone, words } from '../kit/format.ts';
+import { exactTime, number, words } from '../kit/format.ts';
 import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { KeyCalls, KeySearches, type Masked } from './key-calls.tsx';
@@ -33,26 +33,12 @@ function formatOperation({ operation }: KeyRequest): string {
   return method === undefined ? 'No operation has this path' : `${method} ${path}`;
 }
 
-const CLOCK = {
-  ...({ year: 'numeric', month: 'short', day: 'numeric' } as const),
-  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
-};
-
-/** Times to the second in the brand's time zone, which is named unless it is the computer's. */
-function useExactTime(): (at: string) => string {
-  const timeZone = useCall('get_session').data?.data.brand.time_zone ?? 'UTC';
-  const zoneName = timeZone === ownZone ? {} : ({ timeZoneName: 'short' } as const);
-  const times = new Intl.DateTimeFormat(undefined, { ...CLOCK, ...zoneName, timeZone });
-  return (at) => times.format(new Date(at));
-}
-
 interface RequestView {
   masked: Masked;
   open: (row: KeyRequest) => void;
-  exact: (at: string) => string;
 }
 
-function buildColumns({ masked, open, exact }: RequestView): readonly Column<KeyRequest>[] {
+function buildColumns({ masked, open }: RequestView): readonly Column<KeyRequest>[] {
   return [
     {
       head: 'Operation',
@@ -62,7 +48,7 @@ function buildColumns({ masked, open, exact }: RequestView): readonly Column<Key
           second={
             <>
               {formatOperation(row)}
-              <span className="narrow">{exact(row.at)}</span>
+              <span className="narrow">{exactTime(row.at)}</span>
             </>
           }
         >
@@ -70,7 +56,7 @@ function buildColumns({ masked, open, exact }: RequestView): readonly Column<Key
         </Opener>
       ),
     },
-    { head: 'Called', cell: ({ at }) => <time dateTime={at}>{exact(at)}</time>, isWide: true },
+    { head: 'Called', cell: ({ at }) => <time dateTime={at}>{exactTime(at)}</time>, isWide: true },
     {
       head: 'Key',
       cell: ({ key_name, key_id }) => (
@@ -102,7 +88,6 @@ type RequestsQuery = Record<'key' | 'operation' | 'status' | 'request_id' | 'fro
 function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
   const { after, pager } = useCursor();
   const [openRequest, setOpenRequest] = useState<KeyRequest>();
-  const exact = useExactTime();
   const { data, error, refetch } = useCall('list_requests', { query: { ...query, after } });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={8} />;
@@ -119,7 +104,7 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
         caption="API requests"
         rows={data.data}
         getKey={getKey}
-        columns={buildColumns({ masked, open: setOpenRequest, exact })}
+        columns={buildColumns({ masked, open: setOpenRequest })}
       />
       {pager(data.next_after)}
       <Dialog
@@ -136,7 +121,6 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
 
 function Details({ of }: { of: KeyRequest }) {
   const { search } = of;
-  const exact = useExactTime();
   return (
     <Facts
       of={[
@@ -148,7 +132,7 @@ function Details({ of }: { of: KeyRequest }) {
         [
           'Called',
           <time key="called" dateTime={of.at}>
-            {exact(of.at)}
+            {exactTime(of.at)}
             <span className="second">{of.at}</span>
           </time>,
         ],

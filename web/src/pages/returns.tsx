@@ -5,8 +5,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { day, number } from '../kit/format.ts';
-import { minorMoney } from '../kit/minor.ts';
+import { day, minorMoney, multiple, number } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Button, Card, Empty, Failure, IfMay, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
@@ -31,8 +30,6 @@ const sumFigure = (rows: readonly ReturnsRow[], of: (row: ReturnsRow) => number 
 
 const sumSpend = ({ commission_minor, fees_minor, gifts_minor, fixed_minor }: ReturnsRow) =>
   fees_minor === null || gifts_minor === null ? null : commission_minor + fees_minor + gifts_minor + fixed_minor;
-
-const times = (value: number | null) => (value === null ? '–' : `${number(value)}×`);
 
 /** The period's totals in each currency: months add up to them. */
 function Totals({ rows }: { rows: readonly ReturnsRow[] }) {
@@ -64,7 +61,7 @@ function Totals({ rows }: { rows: readonly ReturnsRow[] }) {
         <Stat label="Profit" value={minorMoney(profit, currency)} note={profit === null ? unknown : undefined} />
         <Stat
           label="Return on spend"
-          value={times(spend === null || spend <= 0 ? null : Math.round((100 * revenue) / spend) / 100)}
+          value={multiple(spend === null || spend <= 0 ? null : Math.round((100 * revenue) / spend) / 100)}
           note="Sales for each unit spent"
         />
       </Stats>
@@ -147,7 +144,7 @@ function buildColumns(by: ReturnDimension, rows: readonly ReturnsRow[]): Column<
     cost('Gifts', (row) => row.gifts_minor, 'gifts'),
     ...(rows.some(({ fixed_minor }) => fixed_minor !== 0) ? [cost('Fixed', (row) => row.fixed_minor)] : []),
     { head: 'Profit', cell: (row) => <Profit row={row} />, isNumber: true },
-    { head: 'Return', cell: (row) => times(row.return_on_spend), isNumber: true, isWide: true },
+    { head: 'Return', cell: (row) => multiple(row.return_on_spend), isNumber: true, isWide: true },
     { head: 'Break-even', cell: breakEvenText, isNumber: true, isWide: true },
   ];
 }

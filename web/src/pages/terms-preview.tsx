@@ -5,8 +5,8 @@ import { createAnswerCheck } from '../call/check.ts';
 import type { ReadBody } from '../kit/declared.ts';
 import { Choose } from '../kit/filters.tsx';
 import { Labelled } from '../kit/form.tsx';
+import { minorMoney } from '../kit/format.ts';
 import { useLater } from '../kit/later.ts';
-import { minorMoney } from '../kit/minor.ts';
 import { PlainTable } from '../kit/table.tsx';
 import { CONDITIONS, type ConditionName, type Draft, readDraft } from './terms-draft.ts';
 

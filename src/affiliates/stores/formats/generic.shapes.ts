@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Currency, getDecimals } from '../../../kit/values/money.ts';
+import { getDecimals } from '../../../kit/values/decimals.ts';
+import { Currency } from '../../../kit/values/money.ts';
 import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
 import { isCountry } from '../../../workflow/terms/countries.ts';
 import { OrderKind } from '../../../workflow/terms/terms.shapes.ts';

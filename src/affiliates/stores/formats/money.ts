@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { fromMinor, getDecimals, MAX_AMOUNT_MINOR } from '../../../kit/values/money.ts';
+import { fromMinor, getDecimals } from '../../../kit/values/decimals.ts';
+import { MAX_AMOUNT_MINOR } from '../../../kit/values/money.ts';
 
 /** Stores compute with more digits than they charge; eight hold all that WooCommerce and Shopify send. */
 const SCALE = 8;

@@ -2,6 +2,7 @@ import { appendFileSync, constants, fstatSync, rmSync, type Stats, statSync } fr
 import { access, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { formatNumber } from '../../../kit/values/format.ts';
 import { STDIN } from './files.ts';
 import type { Reject } from './rows.ts';
 
@@ -105,7 +106,7 @@ function toReason({ field, code, reason }: Reject): string {
 }
 
 export const reasonLines = (reasons: readonly RejectReason[]): string[] =>
-  reasons.map(({ reason, rows, line }) => `- ${rows.toLocaleString('en')} × ${reason} (first on line ${line})`);
+  reasons.map(({ reason, rows, line }) => `- ${formatNumber(rows)} × ${reason} (first on line ${line})`);
 
 /** NDJSON, one line per rejected row. There is only a file if there are rejects. */
 export function openRejects(file: string): RejectsFile {

@@ -1,5 +1,6 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
 import { foldAccents } from '../../../kit/values/fold.ts';
+import { formatNumber } from '../../../kit/values/format.ts';
 import type { DirectoryCreatorDetail } from '../../search/creator.shapes.ts';
 import { type Random, seededRandom } from './random.ts';
 import { drawPlace } from './sample-places.ts';
@@ -128,7 +129,7 @@ const AT_ONCE = 1_000;
 
 /** An import's source without a file. */
 export function sampleSource(count: number, seed: number): Source {
-  const file = `sample of ${count.toLocaleString('en')} creators`;
+  const file = `sample of ${formatNumber(count)} creators`;
   let row = 0;
   return {
     files: [file],

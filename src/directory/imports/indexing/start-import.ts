@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { createQuietIndex, deleteIndex, indexExists } from '../../../kit/engines/elastic/indices.ts';
+import { formatNumber } from '../../../kit/values/format.ts';
 import { newId } from '../../../kit/values/ids.ts';
 import { Bounds, DEFAULT_BOUNDS } from './bounds.ts';
 import { fileName } from './files.ts';
@@ -134,7 +135,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
     return await startBuilding(engines, row);
   }
   const name = request.source.files.map(fileName).join(', ');
-  request.onNotice?.(`resuming at row ${(unfinishedImport.position + 1).toLocaleString('en')} of ${name}`);
+  request.onNotice?.(`resuming at row ${formatNumber(unfinishedImport.position + 1)} of ${name}`);
   const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };
   await updateImport(db, unfinishedImport.id, change);
   return { ...row, ...change };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { postBulk } from '../../../kit/engines/elastic/bulk.ts';
 import { countDocuments, getMappingVersion, indexBehind, refreshIndex } from '../../../kit/engines/elastic/indices.ts';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
+import { formatNumber } from '../../../kit/values/format.ts';
 import { newId } from '../../../kit/values/ids.ts';
 import { type Change, listChangedFields, settleChanges, stageChanges } from '../../changes/changes.ts';
 import { takeOutForgotten } from '../../opt-out/forget.ts';
@@ -217,7 +218,7 @@ async function write(
     rejects.flush();
     await rows.end().catch(ignoreFailure('the original error is the one to report'));
     const why = error instanceof Error ? error.message : String(error);
-    const part = `${rows.written().toLocaleString('en')} rows, which searches see`;
+    const part = `${formatNumber(rows.written())} rows, which searches see`;
     throw new Error(`${why}\nOnly part of the ${kind} is done: ${part}.`, { cause: error });
   }
   await rows.end();

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readForm } from '../../../kit/html/form.ts';
+import { formatNumber } from '../../../kit/values/format.ts';
 import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
 import { hasLogin } from '../../../kit/values/web-address.ts';
 import type { ApplicationInput } from '../../../workflow/applications/applications.ts';
@@ -80,8 +81,7 @@ const Form = z.object({
   video_app: handleOn('video_app'),
   message: optional(
     z.string().max(MAX_MESSAGE, {
-      error: ({ input }) =>
-        `Shorten your message to 5,000 characters; it has ${String(input).length.toLocaleString('en')}.`,
+      error: ({ input }) => `Shorten your message to 5,000 characters; it has ${formatNumber(String(input).length)}.`,
     }),
   ),
   portfolio_urls: links,

@@ -6,7 +6,7 @@ import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { copyButton } from '../../../kit/html/page.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
-import { formatMoney } from '../../../kit/values/money.ts';
+import { formatMoney, formatNumber } from '../../../kit/values/format.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
 import { STATUS as PARCEL_STATUS } from '../parcel.ts';
 import { describeDeliverable, STATUS } from '../work/view.ts';
@@ -28,8 +28,7 @@ const DAYS_SHOWN = 5;
 
 /** The brand's day of a time. */
 const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
-const formatCount = (count: number, one: string, many: string) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const formatCount = (count: number, one: string, many: string) => `${formatNumber(count)} ${count === 1 ? one : many}`;
 
 /** Left out without lines, unless it says what is missing. */
 const section = (title: string, lines: readonly Html[], none?: string): Html =>

@@ -5,7 +5,8 @@ import type { CreatorStatementLine, toStatementContent } from '../../../affiliat
 import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeText } from '../../../kit/html/times.ts';
-import { formatMoney, toMinor } from '../../../kit/values/money.ts';
+import { formatMoney } from '../../../kit/values/format.ts';
+import { toMinor } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
 
 /** A line as displayed to the creator. */

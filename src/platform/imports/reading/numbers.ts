@@ -1,4 +1,4 @@
-import { getDecimals } from '../../../kit/values/money.ts';
+import { getDecimals } from '../../../kit/values/decimals.ts';
 import type { DecimalSign } from './shapes.ts';
 
 /** A number exactly as it was written: `digits / 10^scale`. */

@@ -110,7 +110,7 @@ function askSwapped({ known, mapping, doubts }: Settling, position: number): voi
     field: 'swapped_dates',
     message: `A spreadsheet made dates of a part of ${header} and left the rest as text. Did it swap their day and month?`,
     ...NO_LINES,
-    choices: [choose('yes', 'Yes: 3 April was 4 March'), choose('no', 'No: the dates are right')],
+    choices: [choose('yes', 'Yes: April 3 was March 4'), choose('no', 'No: the dates are right')],
   });
 }
 

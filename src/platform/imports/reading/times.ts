@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
+import { datesIn } from '../../../kit/values/format.ts';
 import { toInstant } from '../../../kit/values/time-zone.ts';
 import { findLanguages, foldWord, isMonthName, loadMonthNames, readMonth } from './months.ts';
 import { toDigits } from './numbers.ts';
@@ -211,9 +212,7 @@ export function isAmbiguous({ date }: TimeCell): boolean {
   return (first !== second && first <= 12 && second <= 12) || (date.mayStartWithYear && first !== last);
 }
 
-const longDays = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
-
-/** The day of a cell under an order as `3 April 2026`; undefined if it cannot be read so. */
+/** The day of a cell under an order as `April 3, 2026`; undefined if it cannot be read so. */
 export function describeDay(
   text: string,
   order: DateOrder,
@@ -222,7 +221,7 @@ export function describeDay(
 ): string | undefined {
   const cell = readTime(text);
   const day = cell && readDay(cell.date, order, languages, now.getUTCFullYear() + 1);
-  return day && longDays.format(Date.UTC(day.year, day.month - 1, day.day));
+  return day && datesIn('UTC').longDay(Date.UTC(day.year, day.month - 1, day.day));
 }
 
 const EPOCH_SERIAL = 25_569;
