@@ -34,7 +34,7 @@ const AuditEntry = z
     person_name: z
       .string()
       .nullable()
-      .describe('Name of the person, or the e-mail address if no name is set.')
+      .describe('Name of the person, or the email address if no name is set.')
       .meta({ example: 'Robin Bauer' }),
     operation: z.string().describe('Id of the operation that made the change.').meta({ example: 'update_campaign' }),
     resource_id: z.string().describe('Id of the record that changed.').meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
@@ -45,7 +45,7 @@ const AuditEntry = z
     creator_email: z
       .string()
       .nullable()
-      .describe('E-mail address of the creator whom the record is about; null for other records.')
+      .describe('Email address of the creator whom the record is about; null for other records.')
       .meta({ example: 'ana@mail.example' }),
     creator_name: fromOutside(z.string())
       .nullable()

@@ -20,7 +20,7 @@ const Mail = z
   .object({
     id: idField('mai', 'Mail id.'),
     kind: z.string().describe('Mail template.').meta({ example: 'brief_sent' }),
-    to: z.string().describe('E-mail address of the recipient.').meta({ example: 'ana@example.com' }),
+    to: z.string().describe('Email address of the recipient.').meta({ example: 'ana@example.com' }),
     state,
     reason: z.enum(MAIL_REASONS).nullable().describe('Why the mail is held or delayed; null otherwise.'),
     detail: z

@@ -87,7 +87,7 @@ describe('codes for all creators without one', () => {
     expect(await totalOf(desk)).toBe(120);
   });
 
-  it('go to creators on the roster with an e-mail address; those without one are named, and do not remain', async () => {
+  it('go to creators on the roster with an email address; those without one are named, and do not remain', async () => {
     const { desk, rows } = await enrolled(
       {},
       { status: 'paused' },
@@ -127,7 +127,7 @@ describe('codes for all creators without one', () => {
 });
 
 describe('codes for named creators', () => {
-  it('go to e-mail addresses in any case; a creator who has one keeps it, even while it is inactive', async () => {
+  it('go to email addresses in any case; a creator who has one keeps it, even while it is inactive', async () => {
     const { desk, rows } = await enrolled({ name: 'Zoë Ångström' }, {}, { name: 'Bo' });
     const [first, second, third] = rows.map(({ email }) => email ?? '');
     const held = await desk.made({ creator_email: second, value: unique('OWN') });

@@ -145,7 +145,7 @@ describe('a creator who asks for another address on their own page', () => {
     const payer = await makeMailedPayer();
     const page = await openOwnPage(payer);
     expect((await visit(page.payment)).text).toContain(payer.ann.email);
-    expect((await visit(page.payment, { email: 'not an address' })).text).toContain('Enter a complete e-mail address');
+    expect((await visit(page.payment, { email: 'not an address' })).text).toContain('Enter a complete email address');
     const next = `${unique('pay')}@mail.example`;
     expect((await visit(page.payment, { email: next })).text).toContain('Check your mail');
     expect(await profileOf(payer)).toMatchObject({ wallet_email: null, source: 'mail', state: 'active' });

@@ -194,7 +194,7 @@ describe('a creator who opted out', () => {
     expect(JSON.parse(status.out)).toMatchObject({ forgotten: 1 });
   });
 
-  it('may be everyone who shows an e-mail address, also in a held import, and stays out when the address changes', async () => {
+  it('may be everyone who shows an email address, also in a held import, and stays out when the address changes', async () => {
     const held = await importRows(everyone, 'hold');
     const name = { kind: 'email', value: 'agency@OPTOUT.example' } as const;
     const { id } = await forget(directory.engines, name, { reason: 'The agency asked', by: 'operator' });
@@ -226,7 +226,7 @@ describe('a creator who opted out', () => {
     expect((await listOptOuts(directory.engines, 1))[0]).toMatchObject({ named: 'pk', rememberedAt: expect.any(Date) });
   });
 
-  it('is named by a pk, a username with @ or an e-mail, and by nothing else', async () => {
+  it('is named by a pk, a username with @ or an email, and by nothing else', async () => {
     const wrong = await cli('forget', 'annoptsout', '--reason', 'x');
     expect([wrong.status, wrong.said]).toEqual([2, expect.stringContaining('must be a pk, a username such as @')]);
   });

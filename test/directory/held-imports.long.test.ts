@@ -24,7 +24,7 @@ const SABOTAGED: [string, Row[], RegExp][] = [
   ['cut in half', live.slice(0, CREATORS / 2), /live creators are gone \(50\.0%; at most 10%\)/],
   ['with other people', [...generateCreators(CREATORS, 5)], /1500 of 1500 live creators are gone/],
   ['with pks of another system', every(({ pk }) => ({ pk: pk + 7_000_000_000 })), /live creators are gone/],
-  ['without e-mails', every(() => ({ extracted_email: null })), /extracted_email is filled in 0\.0% of rows/],
+  ['without emails', every(() => ({ extracted_email: null })), /extracted_email is filled in 0\.0% of rows/],
   [
     'with every second biography empty',
     every((row, i) => ({ biography: isOneIn(2, i) ? '' : row.biography })),
@@ -65,19 +65,19 @@ const SABOTAGED: [string, Row[], RegExp][] = [
     /Names change for \d+ of 1500 kept creators \(6\.\d%/,
   ],
   [
-    'with the e-mails sorted alone',
+    'with the emails sorted alone',
     (() => {
       const emails = live
         .map(({ extracted_email }) => extracted_email)
         .toSorted((a, b) => (a ?? '~').localeCompare(b ?? '~'));
       return every((_row, i) => ({ extracted_email: emails[i] ?? null }));
     })(),
-    /E-mails change for \d+ of 1500/,
+    /Emails change for \d+ of 1500/,
   ],
   [
-    'with newcomers who all have one e-mail',
+    'with newcomers who all have one email',
     [...live, ...newcomers(300).map((row) => ({ ...row, extracted_email: 'office@agency.example' }))],
-    /E-mails fall together: \d\d\.\d% are different ones, previously \d+\.\d%/,
+    /Emails fall together: \d\d\.\d% are different ones, previously \d+\.\d%/,
   ],
   [
     'with a guard before each city',
@@ -94,11 +94,11 @@ const HONEST: [string, Row[]][] = [
     every((row, i) => ({ full_name: isOneIn(30, i) ? `${row.full_name} Neu` : row.full_name })),
   ],
   [
-    'with usernames and e-mails in capitals',
+    'with usernames and emails in capitals',
     every((row) => ({ extracted_email: row.extracted_email?.toUpperCase() ?? null })),
   ],
   [
-    'with e-mails for one in ten who had none',
+    'with emails for one in ten who had none',
     every((row, i) => ({ extracted_email: row.extracted_email ?? (isOneIn(10, i) ? `new${i}@mail.example` : null) })),
   ],
   ['the same', live],
@@ -113,7 +113,7 @@ const HONEST: [string, Row[]][] = [
   ],
   ['with new biographies', every((row) => ({ biography: row.biography && `${row.biography} New!` }))],
   [
-    'with one e-mail in twenty lost',
+    'with one email in twenty lost',
     every((row, i) => ({ extracted_email: isOneIn(20, i) ? null : row.extracted_email })),
   ],
   ['with some that moved', every((row, i) => (isOneIn(12, i) ? { city: 'Austin', state: 'TX', country: 'US' } : row))],

@@ -44,9 +44,9 @@ describe('an import under which creators become others', () => {
       /username, for example:\n {2}1\d\d: creator1\d\d → x\.creator1\d\d\n/,
     ],
     [
-      'whose e-mails fall together',
+      'whose emails fall together',
       every((row, i) => ({ extracted_email: i < 20 ? 'office@agency.example' : row.extracted_email })),
-      /E-mails fall together: \d\d\.\d% are different ones, previously 100\.0%/,
+      /Emails fall together: \d\d\.\d% are different ones, previously 100\.0%/,
       /person\d+@mail\.example → office@agency\.example/,
     ],
     [

@@ -214,7 +214,7 @@ describe('a search with lists', () => {
     expect([refused.status, refused.body.code]).toEqual([403, 'BRAND_KEY_REQUIRED']);
   });
 
-  it('leaves out who is on the roster by username or e-mail, and has them back once they are removed', async () => {
+  it('leaves out who is on the roster by username or email, and has them back once they are removed', async () => {
     const brand = await makeBrand(cases.app.context);
     const key = await brand.key('brand');
     const [named] = cases.rows;

@@ -68,7 +68,7 @@ describe('an application', () => {
     });
   });
 
-  it('appears in lists filtered by status, campaign, e-mail in any case and time; pages neither overlap nor skip', async () => {
+  it('appears in lists filtered by status, campaign, email in any case and time; pages neither overlap nor skip', async () => {
     const owner = await makeOwner();
     const other = await makeCampaign(app, owner.key, { name: 'Second' });
     const ids: string[] = [];

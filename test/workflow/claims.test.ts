@@ -25,7 +25,7 @@ async function makeOwner() {
   };
 }
 
-it('an applicant with a known handle gives its creator neither an e-mail address nor a name', async () => {
+it('an applicant with a known handle gives its creator neither an email address nor a name', async () => {
   const owner = await makeOwner();
   const handle = unique('star');
   await owner.applied({ email: 'eve@mail.example', name: 'Eve', photo_app: handle });

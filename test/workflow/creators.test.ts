@@ -60,7 +60,7 @@ describe('GET /v1/creators', () => {
     ]);
   });
 
-  it('finds by part of a name or e-mail address in any case, and matches wildcards as characters', async () => {
+  it('finds by part of a name or email address in any case, and matches wildcards as characters', async () => {
     const { key } = await brandWithKey();
     await post('/v1/roster/add', key, { ig_handle: handle(), name: 'Ana 100%' });
     await post('/v1/roster/add', key, { ig_handle: handle(), name: 'Bob' });
@@ -119,7 +119,7 @@ describe('a creator of the brand', () => {
   const stored = async (id: string) =>
     await context.postgres.db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-  it('is recognized by e-mail address in any case; what is missing is filled in, nothing is overwritten', async () => {
+  it('is recognized by email address in any case; what is missing is filled in, nothing is overwritten', async () => {
     const { brand, key } = await brandWithKey();
     const [address, ig, tt] = [email(), handle(), handle()];
     const id = await ensure(brand, { email: address, igHandle: ig });

@@ -67,7 +67,7 @@ describe('PATCH /v1/roster/{id}', () => {
     });
   });
 
-  it('refuses an e-mail address that another creator of the brand has, and changes nothing', async () => {
+  it('refuses an email address that another creator of the brand has, and changes nothing', async () => {
     const creator_email = email();
     const other = await made('/v1/roster', { creator_email });
     const { id } = await made('/v1/roster/add', { ig_handle: handle() });

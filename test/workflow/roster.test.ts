@@ -17,7 +17,7 @@ const send = (method: string, path: string, body?: unknown, by = key) => sendTo(
 const get = (path: string, by = key) => call(`${app.url}${path}`, by);
 const made = (path: string, input: object, by = key) => madeAt(`${app.url}${path}`, by, input);
 
-describe('when added by e-mail address,', () => {
+describe('when added by email address,', () => {
   it('a creator is put on the roster and read back', async () => {
     const creator_email = email();
     const data = await made('/v1/roster', { creator_email, note: 'met in Berlin' });
@@ -171,7 +171,7 @@ describe('when added by handle,', () => {
     expect([status, body.code, body.existing_id]).toEqual([409, 'CONFLICT', id]);
   });
 
-  it('a creator keeps the e-mail address beside the handle, and joins the creator with that address', async () => {
+  it('a creator keeps the email address beside the handle, and joins the creator with that address', async () => {
     const [ig_handle, creator_email] = [handle(), email()];
     const first = await made('/v1/roster/add', { ig_handle, creator_email, name: 'Ana' });
     expect((await get(`/v1/roster/${first.id}`)).body.data).toMatchObject({ ig_handle, creator_email });
@@ -283,7 +283,7 @@ describe('a search of the roster', () => {
   });
 });
 
-describe('an e-mail address at a domain in another script', () => {
+describe('an email address at a domain in another script', () => {
   it('is the same person as in ASCII, and shown as people write it', async () => {
     const mailbox = unique('ana');
     const address = `${mailbox}@bücher.example`;

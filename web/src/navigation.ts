@@ -19,7 +19,7 @@ export const NAVIGATION = [
         to: '/customers',
         label: 'Customers',
         under: '/analytics',
-        hint: 'The customers whom creators bring, and whether they come back',
+        hint: 'New and returning customers that creators bring',
         page: page(() => import('./pages/customers.tsx'), 'Customers'),
       },
       {
@@ -81,14 +81,14 @@ export const NAVIGATION = [
       {
         to: '/content',
         label: 'Content',
-        hint: 'What creators posted, and how it does',
+        hint: 'Creators’ posts and how they perform',
         page: page(() => import('./pages/content.tsx'), 'Content'),
       },
       {
         to: '/assets',
         label: 'Content library',
         under: '/content',
-        hint: 'Files, and what you may use them for',
+        hint: 'Files and their usage rights',
         page: page(() => import('./pages/assets.tsx'), 'Assets'),
       },
     ],
@@ -102,7 +102,7 @@ export const NAVIGATION = [
         to: '/reconciliation',
         label: 'Reconciliation',
         under: '/orders',
-        hint: 'Your shop’s orders compared with those recorded here',
+        hint: 'Compare your store’s orders with the ones recorded here',
         page: page(() => import('./pages/reconciliation.tsx'), 'Reconciliation'),
       },
       {
@@ -169,9 +169,9 @@ export const NAVIGATION = [
       { to: '/agents', label: 'Agents', under: '/settings', page: page(() => import('./pages/agents.tsx'), 'Agents') },
       {
         to: '/rights',
-        label: 'People’s rights',
+        label: 'Privacy requests',
         under: '/settings',
-        hint: 'Who asked to be erased, or what is kept of them',
+        hint: 'Requests for erasure, or for a copy of someone’s data',
         page: page(() => import('./pages/rights.tsx'), 'Rights'),
       },
       { to: '/audit', label: 'Audit log', under: '/settings', page: page(() => import('./pages/audit.tsx'), 'Audit') },

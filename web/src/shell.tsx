@@ -210,7 +210,7 @@ export function Shell() {
       <main className="main" id="main" ref={main} tabIndex={-1}>
         {data.data.is_copy && (
           <aside className="notice" role="alert">
-            This is a restored copy. Mails, webhooks, exports and calls to stores are off until its operator lets it go
+            This is a restored copy. Emails, webhooks, exports and calls to stores are off until its operator lets it go
             live.
           </aside>
         )}

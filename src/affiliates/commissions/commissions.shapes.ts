@@ -51,7 +51,7 @@ export const storeOrderId = z
 export const maskedCustomer = z
   .string()
   .nullable()
-  .describe("The customer's e-mail address, masked; null when the store did not send one.")
+  .describe("The customer's email address, masked; null when the store did not send one.")
   .meta({ example: 'b***@example.com' });
 
 const fields = {

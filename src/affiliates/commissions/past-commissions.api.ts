@@ -52,7 +52,7 @@ export const PastCommissionFilter = z.object({
 export type PastCommissionFilter = z.output<typeof PastCommissionFilter>;
 
 const Reported = z.object({
-  creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
+  creator_email: Email.describe('Email address of a creator who is or was on the roster.'),
   reference,
   amount,
   currency: Currency.describe('Currency in which it was paid.'),

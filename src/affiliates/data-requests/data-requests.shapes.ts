@@ -100,12 +100,12 @@ export const DataRequestCreate = z
       .optional()
       .describe('The creator, by id.')
       .meta({ example: 'crt_0Uo3xK2mVdT2aXs7LpRb' }),
-    creator_email: Email.optional().describe('The creator, by e-mail address.').meta({ example: 'ana@example.com' }),
+    creator_email: Email.optional().describe('The creator, by email address.').meta({ example: 'ana@example.com' }),
     creator_handle: PersonFilter.handle
       .describe('The creator, by a handle or the address of a profile.')
       .meta({ example: '@anamakes' }),
     customer_email: Email.optional()
-      .describe('One who bought, by e-mail address.')
+      .describe('One who bought, by email address.')
       .meta({ example: 'jane@mail.example' }),
     integration_id: z
       .string()

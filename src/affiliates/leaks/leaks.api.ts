@@ -46,7 +46,7 @@ export const LeakRow = z
       .describe("That percentage for all orders by the creator's codes in the eight weeks before; null without orders.")
       .meta({ example: 34.5 }),
     new_customers: share
-      .describe('Percent of these orders that are the first of their customer, among those with an e-mail address.')
+      .describe('Percent of these orders that are the first of their customer, among those with an email address.')
       .meta({ example: 22.5 }),
     new_customers_before: share
       .describe("That percentage for the creator's codes in the eight weeks before; null without such orders.")

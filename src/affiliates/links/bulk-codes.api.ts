@@ -17,11 +17,11 @@ export const BulkCreate = z
   .object({
     all_missing: z.boolean().describe('`true`: every creator on the roster who has none yet.').optional(),
     creators: z
-      .array(z.object({ email: Email.describe('E-mail address of a creator on the roster.') }))
+      .array(z.object({ email: Email.describe('Email address of a creator on the roster.') }))
       .min(1)
       .max(MAX_CREATED)
       .optional()
-      .describe('Creators to assign a code or link to, by e-mail address.'),
+      .describe('Creators to assign a code or link to, by email address.'),
     roster_ids: z
       .array(z.string().min(1).max(100))
       .min(1)
@@ -82,7 +82,7 @@ const Refused = z.object({
   creator_email: z
     .string()
     .nullable()
-    .describe('E-mail address of the creator who got nothing; null when it is not known.')
+    .describe('Email address of the creator who got nothing; null when it is not known.')
     .meta({ example: 'ana@example.com' }),
   roster_id: idField('rst', 'The creator in `/v1/roster`.'),
 });
@@ -95,7 +95,7 @@ export const BulkCreated = z
           id: idField('lnk', 'Id of the new code or link.'),
           creator_email: z
             .string()
-            .describe('E-mail address of the creator who got it.')
+            .describe('Email address of the creator who got it.')
             .meta({ example: 'ana@example.com' }),
           creator_name: assignedCreatorName,
           value: z.string().describe('The generated code or link name.').meta({ example: 'ANA10' }),
@@ -109,7 +109,7 @@ export const BulkCreated = z
         Refused.extend({
           reason: z
             .enum(['already_exists', 'no_email'])
-            .describe('`already_exists`: the creator has one already. `no_email`: their e-mail address is not known.'),
+            .describe('`already_exists`: the creator has one already. `no_email`: their email address is not known.'),
           id: z
             .string()
             .nullable()

@@ -281,7 +281,7 @@ const selectMissing = (db: Db, brandId: string, kind: CodeKind) =>
     .where('member.isInCampaign', '=', true)
     .where('member.linkId', 'is', null);
 
-/** Lists members with an e-mail address, longest on the roster first, and then members without one. */
+/** Lists members with an email address, longest on the roster first, and then members without one. */
 async function listMissing(db: Db, brandId: string, kind: CodeKind): Promise<Member[]> {
   const missing = selectMissing(db, brandId, kind)
     .orderBy('member.addedAt')

@@ -290,7 +290,7 @@ export async function insertStates(
     on conflict (link_id, at) do update set active = excluded.active`.execute(db);
 }
 
-/** Finds the creator on the roster by e-mail address, and keeps them on it until the transaction ends. */
+/** Finds the creator on the roster by email address, and keeps them on it until the transaction ends. */
 export async function lockOnRoster(db: Db, brandId: string, email: string) {
   return await db
     .selectFrom('creators')

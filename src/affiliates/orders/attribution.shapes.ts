@@ -193,7 +193,7 @@ const EarlierDecision = z.object({
   reason: z.enum(NOBODY),
 });
 
-/** The decision as `orders.attribution` stores it: facts only, no e-mail addresses. */
+/** The decision as `orders.attribution` stores it: facts only, no email addresses. */
 export const Attribution = z.object({
   rule: z
     .enum(['code', 'last_click', 'first_click', 'subscription', 'customer'])

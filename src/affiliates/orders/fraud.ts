@@ -139,7 +139,7 @@ export interface FraudCase {
 type FraudCheck = (suspicion: FraudCase, rules: FraudRules) => string[];
 
 const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudCheck>> = {
-  self_referral: ({ isCreator }) => (isCreator ? ["The customer's e-mail address is the creator's."] : []),
+  self_referral: ({ isCreator }) => (isCreator ? ["The customer's email address is the creator's."] : []),
   velocity: ({ ordersOfCustomer, ordersOfLink }, { velocity: { customer_orders, link_orders, minutes } }) =>
     [
       { who: 'One customer', count: ordersOfCustomer, most: customer_orders },
@@ -150,7 +150,7 @@ const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudChe
   code_leak: ({ leakScore }, { code_leak: { score } }) =>
     leakScore !== null && leakScore >= score ? [`The code is probably public: its leak score is ${leakScore}.`] : [],
   disposable_address: ({ hasDisposableAddress }) =>
-    hasDisposableAddress ? ["The customer's e-mail address is a disposable one."] : [],
+    hasDisposableAddress ? ["The customer's email address is a disposable one."] : [],
   refund_rate: ({ paid, refunded }, { refund_rate: { percent, orders } }) =>
     paid >= orders && refunded * 100 >= percent * paid
       ? [`${refunded} of the last ${paid} paid orders by this code or link were refunded.`]

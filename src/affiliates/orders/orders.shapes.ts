@@ -405,7 +405,7 @@ export const Order = z
       .enum(['new', 'returning'])
       .nullable()
       .describe(
-        '`new`: the first paid order of its customer that is known, tests aside. `returning`: a later one. Null without payment or e-mail address.',
+        '`new`: the first paid order of its customer that is known, tests aside. `returning`: a later one. Null without payment or email address.',
       ),
     is_test: explanationShape.is_test,
     is_renewal: explanationShape.is_renewal,
@@ -420,7 +420,7 @@ export const Order = z
     creator_email: z
       .string()
       .nullable()
-      .describe("E-mail address of the order's creator; null when it paid nobody.")
+      .describe("Email address of the order's creator; null when it paid nobody.")
       .meta({ example: 'ana@example.com' }),
     commission_id: z
       .string()

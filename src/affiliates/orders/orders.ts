@@ -183,7 +183,7 @@ export async function getOrderStore(db: Db, { brandId, integrationId }: Pick<Ord
     .executeTakeFirstOrThrow();
 }
 
-/** `returning` if the customer has an earlier paid order; null without payment or e-mail address. */
+/** `returning` if the customer has an earlier paid order; null without payment or email address. */
 const customerKind = sql<'new' | 'returning' | null>`case
   when orders.customer_hash is null or orders.paid_at is null or orders.is_test then null
   when exists (select from orders as earlier

@@ -34,7 +34,7 @@ export interface PayeeBalance {
   earnedMinor: number;
 }
 
-/** Lists every creator with any money, one row per currency, ordered by e-mail address. */
+/** Lists every creator with any money, one row per currency, ordered by email address. */
 export async function listBalances(
   db: Db,
   brandId: string,

@@ -59,7 +59,7 @@ export const payoutDueOperations = [
     description:
       'One row for each creator and currency with something due: the approved commissions, the deductions for ' +
       'refunds and earlier payouts, and the amount to transfer. It follows the same rules as a payout, and changes nothing. ' +
-      "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency, and `profile=wise` Wise's batch file, which pays by e-mail.",
+      "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency, and `profile=wise` Wise's batch file, which pays by email.",
     forAgents: {
       description:
         'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',

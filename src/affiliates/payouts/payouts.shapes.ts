@@ -67,7 +67,7 @@ export const Payout = z
     wallet_email: z
       .string()
       .nullable()
-      .describe("E-mail address of the creator's wallet; null when not given.")
+      .describe("Email address of the creator's wallet; null when not given.")
       .meta({ example: 'ana@example.com' }),
     status: z
       .enum(['completed', 'paid', 'voided', 'returned'])
@@ -142,7 +142,7 @@ export const PayoutCreate = z
       .meta({ example: 125.5 }),
     currency: Currency.optional().describe("Currency of `amount`; the brand's when omitted."),
     method,
-    wallet_email: Email.nullable().optional().describe("E-mail address of the creator's wallet."),
+    wallet_email: Email.nullable().optional().describe("Email address of the creator's wallet."),
     note: note.optional(),
     description: note.optional().describe('Alias of `note`, which wins when both are given.'),
     commission_ids: z

@@ -122,7 +122,7 @@ function readHeader(line: string): string[] {
   throw createError('header', 'invalid', `must be the first line of Wise's template; it lacks \`${missing}\`.`);
 }
 
-/** Rows of Wise's batch file, which pays by e-mail and so needs no bank details. A column of another name stays empty. */
+/** Rows of Wise's batch file, which pays by email and so needs no bank details. A column of another name stays empty. */
 export function toWiseRows(
   payments: readonly RailPayment[],
   { source_currency, header }: { source_currency?: string | undefined; header?: string | undefined },

@@ -69,11 +69,11 @@ const forbidden_referrer = z.object({
 });
 
 const rules = {
-  self_referral: self_referral.describe("The customer's e-mail address is the creator's."),
+  self_referral: self_referral.describe("The customer's email address is the creator's."),
   velocity: velocity.describe('Many orders of one customer, or by one code or link, within minutes.'),
   code_leak: code_leak.describe('The code that earned the order is probably public.'),
   disposable_address: disposable_address.describe(
-    "The customer's e-mail address is from a known provider of disposable addresses.",
+    "The customer's email address is from a known provider of disposable addresses.",
   ),
   refund_rate: refund_rate.describe('Many of the last orders by the code or link were refunded.'),
   returning_customer: returning_customer.describe('The customer had bought before.'),

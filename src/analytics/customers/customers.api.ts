@@ -10,10 +10,10 @@ const getAnalyticsCustomers = read({
   tag: 'Analytics',
   summary: 'New and returning customers, and what a new one costs',
   description:
-    'One row for each key and currency, from all paid orders with an e-mail address. Orders that no code or link ' +
+    'One row for each key and currency, from all paid orders with an email address. Orders that no code or link ' +
     `won are in the row with the key null. Covers the last 30 days by default. ${FRESHNESS}`,
   forAgents: {
-    description: 'Of all paid orders with an e-mail address; those that nobody won have the key null.',
+    description: 'Of all paid orders with an email address; those that nobody won have the key null.',
     example: { by: 'creator' },
     omits: ['offset', 'currency'],
   },

@@ -39,7 +39,7 @@ export const CustomersRow = z
     ),
     label: fromOutside(z.string().nullable().describe('Its name; null for none.').meta({ example: 'Ana Ortiz' })),
     currency: currencyField.describe('Currency of the orders of the row, and of its money.'),
-    orders: count.describe('Paid orders with an e-mail address, placed in the period.').meta({ example: 52 }),
+    orders: count.describe('Paid orders with an email address, placed in the period.').meta({ example: 52 }),
     new_customers: count.describe('Customers whose first known paid order is one of these.').meta({ example: 31 }),
     returning_customers: count.describe('The other customers of these orders.').meta({ example: 14 }),
     new_share: percent.describe('`new_customers` in percent of all customers of the row.').meta({ example: 68.89 }),
@@ -76,16 +76,16 @@ export const Customers = z.object({
       period: ShownPeriod.describe('The period of the orders.'),
       time_zone: shownTimeZone,
       history_since: historySince,
-      orders: count.describe('Paid orders of the period, with or without an e-mail address.').meta({ example: 60 }),
+      orders: count.describe('Paid orders of the period, with or without an email address.').meta({ example: 60 }),
       without_email: count
-        .describe('Number of these orders without an e-mail address, whose customers are neither new nor returning.')
+        .describe('Number of these orders without an email address, whose customers are neither new nor returning.')
         .meta({ example: 8 }),
     })
     .describe('What the customers are known from.'),
 });
 
 const Side = z.object({
-  orders: count.describe('Orders with an e-mail address on this side.').meta({ example: 52 }),
+  orders: count.describe('Orders with an email address on this side.').meta({ example: 52 }),
   first_orders: count.describe('Number of these orders that are the first of their customers.').meta({ example: 31 }),
   share: percent.describe('`first_orders` in percent of `orders`; null without any.').meta({ example: 59.62 }),
 });

@@ -257,7 +257,7 @@ const ShareSums = z.object({
   isAttributed: z.number().transform((value) => value === 1),
   orders: integer,
   worthMinor: integer,
-  /** With an e-mail address, and of these the first ones of their customers. */
+  /** With an email address, and of these the first ones of their customers. */
   known: integer,
   firsts: integer,
 });

@@ -236,7 +236,7 @@ export const Analytics = z
               .string()
               .nullable()
               .describe(
-                "The creator's name, else the name given with their newest link, else a handle, else the e-mail address.",
+                "The creator's name, else the name given with their newest link, else a handle, else the email address.",
               )
               .meta({ example: 'Ana Ortiz' }),
           ),

@@ -74,7 +74,7 @@ const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
   tag: hashes.tagName(name),
 });
 
-/** The pk and username, which identify each creator from now on: the e-mail address may be an agency's. */
+/** The pk and username, which identify each creator from now on: the email address may be an agency's. */
 const listNames = (people: readonly NameFields[]): Name[] =>
   people.flatMap(({ pk, username }): Name[] => [
     { kind: 'pk', value: pk },
@@ -106,7 +106,7 @@ function addCount(before: ForgottenRecord['removed'], index: string, creators: n
 
 /**
  * Removes the creators of an opt-out from every version. The newest version that has any identifies them: their pks and
- * usernames are hashed too, so that no version brings them back under another e-mail.
+ * usernames are hashed too, so that no version brings them back under another email.
  */
 async function removeEverywhere(
   engines: DirectoryEngines,
@@ -159,7 +159,7 @@ async function removeEverywhere(
 }
 
 /**
- * Removes a creator from the directory for good, or everyone with an e-mail address. The hash is recorded first: from then on no
+ * Removes a creator from the directory for good, or everyone with an email address. The hash is recorded first: from then on no
  * import brings them back, even if this process dies before every version has lost them. It does not wait for other writers.
  */
 export async function forget(

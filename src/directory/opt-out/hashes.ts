@@ -4,7 +4,7 @@ import { keyedHash } from '../../kit/values/secrets.ts';
 export const KINDS = ['pk', 'username', 'email'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** A name of one creator, or of several with the same e-mail address. */
+/** A name of one creator, or of several with the same email address. */
 export type Name = { kind: 'pk'; value: number } | { kind: 'username' | 'email'; value: string };
 
 /** The fields of a row that may name its creator. */

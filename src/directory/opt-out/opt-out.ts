@@ -160,7 +160,7 @@ export async function listReadyIndices(db: Db, alias: string): Promise<string[]>
   return rows.flatMap(({ indexName }) => indexName ?? []);
 }
 
-/** Lists what brands store about these people: creators by their handle on the directory's platform, or by e-mail. */
+/** Lists what brands store about these people: creators by their handle on the directory's platform, or by email. */
 export async function listKept(
   db: Db,
   { usernames, email }: { usernames: readonly string[]; email: string | undefined },

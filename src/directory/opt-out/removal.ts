@@ -62,7 +62,7 @@ export const scan = (elastic: Elastic, index: string, forgotten: ForgottenSet): 
 
 const FIELD = { pk: 'card.pk', username: 'card.username', email: 'card.extracted_email' } as const;
 
-/** The creators of an index with one of these names; `forgotten` finds an e-mail where the mapping cannot. */
+/** The creators of an index with one of these names; `forgotten` finds an email where the mapping cannot. */
 export async function findNamed(
   elastic: Elastic,
   index: string,

@@ -22,7 +22,7 @@ import {
   toViewer,
 } from './saved-searches.ts';
 
-/** A hundred e-mail addresses are the longest value that a parameter of search takes. */
+/** A hundred email addresses are the longest value that a parameter of search takes. */
 const MAX_VALUE = 40_000;
 const MAX_MAIL = 20;
 

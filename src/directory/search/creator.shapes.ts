@@ -38,7 +38,7 @@ export const DirectoryCreator = z
     ),
     extracted_email: fromOutside(
       text(320)
-        .describe('E-mail address found in the profile; null if there is none.')
+        .describe('Email address found in the profile; null if there is none.')
         .meta({ example: 'gordon@example.com' }),
     ),
     niches: text(2_000).describe('Comma-separated niches of the profile.').meta({ example: 'fitness, wellness' }),

@@ -63,7 +63,7 @@ export const usernames = texts(
   500,
   'Only these usernames or addresses of Instagram profiles, separated by commas; `@` is ignored.',
 );
-export const emails = texts(MAX_EMAIL, 'Only these e-mail addresses, separated by commas.');
+export const emails = texts(MAX_EMAIL, 'Only these email addresses, separated by commas.');
 
 export const NotFound = z
   .object({
@@ -75,7 +75,7 @@ export const NotFound = z
       .array(z.string())
       .describe('Usernames that no creator has, as sent.')
       .meta({ example: ['nobody'] }),
-    emails: z.array(z.string()).describe('E-mail addresses that no creator has, as sent.').meta({ example: [] }),
+    emails: z.array(z.string()).describe('Email addresses that no creator has, as sent.').meta({ example: [] }),
   })
   .meta({ id: 'CreatorsNotFound' });
 export type NotFound = z.infer<typeof NotFound>;
@@ -100,7 +100,7 @@ export const CreatorLookUp = z
       .describe('Usernames or addresses of Instagram profiles to look up; case, accents and `@` are ignored.')
       .meta({ example: ['@gordongram'] }),
     emails: createValues(MAX_EMAIL)
-      .describe('E-mail addresses to look up.')
+      .describe('Email addresses to look up.')
       .meta({ example: ['gordon@example.com'] }),
   })
   .refine(({ pks, usernames, emails }) => pks.length + usernames.length + emails.length > 0, {
@@ -115,7 +115,7 @@ export const CreatorLookUp = z
 export const CreatorLookUpAnswer = z.object({
   data: z
     .array(DirectoryCreator)
-    .describe(`The creators in the order of the request: keys, usernames, e-mail addresses; at most ${BRAND_AT_MOST}.`),
+    .describe(`The creators in the order of the request: keys, usernames, email addresses; at most ${BRAND_AT_MOST}.`),
   meta: z
     .object({ not_found: NotFound.describe('The values sent that the directory does not have.') })
     .describe('What was not found.'),

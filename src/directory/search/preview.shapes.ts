@@ -90,7 +90,7 @@ export const Preview = z
         age: rangeFacetField('age'),
         posts: rangeFacetField('posts'),
         is_verified: booleanFacetField('the profile is verified', 'is_verified'),
-        has_email: booleanFacetField('there is an e-mail address', 'has_email'),
+        has_email: booleanFacetField('there is an email address', 'has_email'),
       })
       .describe('Counts of the results by field: those of `facets`, or the first six.'),
     stats: z

@@ -273,7 +273,7 @@ const directoryOperations = [
     tag: 'Directory',
     summary: 'Look up many creators',
     description:
-      `Up to ${BRAND_AT_MOST} keys, usernames and e-mail addresses together. The answer keeps the order of the ` +
+      `Up to ${BRAND_AT_MOST} keys, usernames and email addresses together. The answer keeps the order of the ` +
       'request, and `meta.not_found` names the values that the directory does not have. With a data key, use `pks`, ' +
       '`usernames` and `emails` of search.',
     // search_creators does the same.

@@ -174,7 +174,7 @@ const earlier = {
   category: text('Exact category; case is ignored.'),
   niche: text('A niche or part of one; case is ignored.'),
   has_email: booleanParameter()
-    .describe('`true`: only creators with an e-mail address. `false`: only those without.')
+    .describe('`true`: only creators with an email address. `false`: only those without.')
     .optional(),
   country: text('Country code or name in any spelling; other text matches as a substring.'),
   city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, a city by any of its names, or part of one.'),
@@ -274,7 +274,7 @@ export const CreatorSearchQuery = z
     not_in_list: lists('Excludes creators on these lists. Up to 20 ids, separated by commas.'),
     exclude_pks: excludedPks,
     exclude_roster: booleanParameter()
-      .describe("`true`: excludes creators on the brand's roster, by username or e-mail address.")
+      .describe("`true`: excludes creators on the brand's roster, by username or email address.")
       .optional(),
     max_credits: integerParameter({ min: 0 })
       .describe(

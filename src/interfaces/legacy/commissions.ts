@@ -9,7 +9,7 @@ import { legacyCommission } from './items.ts';
 
 const LegacyManualCommission = z
   .object({
-    creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
+    creator_email: Email.describe('Email address of a creator who is or was on the roster.'),
     amount: z.number().positive().describe('What the creator gets, in major units of `currency`.'),
     currency: Currency.optional().describe("Currency of `amount`; the brand's when omitted."),
     description: z.string().trim().max(5_000).nullable().optional().describe('Kept as `status_note`.'),

@@ -18,7 +18,7 @@ const Email = z
   .string()
   .trim()
   .overwrite(toAsciiAddress)
-  .pipe(z.email('Enter a complete e-mail address, such as name@example.com.').max(254, 'This is too long.'));
+  .pipe(z.email('Enter a complete email address, such as name@example.com.').max(254, 'This is too long.'));
 
 export async function send(reply: FastifyReply, status: number, text: string): Promise<FastifyReply> {
   return await reply.code(status).headers(pageHeaders()).type('text/html; charset=utf-8').send(text);
@@ -47,7 +47,7 @@ interface AddressForm {
   request(email: string, request: FastifyRequest, reply: FastifyReply): Promise<void> | void;
 }
 
-/** Serves a form that takes an e-mail address, to which a link is mailed. Returns what further routes of the page share. */
+/** Serves a form that takes an email address, to which a link is mailed. Returns what further routes of the page share. */
 export function addressForm(
   app: FastifyInstance,
   { redis, clock, log }: Context,

@@ -19,7 +19,7 @@ function answered(confirmation: ConfirmationResult, title: string) {
 }
 
 /**
- * Lets the owner of an e-mail address confirm a second application from that address. Opening the page changes
+ * Lets the owner of an email address confirm a second application from that address. Opening the page changes
  * nothing, because mail scanners open every link; the button replaces the first application.
  */
 export const confirmPage = creatorPage({
@@ -32,7 +32,7 @@ export const confirmPage = creatorPage({
     if (row.confirmedAt !== null) return answered('changed', row.title);
     if (row.status !== 'pending') return answered('decided', row.title);
     const said: readonly (readonly [string, string | null])[] = [
-      ['E-mail', row.creatorEmail],
+      ['Email', row.creatorEmail],
       ['Name', row.creatorName],
       ['Instagram handle', row.creatorPhotoApp],
       ['TikTok handle', row.creatorVideoApp],

@@ -6,7 +6,7 @@ import { page } from '../../kit/html/page.ts';
 export function askPage(email: string, problem: string | undefined): string {
   const address = {
     name: 'email',
-    label: 'E-mail',
+    label: 'Email',
     value: email,
     problem,
     required: true,
@@ -16,7 +16,7 @@ export function askPage(email: string, problem: string | undefined): string {
     `${problem ? 'Error: ' : ''}Leave the creator directory`,
     html`${errorSummary([address])}
 <h1>Leave the creator directory</h1>
-<p>Brands search a directory of public creator profiles here. To leave it, enter the e-mail address that your profile shows. We mail you a link that proves it is yours.</p>
+<p>Brands search a directory of public creator profiles here. To leave it, enter the email address that your profile shows. We mail you a link that proves it is yours.</p>
 ${postForm('/forget', html`${field(address)}${submitButton('Send me the link')}`)}`,
   );
 }

@@ -61,7 +61,7 @@ async function request(visit: PaymentVisit) {
   const typedAddress = visit.form().text('email');
   const address = Email.safeParse(typedAddress);
   if (!address.success)
-    return showForm(visit, typedAddress, 'Enter a complete e-mail address, such as name@example.com.');
+    return showForm(visit, typedAddress, 'Enter a complete email address, such as name@example.com.');
   const isKept = await visit.inWork((work) => requestAddress(work, visit.row.creatorId, address.data));
   return isKept
     ? toAnswer('Check your mail', 'We mailed you a link. The address changes when you confirm it there.')

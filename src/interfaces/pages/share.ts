@@ -63,7 +63,7 @@ const MISSING = page(
 <p>There is nothing at this address, or no longer. Please ask the person who gave you the link.</p>`,
 );
 
-/** `/s/{shareId}`: the current state of a brand's parcels, for anyone with the link; no e-mail address and no street. */
+/** `/s/{shareId}`: the current state of a brand's parcels, for anyone with the link; no email address and no street. */
 export function shareRoutes(app: FastifyInstance, { postgres }: Context): void {
   app.get('/s/:shareId', async (request, reply) => {
     const share = await findShare(postgres.db, Params.parse(request.params).shareId);

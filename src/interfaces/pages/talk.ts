@@ -46,7 +46,7 @@ async function content(
     value,
     rows: 6,
     required: true,
-    hint: 'Please leave out e-mail addresses and phone numbers.',
+    hint: 'Please leave out email addresses and phone numbers.',
     more: html` maxlength="${MAX_BODY}" autocomplete="off"`,
     ...(problem === undefined ? {} : { problem }),
   };

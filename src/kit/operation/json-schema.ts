@@ -8,7 +8,7 @@ const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const isNoBound = (value: unknown) => typeof value === 'number' && Math.abs(value) >= Number.MAX_SAFE_INTEGER;
 
 /**
- * Dates are text on the wire; an e-mail address follows its pattern, which is narrower than the format; the bounds of
+ * Dates are text on the wire; an email address follows its pattern, which is narrower than the format; the bounds of
  * every safe integer are omitted, because reference pages would offer them as the value to try.
  */
 function writeForm({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: SchemaNode }): void {

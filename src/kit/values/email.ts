@@ -46,7 +46,7 @@ export function listSpellings(email: string): string[] {
   return [...new Set([...own, ...others])];
 }
 
-/** An e-mail address in a request, with a domain in any script. */
+/** An email address in a request, with a domain in any script. */
 export const Email = z
   .string()
   .trim()

@@ -29,7 +29,7 @@ export const creatorEmail = z
   .string()
   .overwrite(showAddress)
   .nullable()
-  .describe("The creator's e-mail address; null when the brand only knows handles.")
+  .describe("The creator's email address; null when the brand only knows handles.")
   .meta({ example: EXAMPLE_EMAIL });
 
 export const campaignId = z

@@ -53,7 +53,7 @@ function foldLetter(letter: string): string {
   return ASCII.test(plain) ? plain : letter;
 }
 
-/** Most usernames and e-mail addresses stay as they are. */
+/** Most usernames and email addresses stay as they are. */
 const FOLDED = /^[!-@[-~]*$/;
 
 const trimSpaces = (text: string): string => text.replace(/\s+/g, ' ').trim();

@@ -50,7 +50,7 @@ const withArticle = (noun: string) => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${n
 const FORMATS: Readonly<Record<string, string>> = {
   date: 'must be a date such as 2026-11-22',
   datetime: 'must be a time with its offset such as 2026-11-22T09:30:00Z',
-  email: 'must be an e-mail address such as ana@example.com',
+  email: 'must be an email address such as ana@example.com',
   url: 'must be a whole address such as https://shop.example/page',
 };
 

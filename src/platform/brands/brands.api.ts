@@ -46,7 +46,7 @@ const ABOUT = {
   name: 'Brand name, shown to creators on pages and in mails.',
   logo: 'URL of the logo.',
   contactName: 'Contact person at the brand.',
-  contactEmail: 'E-mail address of the contact person.',
+  contactEmail: 'Email address of the contact person.',
   website: 'Website of the brand. Links to its host are allowed in mails to creators.',
   industry: 'Industry of the brand, in free text.',
   description: 'Free text about the brand.',

@@ -42,7 +42,7 @@ const listOpenLines = (db: Db, job: OwnJob, limit: number) =>
 
 export type JobLine = Awaited<ReturnType<typeof listLines>>[number];
 
-/** The lines of a job with their creators, by e-mail address. */
+/** The lines of a job with their creators, by email address. */
 export const listLines = (db: Db, job: OwnJob) =>
   selectLines(db, job)
     .leftJoin('creators', 'creators.id', 'jobLines.creatorId')

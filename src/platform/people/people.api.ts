@@ -26,7 +26,7 @@ const Role = z
   .describe('Owners may do everything, managers everything except managing people, viewers only read.')
   .meta({ example: 'manager' });
 
-const EMAIL = 'E-mail address that the person signs in with.';
+const EMAIL = 'Email address that the person signs in with.';
 const NAME = 'Name of the person; null if not set.';
 
 export const Person = z

@@ -87,7 +87,7 @@ const KeyRequest = z
       .object({
         kind: z
           .enum(['page', 'preview', 'look_up', 'walk'])
-          .describe('`page`: one page of creators. `look_up`: creators by key, username or e-mail address.'),
+          .describe('`page`: one page of creators. `look_up`: creators by key, username or email address.'),
         filters: z
           .array(z.string())
           .describe('Names of the parameters that decided who matches. Their values are not kept.')

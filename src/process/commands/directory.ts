@@ -30,7 +30,7 @@ function describeSubject(text: string): Name {
   if (/^@[^@\s]+$/.test(value)) return { kind: 'username', value: value.slice(1) };
   const email = Email.safeParse(value).data;
   if (email !== undefined) return { kind: 'email', value: email };
-  throw new InvalidArgumentError('must be a pk, a username such as @gordongram, or an e-mail address.');
+  throw new InvalidArgumentError('must be a pk, a username such as @gordongram, or an email address.');
 }
 
 function printRecord(record: ForgottenRecord, json: boolean | undefined): void {
@@ -54,8 +54,8 @@ export function directoryCommands(program: Command): void {
     .command('forget')
     .description('remove a creator from every version for good; prints the id of the opt-out')
     .argument(
-      '<pk, @username or e-mail>',
-      'a pk or username names one creator, an e-mail everyone who shows it',
+      '<pk, @username or email>',
+      'a pk or username names one creator, an email everyone who shows it',
       describeSubject,
     )
     .requiredOption('--reason <text>', 'why, for the record', filled)

@@ -30,7 +30,7 @@ const toItem = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, rea
 
 function address(value: string): string {
   const email = Email.safeParse(value).data;
-  if (email === undefined) throw new InvalidArgumentError('must be an e-mail address.');
+  if (email === undefined) throw new InvalidArgumentError('must be an email address.');
   return email;
 }
 

@@ -66,9 +66,9 @@ const addSelectors = (command: Command) =>
   command
     .option('--brand <id or name>', 'the brand; needed if there are several')
     .addOption(new Option('--creator-id <id>', 'a creator, by id'))
-    .addOption(new Option('--creator-email <address>', 'a creator, by e-mail address'))
+    .addOption(new Option('--creator-email <address>', 'a creator, by email address'))
     .addOption(new Option('--creator-handle <handle>', 'a creator, by a handle'))
-    .addOption(new Option('--customer-email <address>', 'one who bought, by e-mail address'))
+    .addOption(new Option('--customer-email <address>', 'one who bought, by email address'))
     .option('--reason <words>', 'your own words on the request');
 
 export function peopleCommands(program: Command): void {

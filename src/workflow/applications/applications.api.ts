@@ -71,7 +71,7 @@ const applicationOperations = [
     description:
       'Set changes, omit keeps, null clears the note. ' +
       'Accepting puts the creator on the roster and fills in the name and handles that are missing there. When the roster ' +
-      "is at the plan's limit, nothing changes. If the application's e-mail address and handles belong to different creators, the answer is 409 with their `existing_ids`.",
+      "is at the plan's limit, nothing changes. If the application's email address and handles belong to different creators, the answer is 409 with their `existing_ids`.",
     forAgents: {
       description:
         "Accepting puts the creator on the roster, unless it is at the plan's limit, and fills in a missing name and handles.",

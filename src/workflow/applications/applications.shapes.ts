@@ -17,7 +17,7 @@ export const Application = z
   .object({
     id: idField('app', 'Application id.'),
     campaign_id: idField('cmp', 'Campaign that the creator applied to.'),
-    creator_email: z.string().describe('E-mail address that the creator gave.').meta({ example: 'ana@example.com' }),
+    creator_email: z.string().describe('Email address that the creator gave.').meta({ example: 'ana@example.com' }),
     creator_name: creatorName,
     creator_photo_app: fromOutside(
       z

@@ -90,7 +90,7 @@ async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date):
   return row !== undefined && takesApplications(row, now);
 }
 
-/** A creator whom the brand may write to, with their e-mail address. */
+/** A creator whom the brand may write to, with their email address. */
 export interface Addressee {
   id: string;
   email: string;
@@ -98,7 +98,7 @@ export interface Addressee {
 }
 
 /**
- * Finds the person that a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an
+ * Finds the person that a brand may write to at this email address, ignoring case: a creator on its roster, or an
  * applicant of one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they
  * once applied.
  */
@@ -254,7 +254,7 @@ export interface ApplicationInput {
 export type ApplicationResult = 'received' | 'closed';
 
 /**
- * One application per campaign and e-mail address: the first stays until the address confirms another, because the
+ * One application per campaign and email address: the first stays until the address confirms another, because the
  * sender of a second one has not proved that the address is theirs.
  */
 export async function receiveApplication(
@@ -371,7 +371,7 @@ const same = (a: string | null, b: string | null) => a !== null && a.toLowerCase
 /** The application's claims that already belong to this creator. */
 function describeClaims(application: ApplicationRow, { email, igHandle, ttHandle }: CreatorRow): string {
   const claims = [
-    same(application.creatorEmail, email) ? `the e-mail address ${email}` : undefined,
+    same(application.creatorEmail, email) ? `the email address ${email}` : undefined,
     same(application.creatorPhotoApp, igHandle) ? `the Instagram handle ${igHandle}` : undefined,
     same(application.creatorVideoApp, ttHandle) ? `the TikTok handle ${ttHandle}` : undefined,
   ];
@@ -389,7 +389,7 @@ async function conflict(work: Work, application: ApplicationRow, owners: readonl
 
 /**
  * The id of the creator that an accepted application belongs to; missing claims are added to the creator. Claims that
- * belong to different creators are a CONFLICT. A handle of a creator with another e-mail address stays with that
+ * belong to different creators are a CONFLICT. A handle of a creator with another email address stays with that
  * creator.
  */
 async function ensureApplicant(work: Work, application: ApplicationRow): Promise<string> {

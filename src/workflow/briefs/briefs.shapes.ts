@@ -71,7 +71,7 @@ export const BriefDetail = Brief.extend({
   recipients: z
     .array(
       z.object({
-        email: z.string().describe("Recipient's e-mail address.").meta({ example: 'ana@example.com' }),
+        email: z.string().describe("Recipient's email address.").meta({ example: 'ana@example.com' }),
         sent_at: timestamp.describe('When it was mailed to this recipient.'),
         viewed_at: timestamp.nullable().describe('When this recipient first opened it; null until then.'),
       }),
@@ -146,7 +146,7 @@ export const BriefAct = z
       .enum(['send', 'duplicate'])
       .describe('`send` mails it to its recipients; `duplicate` creates a draft with the same content.'),
     recipients: z
-      .array(z.object({ email: Email.describe('E-mail address of a recipient: on the roster, or an applicant.') }))
+      .array(z.object({ email: Email.describe('Email address of a recipient: on the roster, or an applicant.') }))
       .min(1)
       .max(MAX_RECIPIENTS)
       .optional()
@@ -163,7 +163,7 @@ export const BriefSent = z
     recipients: z
       .array(
         z.object({
-          email: z.string().describe('E-mail address that this call named.').meta({ example: 'ana@example.com' }),
+          email: z.string().describe('Email address that this call named.').meta({ example: 'ana@example.com' }),
           status: z
             .enum(['sent', 'skipped', 'failed'])
             .describe('`sent`: the mail is queued; `skipped`: they already have it; `failed`: it cannot be mailed.'),

@@ -112,7 +112,7 @@ interface CampaignRef {
 }
 
 /**
- * Everyone in the campaign with the furthest stage they reached. An application belongs to the creator with its e-mail
+ * Everyone in the campaign with the furthest stage they reached. An application belongs to the creator with its email
  * address, if there is one. Whether a commission was paid is looked up for these creators only, in the index of their
  * commissions.
  */

@@ -64,7 +64,7 @@ const contractOperations = [
     summary: 'Create a contract, and send it for signature if requested',
     description:
       'Creates one deliverable for each unit of `deliverables[].quantity`. `signature_url` is null for a draft; with ' +
-      '`send_for_signature` the creator also gets the link by e-mail.',
+      '`send_for_signature` the creator also gets the link by email.',
     forAgents: {
       description: 'A draft, unless `send_for_signature` mails the creator the link to sign.',
       example: {
@@ -137,7 +137,7 @@ const contractOperations = [
     path: '/v1/contracts/{id}/send',
     tag,
     summary: 'Send a contract for signature, or send it again',
-    description: 'The creator gets an e-mail with a new link. Links from earlier e-mails stop working.',
+    description: 'The creator gets an email with a new link. Links from earlier emails stop working.',
     item: ContractSaved,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
     sealsAnswer: true,

@@ -87,9 +87,9 @@ export const PersonFilter = {
     .trim()
     .min(1)
     .max(200)
-    .describe('Part of a name, e-mail address or handle; case is ignored.')
+    .describe('Part of a name, email address or handle; case is ignored.')
     .optional(),
-  creator_email: Email.describe('The whole e-mail address; case is ignored.').optional(),
+  creator_email: Email.describe('The whole email address; case is ignored.').optional(),
   handle: AnyHandle.describe(
     'The whole handle on either platform, with or without `@`, or the address of the profile; case is ignored.',
   ).optional(),
@@ -151,7 +151,7 @@ export const Creator = z
     email: z
       .string()
       .nullable()
-      .describe('E-mail address; null if the brand only knows handles.')
+      .describe('Email address; null if the brand only knows handles.')
       .meta({ example: 'ana@example.com' }),
     photo_app: fromOutside(
       z.string().nullable().describe('Photo app handle without `@`; null if unknown.').meta({ example: 'anaeats' }),

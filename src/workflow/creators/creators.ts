@@ -41,7 +41,7 @@ export async function lockCreator(db: Db, brandId: string, id: string) {
     .executeTakeFirst();
 }
 
-/** The brand's creators with this e-mail or one of these handles. */
+/** The brand's creators with this email or one of these handles. */
 export async function listMatching(db: Db, brandId: string, identity: Identity): Promise<CreatorRow[]> {
   const { email, igHandle, ttHandle } = identity;
   return await db
@@ -60,7 +60,7 @@ export async function listMatching(db: Db, brandId: string, identity: Identity):
     .execute();
 }
 
-/** Undefined if another creator of the brand has the new e-mail or handle. */
+/** Undefined if another creator of the brand has the new email or handle. */
 async function updateCreator(
   db: Db,
   creator: { id: string; brandId: string },
@@ -221,7 +221,7 @@ export const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/
 
 const ANYBODY = sql<boolean>`true`;
 
-/** Matches rows whose creator has this e-mail address, ignoring case; every row if it is undefined. */
+/** Matches rows whose creator has this email address, ignoring case; every row if it is undefined. */
 export function matchesCreator(column: string, brandId: string, email: string | undefined) {
   if (email === undefined) return ANYBODY;
   return sql<boolean>`${sql.ref(column)} in (
@@ -280,11 +280,11 @@ export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
   tags?: string[];
 }
 
-/** Creates the creator; undefined if another creator of the brand has the e-mail or a handle. */
+/** Creates the creator; undefined if another creator of the brand has the email or a handle. */
 export async function createCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
-  // The insert does nothing if another creator of the brand has this e-mail or one of these handles.
+  // The insert does nothing if another creator of the brand has this email or one of these handles.
   const row = await db
     .insertInto('creators')
     .values({ ...person, id: newId('crt', now.getTime()), brandId, createdAt: now })
@@ -296,7 +296,7 @@ export async function createCreator(work: Work, person: NewCreator): Promise<Cre
 }
 
 /**
- * Sets the changed columns; undefined if another creator of the brand has the e-mail or a handle. The profile of a new
+ * Sets the changed columns; undefined if another creator of the brand has the email or a handle. The profile of a new
  * handle is not known yet.
  */
 export async function changeCreator(
@@ -315,7 +315,7 @@ export async function changeCreator(
 }
 
 /**
- * The id of the brand's creator with this e-mail, created if needed. A missing name or handle is filled in, never
+ * The id of the brand's creator with this email, created if needed. A missing name or handle is filled in, never
  * overwritten, and a handle that another creator of the brand has is not taken.
  */
 export async function ensureCreator(

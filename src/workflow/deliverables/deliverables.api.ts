@@ -53,7 +53,7 @@ const deliverableOperations = [
     path: '/v1/deliverables',
     tag,
     summary: 'Request content from a creator without a contract',
-    description: 'The creator gets an e-mail with a link to the page where they submit it.',
+    description: 'The creator gets an email with a link to the page where they submit it.',
     forAgents: {
       example: { creator_email: 'ana@example.com', type: 'reel', due_date: '2030-06-30' },
       omits: ['contract_id'],

@@ -10,7 +10,7 @@ const phones = later((): typeof import('libphonenumber-js/min') => load('libphon
 /** The number of replies that a creator may send in an hour. */
 export const REPLIES_PER_HOUR = 20;
 
-const NAMES: Readonly<Record<ContactKind, string>> = { email: 'an e-mail address', phone: 'a phone number' };
+const NAMES: Readonly<Record<ContactKind, string>> = { email: 'an email address', phone: 'a phone number' };
 
 /** The kinds of contact details in a message's subject or text. */
 export function findMessageContacts({
@@ -300,7 +300,7 @@ function hasPhone(text: string): boolean {
 }
 
 /**
- * The contact details that a text contains: an e-mail address or a phone number, including spelt-out or spaced ones and
+ * The contact details that a text contains: an email address or a phone number, including spelt-out or spaced ones and
  * other scripts. Prices, dates, order numbers, handles and links do not count. Seven or more digits are a phone number,
  * unless the word right before them or their form says otherwise.
  */

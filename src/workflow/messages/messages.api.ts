@@ -76,11 +76,11 @@ const messageOperations = [
     tag,
     summary: 'Write to a creator',
     description:
-      'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or phone number ' +
+      'To a creator on the roster or one who applied to a campaign. A message with an email address or phone number ' +
       'is 403 CONTACT_INFO_BLOCKED; `matched` says which was found.',
     forAgents: {
       description:
-        'To a creator on the roster or one who applied to a campaign. A text with an e-mail address or phone number is refused.',
+        'To a creator on the roster or one who applied to a campaign. A text with an email address or phone number is refused.',
       example: { creator_email: 'ana@example.com', body: 'Your parcel is on its way.' },
     },
     body: MessageCreate,

@@ -62,7 +62,7 @@ export const Message = z
     email_sent: z
       .boolean()
       .describe(
-        'Whether it also goes out by e-mail. False when the address accepts no mail, when sending failed, and while a limit holds or delays the mail; `/v1/mails` says why.',
+        'Whether it also goes out by email. False when the address accepts no mail, when sending failed, and while a limit holds or delays the mail; `/v1/mails` says why.',
       ),
   })
   .meta({ id: 'Message' });
@@ -104,19 +104,19 @@ export const MessageCreate = z
       .max(200)
       .nullable()
       .optional()
-      .describe('Subject line of the e-mail.')
+      .describe('Subject line of the email.')
       .meta({ example: 'About your summer reel' }),
     body: z
       .string()
       .trim()
       .min(1)
       .max(MAX_BODY)
-      .describe('Text, without e-mail addresses and phone numbers.')
+      .describe('Text, without email addresses and phone numbers.')
       .meta({ example: 'We love your last reel. Shall we plan another?' }),
     send_email: z
       .boolean()
       .default(false)
-      .describe('Also send it by e-mail, with a link to a page where the creator replies.'),
+      .describe('Also send it by email, with a link to a page where the creator replies.'),
   })
   .meta({ id: 'MessageCreate' });
 export type MessageCreate = z.output<typeof MessageCreate>;

@@ -50,7 +50,7 @@ const rosterOperations = [
     path: '/v1/roster',
     tag,
     summary: 'Add a creator to the roster',
-    description: 'Adds a creator by e-mail address. A removed creator is put back.',
+    description: 'Adds a creator by email address. A removed creator is put back.',
     forAgents: { example: { creator_email: 'cleo@example.com' } },
     body: RosterAdd,
     item: RosterAdded,
@@ -66,7 +66,7 @@ const rosterOperations = [
     tag,
     summary: 'Add a creator to the roster by handle',
     description:
-      'The e-mail address is optional. Picture, name and follower counts come from the public profiles; missing values are ' +
+      'The email address is optional. Picture, name and follower counts come from the public profiles; missing values are ' +
       'filled in later. Handles are stored without `@` and are unique, ignoring case.',
     forAgents: {
       description:

@@ -137,7 +137,7 @@ export const RosterFilter = z.object({
 export type RosterFilter = z.output<typeof RosterFilter>;
 
 export const RosterAdd = z
-  .object({ creator_email: Email.describe('E-mail address of the creator.'), note: note.optional() })
+  .object({ creator_email: Email.describe('Email address of the creator.'), note: note.optional() })
   .meta({ id: 'RosterAdd' });
 export type RosterAdd = z.output<typeof RosterAdd>;
 
@@ -152,7 +152,7 @@ export const RosterAddByHandle = z
     name: name.optional(),
     creator_email: Email.nullable()
       .optional()
-      .describe('E-mail address, if known; unique among creators of the brand.'),
+      .describe('Email address, if known; unique among creators of the brand.'),
     tags: tags.optional(),
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
@@ -170,7 +170,7 @@ export const RosterPatch = z
     tags: tags.optional(),
     note: note.optional(),
     name: name.optional(),
-    creator_email: Email.describe('E-mail address of the creator. It can be changed, not cleared.').optional(),
+    creator_email: Email.describe('Email address of the creator. It can be changed, not cleared.').optional(),
   })
   .meta({ id: 'RosterPatch' });
 export type RosterPatch = z.output<typeof RosterPatch>;

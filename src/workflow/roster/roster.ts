@@ -349,7 +349,7 @@ async function joinIdentity(work: Work, identity: Identity, columns: Partial<Cre
   const fits = (a: string | null, b: string | null) => a === null || b === null || same(a, b);
   const isOne = fits(email, match.email) && fits(igHandle, match.igHandle) && fits(ttHandle, match.ttHandle);
   if (matching.length > 1 || !isOne) {
-    const what = email === null ? 'The handles' : 'The handles and the e-mail address';
+    const what = email === null ? 'The handles' : 'The handles and the email address';
     throw await conflict(work, match.id, `${what} belong to different creators of the brand.`);
   }
   const joinedCreator = await changeCreator(work, match, {
@@ -394,7 +394,7 @@ export async function patchEntry(work: Work, limit: number, id: string, patch: R
     if (!(await changeCreator(work, creator, change))) {
       const identity = { email: email ?? null, igHandle: null, ttHandle: null };
       const [other] = await listMatching(db, brandId, identity);
-      throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
+      throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this email address.');
     }
     if (email !== undefined && creator.email !== null) {
       await followMailAddress(work, creator.id, { old: creator.email, next: email });

@@ -88,7 +88,7 @@ export const shareOperations = [
     tag,
     summary: 'Create a public page of the parcels',
     description:
-      'The page shows their current state, by name or handle, without e-mail addresses and streets, until it is revoked. ' +
+      'The page shows their current state, by name or handle, without email addresses and streets, until it is revoked. ' +
       'Anyone with the URL can read it.',
     forAgents: { isListed: false },
     hints: { dataOut: true },

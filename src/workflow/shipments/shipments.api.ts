@@ -77,7 +77,7 @@ const shipmentOperations = [
     id: 'notify_shipment_creator',
     path: '/v1/shipments/{id}/notify',
     tag,
-    summary: 'E-mail the creator about the parcel',
+    summary: 'Email the creator about the parcel',
     description:
       'Links to a page where they confirm that it arrived. Sent once for each status in 30 days; `mail` gives the outcome.',
     item: Notified,

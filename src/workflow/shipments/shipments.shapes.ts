@@ -234,7 +234,7 @@ export const ShipmentList = listSchema(Shipment).meta({ id: 'ShipmentList' });
 export const Notified = z
   .object({
     id: idField('shp', 'Shipment that the mail is about.'),
-    creator_email: z.string().describe('E-mail address of the creator.').meta({ example: 'ana@example.com' }),
+    creator_email: z.string().describe('Email address of the creator.').meta({ example: 'ana@example.com' }),
     mail: z
       .enum(['queued', 'suppressed', 'already_sent'])
       .describe('`suppressed`: the address accepts no mail; `already_sent`: they were mailed about this status.'),

@@ -220,7 +220,7 @@ export async function reportMissing(work: Work, id: string): Promise<void> {
 /** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */
 export async function notifyCreator(work: Work, row: ShipmentRow): Promise<QueueOutcome> {
   if (row.creatorEmail === null) {
-    const message = 'has no e-mail address on record.';
+    const message = 'has no email address on record.';
     throw validationError([{ field: 'creator_email', code: 'no_email', message }]);
   }
   return await queueMail(work, {

@@ -273,7 +273,7 @@ describe('The address for deliveries', () => {
     await down.close();
   });
 
-  it('neither returns nor stores a secret or a customer’s e-mail address in the clear', async () => {
+  it('neither returns nor stores a secret or a customer’s email address in the clear', async () => {
     const shop = await openShop('shopify');
     const email = `${unique('someone')}@private.example`;
     await shop.report('orders/paid', shopifyOrder({ codes: [shop.assignment.code], email }));

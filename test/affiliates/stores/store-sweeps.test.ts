@@ -110,7 +110,7 @@ describe('a sweep of Shopify', () => {
     expect(await known(shop)).toMatchObject([{ baseMinor: 7_500, refundedMinor: 3_000 }]);
   });
 
-  it('reads orders whose e-mail address the token may not see', async () => {
+  it('reads orders whose email address the token may not see', async () => {
     const shop = await open('shopify');
     shop.store.listing.isWithoutEmails = true;
     put(shop, sold(shop, daysAgo(1, now())));

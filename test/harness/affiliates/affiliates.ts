@@ -5,7 +5,7 @@ export interface Desk {
   brand: TestBrand;
   send(method: string, path: string, body?: object): Promise<Answer>;
   get(path: string, accept?: string): Promise<Answer>;
-  /** An e-mail address of somebody on the roster. */
+  /** An email address of somebody on the roster. */
   onRoster(email?: string): Promise<string>;
   /** A code or link that was made; of a creator of its own unless one is named. */
   made(input: object): Promise<Answer['body']>;

@@ -327,7 +327,7 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
     hasNotes: true,
   },
   {
-    name: 'an e-mail address that is none, and a landing page that is a number',
+    name: 'an email address that is none, and a landing page that is a number',
     body: shopify({
       line_items: [line(1, '60.00')],
       email: 12,

@@ -24,7 +24,7 @@ export interface Assignment {
   value: string;
 }
 
-/** A creator of the brand's with an e-mail address of their own. */
+/** A creator of the brand's with an email address of their own. */
 export async function putCreator(
   { context }: TestApp,
   brandId: string,

@@ -68,7 +68,7 @@ describe('the document of an import row', () => {
     expect(toDocument({ pk: 1, username: 'a', niches: null }).x.niches).toEqual([]);
   });
 
-  it('has an e-mail only if the row has one that is not blank', () => {
+  it('has an email only if the row has one that is not blank', () => {
     const hasEmail = (extracted_email: string | null) =>
       toDocument({ pk: 1, username: 'a', extracted_email }).x.has_email;
     expect([hasEmail('a@example.com'), hasEmail(' '), hasEmail(''), hasEmail(null)]).toEqual([

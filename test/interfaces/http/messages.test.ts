@@ -115,7 +115,7 @@ describe('an error says what would be right', () => {
       'roster',
       { creator_email: 'ana' },
       'creator_email',
-      'must be an e-mail address such as ana@example.com; got "ana".',
+      'must be an email address such as ana@example.com; got "ana".',
     ],
     [
       'campaigns',

@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
   it('is filled in by its labels and sent with the keyboard alone, in the order of the page', async () => {
     await open();
     await expectToFit();
-    await type('E-mail', 'ann@mail.example');
+    await type('Email', 'ann@mail.example');
     await type('Name', 'Ann Lee');
     await type('Instagram handle', '@ann.photos');
     await type('TikTok handle', 'ann_lee');
@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
   it('shows each error beside its field, and is corrected there and sent', async () => {
     await open();
     // Good enough for the browser, not for us.
-    await page.getByLabel('E-mail').fill('ann@mail');
+    await page.getByLabel('Email').fill('ann@mail');
     await page.getByLabel('Instagram handle').fill('https://photo.example/ann');
     await page.getByLabel('Name').fill('Ann');
     await press('Enter');
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(await page.title()).toMatch(/^Error: /);
     await expectToFit();
     for (const [label, problem] of [
-      ['E-mail', 'Enter a complete e-mail address'],
+      ['Email', 'Enter a complete email address'],
       ['Instagram handle', 'Enter only the handle'],
     ] as const) {
       const field = page.getByLabel(label);
@@ -124,8 +124,8 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
 
     await press('Tab');
     await press('Enter');
-    expect(await isFocused('E-mail')).toBe(true);
-    await page.getByLabel('E-mail').fill('ann@mail.example');
+    expect(await isFocused('Email')).toBe(true);
+    await page.getByLabel('Email').fill('ann@mail.example');
     await page.getByLabel('Instagram handle').fill('ann');
     await press('Enter');
     await page.waitForURL('**/thanks');
@@ -133,10 +133,10 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     expect(complaints).toEqual([]);
   });
 
-  it('is not sent without an e-mail address: the browser reports it at the field', async () => {
+  it('is not sent without an email address: the browser reports it at the field', async () => {
     await open();
     await page.getByRole('button').press('Enter');
-    expect(await isFocused('E-mail')).toBe(true);
+    expect(await isFocused('Email')).toBe(true);
     expect(await applications()).toEqual([]);
   });
 
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
 
   it('whose campaign closes while it is filled in refuses the form and announces that it is closed', async () => {
     await open();
-    await page.getByLabel('E-mail').fill('ann@mail.example');
+    await page.getByLabel('Email').fill('ann@mail.example');
     await send(`${app.url}/v1/campaigns/${campaign}`, key, 'PATCH', { status: 'completed' });
     await press('Enter');
     await page.getByText('is not accepting applications at the moment').waitFor();

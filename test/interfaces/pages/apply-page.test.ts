@@ -81,9 +81,9 @@ describe('the apply page', () => {
   });
 
   it.each([
-    [{ email: '' }, 'E-mail: Enter your e-mail address.'],
-    [{ email: 'ann' }, 'E-mail: Enter a complete e-mail address'],
-    [{ email: `${'a'.repeat(250)}@mail.example` }, 'E-mail: '],
+    [{ email: '' }, 'Email: Enter your email address.'],
+    [{ email: 'ann' }, 'Email: Enter a complete email address'],
+    [{ email: `${'a'.repeat(250)}@mail.example` }, 'Email: '],
     [{ name: 'x'.repeat(201) }, 'Name: Your name may have up to 200 characters.'],
     [{ photo_app: 'https://photo.example/ann' }, 'Instagram handle: Enter only the handle'],
     [{ photo_app: '../..' }, 'Instagram handle: Enter only the handle'],

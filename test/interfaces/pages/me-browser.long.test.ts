@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser("A creator's page in a browser"))("a creator's page 
       await page.getByRole('link', { name: 'Hand in: Photo' }).click();
       await page.waitForURL(/\/work\//);
       await page.goto(`${app.links}/me/gone`);
-      await page.getByLabel('E-mail').fill(email);
+      await page.getByLabel('Email').fill(email);
       await expectGood(page);
       await page.getByRole('button', { name: 'Mail me the link' }).click();
       await page.getByRole('heading', { name: 'Check your mail' }).waitFor();

@@ -65,7 +65,7 @@ describe('the page of a parcel', () => {
 });
 
 describe('POST /api/brand/shipments/share', () => {
-  it('makes a live page without e-mail addresses and streets, until it is revoked', async () => {
+  it('makes a live page without email addresses and streets, until it is revoked', async () => {
     const { key, creator, ship } = await desk();
     const address = { street: '1 Secret St', city: 'Oakland', state: 'CA' };
     const { id } = await ship({

@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('in a real Chromium, when
       await look((await tab.textContent()) ?? '');
     }
     // Which mails to get and a passkey are one's own.
-    expect(seen).toEqual(['Your mails: Save', 'Signing in: Add a passkey']);
+    expect(seen).toEqual(['Email notifications: Save', 'Sign-in: Add a passkey']);
     expect(columns).toEqual([]);
     expect(await axe(page)).toEqual([]);
     await context.close();

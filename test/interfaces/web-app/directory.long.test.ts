@@ -238,7 +238,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     await row.getByRole('button', { name: 'Edit' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Forced filters').fill('country = US');
-    await dialog.getByLabel('Credits a day').fill('20');
+    await dialog.getByLabel('Credits per day').fill('20');
     await lookAt('key-limits');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await row.getByText('20 credits a day; country = US').waitFor();

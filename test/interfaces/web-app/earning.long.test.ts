@@ -198,7 +198,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await expect.poll(() => rows.count(), SOON).toBe(1);
     await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByLabel('Device').selectOption('desktop');
-    await page.getByText('No clicks here').waitFor();
+    await page.getByText('No clicks yet').waitFor();
     await go('/analytics?country=DE');
     const counted = page.getByRole('link', { name: /one by one/ }).first();
     expect(await counted.textContent()).toBe('2, one by one');
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await go('/orders');
     await showsCount('5 orders');
     await page.getByRole('button', { name: 'More filters' }).click();
-    await page.getByLabel('Why it paid nobody').selectOption('no_candidate_qualified');
+    await page.getByLabel('Reason for no commission').selectOption('no_candidate_qualified');
     await showsCount('1 order');
     await page.getByRole('button', { name: '1005' }).click();
     await page
@@ -221,7 +221,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
       .getByText('No assignment of the brand has this code.')
       .waitFor();
     await page.keyboard.press('Escape');
-    await page.getByLabel('Why it paid nobody').selectOption('');
+    await page.getByLabel('Reason for no commission').selectOption('');
     await page.getByLabel('Amount from').fill('50');
     await page.getByLabel('Amount from').press('Enter');
     await showsCount('4 orders');

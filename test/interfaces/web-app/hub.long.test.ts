@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     }
   });
 
-  it('are chosen by name in a form, which keeps the e-mail address and the campaign’s id', async () => {
+  it('are chosen by name in a form, which keeps the email address and the campaign’s id', async () => {
     const { page, go } = desktop;
     await go('/briefs');
     await page.getByRole('button', { name: 'Write a brief' }).click();
@@ -173,8 +173,8 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await bulk.getByRole('button', { name: 'Done' }).click();
     await bulk.waitFor({ state: 'hidden' });
     await go('/shipments');
-    await page.getByRole('button', { name: 'Share a page' }).click();
-    const share = page.getByRole('dialog', { name: 'Share a page of the parcels' });
+    await page.getByRole('button', { name: 'Share tracking page' }).click();
+    const share = page.getByRole('dialog', { name: 'Share a tracking page' });
     await share.getByRole('button', { name: 'Create the page' }).click();
     const { pathname } = new URL((await share.locator('code').textContent()) ?? '');
     expect((await desk.open(pathname)).text).toContain('Two pairs of shoes');
@@ -189,7 +189,7 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     const added = await desk.post('/v1/roster/add', { ig_handle: 'cleo.hart', name: 'Cleo on Instagram' });
     expect(added.status, JSON.stringify(added.body)).toBe(201);
     await go(`/creators/${added.body.data.id}`);
-    await page.getByText('need an e-mail address').waitFor();
+    await page.getByText('need an email address').waitFor();
     await page.getByRole('button', { name: 'More actions for' }).click();
     await page.getByRole('button', { name: 'Merge into another creator' }).click();
     const form = page.getByRole('dialog', { name: /^Merge/ });

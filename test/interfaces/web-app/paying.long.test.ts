@@ -166,8 +166,8 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await form.getByText('1 approved: $10.00').waitFor();
     await form.getByRole('button', { name: 'Done' }).click();
     await open.go('/payouts');
-    await page.getByRole('link', { name: 'Open items' }).click();
-    const items = page.getByRole('table', { name: 'Open items' });
+    await page.getByRole('link', { name: 'Balances owed' }).click();
+    const items = page.getByRole('table', { name: 'Balances owed' });
     await items.getByRole('row', { name: /cy-30.*Approved/ }).waitFor();
     await items.getByRole('row', { name: /cy-3 .*In review/ }).waitFor();
     await clean('paying-open-items');
@@ -178,7 +178,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
   it('starts statements for everybody, and says that they are being made', async () => {
     const { page } = open;
     await open.go('/statements');
-    await page.getByRole('button', { name: 'Create for everybody' }).click();
+    await page.getByRole('button', { name: 'Create for all creators' }).click();
     const form = page.getByRole('dialog', { name: 'Statements for everybody' });
     await form.getByLabel('From').fill(daysAgo(60).toISOString().slice(0, 10));
     await form.getByLabel('To', { exact: true }).fill(daysAgo(0).toISOString().slice(0, 10));

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of recon
       const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
       await go('/reconciliation');
       await page.getByText('No comparisons yet').waitFor();
-      await page.getByRole('button', { name: 'Compare', exact: true }).click();
+      await page.getByRole('button', { name: 'New comparison', exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('File').setInputFiles(csv);
       await dialog.getByRole('button', { name: 'Compare' }).click();

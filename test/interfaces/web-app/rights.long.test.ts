@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser("People's rights in a browser"))("people's rights in
     const person = { id: creatorId, name: 'Di Askowitz', email };
     await asTest(app.context, brand, (work) => askForErasure(work, person));
     await go('/');
-    await page.getByRole('link', { name: '1 request to be erased' }).click();
+    await page.getByRole('link', { name: '1 erasure request' }).click();
     await page.getByRole('button', { name: 'Erasure of a creator' }).first().click();
     const panel = page.getByRole('dialog', { name: 'Erasure of a creator' });
     await panel.getByText('The creator, on their own page', { exact: true }).waitFor();

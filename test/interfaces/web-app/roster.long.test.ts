@@ -50,17 +50,17 @@ describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web
     expect(await record(id)).toMatchObject({ note: 'Prefers mornings', status: 'hired' });
   });
 
-  it('adds an e-mail address to a creator without one, and refuses one that another creator has', async () => {
+  it('adds an email address to a creator without one, and refuses one that another creator has', async () => {
     const taken = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: taken });
     const { id, ig_handle } = await made(`${app.url}/v1/roster/add`, key, { ig_handle: handle() });
     await show(`@${ig_handle}`);
-    await dialog().getByLabel('E-mail').fill(taken);
+    await dialog().getByLabel('Email').fill(taken);
     await inDialog('Save');
-    await dialog().getByText('Another creator of the brand has this e-mail address.').waitFor();
+    await dialog().getByText('Another creator of the brand has this email address.').waitFor();
     const own = email();
     await dialog().getByLabel('Name').fill('Ira');
-    await dialog().getByLabel('E-mail').fill(own);
+    await dialog().getByLabel('Email').fill(own);
     await shoot(open.page, 'roster-creator-desktop');
     await inDialog('Save');
     await gone();
@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web
     await open.page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  it('adds a creator from the directory with their name, handle and e-mail address', async () => {
+  it('adds a creator from the directory with their name, handle and email address', async () => {
     await open.go('/directory?q=dana');
     await open.page.getByRole('button', { name: 'Dana Reed' }).click();
     await inDialog('Add to the roster');

@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
     await go('/directory?category=Food');
     await page.getByRole('button', { name: 'Save this search' }).click();
     await page.getByLabel('Search name').fill(name);
-    await page.getByLabel('Mail what is new').selectOption('day');
+    await page.getByLabel('Email new matches').selectOption('day');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('link', { name }).waitFor();
 
@@ -164,8 +164,8 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
 
     await page.getByRole('button', { name: `Settings of ${name}` }).click();
     const settings = page.getByRole('dialog', { name });
-    expect(await settings.getByLabel('Mail what is new').inputValue()).toBe('day');
-    await settings.getByLabel('Mail what is new').selectOption('');
+    expect(await settings.getByLabel('Email new matches').inputValue()).toBe('day');
+    await settings.getByLabel('Email new matches').selectOption('');
     await settings.getByRole('button', { name: 'Save', exact: true }).click();
     await settings.waitFor({ state: 'hidden' });
     expect((await owner.get(`${PATH}/${saved.id}`)).body.data).toMatchObject({ unseen: 0, alert: null });

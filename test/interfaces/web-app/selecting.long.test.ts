@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser('Selecting'))('selecting rows of a list in the web a
     await bar.getByRole('button', { name: 'Approve', exact: true }).click();
     await page.getByText(`${MANY} approved.`).waitFor();
     expect(await count('status=approved')).toBe(MANY);
-    await page.getByText('No commissions here').or(page.getByText('Nothing matches these filters')).waitFor();
+    await page.getByText('No commissions yet').or(page.getByText('Nothing matches these filters')).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });

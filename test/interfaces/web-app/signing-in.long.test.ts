@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
     const page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(deadlineMs);
     await page.goto(`${app.url}/app/sign-in`);
-    await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
+    await page.getByRole('button', { name: 'Email me a link' }).waitFor();
     const used = await signInToken(app, brand.id);
     await openSession(app.url, used);
     await page.goto(`${app.url}/app/sign-in#${used}`);
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
     const page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(deadlineMs);
     await page.goto(`${app.url}/app/roster`);
-    await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
+    await page.getByRole('button', { name: 'Email me a link' }).waitFor();
     expect(await page.getByText(ENDED).count()).toBe(0);
     await shoot(page, 'sign-in-first-desktop');
     await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brand.id)}`);

@@ -61,9 +61,9 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await page.getByText('Nothing to decide').waitFor();
     for (const [to, text] of [
       ['/roster', 'No creators yet'],
-      ['/campaigns', 'No campaigns here'],
-      ['/commissions', 'No commissions here'],
-      ['/payouts', 'No payouts here'],
+      ['/campaigns', 'No campaigns yet'],
+      ['/commissions', 'No commissions yet'],
+      ['/payouts', 'No payouts yet'],
       ['/links', 'No links yet'],
       ['/webhooks', 'No webhooks yet'],
       ['/exports', 'No exports yet'],
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await go('/payouts?method=wallet');
     await page.getByText('Nothing matches these filters').waitFor();
     await page.getByRole('main').getByRole('button', { name: 'Clear the filters' }).click();
-    await page.getByText('No payouts here').waitFor();
+    await page.getByText('No payouts yet').waitFor();
     await context.close();
   });
 

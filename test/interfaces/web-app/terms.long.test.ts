@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await group.getByText('12% of each order; within a budget of $20 for all.').waitFor();
     await group.getByRole('button', { name: 'Add creators' }).click();
     const adding = dialog('Add creators to Ambassadors');
-    await adding.getByLabel('E-mail addresses').fill(`${ana}\n${ben}\nnobody@mail.example`);
+    await adding.getByLabel('Email addresses').fill(`${ana}\n${ben}\nnobody@mail.example`);
     await adding.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('2 added; not on the roster: nobody@mail.example.').waitFor();
     const row = group.getByRole('row').filter({ hasText: ben });
@@ -261,7 +261,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     const form = dialog('Import customers');
     await form.getByLabel('Link or code').fill(code.value);
     await page.getByRole('option', { name: code.value }).click();
-    await form.getByLabel('Customers', { exact: true }).fill(`E-mail\n${email}\nno one@\n`);
+    await form.getByLabel('Customers', { exact: true }).fill(`Email\n${email}\nno one@\n`);
     await look('customers-import');
     await form.getByRole('button', { name: 'Import', exact: true }).click();
     await form.getByText(/^Line 3: /).waitFor();

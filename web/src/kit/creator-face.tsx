@@ -39,7 +39,7 @@ interface CreatorFaceProps {
   isLarge?: boolean;
 }
 
-/** The face of a creator in a list that knows them by name and e-mail address only; of older ones, their initials. */
+/** The face of a creator in a list that knows them by name and email address only; of older ones, their initials. */
 export function CreatorFace({ name, email, picture = null, isLarge = false }: CreatorFaceProps) {
   const newest = useNewest(true);
   return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? picture} isLarge={isLarge} />;

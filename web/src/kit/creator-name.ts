@@ -11,7 +11,7 @@ export function creatorName({ creator_name, creator_email, ig_handle, tt_handle 
   return creator_name ?? creator_email ?? (handle === null ? 'Unnamed creator' : `@${handle}`);
 }
 
-/** A handle or e-mail address that the name does not say already. */
+/** A handle or email address that the name does not say already. */
 export function creatorSecond(creator: NamedCreator): string | null {
   const { ig_handle, tt_handle, creator_email } = creator;
   const handle = ig_handle ?? tt_handle;

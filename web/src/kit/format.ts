@@ -10,12 +10,10 @@ import {
   formatNumber,
   formatPercent,
   formatRelative,
+  formatRoundCompact,
 } from '../../../src/kit/values/format.ts';
 
-export {
-  formatCompactAmount as compactMoney,
-  formatRoundCompact as roundCompact,
-} from '../../../src/kit/values/format.ts';
+export { formatCompactAmount as compactMoney } from '../../../src/kit/values/format.ts';
 
 type Figure = number | null | undefined;
 /** A figure in its form, or a dash if it is not known. */
@@ -58,6 +56,8 @@ export function counted(count: number, noun: Noun): string {
   return `${number(count)} ${count === 1 ? one : more}`;
 }
 export const compact = (value: Figure) => orDash(value, formatCompact);
+/** For axes and limits. */
+export const roundCompact = (value: Figure) => orDash(value, formatRoundCompact);
 
 export const money = (amount: Figure, currency: string) => orDash(amount, (known) => formatAmount(known, currency));
 /** An amount in minor units. */

@@ -8,16 +8,41 @@ import { Help } from './help.tsx';
 import { useTitle } from './title.ts';
 import { useSay } from './toast.tsx';
 
-/** The head of every page: its title, one sentence, and its actions. */
-export function PageHead({ title, hint, children }: { title: string; hint?: ReactNode; children?: ReactNode }) {
+interface PageHeadProps {
+  title: string;
+  hint?: ReactNode;
+  /** True if the sentence names the period of the figures. */
+  hasPeriod?: boolean;
+  children?: ReactNode;
+}
+
+/**
+ * The head of every page: its title, one sentence, and its actions. A phone shows the main action, the others behind a
+ * button, and a sentence only if it has facts.
+ */
+export function PageHead({ title, hint, hasPeriod = false, children }: PageHeadProps) {
   useTitle(title);
+  const [isUnfolded, setUnfolded] = useState(false);
   return (
     <header className="page-head">
       <div>
         <h1>{title}</h1>
-        {hint && <p className="hint">{hint}</p>}
+        {hint && <p className={typeof hint === 'string' && !hasPeriod ? 'hint wide' : 'hint'}>{hint}</p>}
       </div>
-      {children && <div className="actions">{children}</div>}
+      {children && (
+        <div className={isUnfolded ? 'actions' : 'actions folded'}>
+          {children}
+          <button
+            type="button"
+            className="button plain unfold"
+            aria-label="All actions"
+            aria-expanded={isUnfolded}
+            onClick={() => setUnfolded(!isUnfolded)}
+          >
+            ⋯
+          </button>
+        </div>
+      )}
     </header>
   );
 }
@@ -159,8 +184,9 @@ export function Stat({ label, value, note }: { label: string; value: ReactNode; 
   );
 }
 
-export function Stats({ children }: { children: ReactNode }) {
-  return <dl className="stats">{children}</dl>;
+/** Brief ones stand above a list: a phone shows their figures in one row, without notes. */
+export function Stats({ children, isBrief = false }: { children: ReactNode; isBrief?: boolean }) {
+  return <dl className={isBrief ? 'stats brief' : 'stats'}>{children}</dl>;
 }
 
 /** A value that an item does not have is left out. */

@@ -33,7 +33,7 @@ const creatorChoice = (creator: Row<'list_roster'>): Choice => ({
   name: creatorName(creator),
   second: creatorSecond(creator),
   url: creator.pfp_url,
-  ...(creator.creator_email === null ? { unless: 'no e-mail address' } : {}),
+  ...(creator.creator_email === null ? { unless: 'no email address' } : {}),
 });
 
 const CREATORS: ChoiceSource = {
@@ -46,7 +46,7 @@ const CREATORS: ChoiceSource = {
     const [creator] = useFirst('list_roster', { creator_email: value }, { limit: 1, isEnabled }).data?.data ?? [];
     return creator && creatorChoice(creator);
   },
-  placeholder: 'Name, handle or e-mail',
+  placeholder: 'Name, handle or email',
   isValue: (text) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text),
 };
 
@@ -69,7 +69,7 @@ const CAMPAIGNS: ChoiceSource = {
   isValue: () => false,
 };
 
-/** Entries of the roster by id, also of creators without an e-mail address. */
+/** Entries of the roster by id, also of creators without an email address. */
 const ENTRIES: ChoiceSource = {
   ...CREATORS,
   useFound: (text, isEnabled) =>

@@ -10,6 +10,7 @@ import { InSight } from './in-sight.tsx';
 import { Menu } from './menu.tsx';
 import { Button, Empty, Failure, Loading, oneLine } from './parts.tsx';
 import type { Selection } from './selection.ts';
+import { useIsPhone } from './wide.ts';
 
 export interface Column<Row> {
   head: string;
@@ -18,6 +19,8 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Hidden on phones. */
   isWide?: boolean;
+  /** A phone has it in a line below the row's name, by itself or after its head. */
+  chip?: 'value' | 'named';
   /** The time that the list is ordered by: its head reverses the order. */
   isOrder?: boolean;
   /** The value of `sort` that orders by this column: its head sets it. The largest come first, or the soonest. */
@@ -254,8 +257,8 @@ function NoRows({ query, children }: { query: object; children: ReactNode }) {
   );
 }
 
-const toClassName = ({ head, isNumber, isWide }: Pick<Column<never>, 'head' | 'isNumber' | 'isWide'>) =>
-  [isNumber && 'number', isWide && 'wide', head === ACTIONS && 'acts'].filter(Boolean).join(' ') || undefined;
+const toClassName = ({ head, isNumber, isWide, chip }: Pick<Column<never>, 'head' | 'isNumber' | 'isWide' | 'chip'>) =>
+  [isNumber && 'number', (isWide || chip) && 'wide', head === ACTIONS && 'acts'].filter(Boolean).join(' ') || undefined;
 
 type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> & {
   isGallery: boolean;
@@ -292,9 +295,10 @@ function Body<Row extends object>({ list, columns, selection, maySelect, getKey,
                     />
                   </td>
                 )}
-                {columns.map((column) => (
+                {columns.map((column, i) => (
                   <td key={column.head} className={toClassName(column)}>
                     {column.cell(row)}
+                    {i === 0 && <Chips columns={columns} row={row} />}
                   </td>
                 ))}
               </tr>
@@ -315,6 +319,26 @@ function Unread({ index, width }: { index: number; width: number }) {
         <span className="bone" />
       </td>
     </tr>
+  );
+}
+
+/** The columns that a phone shows below the row's name. What a row does not have is left out. */
+function Chips<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
+  const isPhone = useIsPhone();
+  const chips = isPhone
+    ? columns.flatMap(({ head, cell, chip }) => (chip ? [{ head, chip, shown: cell(row) }] : []))
+    : [];
+  const shownChips = chips.filter(({ shown }) => shown !== '–' && shown !== null);
+  if (shownChips.length === 0) return null;
+  return (
+    <div className="chips">
+      {shownChips.map(({ head, chip, shown }) => (
+        <span key={head}>
+          {chip === 'named' && `${head} `}
+          {shown}
+        </span>
+      ))}
+    </div>
   );
 }
 
@@ -389,9 +413,10 @@ export function PlainTable<Row>(props: {
                   />
                 </td>
               )}
-              {columns.map((column) => (
+              {columns.map((column, i) => (
                 <td key={column.head} className={toClassName(column)}>
                   {column.cell(row)}
+                  {i === 0 && <Chips columns={columns} row={row} />}
                 </td>
               ))}
             </tr>

@@ -59,7 +59,7 @@ export function WorkPage<Item extends object, Id extends OperationId>(props: Wor
         noun={title.toLowerCase().replace(/s$/, '')}
         list={list}
         columns={columns}
-        empty={<Empty title={`No ${title.toLowerCase()} here`}>{empty}</Empty>}
+        empty={<Empty title={`No ${title.toLowerCase()} yet`}>{empty}</Empty>}
       />
       <OperationDialog {...create} isOpen={making.isOpen} onClose={making.close} />
       {children}

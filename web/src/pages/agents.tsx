@@ -33,7 +33,7 @@ function RecordTitle({ of: { resource_id: id, old, new: next } }: { of: Plan['ch
   );
 }
 
-const NO_LIMIT = 'Empty: no limit.';
+const NO_LIMIT = 'Leave empty for no limit.';
 
 function Policy() {
   const { data, error, refetch } = useCall('get_agent_policy');
@@ -59,14 +59,15 @@ function Policy() {
         {
           name: 'person_above',
           label: `A person must approve amounts above, in ${policy.currency}`,
-          hint: 'Empty: no amount needs a person.',
+          hint: 'Leave empty if no amount needs approval.',
         },
         {
           name: 'allowed_tools',
           kind: 'textarea',
           hint: (
             <>
-              One per line, such as search_creators; <a href="/llms.txt">/llms.txt</a> lists them. Empty: all of them.
+              One per line, such as search_creators; <a href="/llms.txt">/llms.txt</a> lists them. Leave empty to allow
+              all.
             </>
           ),
         },
@@ -189,7 +190,7 @@ export function Agents() {
   ];
   return (
     <>
-      <PageHead title="Agents" hint="What agents may do with your keys, and the plans that wait for your approval." />
+      <PageHead title="Agents" hint="What agents may do, and the plans waiting for your approval." />
       {(list.total !== 0 || get('status') !== undefined) && <Filters of={[stateFilter(STATES)]} />}
       <Table
         caption="Plans"

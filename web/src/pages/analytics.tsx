@@ -95,6 +95,7 @@ export function Analytics() {
       <PageHead
         title="Analytics"
         hint={`${day(from)} to ${day(to)}, in ${zone}, compared with ${day(earlier.from)} to ${day(earlier.to)}.`}
+        hasPeriod
       >
         <Tabs legend="Group by" options={buckets} chosen={granularity} onChoose={(one) => set('by', one)} />
       </PageHead>
@@ -151,7 +152,7 @@ export function Analytics() {
               note={
                 <>
                   {won && won.by_code > 0 && (
-                    <span className="block">{`${number(won.by_click)} orders from clicks, without ${number(won.by_code)} by code`}</span>
+                    <span className="block">{`Of ${number(won.by_click)} orders from clicks; ${number(won.by_code)} by code are left out`}</span>
                   )}
                   {old &&
                     (old.summary.total_clicks === 0

@@ -222,7 +222,7 @@ export function AttributionCard() {
 
 export function WhatIfCard() {
   return (
-    <Card title="Simulate other rules" id="what-if">
+    <Card title="Simulate rules" id="what-if">
       <WhatIf />
     </Card>
   );

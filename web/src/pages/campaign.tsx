@@ -111,7 +111,7 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
         value={minorMoney(sales, currency)}
         note={`${number(orders)} ${orders === 1 ? 'order' : 'orders'}, less refunds`}
       />
-      <Stat label="Return on spend" value={multiple(returned)} note="Sales for each unit spent" />
+      <Stat label="Return on spend" value={multiple(returned)} note="Sales divided by spend" />
       <Stat label="Clicks" value={number(clicks)} />
     </Stats>
   );

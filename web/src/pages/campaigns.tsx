@@ -62,7 +62,7 @@ export function Campaigns() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, isWide: true },
+    { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, chip: 'named' },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
@@ -79,7 +79,7 @@ export function Campaigns() {
         noun="campaign"
         list={list}
         columns={columns}
-        empty={<Empty title="No campaigns here">Create one and send creators the link to its page.</Empty>}
+        empty={<Empty title="No campaigns yet">Create one and send creators the link to its page.</Empty>}
         foot={
           totals ? (
             <Foot

@@ -130,7 +130,7 @@ function Pages({ query }: { query: ClicksQuery }) {
   if (!data) return <Loading rows={8} />;
   if (data.data.length === 0 && after === undefined)
     return (
-      <Empty title="No clicks here">A click on a short link appears within seconds, and is kept for 90 days.</Empty>
+      <Empty title="No clicks yet">A click on a short link appears within seconds, and is kept for 90 days.</Empty>
     );
   return (
     <>
@@ -162,10 +162,7 @@ export function Clicks() {
   };
   return (
     <>
-      <PageHead
-        title="Clicks"
-        hint="Every click on a short link. Each is kept for 90 days; repeats and bots are not counted."
-      >
+      <PageHead title="Clicks" hint="Clicks on your short links, kept for 90 days. Repeats and bots are not counted.">
         <IfMay needs="create_export">
           <Link to="/exports" className="button plain">
             Export

@@ -188,7 +188,7 @@ export function Cohorts() {
       {error && <Failure error={error} again={() => void (creator.error ? creator : call).refetch()} />}
       {!error && !data && <Loading rows={6} />}
       {data && data.data.length === 0 && (
-        <Empty title="No customers yet">They appear with the first paid order that has an e-mail address.</Empty>
+        <Empty title="No customers yet">They appear with the first paid order that has an email address.</Empty>
       )}
       {data && data.data.length > 0 && <Triangle rows={data.data} by={by} metric={metric} />}
     </Card>

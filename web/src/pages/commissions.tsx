@@ -76,7 +76,7 @@ function Stages({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator
   const paid = useCall('list_affiliate_commissions', count({ ...of, status: 'paid' }));
   const total = ({ data }: typeof ready) => number(data?.pagination.total);
   return (
-    <Stats>
+    <Stats isBrief>
       <Stat label="To review" value={total(ready)} note="Ready to approve" />
       <Stat label="Pending" value={total(waiting)} note="In review, or the order is not paid yet" />
       <Stat label="Approved" value={total(approved)} note="Due with the next payout" />
@@ -306,9 +306,7 @@ export function Commissions() {
         list={list}
         columns={columns}
         empty={
-          <Empty title="No commissions here">
-            They appear when an order is attributed to a creator’s link or code.
-          </Empty>
+          <Empty title="No commissions yet">They appear when an order is attributed to a creator’s link or code.</Empty>
         }
         {...(may('update_commissions') ? { selection } : {})}
         maySelect={({ status: state }) => state !== 'paid'}

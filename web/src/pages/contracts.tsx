@@ -68,7 +68,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           {send.error && <Failure error={send.error} />}
           {link?.of === contract.id && link.url !== null && (
             <div className="note-box row">
-              <span>The creator was mailed a link to the signing page.</span>{' '}
+              <span>The creator was emailed a link to the signing page.</span>{' '}
               <Copy text={link.url} label="Copy the signing page’s address" />
             </div>
           )}
@@ -134,7 +134,7 @@ export function Contracts() {
     { head: 'Pay', cell: payText, isNumber: true, isWide: true },
     {
       head: 'Sign by',
-      isWide: true,
+      chip: 'named',
       sort: dueOrder.column,
       cell: ({ status, expires_at }) =>
         status === 'draft' || status === 'sent' ? <Due at={toDay(expires_at)} isDone /> : '–',

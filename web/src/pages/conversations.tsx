@@ -106,7 +106,7 @@ function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
   );
 }
 
-const EMPTY = <Empty title="No conversations here">Write to a creator on your roster.</Empty>;
+const EMPTY = <Empty title="No conversations yet">Write to a creator on your roster.</Empty>;
 
 interface ListProps {
   list: Rows<Conversation>;

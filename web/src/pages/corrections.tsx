@@ -43,7 +43,7 @@ export function CorrectionDialog({ payout, onClose }: { payout: Payout | undefin
       isOpen={payout !== undefined}
       onClose={onClose}
       action={came ? 'Record the return' : 'Void the payout'}
-      fields={came ? [REASON, { name: 'returned_at', label: 'Came back on', kind: 'date' }] : [REASON]}
+      fields={came ? [REASON, { name: 'returned_at', label: 'Returned on', kind: 'date' }] : [REASON]}
       onSubmit={async (values) => {
         const params = { id: payout?.id ?? '' };
         const reason = values.text('reason');
@@ -53,7 +53,7 @@ export function CorrectionDialog({ payout, onClose }: { payout: Payout | undefin
             params,
             body: { reason, ...(day ? { returned_at: day } : {}) },
           });
-          if (isJob(data)) say('It paid very many commissions: they are due again within minutes.');
+          if (isJob(data)) say('It covered many commissions, which are due again within minutes.');
         } else await cancel.mutateAsync({ params, body: { reason } });
         onClose();
       }}
@@ -75,7 +75,7 @@ export function ClawBackDialog({
   return (
     <FormDialog
       title={`Claw back ${commission ? money(commission.commission, commission.currency) : ''}`}
-      hint="What refunds left of it is deducted from the creator’s next payout. This cannot be undone."
+      hint="What remains of it after refunds is deducted from the creator’s next payout. This cannot be undone."
       isOpen={commission !== undefined}
       onClose={onClose}
       action="Claw it back"

@@ -199,10 +199,10 @@ const COLUMNS: readonly Column<Cost>[] = [
       </>
     ),
   },
-  { head: 'Of', cell: (cost) => <Scope of={cost} />, isWide: true },
+  { head: 'Applies to', cell: (cost) => <Scope of={cost} />, isWide: true },
   { head: 'Amount', cell: amountText, isNumber: true },
-  { head: 'Days', cell: datesText, isWide: true },
-  { head: 'Status', cell: (cost) => <Badge state={getState(cost)} />, isWide: true },
+  { head: 'Period', cell: datesText, chip: 'value' },
+  { head: 'Status', cell: (cost) => <Badge state={getState(cost)} />, chip: 'value' },
   { head: 'Actions', needs: 'update_cost', cell: (cost) => <Actions cost={cost} /> },
 ];
 
@@ -213,7 +213,8 @@ export function Costs({ dialog }: { dialog: ReturnType<typeof useOpened> }) {
   return (
     <Card title="Costs">
       <p className="hint">
-        What only you know. Costs of one kind add up; a campaign’s own replace the brand’s for its orders.
+        Costs that your store does not report. Costs of one kind add up; a campaign’s own replace the brand’s for its
+        orders.
       </p>
       <Table
         caption="Costs"
@@ -223,7 +224,7 @@ export function Costs({ dialog }: { dialog: ReturnType<typeof useOpened> }) {
         empty={
           <Empty title="No costs entered">
             <div className="stack">
-              <p>Without them, profit is not known: nothing is assumed.</p>
+              <p>Without them, profit stays unknown: nothing is assumed.</p>
               <Button needs="create_cost" onPress={() => dialog.open(toDialogName('cogs_percent'))}>
                 Enter what goods cost
               </Button>

@@ -16,7 +16,7 @@ export function EditCreator({ item: creator, isOpen, onClose }: Editing<RosterCr
       item={{ ...creator, name: creator.creator_name }}
       fields={[
         'name',
-        { name: 'creator_email', label: 'E-mail', kind: 'email' },
+        { name: 'creator_email', label: 'Email', kind: 'email' },
         'status',
         'tags',
         { name: 'note', hint: 'Only people in your brand see it.' },

@@ -114,7 +114,7 @@ function usePapers(email: string | null) {
   };
 }
 
-/** Everything that the creator and the brand did together, found by e-mail address. */
+/** Everything that the creator and the brand did together, found by email address. */
 function Together({ email }: { email: string }) {
   const of = { creator_email: email };
   return (
@@ -192,7 +192,7 @@ function About({ record }: { record: RosterCreator }) {
       <Facts
         of={(
           [
-            ['E-mail', creator_email && <a href={`mailto:${creator_email}`}>{creator_email}</a>],
+            ['Email', creator_email && <a href={`mailto:${creator_email}`}>{creator_email}</a>],
             ['Instagram', ig_handle && <Handle of="instagram" handle={ig_handle} followers={ig_followers} />],
             ['TikTok', tt_handle && <Handle of="tiktok" handle={tt_handle} followers={tt_followers} />],
             ['Engagement', engagement_rate === null ? null : rate(engagement_rate)],
@@ -325,7 +325,7 @@ function Page({ name, email, record }: CreatorIdentity) {
       <div className={record ? 'beside-about' : undefined}>
         {email === null ? (
           <p className="note-box">
-            Contracts, messages, links and payouts need an e-mail address. Add the creator’s with Edit.
+            Contracts, messages, links and payouts need an email address. Add the creator’s with Edit.
           </p>
         ) : (
           <Together email={email} />

@@ -26,8 +26,8 @@ function Difference({ of: { attributed, others, difference, interval } }: { of: 
   if (difference === null || interval === null) {
     return (
       <p className="hint">
-        Whether creators bring more new customers cannot be said yet: it takes orders with an e-mail address both from
-        creators and from elsewhere.
+        It is too early to tell whether creators bring more new customers: that takes orders with an email address both
+        from creators and from elsewhere.
       </p>
     );
   }
@@ -85,7 +85,7 @@ function Interval({ from, to, at }: { from: number; to: number; at: number }) {
 function ShareOfSales({ data }: { data: AnalyticsShare }) {
   const { new_customers: firsts } = data;
   const ofOrders = ({ orders, first_orders }: typeof firsts.others) =>
-    `${number(first_orders)} of ${number(orders)} with an e-mail address`;
+    `${number(first_orders)} of ${number(orders)} with an email address`;
   if (data.orders === 0) return <Empty title="No paid orders in this period" />;
   return (
     <>
@@ -147,7 +147,7 @@ function buildColumns(by: CustomerDimension, rows: readonly CustomersRow[]): Col
     },
     { head: 'New', cell: (row) => number(row.new_customers), isNumber: true },
     { head: 'Returning', cell: (row) => number(row.returning_customers), isNumber: true, isWide: true },
-    { head: 'Share new', cell: (row) => aboutPercent(row.new_share), isNumber: true, isWide: true },
+    { head: 'New share', cell: (row) => aboutPercent(row.new_share), isNumber: true, isWide: true },
     {
       head: 'First order',
       cell: (row) => minorMoney(row.first_order_minor, row.currency),
@@ -173,7 +173,7 @@ function buildColumns(by: CustomerDimension, rows: readonly CustomersRow[]): Col
         ]
       : []),
     {
-      head: 'Cost per new',
+      head: 'Cost per new customer',
       // Customers of no creator, campaign, link or store have no cost.
       cell: (row) => (row.key === null ? '–' : minorMoney(row.cost_per_new_customer_minor, row.currency)),
       isNumber: true,
@@ -187,7 +187,7 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
       {meta.history_since !== null &&
         `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
       {meta.without_email > 0 &&
-        `${number(meta.without_email)} of ${number(meta.orders)} orders have no e-mail address and are in no row. `}
+        `${number(meta.without_email)} of ${number(meta.orders)} orders have no email address and are in no row. `}
       “Reordered in 30 days” is the share of new customers who ordered again within 30 days. Such figures count only
       customers who have been known for that time; a dash means that there are none yet.
     </p>
@@ -214,6 +214,7 @@ function Figures({ tabs }: { tabs: ReactNode }) {
       <PageHead
         title="Customers"
         hint={`Who bought from ${day(from)} to ${day(to)}, in ${zone}, and what a new customer costs.`}
+        hasPeriod
       >
         <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
       </PageHead>
@@ -242,7 +243,7 @@ function Figures({ tabs }: { tabs: ReactNode }) {
             />
             {idle > 0 && (
               <p className="hint">
-                Left out: {number(idle)} without customers in this period. The file has {idle === 1 ? 'it' : 'them'}.
+                {number(idle)} without customers in this period {idle === 1 ? 'is' : 'are'} only in the file.
               </p>
             )}
             <Known meta={list.meta} />
@@ -278,7 +279,7 @@ export function Customers() {
   if (view === 'cohorts') {
     return (
       <>
-        <PageHead title="Customers" hint="Whether customers come back, by the month or week of their first order." />
+        <PageHead title="Customers" hint="Whether customers come back, by month or week of their first order." />
         {tabs}
         <Cohorts />
       </>

@@ -93,7 +93,7 @@ export function Deliverables() {
       create={{
         operation: 'create_deliverable',
         title: 'Request a deliverable',
-        hint: 'For work outside a contract. The creator is mailed a page to submit it on.',
+        hint: 'For work outside a contract. The creator is emailed a page to submit it on.',
         action: 'Request',
         start: { creator_email: query.creator_email, campaign_id: query.campaign_id },
         fields: [

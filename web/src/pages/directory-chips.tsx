@@ -32,7 +32,7 @@ const ANY = ['city_any', 'category_any', 'niche_any', 'country_any', 'state_any'
 const NOT = ['not_city', 'not_category', 'not_niche', 'not_country'] as const;
 const SAID = {
   is_verified: ['Verified', 'Not verified'],
-  has_email: ['With e-mail', 'Without e-mail'],
+  has_email: ['With email', 'Without email'],
   has_url: ['With a link', 'Without a link'],
 } as const;
 const TRUTHS = ['is_verified', 'has_email', 'has_url'] as const;

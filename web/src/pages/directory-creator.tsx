@@ -34,7 +34,7 @@ function About({ of }: { of: Creator }) {
     <>
       <span className="one-line">
         <span>@{of.username}</span>
-        {of.extracted_email && <span className="wide">, e-mail known</span>}
+        {of.extracted_email && <span className="wide">, email known</span>}
       </span>
       {place && <span className="one-line">{place}</span>}
     </>
@@ -119,7 +119,7 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
       {error && <Failure error={error} again={() => void refetch()} />}
       <Facts
         of={[
-          ['E-mail', extracted_email && <a href={`mailto:${extracted_email}`}>{extracted_email}</a>],
+          ['Email', extracted_email && <a href={`mailto:${extracted_email}`}>{extracted_email}</a>],
           [
             'Link',
             external_url && (isWeb(external_url) ? <Outside url={external_url}>{external_url}</Outside> : external_url),

@@ -259,7 +259,7 @@ function RangeFilter({ by, facet, param, what, problems }: RangeProps) {
   );
 }
 
-const TRUTH_LABELS = { is_verified: 'Verified profile', has_email: 'E-mail address', has_url: 'Link on the profile' };
+const TRUTH_LABELS = { is_verified: 'Verified profile', has_email: 'Email address', has_url: 'Link on the profile' };
 
 function Truths({ by }: { by: DirectorySearch }) {
   const id = useId();
@@ -392,12 +392,12 @@ export function DirectoryFilters({ by, problems }: { by: DirectorySearch; proble
           <>
             <Truths by={by} />
             <div className="truth">
-              <span>Follows at most</span>
+              <span>Following, at most</span>
               <Bound by={by} name="following_max" label="Maximum following" hint="Any" />
             </div>
             <div className="truth">
-              <span>Data at most, days old</span>
-              <Bound by={by} name="fresh_within_days" label="Data at most, days old" hint="Any" />
+              <span>Age of the data, at most, in days</span>
+              <Bound by={by} name="fresh_within_days" label="Age of the data, at most, in days" hint="Any" />
             </div>
           </>
         )}

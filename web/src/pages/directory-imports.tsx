@@ -186,12 +186,12 @@ export function DirectoryImports() {
   const { data, error, refetch } = useCall('list_directory_imports', { query: { limit: '10' } });
   const query = useCall('get_directory_import', { params: { id: openId ?? '' } }, { enabled: openId !== undefined });
   return (
-    <Card title="Imports of the directory" id="imports">
+    <Card title="Directory imports" id="imports">
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading rows={2} />}
       {data && (
         <PlainTable
-          caption="Imports of the directory"
+          caption="Directory imports"
           rows={data.data}
           getKey={({ id }) => id}
           columns={[

@@ -137,7 +137,7 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
         note={spreadNote(stats?.followers, compact)}
       />
       <Stat label="Median engagement" value={rate(stats?.engagement.p50)} note={spreadNote(stats?.engagement, rate)} />
-      <Stat label="With an e-mail address" {...toShare(preview?.facets.has_email)} />
+      <Stat label="With an email address" {...toShare(preview?.facets.has_email)} />
       <Stat label="Verified" {...toShare(preview?.facets.is_verified)} />
     </Stats>
   );

@@ -76,7 +76,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                       name: 'answer',
                       label: 'Your answer',
                       isRequired: true,
-                      hint: 'It is mailed to the creator.',
+                      hint: 'It is emailed to the creator.',
                     },
                   ]}
                   fixed={{ status: 'answered' }}
@@ -158,7 +158,7 @@ export function Disputes() {
   ];
   return (
     <>
-      <PageHead title="Disputes" hint="Questions that creators asked about a statement, a payout or a line of it." />
+      <PageHead title="Disputes" hint="Questions that creators raised about a statement or a payout." />
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Disputes"

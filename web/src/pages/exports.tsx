@@ -131,7 +131,7 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
       ),
     },
     { head: 'Delivered until', cell: ({ until_at }) => time(until_at), isWide: true },
-    { head: 'Next', cell: ({ next_at }) => time(next_at), isWide: true },
+    { head: 'Next', cell: ({ next_at }) => time(next_at), chip: 'named' },
     { head: 'Created', cell: ({ created_at }) => ago(created_at), isWide: true },
     {
       head: 'Actions',
@@ -181,7 +181,7 @@ export function Exports() {
   const close = () => setOpenDialog(undefined);
   return (
     <>
-      <PageHead title="Exports" hint="Files for your warehouse or a spreadsheet. They can be downloaded for 7 days.">
+      <PageHead title="Exports" hint="Files for your data warehouse or a spreadsheet, available for 7 days.">
         <Button needs="create_export" kind="primary" onPress={() => setOpenDialog('once')}>
           New export
         </Button>

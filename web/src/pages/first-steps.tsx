@@ -50,7 +50,7 @@ export function useFirstSteps(): ReactNode | undefined {
     {
       isDone: over(0, roster),
       link: <Link to="/roster">Add creators</Link>,
-      hint: 'By handle, by e-mail address, or from a file.',
+      hint: 'By handle, by email address, or from a file.',
       needs: 'add_to_roster',
     },
     {

@@ -9,11 +9,11 @@ const FIELDS = [
   {
     name: 'self_referral.action',
     label: 'The creator buys',
-    hint: 'The customer of the order has the creator’s own e-mail address.',
+    hint: 'The customer of the order has the creator’s own email address.',
     labels,
   },
   { name: 'returning_customer.action', label: 'The customer had bought before', labels },
-  { name: 'disposable_address.action', label: 'A disposable e-mail address', labels },
+  { name: 'disposable_address.action', label: 'A disposable email address', labels },
   { name: 'velocity', label: 'Many orders at once' },
   {
     name: 'velocity.action',

@@ -84,7 +84,7 @@ function AddMembers({ of: { id, name } }: { of: Group }) {
         fields={[
           {
             name: 'creator_emails',
-            label: 'E-mail addresses',
+            label: 'Email addresses',
             kind: 'textarea',
             hint: 'One per line, or separate with commas.',
           },
@@ -141,7 +141,7 @@ function Members({ of: group }: { of: Group }) {
         list={list}
         columns={columns}
         usually={3}
-        empty={<Empty title="Nobody yet">Add creators of the roster by their e-mail addresses.</Empty>}
+        empty={<Empty title="Nobody yet">Add creators of the roster by their email addresses.</Empty>}
       />
     </Card>
   );

@@ -171,7 +171,7 @@ export function Home() {
             },
             {
               count: rights.data?.pagination.total,
-              text: ['request to be erased', 'requests to be erased'],
+              text: ['erasure request', 'erasure requests'],
               link: (content) => (
                 <Link to="/rights" search={{ state: 'open' }}>
                   {content}

@@ -35,7 +35,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
 /** Says what keeps a line from being sent. */
 function findProblem({ email, subscription }: Line, store: string | undefined): string | undefined {
-  if (email !== undefined && !EMAIL.test(email)) return `${email} is not an e-mail address.`;
+  if (email !== undefined && !EMAIL.test(email)) return `${email} is not an email address.`;
   if (subscription !== undefined && store === undefined) return 'Choose the store of the subscription.';
   return undefined;
 }
@@ -86,7 +86,7 @@ export function ImportCustomers() {
       </Button>
       <Dialog
         title="Import customers"
-        hint="Those whom a creator brought before, from the list of another tool. Their later orders earn for the link or code."
+        hint="Customers a creator brought before, as listed by another tool. Their later orders earn for the link or code."
         isOpen={panel.id === 'import'}
         onClose={close}
       >
@@ -102,7 +102,7 @@ export function ImportCustomers() {
               label: 'Customers',
               kind: 'textarea',
               isRequired: true,
-              hint: 'One per line: an e-mail address, the id of a subscription, or both with a comma between them.',
+              hint: 'One per line: an email address, the id of a subscription, or both with a comma between them.',
             },
             {
               name: 'integration_id',
@@ -110,7 +110,7 @@ export function ImportCustomers() {
               kind: 'select',
               options: [['', 'Not specified'], ...(stores.data?.data ?? []).map(({ id, name }) => [id, name] as const)],
             },
-            { name: 'since', label: 'Since', kind: 'date', hint: 'At most 13 months ago. Empty: from now on.' },
+            { name: 'since', label: 'Since', kind: 'date', hint: 'At most 13 months ago. Leave empty to start now.' },
             { name: 'reason', label: 'Reason', isRequired: true, value: 'From the list of another tool' },
           ]}
         >

@@ -16,7 +16,7 @@ const OPTIONS: Readonly<Partial<Record<Import['of'], readonly [name: ImportOptio
   commissions: [
     'add_creators',
     'Add creators who are not on the roster',
-    'By their e-mail address. Otherwise their lines are refused.',
+    'By their email address. Otherwise their lines are refused.',
   ],
   payouts: [
     'create',

@@ -291,7 +291,7 @@ function Undo({ of: { id, undo } }: { of: Import }) {
   return (
     <Confirm
       label="Undo"
-      title="Take back what was recorded?"
+      title="Undo this import?"
       action="Undo"
       onConfirm={() => change.mutateAsync({ params: { id } })}
     >

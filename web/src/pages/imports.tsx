@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<ImportRow>[] = [
   { head: 'From', cell: ({ source }) => source, isWide: true },
   { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
   { head: 'Recorded', cell: ({ result }) => number(result?.written), isNumber: true, isWide: true },
-  { head: 'Sent', cell: ({ created_at }) => day(created_at), isOrder: true, isWide: true },
+  { head: 'Uploaded', cell: ({ created_at }) => day(created_at), isOrder: true, isWide: true },
   {
     head: 'Actions',
     needs: 'create_import',
@@ -57,10 +57,7 @@ export function Imports() {
   const list = useRows('list_imports', { sort: waitingSortIn(get) });
   return (
     <>
-      <PageHead
-        title="Imports"
-        hint="Bring files from other tools. You see what they contain before anything is recorded."
-      >
+      <PageHead title="Imports" hint="Bring in data from other tools. You review it before anything is recorded.">
         <IfMay needs="create_import">
           <Link className="button primary" to="/imports/new" search={{}}>
             Import a file

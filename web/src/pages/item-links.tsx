@@ -5,7 +5,7 @@ import { useCreatorName } from '../kit/creator-face.tsx';
 import { Face } from '../kit/face.tsx';
 import { IfMay, oneLine } from '../kit/parts.tsx';
 
-/** A link to a creator's page, by roster id, creator id or e-mail address. */
+/** A link to a creator's page, by roster id, creator id or email address. */
 export function CreatorLink({ id, children, className }: { id: string; children: ReactNode; className?: string }) {
   return (
     <Link to="/creators/$id" params={{ id }} search={{}} className={className}>

@@ -116,7 +116,8 @@ export function Journal() {
     <>
       <PageHead
         title="Journal"
-        hint={`Every posting that counts from ${day(from)} to ${day(to)}, in ${brandZone()}, for bookkeeping.`}
+        hint={`All entries from ${day(from)} to ${day(to)}, in ${brandZone()}, for bookkeeping.`}
+        hasPeriod
       >
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>
@@ -125,7 +126,7 @@ export function Journal() {
         <Card title="Turnover">
           {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
           {!turnover.error && !turnover.data && <Loading rows={4} />}
-          {turnover.data && accounts.length === 0 && <Empty title="Nothing was posted in this period" />}
+          {turnover.data && accounts.length === 0 && <Empty title="No entries in this period" />}
           {accounts.length > 0 && (
             <PlainTable
               isTight
@@ -148,7 +149,7 @@ export function Journal() {
         list={list}
         getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
         columns={[...COLUMNS, ...sides]}
-        empty={<Empty title="Nothing was posted in this period">Choose another period.</Empty>}
+        empty={<Empty title="No entries in this period">Choose another period.</Empty>}
       />
     </>
   );

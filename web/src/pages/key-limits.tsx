@@ -26,17 +26,17 @@ const LIMITS = [
   {
     name: 'limits.allowed_addresses',
     kind: 'textarea',
-    hint: 'IP addresses or networks such as 203.0.113.0/24, one a line. Empty: all.',
+    hint: 'IP addresses or networks such as 203.0.113.0/24, one per line. Leave empty to allow all.',
   },
   {
     name: 'limits.forced_filters',
-    hint: 'Search filters that the key cannot leave, one a line, such as country = US.',
+    hint: 'Search filters that always apply to this key, one per line, such as country = US.',
   },
 ] as const;
 const CREDITS = [
-  { name: 'limits.monthly_credits', label: 'Credits a billing period' },
-  { name: 'limits.daily_credits', label: 'Credits a day', hint: 'Days in UTC.' },
-  { name: 'limits.alert_at', label: 'Mail owners at, in percent', hint: 'Such as 80, 100.' },
+  { name: 'limits.monthly_credits', label: 'Credits per billing period' },
+  { name: 'limits.daily_credits', label: 'Credits per day', hint: 'Days in UTC.' },
+  { name: 'limits.alert_at', label: 'Email owners at, in percent', hint: 'Such as 80, 100.' },
 ] as const;
 
 /** Renames a key and sets its limits, which hold from its next call on. */
@@ -46,7 +46,7 @@ export function KeyEdit({ of, isOpen, onClose }: { of: Key; isOpen: boolean; onC
     <OperationDialog
       operation="update_key"
       title={`Edit ${of.name}`}
-      hint="An empty field sets no limit. New limits hold from the next call."
+      hint="An empty field sets no limit. Changes apply from the next call."
       isOpen={isOpen}
       onClose={onClose}
       action="Save"

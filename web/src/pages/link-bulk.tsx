@@ -21,7 +21,7 @@ function Result({ of: { created, skipped, remaining }, onClose }: { of: CreatedC
     <>
       <p>
         {number(created.length)} created.{' '}
-        {unknown > 0 && `${number(unknown)} creators have no e-mail address and got nothing. `}
+        {unknown > 0 && `${number(unknown)} creators have no email address and got nothing. `}
         {remaining > 0 && `${number(remaining)} creators are left: create again.`}
       </p>
       {created.some(({ url }) => url === null) && (
@@ -65,8 +65,8 @@ function BulkForm({ onClose, onMade }: { onClose: () => void; onMade: (codes: Cr
           { name: 'campaign_id', hint: 'Then only creators who were accepted for it.' },
           {
             name: 'notify',
-            label: 'Mail creators at once',
-            hint: 'Otherwise, a code is mailed when the first order brings it.',
+            label: 'Email creators right away',
+            hint: 'Otherwise, a code is emailed with its first order.',
           },
         ]}
         omits={['creators', 'roster_ids', 'terms', ...(own ? (['commission_rate'] as const) : [])]}

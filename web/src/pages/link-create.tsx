@@ -32,7 +32,7 @@ const FIELDS = {
 
 const NOTIFY_FIELD = {
   name: 'notify',
-  label: 'Mail the creator at once',
+  label: 'Email the creator right away',
   hint: 'Otherwise when your store or an order has the code.',
 } as const;
 

@@ -42,7 +42,7 @@ function EditLink({ item: link, isOpen, onClose }: Editing<LinkItem>) {
         'campaign_id',
         {
           name: 'notify',
-          label: 'Mail the creator now',
+          label: 'Email the creator now',
           hint: isLink
             ? 'If they were not told.'
             : 'If they were not told. Otherwise when your store or an order has the code.',

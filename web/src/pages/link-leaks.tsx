@@ -48,7 +48,11 @@ export function RotateCode({ of: { id, value }, label }: { of: Rotated; label?: 
             hint: 'By default for 14 days.',
             isLastDay: true,
           },
-          { name: 'notify', label: 'Mail the new code at once', hint: 'Otherwise when your store or an order has it.' },
+          {
+            name: 'notify',
+            label: 'Email the new code right away',
+            hint: 'Otherwise when your store or an order has it.',
+          },
         ]}
         shown={['list_affiliate_links', 'get_affiliate_link', 'list_code_leaks']}
         onDone={({ data }) => {

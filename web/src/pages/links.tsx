@@ -130,7 +130,7 @@ export function Links() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
+    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, chip: 'value' },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_affiliate_link', cell: renderActions },
   ];

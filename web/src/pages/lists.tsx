@@ -58,7 +58,7 @@ function FromFile({ id }: { id: string }) {
     try {
       await uploadTo('add_file_to_list', form, { id });
       await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
-      say('The creators of the file are on the list.');
+      say('The creators in the file are on the list.');
       setOpen(false);
     } catch (error) {
       setFailure(error instanceof Error ? error.message : 'The file could not be read.');
@@ -72,8 +72,8 @@ function FromFile({ id }: { id: string }) {
         Add a CSV
       </Button>
       <Dialog
-        title="Add the creators of a CSV"
-        hint="Up to 20 MB, with a header row and a column pk or username."
+        title="Add creators from a CSV"
+        hint="Up to 20 MB, with a header row and a pk or username column."
         isOpen={isOpen}
         onClose={() => setOpen(false)}
       >

@@ -88,8 +88,8 @@ function Bubble({ of: { subject, body, sender, sent_at }, creator }: { of: Messa
   );
 }
 
-export const MESSAGE_FIELD = { name: 'body', hint: 'Do not include e-mail addresses or phone numbers.' } as const;
-export const BY_MAIL = { name: 'send_email', label: 'Also send by e-mail' } as const;
+export const MESSAGE_FIELD = { name: 'body', hint: 'Do not include email addresses or phone numbers.' } as const;
+export const BY_MAIL = { name: 'send_email', label: 'Also send by email' } as const;
 
 function Answering({ to }: { to: string | null }) {
   return (

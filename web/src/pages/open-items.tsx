@@ -72,8 +72,9 @@ export function OpenItems() {
   return (
     <>
       <PageHead
-        title="Open items"
+        title="Balances owed"
         hint={`What you owed creators at the end of ${day(query.as_of ?? today())}, read from the ledger.`}
+        hasPeriod
       >
         <Download id="list_open_items" query={query} name={`open-items-${query.as_of ?? today()}.csv`} />
         <Link to="/payouts" search={{}} className="button plain">
@@ -83,7 +84,7 @@ export function OpenItems() {
       <Filters of={[{ name: 'as_of', label: 'At the end of', kind: 'date' }, CREATOR_FILTER]} />
       <Sums query={query} />
       <Table
-        caption="Open items"
+        caption="Balances owed"
         noun="open item"
         list={list}
         columns={COLUMNS}

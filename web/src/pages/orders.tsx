@@ -51,10 +51,10 @@ const FILTERS: readonly Filter[] = [
 
 const MORE: readonly Filter[] = [
   LINK_FILTER,
-  { name: 'customer_id', label: 'Id of a customer of creators', kind: 'text' },
+  { name: 'customer_id', label: 'Customer id', kind: 'text' },
   {
     name: 'reason',
-    label: 'Why it paid nobody',
+    label: 'Reason for no commission',
     kind: 'select',
     options: REASONS.map((reason) => [reason, REASON[reason]]),
   },
@@ -162,7 +162,7 @@ export function Orders() {
   ];
   return (
     <>
-      <PageHead title="Orders" hint="Every order of your stores. Open one to see whom it paid, and why.">
+      <PageHead title="Orders" hint="Orders from your stores. Open one to see who was paid, and why.">
         <Download id="list_orders" query={query} name="orders.csv" />
         <IfMay needs="create_import">
           <Link className="button" to="/imports/new" search={{ of: 'orders' }}>
@@ -187,7 +187,7 @@ export function Orders() {
         noun="order"
         list={list}
         columns={columns}
-        empty={<Empty title="No orders here">They appear when a store reports them.</Empty>}
+        empty={<Empty title="No orders yet">They appear when a store reports them.</Empty>}
         foot={
           <Totals
             label="Totals of these orders"

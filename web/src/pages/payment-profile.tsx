@@ -8,7 +8,7 @@ import { useSay } from '../kit/toast.tsx';
 
 type Profile = Answer<'get_payment_profile'>['data'];
 
-const SOURCES = { mail: 'Their mail address', brand: 'Given by you', creator: 'Given by the creator' } as const;
+const SOURCES = { mail: 'Their email address', brand: 'Given by you', creator: 'Given by the creator' } as const;
 
 function Change({ id, profile, onClose }: { id: string; profile: Profile; onClose: () => void }) {
   const say = useSay();
@@ -17,14 +17,18 @@ function Change({ id, profile, onClose }: { id: string; profile: Profile; onClos
     <OperationDialog
       operation="set_payment_profile"
       title="Where this creator is paid"
-      hint="Once the creator was paid, another address waits 72 hours. The old one is told, and can stop or confirm the change; until then nothing is paid."
+      hint="If the creator has been paid before, a change takes 72 hours. The old address is told, and can stop or confirm it; until then nothing is paid."
       isOpen
       onClose={onClose}
       action="Save"
       params={{ id }}
       start={{ method, wallet_email, legal_name, country, currency }}
       fields={[
-        { name: 'wallet_email', label: 'Payment address', hint: 'For PayPal or Wise. Empty: the mail address.' },
+        {
+          name: 'wallet_email',
+          label: 'Payment address',
+          hint: 'For PayPal or Wise. Leave empty to use the email address.',
+        },
         'method',
         'legal_name',
         'country',

@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<PayoutLine['type'], string>> = {
   not_paid: 'Not settled yet',
   fee: 'Fee',
   voided: 'Voided',
-  returned: 'Came back',
+  returned: 'Returned',
 };
 
 type StatementPayout = Answer<'get_payout_statement'>['data']['payout'];
@@ -58,7 +58,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           ['Note', payout.note],
           ['Recorded', day(payout.created_at)],
           ['Settled', day(payout.paid_at)],
-          [payout.status === 'voided' ? 'Voided' : 'Came back', day(payout.corrected_at)],
+          [payout.status === 'voided' ? 'Voided' : 'Returned', day(payout.corrected_at)],
           ['Reason', payout.correction_reason],
         ]}
       />

@@ -31,7 +31,7 @@ function Due() {
   const unsettledPayouts = useCall('list_payouts', { query: { settled: false, limit: 1 } });
   const payees = owedSums?.reduce((sum, one) => sum + one.payees, 0);
   return (
-    <Stats>
+    <Stats isBrief>
       <Stat
         label="Due now"
         value={owedSums && (owedSums.map(({ total, currency }) => money(total, currency)).join(' + ') || 'Nothing')}
@@ -83,14 +83,14 @@ export function Payouts() {
         </Opener>
       ),
     },
-    { head: 'Method', cell: ({ method }) => words(method), isWide: true },
+    { head: 'Method', cell: ({ method }) => words(method), chip: 'value' },
     {
       head: 'Amount',
       cell: ({ amount, currency }) => money(amount, currency),
       sort: { by: 'amount', isOn: query.sort === 'amount' },
       isNumber: true,
     },
-    { head: 'Status', cell: (payout) => <PayoutState of={payout} />, isWide: true },
+    { head: 'Status', cell: (payout) => <PayoutState of={payout} />, chip: 'value' },
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',
@@ -107,7 +107,7 @@ export function Payouts() {
               label={`More actions for ${payout.creator_name ?? payout.creator_email ?? payout.id}`}
               needs="void_payout"
             >
-              <Button onPress={() => setCorrecting(payout)}>{isPaid(payout) ? 'Came back' : 'Void'}</Button>
+              <Button onPress={() => setCorrecting(payout)}>{isPaid(payout) ? 'Mark as returned' : 'Void'}</Button>
             </Menu>
           )}
         </span>
@@ -119,7 +119,7 @@ export function Payouts() {
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks its commissions as paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
         <Link to="/payouts/open-items" search={{}} className="button plain">
-          Open items
+          Balances owed
         </Link>
         <Button needs="create_payout" onPress={making.open}>
           Record a payout
@@ -158,14 +158,14 @@ export function Payouts() {
         noun="payout"
         list={list}
         columns={columns}
-        empty={<Empty title="No payouts here">Record one when you pay a creator.</Empty>}
+        empty={<Empty title="No payouts yet">Record one when you pay a creator.</Empty>}
         foot={
           <Totals
             label="Totals of these payouts"
             noun="payout"
             of={totals.data?.totals}
             sums={[['amount', 'Sent']]}
-            note="Voided and returned payouts add nothing."
+            note="Voided and returned payouts are not included."
           />
         }
       />
@@ -182,7 +182,7 @@ export function Payouts() {
           { name: 'amount', step: '0.01' },
           { name: 'currency', isRequired: true },
           'method',
-          { name: 'wallet_email', label: 'Wallet e-mail', kind: 'email', hint: 'Only for wallet payouts.' },
+          { name: 'wallet_email', label: 'Wallet email', kind: 'email', hint: 'Only for wallet payouts.' },
           'note',
         ]}
         omits={['description', 'commission_ids']}

@@ -13,7 +13,7 @@ export type DataSubject = Pick<Body<'create_data_request'>, 'creator_id' | 'cust
 const GOES = {
   creator: [
     'name, addresses, handles, tags and your notes',
-    'messages, applications, texts of contracts and briefs, files, parcels, mails',
+    'messages, applications, texts of contracts and briefs, files, parcels, emails',
     'their page; their codes and links are switched off',
   ],
   customer: [

@@ -445,7 +445,7 @@ export function Reconciliation() {
     <>
       <PageHead title="Reconciliation" hint="Compare a store’s orders with ours before you pay a month’s commissions.">
         <Button needs="create_reconciliation" kind="primary" onPress={dialog.open}>
-          Compare
+          New comparison
         </Button>
       </PageHead>
       {id !== undefined && <Compared id={id} getStoreName={getStoreName} onClose={close} />}

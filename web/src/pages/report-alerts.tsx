@@ -55,7 +55,7 @@ export const renderProblem = (error: string | null): ReactNode =>
 
 /** The name of a report or alert, and who gets its mails. */
 export const MAILED_FIELDS = [
-  { name: 'name', hint: 'In the subject of its mails.' },
+  { name: 'name', hint: 'Shown in the subject of its emails.' },
   { name: 'to', isRequired: true, hint: 'People of your brand, separated by commas.' },
 ] as const;
 
@@ -94,7 +94,7 @@ const THRESHOLDS: Readonly<Record<Alert['condition'], object>> = {
   below: {},
   above: {},
   change_percent: { label: 'Threshold, in percent', hint: 'A fall is negative, such as -50.' },
-  unusual: { label: 'Deviations from usual', hint: 'Empty: 3.', isRequired: false },
+  unusual: { label: 'Deviations from usual', hint: 'Leave empty for 3.', isRequired: false },
 };
 
 interface AlertFormProps {
@@ -148,7 +148,7 @@ export function CreateAlert({ isOpen, onClose }: { isOpen: boolean; onClose: () 
   return (
     <Dialog
       title="Create an alert"
-      hint="Checked when an hour, day or week has ended."
+      hint="Checked at the end of each hour, day or week."
       isOpen={isOpen}
       onClose={onClose}
     >
@@ -206,7 +206,7 @@ export function Alerts() {
             action="Delete the alert"
             onConfirm={() => remove.mutateAsync({ params: { id: one.id } })}
           >
-            <p>Nothing is mailed when it begins or ends any more.</p>
+            <p>You will no longer be emailed when it starts or ends.</p>
           </Confirm>
         </Menu>
       ),
@@ -222,7 +222,7 @@ export function Alerts() {
         usually={3}
         empty={
           <Empty title="No alerts yet">
-            For example when sales fall by half within a week. One mail says so, and one when they are back.
+            For example, when sales fall by half within a week. You get an email then, and another when they recover.
           </Empty>
         }
       />
@@ -236,7 +236,7 @@ export function Alerts() {
                 Firing for <FiringFor of={alert} most={alert.firing_keys.length} />.
               </>
             ) : (
-              'Checked when an hour, day or week has ended.'
+              'Checked at the end of each hour, day or week.'
             )
           }
           isOpen

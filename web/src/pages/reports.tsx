@@ -43,7 +43,7 @@ const FIELDS = [
   ...MAILED_FIELDS,
 ] as const;
 
-const TITLE_HINT = 'Mailed the day after each period, in your brand’s time zone, compared with the period before.';
+const TITLE_HINT = 'Emailed the day after each period, in your brand’s time zone, compared with the period before.';
 
 function Reports() {
   const list = useRows('list_reports', {});
@@ -67,10 +67,10 @@ function Reports() {
         </Opener>
       ),
     },
-    { head: 'Mailed', cell: ({ every, at }) => `${MAILED[every]}, ${clock(at)}` },
+    { head: 'Schedule', cell: ({ every, at }) => `${MAILED[every]}, ${clock(at)}` },
     { head: 'To', cell: ({ to }) => to.join(', '), isWide: true },
-    { head: 'Last mail', cell: ({ last_sent_at }) => <Ago at={last_sent_at} />, isWide: true },
-    { head: 'Next mail', cell: ({ next_at }) => time(next_at), isWide: true },
+    { head: 'Last sent', cell: ({ last_sent_at }) => <Ago at={last_sent_at} />, isWide: true },
+    { head: 'Next', cell: ({ next_at }) => time(next_at), chip: 'named' },
     {
       head: 'Actions',
       needs: 'delete_report',
@@ -83,7 +83,7 @@ function Reports() {
             action="Delete the report"
             onConfirm={() => remove.mutateAsync({ params: { id: one.id } })}
           >
-            <p>No more mails are sent for it.</p>
+            <p>It will no longer be emailed.</p>
           </Confirm>
         </Menu>
       ),
@@ -134,7 +134,7 @@ export function ReportsPage() {
     <>
       <PageHead
         title="Reports and alerts"
-        hint="A report mails your figures after each period; an alert tells you when one crosses a limit."
+        hint="Reports email your figures on a schedule. Alerts tell you when a figure crosses a limit."
       >
         <Button needs="create_alert" onPress={alerting.open}>
           Create an alert

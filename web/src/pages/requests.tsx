@@ -93,7 +93,7 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
   if (!data) return <Loading rows={8} />;
   if (data.data.length === 0 && after === undefined)
     return (
-      <Empty title="No calls here">
+      <Empty title="No calls yet">
         Call the API with one of your <Link to="/keys">keys</Link>: the <a href="/docs">reference</a> has an example of
         each operation. Calls appear here within seconds, and stay for 14 days.
       </Empty>
@@ -165,7 +165,7 @@ export function Requests() {
     <>
       <PageHead
         title="API requests"
-        hint="What your keys called in the last 14 days. Names of filters are kept, what was searched for is not."
+        hint="Calls made with your keys in the last 14 days. Filter names are kept; search terms are not."
       >
         <Download id="list_requests" query={query} name="requests.csv" />
       </PageHead>

@@ -62,7 +62,7 @@ function Totals({ rows }: { rows: readonly ReturnsRow[] }) {
         <Stat
           label="Return on spend"
           value={multiple(spend === null || spend <= 0 ? null : Math.round((100 * revenue) / spend) / 100)}
-          note="Sales for each unit spent"
+          note="Sales divided by spend"
         />
       </Stats>
     );
@@ -86,7 +86,7 @@ function Unknown({ of, onEnter }: { of: readonly Missing[]; onEnter: (kind: Cost
   if (of.length === 0) return null;
   return (
     <section className="card" aria-label="Missing">
-      <h2>Profit is not known everywhere</h2>
+      <h2>Some profit is unknown</h2>
       <ul className="plain missing">
         {of.map((one) => {
           const { text, enter } = MISSING[one];
@@ -178,6 +178,7 @@ export function Returns() {
       <PageHead
         title="Profit"
         hint={`What creators earned you from ${day(from)} to ${day(to)}, in ${zone}, after goods, commissions, fees and gifts.`}
+        hasPeriod
       >
         <Download id="get_analytics_returns" query={query} name={`returns-by-${by}.csv`} />
         <IfMay needs="create_cost">
@@ -193,7 +194,7 @@ export function Returns() {
       {months.data && <Unknown of={months.data.meta.missing} onEnter={enter} />}
       {isSettled && (
         <Card
-          title="What each earned"
+          title="Breakdown"
           action={<Tabs legend="By" options={BY} chosen={by} onChoose={(one) => set('by', one)} />}
         >
           {call.error && <Failure error={call.error} again={() => void call.refetch()} />}

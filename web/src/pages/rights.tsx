@@ -79,7 +79,7 @@ function Decide({ of: { id } }: { of: Request }) {
       <OperationDialog
         operation="refuse_data_request"
         title="Refuse this request"
-        hint="The law allows it for a few reasons, such as a claim that is open in court. The creator gets your words by mail."
+        hint="The law allows it for a few reasons, such as a claim that is open in court. The creator gets your words by email."
         isOpen={isRefusing}
         onClose={() => setRefusing(false)}
         action="Refuse"
@@ -106,7 +106,7 @@ function ShownBooks({ of: { contracts, payment_addresses, ...facts } }: { of: Bo
       <Facts
         of={[
           ['Name', facts.name],
-          ['E-mail', facts.email],
+          ['Email', facts.email],
           ['Paid as', facts.legal_name],
           ['Country', facts.country],
           ['Paid at', payment_addresses.join(', ')],
@@ -178,7 +178,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Status', <Badge key="state" state={one.state} />],
               ['Asked by', SOURCE_WORDS[one.source]],
               [one.subject === 'creator' ? 'Creator' : 'Customer', <Subject key="subject" of={one} />],
-              ['Asked', <BothTimes key="asked" at={one.created_at} />],
+              ['Requested', <BothTimes key="asked" at={one.created_at} />],
               ['Due', one.finished_at === null && day(one.due_at)],
               ['Finished', one.finished_at && <BothTimes key="finished" at={one.finished_at} />],
               ['Your note', one.reason],
@@ -252,7 +252,7 @@ export function Rights() {
     { head: 'Person', cell: (one) => <Subject of={one} />, isWide: true },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), isWide: true },
-    { head: 'Asked', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',
       needs: 'carry_out_data_request',
@@ -262,8 +262,8 @@ export function Rights() {
   return (
     <>
       <PageHead
-        title="People’s rights"
-        hint="Requests to be erased, and copies of what is kept. Start from a creator, an order or a customer."
+        title="Privacy requests"
+        hint="Requests for erasure, or for a copy of someone’s data. Start one from a creator, an order or a customer."
       />
       <Filters
         of={[
@@ -272,7 +272,7 @@ export function Rights() {
         ]}
       />
       <Table
-        caption="Requests of people"
+        caption="Privacy requests"
         noun="request"
         list={list}
         columns={columns}

@@ -18,10 +18,10 @@ const SORTS = listChoices('list_roster', 'sort');
 const STATES = listChoices('list_roster', 'status');
 
 const KNOWN_BY = [
-  ['address', 'E-mail address'],
+  ['address', 'Email address'],
   ['handle', 'Handle on Instagram or TikTok'],
 ] as const;
-const E_MAIL = { name: 'creator_email', label: 'E-mail', kind: 'email' } as const;
+const E_MAIL = { name: 'creator_email', label: 'Email', kind: 'email' } as const;
 const HANDLES = [
   { name: 'ig_handle', kind: 'text' },
   { name: 'tt_handle', kind: 'text' },
@@ -136,7 +136,7 @@ export function Roster() {
       </PageHead>
       <Filters
         of={[
-          { name: 'search', label: 'Name, handle or e-mail', kind: 'text' },
+          { name: 'search', label: 'Name, handle or email', kind: 'text' },
           stateFilter(STATES),
           { name: 'tag', label: 'Tag', kind: 'text' },
         ]}

@@ -50,7 +50,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
     >
       {error && <Failure error={error} again={() => void query.refetch()} />}
       {isLoading && <Loading rows={6} />}
-      {query.data && matches.length === 0 && <Empty title="Nobody is new" />}
+      {query.data && matches.length === 0 && <Empty title="No new matches" />}
       {rows.length > 0 && (
         <PlainTable
           caption="New creators"

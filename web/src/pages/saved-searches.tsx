@@ -38,8 +38,8 @@ function useFields(of?: SavedSearch) {
             } as const,
           ]
         : []),
-      { name: 'alert.every', label: 'Mail what is new', labels: ALERTS, isRequired: false },
-      { name: 'alert.mail', label: 'Mail to', hint: "Addresses of the brand's people." },
+      { name: 'alert.every', label: 'Email new matches', labels: ALERTS, isRequired: false },
+      { name: 'alert.mail', label: 'Email to', hint: "Addresses of the brand's people." },
     ] as const,
     omits: ['filters', ...(canShare ? [] : (['shared'] as const))] as const,
     shown: SHOWN,
@@ -73,7 +73,7 @@ function Settings({ of, onClose }: { of: SavedSearch; onClose: () => void }) {
             onClose();
           }}
         >
-          <p>Its matches and its mails end too.</p>
+          <p>Its matches are deleted, and its emails stop.</p>
         </Confirm>
       </div>
     </OperationDialog>

@@ -44,7 +44,7 @@ function BrandForm() {
         'contact_name',
         {
           name: 'contact_email',
-          label: 'Contact e-mail',
+          label: 'Contact email',
           hint: 'Receives notices, such as when a webhook fails.',
         },
         'description',
@@ -65,11 +65,11 @@ function BrandForm() {
         },
         {
           name: 'settings.require_payment_profile',
-          label: 'Pay creators only at payment addresses, never at their mail address',
+          label: 'Pay creators only at payment addresses, never at their email address',
         },
         {
           name: 'settings.bookkeeping_years',
-          label: 'Keep books for, in years',
+          label: 'Keep records for, in years',
           hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for so long. 0 keeps nothing.',
         },
       ]}
@@ -233,10 +233,10 @@ const TABS = [
   ['brand', 'Brand'],
   ['attribution', 'Attribution'],
   ['fraud', 'Fraud rules'],
-  ['what-if', 'Simulate other rules'],
-  ['mails', 'Your mails'],
-  ['signing-in', 'Signing in'],
-  ['imports', 'Imports of the directory'],
+  ['what-if', 'Simulate rules'],
+  ['mails', 'Email notifications'],
+  ['signing-in', 'Sign-in'],
+  ['imports', 'Directory imports'],
 ] as const;
 type Tab = (typeof TABS)[number][0];
 
@@ -247,7 +247,7 @@ function TabContent({ of, email }: { of: Tab; email: string | undefined }) {
   if (of === 'imports') return <DirectoryImports />;
   if (of === 'mails') {
     return (
-      <Card title="Your mails" id="mails">
+      <Card title="Email notifications" id="mails">
         <p className="hint">To {email ?? 'you'}, when</p>
         <OwnMails />
       </Card>

@@ -19,8 +19,8 @@ export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
   };
   return (
     <Dialog
-      title="Share a page of the parcels"
-      hint="Anyone with the address sees the state of each parcel, by name or handle, without e-mail addresses and streets."
+      title="Share a tracking page"
+      hint="Anyone with the address sees the state of each parcel, by name or handle, without email addresses and streets."
       isOpen={isOpen}
       onClose={close}
     >

@@ -43,7 +43,7 @@ const SHOWN = ['list_shipments', 'get_shipment'] as const;
 
 const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
   queued: 'The creator is being notified.',
-  suppressed: 'The creator does not accept your mail.',
+  suppressed: 'The creator does not accept your emails.',
   already_sent: 'The creator has already been notified.',
 };
 
@@ -145,9 +145,9 @@ export function Shipments() {
           {
             head: 'Expected',
             cell: ({ estimated_arrival, status }: Shipment) => (
-              <Due at={estimated_arrival} isDone={['delivered', 'returned'].includes(status)} />
+              <Due at={estimated_arrival} late="Late" isDone={['delivered', 'returned'].includes(status)} />
             ),
-            isWide: true,
+            chip: 'named' as const,
           },
         ]
       : []),
@@ -156,14 +156,14 @@ export function Shipments() {
   return (
     <WorkPage
       title="Shipments"
-      hint="Products on their way to creators."
+      hint="Products you send to creators, and where they are."
       states={STATES}
       list={list}
       columns={columns}
       empty="Add one when you send products to a creator."
       actions={
         <Button needs="share_shipments" onPress={sharing.open}>
-          Share a page
+          Share tracking page
         </Button>
       }
       create={{

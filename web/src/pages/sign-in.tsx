@@ -31,8 +31,8 @@ function MailForm() {
   }
   return (
     <Form
-      action="E-mail me a link"
-      fields={[{ name: 'email', label: 'E-mail', kind: 'email', isRequired: true }]}
+      action="Email me a link"
+      fields={[{ name: 'email', label: 'Email', kind: 'email', isRequired: true }]}
       onSubmit={async (values) => {
         await callApp('POST', 'session/mail', { email: values.text('email') });
         setSent(true);

@@ -157,7 +157,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
   );
 }
 
-const SEND_EMAIL = { name: 'send_email', label: 'Mail the creator the link' } as const;
+const SEND_EMAIL = { name: 'send_email', label: 'Email the creator the link' } as const;
 
 function Making({
   email,
@@ -211,7 +211,7 @@ function MakingAll({ onClose }: { onClose: () => void }) {
       fields={[
         'from',
         { name: 'to', hint: 'That day is included.' },
-        { name: 'send_email', label: 'Mail every creator the link' },
+        { name: 'send_email', label: 'Email every creator the link' },
       ]}
       omits={['time_zone']}
       shown={['list_statements', 'list_jobs']}
@@ -287,7 +287,7 @@ export function Statements() {
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
         <Button needs="create_statements" onPress={makingAll.open}>
-          Create for everybody
+          Create for all creators
         </Button>
         <Button needs="create_statement" kind="primary" onPress={making.open}>
           Create a statement
@@ -326,7 +326,7 @@ export function Statements() {
         onClose={() => setCreatedStatement(undefined)}
       >
         <code className="secret">{createdStatement?.url}</code>
-        {createdStatement?.email_sent && <p>It is being mailed to the creator.</p>}
+        {createdStatement?.email_sent && <p>It is being emailed to the creator.</p>}
         <div className="popup-foot">
           <Copy text={createdStatement?.url ?? ''} label="Copy the address" />
           <a className="button plain" href={createdStatement?.url} target="_blank" rel="noreferrer">

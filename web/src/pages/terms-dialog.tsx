@@ -124,7 +124,7 @@ function Editing({ of, onClose }: { of: TermsPlace; onClose: () => void }) {
   }
   return (
     <Form fields={[]} own={own} action="Save" onCancel={onClose} onSubmit={save}>
-      <Labelled label="Mail the creators concerned what they earned and what they earn now" isRequired isBox>
+      <Labelled label="Email the affected creators what they earned and what they earn now" isRequired isBox>
         {({ id: input }) => <input id={input} type="checkbox" name="notify" />}
       </Labelled>
     </Form>

@@ -128,7 +128,7 @@ export const orderFields = {
     .string()
     .max(320)
     .nullish()
-    .describe("The customer's e-mail address. Only a masked form and a keyed hash are stored."),
+    .describe("The customer's email address. Only a masked form and a keyed hash are stored."),
   codes: Carried.describe('Discount codes redeemed with the order. The first one that qualifies earns it.'),
   click_ids: Carried.describe("Values of `click_id` in the landing page's address, as the short link added it."),
   refunds: z

@@ -22,7 +22,7 @@ export const DEFAULT_BOUNDS: Bounds = { maxShrink: 10, maxFillDrop: 10, maxDrift
 
 /** A percentile may be at most this many times the other one. */
 const MOST_RATIO = 2;
-/** Percent of the kept creators whose username, name or e-mail may change, and points by which different e-mails may fall. */
+/** Percent of the kept creators whose username, name or email may change, and points by which different emails may fall. */
 const MOST_IDENTITY = 5;
 
 /** Why an import is outside its bounds, and the field whose values show it. */
@@ -78,7 +78,7 @@ function* checkPercentiles({ from, to }: Comparison): Generator<string> {
 const NAMES: Readonly<Record<IdentityField, string>> = {
   username: 'Usernames',
   full_name: 'Names',
-  extracted_email: 'E-mails',
+  extracted_email: 'Emails',
 };
 
 /** One column that was sorted alone gives everybody somebody else's value, and changes no share. */
@@ -97,7 +97,7 @@ function* checkIdentity({ from, to, unchanged, changed, identity }: Comparison):
   if (before === undefined || after === undefined || (before - after) * 100 <= MOST_IDENTITY) return;
   yield {
     field: 'extracted_email',
-    reason: `E-mails fall together: ${percent(after)} are different ones, previously ${percent(before)} (at most ${MOST_IDENTITY} points less).`,
+    reason: `Emails fall together: ${percent(after)} are different ones, previously ${percent(before)} (at most ${MOST_IDENTITY} points less).`,
   };
 }
 

@@ -51,7 +51,7 @@ export function countIdentity() {
   };
 }
 
-/** Under this name, next to how fields are filled: the share of e-mails that no other creator has. */
+/** Under this name, next to how fields are filled: the share of emails that no other creator has. */
 export const OWN_EMAILS = 'distinct_emails';
 
 const FACTOR = 0x01000193;
@@ -67,7 +67,7 @@ function hashText(text: string, seed: number): number {
   return ((first >>> 0) & 0xfffff) * 2 ** 32 + (second >>> 0);
 }
 
-/** Counts e-mails that fall together. A row that repeats a creator counts once. */
+/** Counts emails that fall together. A row that repeats a creator counts once. */
 export function countEmails() {
   const [emails, owners] = [distinctNumbers(), distinctNumbers()];
   return {

@@ -65,11 +65,11 @@ const Form = z.object({
   email: z
     .string()
     .trim()
-    .min(1, 'Enter your e-mail address.')
+    .min(1, 'Enter your email address.')
     .pipe(
       z
-        .email('Enter a complete e-mail address, such as name@example.com.')
-        .max(254, 'This is too long for an e-mail address.'),
+        .email('Enter a complete email address, such as name@example.com.')
+        .max(254, 'This is too long for an email address.'),
     ),
   name: optional(
     z

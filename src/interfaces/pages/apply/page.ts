@@ -19,7 +19,7 @@ interface ApplyField extends Omit<Field, 'value' | 'problem'> {
 const HANDLE = html` autocomplete="off" autocapitalize="none" spellcheck="false"`;
 
 const FIELDS: readonly ApplyField[] = [
-  { name: 'email', label: 'E-mail', required: true, more: html` type="email" autocomplete="email" required` },
+  { name: 'email', label: 'Email', required: true, more: html` type="email" autocomplete="email" required` },
   { name: 'name', label: 'Name', more: html` autocomplete="name"` },
   {
     name: 'photo_app',
@@ -91,7 +91,7 @@ export function thanksPage(campaign: PublicCampaign): string {
     html`<p class="hint">${title}</p>
 <h1>Thank you</h1>
 <p>Your application has been received.</p>
-<p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have e-mailed a link for that.</p>`,
+<p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have emailed a link for that.</p>`,
     toFace(campaign),
   );
 }

@@ -5,7 +5,7 @@ import { page } from '../../../kit/html/page.ts';
 function form(lead: Html, email: string, problem: string | undefined): Html {
   const address = {
     name: 'email',
-    label: 'E-mail',
+    label: 'Email',
     value: email,
     problem,
     required: true,

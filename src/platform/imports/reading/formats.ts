@@ -80,7 +80,7 @@ const WRONG_FILES: readonly { has: readonly (readonly string[])[]; lacks?: strin
   {
     has: [['asin'], ['trackingid', 'linktype', 'iddeseguimiento', 'partnerid', 'trackingidnummer']],
     message:
-      "This is a report of Amazon Associates. It says what Amazon pays for each item that was sold, and names no creator, order or payment. Send a file with a line for each of what is recorded, such as each commission that you paid, with the creator's e-mail address, amount, currency and day.",
+      "This is a report of Amazon Associates. It says what Amazon pays for each item that was sold, and names no creator, order or payment. Send a file with a line for each of what is recorded, such as each commission that you paid, with the creator's email address, amount, currency and day.",
   },
 ];
 

@@ -104,7 +104,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   time_out_of_range: 'has a date before 1970 or after tomorrow.',
   no_identity: 'has no id and no number.',
   no_person: 'says of nobody.',
-  email_unreadable: 'has an invalid e-mail address.',
+  email_unreadable: 'has an invalid email address.',
   handle_unreadable: 'has an invalid handle.',
   rate_unreadable: 'has a rate that cannot be read.',
   code_changed: 'has a code that a spreadsheet has changed.',
