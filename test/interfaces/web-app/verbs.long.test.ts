@@ -91,11 +91,11 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await open.go('/roster');
     const email = `${unique('new')}@mail.example`;
     await press('Add a creator');
-    await fill({ 'Email': email });
+    await fill({ Email: email });
     await inDialog('Add');
     await gone();
     await press('Add a creator');
-    await fill({ 'Email': email.toUpperCase() });
+    await fill({ Email: email.toUpperCase() });
     await inDialog('Add');
     await dialog().getByRole('alert').waitFor();
     await open.page.keyboard.press('Escape');
@@ -288,7 +288,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   it('invites a person, changes the role, and removes them; the log names who did it', async () => {
     await open.go('/people');
     await press('Invite someone');
-    await fill({ 'Email': 'mo@brand.example', Name: 'Mo' });
+    await fill({ Email: 'mo@brand.example', Name: 'Mo' });
     await inDialog('Invite');
     await open.page.getByRole('dialog', { name: 'Invitation link' }).locator('code').waitFor();
     await open.page.keyboard.press('Escape');

@@ -30,7 +30,7 @@ export function PageHead({ title, hint, hasPeriod = false, children }: PageHeadP
         {hint && <p className={typeof hint === 'string' && !hasPeriod ? 'hint wide' : 'hint'}>{hint}</p>}
       </div>
       {children && (
-        <div className={isUnfolded ? 'actions' : 'actions folded'}>
+        <div className={isUnfolded ? 'actions' : 'actions packed'}>
           {children}
           <button
             type="button"
