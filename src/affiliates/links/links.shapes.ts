@@ -32,7 +32,6 @@ const type = z
   .describe('`discount_code`: customers redeem it at the checkout. `link`: customers click its short URL.')
   .meta({ example: 'discount_code' });
 const count = z.number().int();
-
 const linkId = idField('lnk', 'Id of the code or link.');
 
 export const shortUrlField = z

@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Save draft');
     await open.page.getByRole('dialog', { name: 'Stories' }).waitFor();
     await inDialog('Send for signature');
-    await dialog().getByText('The creator was mailed a link').waitFor();
+    await dialog().getByText('The creator was emailed a link').waitFor();
     await inDialog('Void');
     await open.page.getByRole('dialog', { name: 'Void this contract?' }).getByRole('button', { name: 'Void' }).click();
     await dialog().getByText('Voided').waitFor();

@@ -3,6 +3,7 @@ import {
   datesIn,
   formatAmount,
   formatCompact,
+  formatCompactAmount,
   formatCountry,
   formatCurrencyName,
   formatFixed,
@@ -12,8 +13,6 @@ import {
   formatRelative,
   formatRoundCompact,
 } from '../../../src/kit/values/format.ts';
-
-export { formatCompactAmount as compactMoney } from '../../../src/kit/values/format.ts';
 
 type Figure = number | null | undefined;
 /** A figure in its form, or a dash if it is not known. */
@@ -62,6 +61,9 @@ export const roundCompact = (value: Figure) => orDash(value, formatRoundCompact)
 export const money = (amount: Figure, currency: string) => orDash(amount, (known) => formatAmount(known, currency));
 /** An amount in minor units. */
 export const minorMoney = (minor: Figure, currency: string) => orDash(minor, (known) => formatMoney(known, currency));
+
+/** For axes, such as `$1.2K`. */
+export const compactMoney = formatCompactAmount;
 
 /** A rate as somebody entered it. */
 export const percent = (value: Figure) => orDash(value, formatPercent);

@@ -101,7 +101,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
             ))}
           </ul>
           <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
-            Mail the creator
+            Email the creator
           </Button>
           <OperationForm
             operation="update_shipment"
