@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await dialog.getByRole('button', { name: 'Settle the payout' }).click();
     await dialog.getByText('Select at least one commission.').waitFor();
     await dialog.getByRole('checkbox', { name: /ann-39/ }).check();
-    await dialog.getByText(/1 selected, US\$10.00 of US\$8.00/).waitFor();
+    await dialog.getByText(/1 selected, \$10.00 of \$8.00/).waitFor();
     await clean('paying-settle');
     await dialog.getByRole('button', { name: 'Settle the payout' }).click();
     await dialog.waitFor({ state: 'hidden' });

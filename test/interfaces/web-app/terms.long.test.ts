@@ -243,7 +243,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     const order = page.getByRole('dialog');
     await order
       .getByRole('table', { name: 'What each rule pays' })
-      .getByRole('row', { name: /Serums.*US\$20\.00/ })
+      .getByRole('row', { name: /Serums.*\$20\.00/ })
       .waitFor();
     await order.getByText('Renewal', { exact: true }).waitFor();
     await look('order-parts');
