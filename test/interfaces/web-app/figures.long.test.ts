@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
       // Both days and both amounts, with their currency and the change.
       await expect
         .poll(() => page.locator('.chart-tip').first().innerText())
-        .toMatch(/^\d+ \w+\s+Sales\s+\$[\d,.]+\s+\d+ \w+\s+\$[\d,.]+\s+\+?-?\d+% from the previous period$/);
+        .toMatch(/^\w+ \d+\s+Sales\s+\$[\d,.]+\s+\w+ \d+\s+\$[\d,.]+\s+\+?-?\d+% from the previous period$/);
       await shoot(page, `figures-${kind}`);
       await expectToFit(page);
       await page.getByText('Show as a table').first().click();

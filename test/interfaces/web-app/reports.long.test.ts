@@ -37,6 +37,7 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       const reports = page.getByRole('table', { name: 'Reports' });
       await reports.getByText('Mondays, 8:00 AM').waitFor();
 
+      if (kind === 'phone') await page.getByRole('button', { name: 'All actions' }).click();
       await page.getByRole('button', { name: 'Create an alert' }).click();
       await dialog.getByLabel('For').selectOption('creator');
       await dialog.getByLabel('Threshold').fill('5');
