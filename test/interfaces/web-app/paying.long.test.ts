@@ -166,8 +166,8 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await form.getByText('1 approved: $10.00').waitFor();
     await form.getByRole('button', { name: 'Done' }).click();
     await open.go('/payouts');
-    await page.getByRole('link', { name: 'Balances owed' }).click();
-    const items = page.getByRole('table', { name: 'Balances owed' });
+    await page.getByRole('link', { name: 'Balances' }).click();
+    const items = page.getByRole('table', { name: 'Balances' });
     await items.getByRole('row', { name: /cy-30.*Approved/ }).waitFor();
     await items.getByRole('row', { name: /cy-3 .*In review/ }).waitFor();
     await clean('paying-open-items');

@@ -72,7 +72,7 @@ export function OpenItems() {
   return (
     <>
       <PageHead
-        title="Balances owed"
+        title="Balances"
         hint={`What you owed creators at the end of ${day(query.as_of ?? today())}, read from the ledger.`}
         hasPeriod
       >
@@ -84,7 +84,7 @@ export function OpenItems() {
       <Filters of={[{ name: 'as_of', label: 'At the end of', kind: 'date' }, CREATOR_FILTER]} />
       <Sums query={query} />
       <Table
-        caption="Balances owed"
+        caption="Balances"
         noun="open item"
         list={list}
         columns={COLUMNS}

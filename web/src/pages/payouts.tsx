@@ -119,7 +119,7 @@ export function Payouts() {
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks its commissions as paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
         <Link to="/payouts/open-items" search={{}} className="button plain">
-          Balances owed
+          Balances
         </Link>
         <Button needs="create_payout" onPress={making.open}>
           Record a payout
