@@ -150,9 +150,7 @@ export const RosterAddByHandle = z
       .optional()
       .describe('TikTok handle (`video_app`), with or without `@`, or the address of the profile.'),
     name: name.optional(),
-    creator_email: Email.nullable()
-      .optional()
-      .describe('Email address, if known; unique among creators of the brand.'),
+    creator_email: Email.nullable().optional().describe('Email address, if known; unique among creators of the brand.'),
     tags: tags.optional(),
   })
   .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
