@@ -71,7 +71,7 @@ export const percent = (value: Figure) => orDash(value, formatPercent);
 export const rate = (value: Figure) => orDash(value, (known) => `${formatFixed(known, 2)}%`);
 /** To one decimal, so that the shares of a column compare at a glance. */
 export const aboutPercent = (value: Figure) => orDash(value, (known) => `${formatFixed(known, 1)}%`);
-/** How many times the spend came back, such as `7.02×`. */
+/** Sales as a multiple of the spend, such as `7.02×`. */
 export const multiple = (value: Figure) => orDash(value, (known) => `${formatFixed(known, 2)}×`);
 
 /** The name of a country by its ISO 3166 code. */
