@@ -174,15 +174,15 @@ export const roster = listing({
           'rosterEntries.creatorId',
         ),
       );
-    if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
+    if (status !== undefined) entries = entries.where('rosterEntries.status', 'in', INCLUDED[status]);
     if (groupId !== undefined) {
       const members = db.selectFrom('groupMemberships as member').where('member.brandId', '=', brandId);
       const present = members.where('groupId', '=', groupId).where('until', 'is', null).select('member.creatorId');
-      entries = entries.where('creatorId', 'in', present);
+      entries = entries.where('rosterEntries.creatorId', 'in', present);
     }
     if (!hasPersonFilter(where)) return entries;
     const people = db.selectFrom('creators').select('creators.id').where('creators.brandId', '=', brandId);
-    return entries.where('creatorId', 'in', people.where(matchesPerson(where)));
+    return entries.where('rosterEntries.creatorId', 'in', people.where(matchesPerson(where)));
   },
   rows: withCreators,
   ranks: {
