@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeSeller } from '../harness/affiliates/ordering.ts';
 import { makeSale, makeSales, refund } from '../harness/affiliates/sales.ts';
 import { bytesOf, jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/analytics/exporting.ts';
-import { startApp, type TestApp } from '../harness/app.ts';
+import { startApp, type TestApp, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 
 const SECOND_MS = 1_000;
@@ -45,7 +45,11 @@ describe('an export', () => {
       const [parquet, ndjson, csv] = await Promise.all(
         ['parquet', 'ndjson', 'csv'].map((format) => startExport(app, key, { of, format })),
       );
-      await runLater();
+      const isDone = async ({ id }: { id: string }) => (await jobOf(app, key, id)).status === 'done';
+      await until('the three exports', async () => {
+        await runLater();
+        return (await Promise.all([parquet, ndjson, csv].map(isDone))).every(Boolean);
+      });
       const rows = await rowsOf(app, await jobOf(app, key, ndjson.id));
       expect(await rowsOf(app, await jobOf(app, key, parquet.id))).toEqual(rows);
       const files = (await jobOf(app, key, csv.id)).files.slice(0, -1);
