@@ -45,10 +45,10 @@ describe('an export', () => {
       const [parquet, ndjson, csv] = await Promise.all(
         ['parquet', 'ndjson', 'csv'].map((format) => startExport(app, key, { of, format })),
       );
-      const isDone = async ({ id }: { id: string }) => (await jobOf(app, key, id)).status === 'done';
       await until('the three exports', async () => {
         await runLater();
-        return (await Promise.all([parquet, ndjson, csv].map(isDone))).every(Boolean);
+        const jobs = await Promise.all([parquet, ndjson, csv].map(({ id }) => jobOf(app, key, id)));
+        return jobs.every(({ status }) => status === 'done');
       });
       const rows = await rowsOf(app, await jobOf(app, key, ndjson.id));
       expect(await rowsOf(app, await jobOf(app, key, parquet.id))).toEqual(rows);
