@@ -41,3 +41,28 @@ it('a burst of 256 is answered, and under a lasting flood the rest is refused at
   const median = refusedAfterMs.toSorted((a, b) => a - b)[refusedAfterMs.length >> 1] ?? Number.POSITIVE_INFINITY;
   expect(median).toBeLessThan(50);
 });
+
+it('in a full queue the first call of a brand takes the place of a call of the brand with the most, and its second none of a call that has waited', async () => {
+  const admission = openAdmission(pino({ level: 'silent' }));
+  const refused: Record<string, number> = { crowd: 0, second: 0, late: 0 };
+  const enter = (brand: string) => {
+    void admission.enter(brand).catch(() => {
+      refused[brand] = (refused[brand] ?? 0) + 1;
+    });
+  };
+  // Two brands have all places, and one of them all of the queue.
+  for (let n = 0; n < 96; n += 1) enter('crowd');
+  for (let n = 0; n < 32; n += 1) enter('second');
+  for (let n = 0; n < 400; n += 1) enter('crowd');
+  await pause(60);
+  expect(refused).toMatchObject({ second: 0, late: 0 });
+  const before = refused.crowd ?? 0;
+  expect(before).toBeGreaterThan(0);
+  enter('late');
+  await pause(0);
+  expect(refused).toEqual({ crowd: before + 1, second: 0, late: 0 });
+  expect(admission.refuse('late')).toBeDefined();
+  enter('late');
+  await pause(0);
+  expect(refused).toEqual({ crowd: before + 1, second: 0, late: 1 });
+});

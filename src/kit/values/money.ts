@@ -5,7 +5,7 @@ import { getDecimals, isCurrencyCode } from './decimals.ts';
 export const Currency = z
   .string()
   .regex(/^[A-Z]{3}$/, 'must be an upper-case ISO currency such as USD')
-  .refine((code) => isCurrencyCode(code), 'is not a currency')
+  .refine(isCurrencyCode, 'is not a currency')
   .meta({ example: 'USD' });
 
 /**

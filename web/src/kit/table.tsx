@@ -269,6 +269,7 @@ type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> &
 
 function Body<Row extends object>({ list, columns, selection, maySelect, getKey, isGallery }: BodyProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
+  const isPhone = useIsPhone();
   const width = columns.length + (selection ? 1 : 0);
   const toggle = useToggle(list, { selection, getKey, maySelect });
   return (
@@ -298,7 +299,7 @@ function Body<Row extends object>({ list, columns, selection, maySelect, getKey,
                 {columns.map((column, i) => (
                   <td key={column.head} className={toClassName(column)}>
                     {column.cell(row)}
-                    {i === 0 && <Chips columns={columns} row={row} />}
+                    {isPhone && i === 0 && <Chips columns={columns} row={row} />}
                   </td>
                 ))}
               </tr>
@@ -324,15 +325,13 @@ function Unread({ index, width }: { index: number; width: number }) {
 
 /** The columns that a phone shows below the row's name. What a row does not have is left out. */
 function Chips<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
-  const isPhone = useIsPhone();
-  const chips = isPhone
-    ? columns.flatMap(({ head, cell, chip }) => (chip ? [{ head, chip, shown: cell(row) }] : []))
-    : [];
-  const shownChips = chips.filter(({ shown }) => shown !== '–' && shown !== null);
-  if (shownChips.length === 0) return null;
+  const chips = columns
+    .flatMap(({ head, cell, chip }) => (chip ? [{ head, chip, shown: cell(row) }] : []))
+    .filter(({ shown }) => shown !== '–' && shown !== null);
+  if (chips.length === 0) return null;
   return (
     <div className="chips">
-      {shownChips.map(({ head, chip, shown }) => (
+      {chips.map(({ head, chip, shown }) => (
         <span key={head}>
           {chip === 'named' && `${head} `}
           {shown}
@@ -387,6 +386,7 @@ export function PlainTable<Row>(props: {
 }) {
   const { caption, rows, getKey, foot, isTight, selection } = props;
   const columns = useColumns(props.columns);
+  const isPhone = useIsPhone();
   const toggle = useToggle(toRows(rows), { selection, getKey, maySelect: () => true });
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
@@ -416,7 +416,7 @@ export function PlainTable<Row>(props: {
               {columns.map((column, i) => (
                 <td key={column.head} className={toClassName(column)}>
                   {column.cell(row)}
-                  {i === 0 && <Chips columns={columns} row={row} />}
+                  {isPhone && i === 0 && <Chips columns={columns} row={row} />}
                 </td>
               ))}
             </tr>
