@@ -95,9 +95,14 @@ describe('the work of a brand’s searches', () => {
     await until('a search of another brand', async () => (await call(`${search}?category=Food`, other)).status === 200);
     const answers = await Promise.all([...heavy, ...paid]);
     const refused = answers.filter(({ status }) => status === 429);
-    expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
     for (const { headers, body } of refused) {
       expect([headers.get('retry-after'), body.code]).toEqual(['1', 'RATE_LIMITED']);
+    }
+    // On a slow machine, some calls of the brand wait too long for a place among all searches, too.
+    const late = answers.filter(({ status }) => status !== 200 && status !== 429);
+    for (const { status, headers, body } of late) {
+      expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
     const served = (await Promise.all(paid)).filter(({ status }) => status === 200).length;
     expect(refused.length).toBeGreaterThan(0);
