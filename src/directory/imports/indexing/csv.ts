@@ -2,6 +2,7 @@ import { type CsvError, type InfoRecord, type Parser, parse } from 'csv-parse';
 import { parse as parseAll } from 'csv-parse/sync';
 import { z } from 'zod';
 import { isRounded } from '../../../platform/imports/reading/cells.ts';
+import { openDecoder } from '../../../platform/imports/reading/code-pages.ts';
 import { decode, detectEncoding } from '../../../platform/imports/reading/encoding.ts';
 import { fold } from '../../../platform/imports/reading/fold.ts';
 import { isUnknown, readPercent } from '../../../platform/imports/reading/judge-person.ts';
@@ -368,7 +369,7 @@ export async function* readCsv(
   const { required, mapped } = request;
   const { head, whole } = await takeHead(chunks);
   const encoding = await findEncoding(head, mapped);
-  const layout = findLayout(new TextDecoder(encoding).decode(head), required, mapped);
+  const layout = findLayout(openDecoder(encoding).decode(head), required, mapped);
   const { parser, taken } = openParser(file, request, layout);
   for await (const chunk of decode(() => whole, encoding)()) {
     await waitForEnd((onEnd) => parser.write(chunk, onEnd));

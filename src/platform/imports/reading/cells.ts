@@ -30,6 +30,21 @@ export const isChangedCode = (text: string): boolean =>
 /** `1001.0` and `1,001`: an id that was written as a number. */
 export const isNumberedId = (text: string): boolean => /^\d+\.0$|^\d{1,3}(?:[,'\u00a0\u202f]\d{3})+$/.test(text);
 
+/** `1.001`: an id that was written as a number where a comma separates decimals. */
+export const isPointedId = (text: string): boolean => /^\d{1,3}(?:\.\d{3})+$/.test(text);
+
+/** Digits and the marks of a number, with nothing that only an id has. */
+export const isNumericId = (text: string): boolean => /^\d[\d.,'\u00a0\u202f]*$/.test(text);
+
+const PLACEHOLDER =
+  /^(?:nan|n\/?a|null|nil|none|[-–—]+|\?+|tb[acd]|keine[rs]?|aucune?|ningun[oa]?|nessun[oa]?|geen|brak|nenhuma?|no code)$/i;
+
+/** `n/a`, `-` or `TBD` in place of a code, a handle, an id or an address. */
+export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
+
+/** `Oct-26` and `10-Jun`: what a spreadsheet makes of the id `10-26`. */
+export const isDatedId = (text: string): boolean => /^(?:\d{1,2}-[A-Z][a-z]{2}|[A-Z][a-z]{2}-\d{2})$/.test(text);
+
 /** More than the 15 digits that a spreadsheet keeps, the others zeros. */
 export const isRounded = (text: string): boolean =>
   text.length > 15 && LONG_ZEROS.test(text) && /^0+$/.test(text.slice(15));

@@ -1,14 +1,23 @@
-import { readSign } from './currencies.ts';
 import { isFlag } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
-import { type Glance, isAmounts, isCurrencies, isEmails, isMisnamed, isPercent, isPriced, isStates } from './glance.ts';
+import {
+  type Glance,
+  isAmounts,
+  isCurrencies,
+  isEmails,
+  isMisnamed,
+  isPages,
+  isPercent,
+  isPhones,
+  isPriced,
+  isStates,
+  isTimes,
+} from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
-import { readPlatform } from './people.ts';
 import { MappingProblem } from './problems.ts';
-import type { ColumnProfile } from './profile.ts';
 import type { By, Mapping } from './shapes.ts';
-import { findFields } from './words.ts';
+import { bareHeader, findFields } from './words.ts';
 
 /** The columns that a field may be: one if it is settled, several if it must be asked. */
 export interface Assigned {
@@ -135,10 +144,14 @@ function collectWords(
     if (takenColumns.has(position)) return;
     for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
-      const field = namedField === 'name' && FIELDS[of].email && isEmails(glance(position)) ? 'email' : namedField;
+      const isAddress = namedField === 'name' && FIELDS[of].email && isEmails(glance(position));
+      // “Refunded” stands above days as well as above amounts.
+      const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
+      const field = isAddress ? 'email' : isDay ? 'refunded_at' : namedField;
       const type = FIELDS[of][field];
       if (type === undefined || isMisnamed(type, glance(position))) continue;
       if (field === 'refunded' && isFlag(glance(position))) continue;
+      if (field === 'code' && isPhones(glance(position))) continue;
       if (field === 'rate' && BASIS_POINTS.test(header)) continue;
       candidates.set(field, [...(candidates.get(field) ?? []), position]);
     }
@@ -161,10 +174,26 @@ function preferOwn(
 /** Words that a sale has as well as what it earned. */
 const AMBIGUOUS = new Set(['amount', 'betrag', 'montant', 'importe', 'monto', 'importo', 'bedrag', 'valor', 'kwota']);
 
+/** Words above numbers that are no amounts. */
+const COUNTS =
+  /^(?:ids?|no|nr|number|numbers|nummer|numero|zip|plz|postcode|phone|tel|qty|quantity|menge|anzahl|count|rank|position|year|jahr|month|monat|week|day|days|level|tier|items?|units?|pieces|clicks?|klicks|visits?|views?|impressions?|orders?|bestellungen|conversions?|signups?|leads?|customers?|kunden|referrals?|followers?|follower|posts?|age|rate|percent|percentage|score|rating|iban|account|konto|invoice|line|row)$/;
+
 /** In a list of people a commission may be a rate, and what was earned: without a percent sign it becomes a question. */
 const EARNS = /^(?:commissions?|provision|comision|commissione|provvigione|commissie|comissao|prowizja|kommission)$/;
-const mayBeEarned = ({ of, headers, glance }: ColumnRequest, field: string, [at = -1]: readonly number[]): boolean =>
+const mayBeRate = ({ of, headers, glance }: ColumnRequest, field: string, [at = -1]: readonly number[]): boolean =>
   of === 'roster' && field === 'rate' && EARNS.test(fold(headers[at] ?? '')) && glance(at).percents === 0;
+
+/** Fees of an order are a part of its total, and those of its payment are not. Where parts make a total, they tell. */
+const FEES = new Set(['fees', 'gebuhren', 'frais', 'cargos', 'commissioni', 'toeslagen', 'taxas', 'opłaty', 'oplaty']);
+function mayBePaymentFee(
+  { headers }: ColumnRequest,
+  field: string,
+  [at = -1]: readonly number[],
+  assignment: Assignment,
+): boolean {
+  const hasIdentity = assignment.has('total') && (assignment.has('subtotal') || assignment.has('amount'));
+  return field === 'fees' && !hasIdentity && FEES.has(fold(bareHeader(headers[at] ?? '')));
+}
 
 /** Beside percentages an amount may be what they are of: then it is looked for even if it is the only one. */
 function mayBeSale(
@@ -188,10 +217,16 @@ function findRivals(
 ): readonly number[] {
   const hasIdentity = candidates.has('total') || candidates.has('subtotal');
   if (field !== 'amount' || (isOrders(of) && hasIdentity)) return [];
+  const [only = -1] = candidates.get(field) ?? [];
+  // Beside “Amount”, whole numbers may be what was earned; what is counted says so.
+  const isOpen = isPaid(of) && AMBIGUOUS.has(fold(headers[only] ?? '')) && !isPriced(glance(only));
+  const mayBeEarned = (at: number) =>
+    isPriced(glance(at)) ||
+    (isOpen && isAmounts(glance(at)) && !foldWords(headers[at] ?? '').some((word) => COUNTS.test(word)));
   const isUnnamed = (at: number) =>
     !takenColumns.has(at) &&
     findFields(of, headers[at] ?? '').every((named) => isMisnamed(FIELDS[of][named] ?? 'text', glance(at)));
-  const unnamedColumns = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
+  const unnamedColumns = headers.flatMap((_, at) => (isUnnamed(at) && mayBeEarned(at) ? [at] : []));
   return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamedColumns] : unnamedColumns;
 }
 
@@ -206,8 +241,8 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;
-    const isEarned = mayBeEarned(wish, field, positions);
-    const isSale = isEarned || mayBeSale(wish, field, positions);
+    const isUnsure = mayBeRate(wish, field, positions) || mayBePaymentFee(wish, field, positions, assignment);
+    const isSale = isUnsure || mayBeSale(wish, field, positions);
     const isUndecided = isSale || (positions.length > 1 && STRICT_TYPES.has(type));
     const confidence = isUndecided
       ? 'asked'
@@ -216,7 +251,7 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
         : 'proved';
     const by = isSale ? 'values' : 'word';
     const assigned = { field, type, positions: isUndecided ? positions : [first], by, confidence } as const;
-    assignment.set(field, isEarned ? { ...assigned, isOptional: true } : assigned);
+    assignment.set(field, isUnsure ? { ...assigned, isOptional: true } : assigned);
     for (const position of isUndecided ? own : [first]) takenColumns.add(position);
   }
 }
@@ -263,7 +298,14 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
 const PAYS =
   /^(?:commission|commissions|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
 const NOT_PARTS =
-  /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone)$/;
+  /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone|incl|excl|inc|ex|including|excluding|inkl|exkl|mit|ohne|gross|net|netto|brutto|ht|ttc)$/;
+
+const CODE_WORDS =
+  /^(?:codes?|coupons?|vouchers?|promo|promocode|gutschein|gutscheincode|rabattcode|codigo|codice|cupon|cupom|kod|kortingscode)$/;
+const NOT_CODES =
+  /^(?:zip|post|postal|postleitzahl|country|land|area|dial|dialling|phone|tel|currency|language|qr|bar|sort|swift|bic|bank|tax|vat|product|item|sku|status|order|region|state|iso|type|count|number|uses|used|usage|expiry|expires|expiration|date|value|discount|rabatt|amount|percent|minimum|sales|revenue|postcode|cap)$/;
+/** Headers of links that may be pages of the shop as well as those of another tool. */
+const PLAIN_LINKS = new Set(['link', 'links']);
 
 /** Columns that no word names and that may matter to what is recorded: each becomes a question, unless nothing differs. */
 function assignByChance(
@@ -314,6 +356,20 @@ function assignByChance(
     assignment.set('email', { ...address, by: 'word', confidence: 'proved', isOptional: false });
   if (of === 'roster')
     ask(
+      'code',
+      find(
+        (at, words) =>
+          words.some((word) => CODE_WORDS.test(word)) &&
+          !words.some((word) => NOT_CODES.test(word)) &&
+          glance(at).codes > 0 &&
+          glance(at).codes === glance(at).filled,
+      ),
+    );
+  const link = assignment.get('link')?.positions[0] ?? -1;
+  if (of === 'roster' && PLAIN_LINKS.has(fold(headers[link] ?? '')) && isPages(glance(link)))
+    ask('destination_url', [link]);
+  if (of === 'roster')
+    ask(
       'rate',
       find((at, words) => glance(at).percents > 0 && words.some((word) => PAYS.test(word))),
     );
@@ -331,136 +387,4 @@ export function assignColumns(wish: ColumnRequest): Assignment {
   assignLoosely(assignment, takenColumns, wish);
   assignByChance(assignment, takenColumns, wish);
   return assignment;
-}
-
-const share = (part: number, profile: ColumnProfile) => (profile.filled === 0 ? 0 : part / profile.filled);
-
-/** A column fits a type if all of its cells do. */
-export function fits(type: FieldType, profile: ColumnProfile): boolean {
-  if (profile.filled === 0) return false;
-  if (type === 'email') return share(profile.email, profile) === 1;
-  if (type === 'money')
-    return (
-      share(profile.money.read, profile) === 1 &&
-      profile.time.texts === 0 &&
-      [...profile.money.symbols.keys()].every((symbol) => readSign(symbol) !== undefined)
-    );
-  if (type === 'time')
-    return share(profile.time.read, profile) === 1 && (profile.time.texts > 0 || profile.time.digits.size === 1);
-  if (type === 'handle') return share(profile.handle, profile) === 1;
-  return type === 'id' || type === 'text';
-}
-
-/** Fields without which nothing can be read; of several in a row, one suffices. */
-export function listNeeded(of: Kind): readonly (readonly string[])[] {
-  if (isOrders(of)) {
-    const goods = ['amount', 'subtotal', 'total'];
-    const identity = ['order_id', 'order_number'];
-    return of === 'reconciliation' ? [identity, goods] : [identity, ['placed_at', 'paid_at'], goods];
-  }
-  if (isPaid(of)) return [['email', 'handle', 'name', 'code'], ['amount'], ['paid_at']];
-  if (of === 'directory') return [['username']];
-  if (of === 'payment_details')
-    return [
-      ['email', 'instagram', 'tiktok', 'code', 'name'],
-      ['payment_email', 'payment_method'],
-    ];
-  return [['email', 'instagram', 'tiktok']];
-}
-
-/** The type that stands for a group of needed fields when no header says which column it is. */
-const NEEDED_TYPE: Readonly<Record<string, FieldType>> = {
-  order_id: 'id',
-  placed_at: 'time',
-  amount: 'money',
-  email: 'email',
-  instagram: 'handle',
-  paid_at: 'time',
-  username: 'handle',
-  payment_email: 'email',
-};
-
-/** The fields of a group that cells can show a column to be, with their types. */
-export const listWanted = (group: readonly string[]): { field: string; type: FieldType }[] =>
-  group.flatMap((field) => {
-    const type = NEEDED_TYPE[field];
-    return type === undefined ? [] : [{ field, type }];
-  });
-
-const findFitting = (
-  type: FieldType,
-  takenColumns: ReadonlySet<number>,
-  profiles: ReadonlyMap<number, ColumnProfile>,
-) => [...profiles].filter(([at, profile]) => !takenColumns.has(at) && fits(type, profile)).map(([at]) => at);
-
-const COUNTED = /^(?:id|ids|no|nr|number|nummer|numero|zip|plz|phone|tel|qty|quantity|menge|rank|position|番号)$/;
-
-/** Those that are rather meant first: amounts with decimals before numbers of something, handles that are written so. */
-function rank(
-  type: FieldType,
-  positions: readonly number[],
-  headers: readonly string[],
-  profiles: ReadonlyMap<number, ColumnProfile>,
-): number[] {
-  const isRather = (position: number): boolean => {
-    const profile = profiles.get(position);
-    if (!profile) return false;
-    if (type === 'money') return profile.money.fractions > 0 || profile.money.symbols.size > 0;
-    if (type === 'handle')
-      return profile.samples.every((text) => text.startsWith('@') || readPlatform(text) !== undefined);
-    return false;
-  };
-  const isCounted = (position: number) => foldWords(headers[position] ?? '').some((word) => COUNTED.test(word));
-  const meantPositions = type === 'money' ? positions.filter((position) => !isCounted(position)) : positions;
-  const candidates = meantPositions.length > 0 ? meantPositions : positions;
-  return [...candidates.filter(isRather), ...candidates.filter((position) => !isRather(position))];
-}
-
-interface ValuesRequest {
-  of: Kind;
-  headers: readonly string[];
-  constants: Readonly<Record<string, string>>;
-  /** Columns that say whether a record counts. */
-  flagged: readonly number[];
-}
-
-/** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
-export function assignByValues(
-  assignment: Assignment,
-  { of, headers, constants, flagged }: ValuesRequest,
-  profiles: ReadonlyMap<number, ColumnProfile>,
-): void {
-  const takenColumns = new Set([...listTakenColumns(assignment), ...flagged]);
-  for (const group of listNeeded(of)) {
-    const isThere = (field: string) =>
-      (assignment.get(field)?.positions.length ?? 0) > 0 || constants[field] !== undefined;
-    if (group.some((field) => isThere(field) || assignment.get(field)?.by === 'mapping')) continue;
-    const fittingField = listWanted(group)
-      .map(({ field, type }) => ({ field, type, positions: findFitting(type, takenColumns, profiles) }))
-      .find(({ positions }) => positions.length > 0);
-    if (!fittingField) continue;
-    const { field, type, positions } = fittingField;
-    const isSettled = type === 'email' && positions.length === 1;
-    assignment.set(field, {
-      field,
-      type,
-      positions: rank(type, positions, headers, profiles).slice(0, 8),
-      by: 'values',
-      confidence: isSettled ? 'proved' : 'asked',
-    });
-  }
-}
-
-/** Columns that have the same cells throughout are one: which of them is read makes no difference. */
-export function mergeSame(assignment: Assignment, profiles: ReadonlyMap<number, ColumnProfile>): void {
-  for (const [field, assigned] of assignment) {
-    const { positions, confidence, by } = assigned;
-    if (confidence !== 'asked') continue;
-    const filledPositions = positions.filter((position) => (profiles.get(position)?.filled ?? 0) > 0);
-    const keptPositions = filledPositions.length > 0 ? filledPositions : positions.slice(0, 1);
-    const digests = new Set(keptPositions.map((position) => profiles.get(position)?.digest));
-    // A column that no word names is looked for even if it is the only one that may be meant.
-    if (digests.size > 1 || by === 'values') assignment.set(field, { ...assigned, positions: keptPositions });
-    else assignment.set(field, { ...assigned, positions: keptPositions.slice(0, 1), confidence: 'proved' });
-  }
 }

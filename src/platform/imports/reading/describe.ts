@@ -65,7 +65,7 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Rea
 
 function describeStatuses({ study, resolved, known }: ReadingParts): StatusReading[] {
   const [fallback] = listMeanings(known.request.of);
-  return [...study.tally.statuses()].map(([value, { isUndecided, rows, sums }]) => ({
+  return study.tally.statuses().map(({ value, isUndecided, rows, sums }) => ({
     value,
     means: isUndecided ? 'asked' : (resolved.plan.statuses[value] ?? fallback ?? 'asked'),
     lines: rows,
@@ -89,7 +89,10 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
       message: `Only the sheet “${table.sheet}” is read. These have a table, too: ${table.otherSheets.slice(0, 10).join(', ')}.`,
     });
   if (resolved.plan.damaged.length > 0)
-    warnings.push({ code: 'damaged_ids', message: 'A spreadsheet has rounded ids of this file; they are not used.' });
+    warnings.push({
+      code: 'damaged_ids',
+      message: 'A spreadsheet has rounded or changed ids of this file; they are not used.',
+    });
   const commissionWords = table.shape.headers.filter((header) => {
     const fields = findFields('commissions', header);
     return fields.includes('amount') && findFields('orders', header).length === 0;
@@ -123,6 +126,11 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
       code: 'rates_unread',
       message: `No rate is taken from ${ratesUnread.map((header) => `“${header}”`).join(', ')}, which has other cells than percentages: codes and links get the brand's.`,
     });
+  if (study.tally.ratesLost > 0)
+    warnings.push({
+      code: 'rates_flat',
+      message: `Rates that are amounts of money, not percentages, are not taken: ${study.tally.ratesLost}. Codes and links of these people get the brand's terms; give them their own afterwards.`,
+    });
   if (study.tally.renamed > 0)
     warnings.push({
       code: 'names_differ',
@@ -150,7 +158,8 @@ function describeReadings({ resolved, known, mapping, survey, table }: ReadingPa
   const times = Object.entries(plan.times).filter(
     ([position]) => (survey.profiles.get(Number(position))?.time.ordered ?? 0) > 0,
   );
-  const isFile = plan.utc.length > 0 || plan.columns.time_zone !== undefined;
+  const isFile =
+    plan.utc.length > 0 || Object.keys(plan.zones ?? {}).length > 0 || plan.columns.time_zone !== undefined;
   return {
     dates: takeFirst(times.map(([, { order }]) => order)),
     time_zone: plan.timeZone,

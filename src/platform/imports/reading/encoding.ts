@@ -1,3 +1,4 @@
+import { openDecoder } from './code-pages.ts';
 import { findEncoding } from './letters.ts';
 
 export type Stream = () => AsyncIterable<Uint8Array>;
@@ -69,7 +70,7 @@ const withoutZeros = (open: Stream): Stream =>
 export function decode(open: Stream, encoding: string): Stream {
   if (encoding === 'utf-8') return withoutZeros(open);
   return withoutZeros(async function* decoded() {
-    const decoder = new TextDecoder(encoding);
+    const decoder = openDecoder(encoding);
     for await (const chunk of open()) {
       const text = decoder.decode(chunk, { stream: true });
       if (text !== '') yield Buffer.from(text);
@@ -81,7 +82,8 @@ export function decode(open: Stream, encoding: string): Stream {
 
 export function isEncoding(name: string): boolean {
   try {
-    return new TextDecoder(name).encoding !== '';
+    openDecoder(name);
+    return true;
   } catch {
     return false;
   }

@@ -1,4 +1,4 @@
-import { cleanCell } from './cells.ts';
+import { cleanCell, isPlaceholder } from './cells.ts';
 import { type NumberCell, readNumber } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './rows.ts';
@@ -70,6 +70,12 @@ export class Entry {
     const position = columns[field];
     const text = position === undefined ? '' : this.first(position);
     return text === '' ? (constants[field] ?? '') : text;
+  }
+
+  /** The text of a field, or nothing where a cell only says that nothing is known. */
+  said(plan: Plan, field: string): string {
+    const text = this.text(plan, field);
+    return isPlaceholder(text) ? '' : text;
   }
 
   first(position: number): string {

@@ -1,4 +1,4 @@
-import { foldWords } from './fold.ts';
+import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
 import { foldStatus, isKnownState } from './statuses.ts';
 
@@ -36,7 +36,8 @@ const LOST: Readonly<Record<string, string>> = {
   rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
   disputed: 'disputed|chargeback|fraud|reversed',
   deleted: 'deleted|geloscht|trashed',
-  unsubscribed: 'unsubscribed|unsubscribe|optedout|abgemeldet|desabonne',
+  unsubscribed: 'unsubscribed|unsubscribe|unsub|optout|optedout|abgemeldet|desabonne|donotcontact|donotmail|dnc',
+  inactive: 'left|terminated|archived|churned|removed|inactive|inaktiv|inactif',
   blocked: 'blocked|banned|suspended|gesperrt',
   test: 'test|testing|sandbox|dummy',
 };
@@ -76,6 +77,17 @@ const FILLERS = new Set([
   'order',
   'payment',
   'transaction',
+  'time',
+  'date',
+  'at',
+  'on',
+  'since',
+  'from',
+  'all',
+  'email',
+  'emails',
+  'mail',
+  'marketing',
   'yes',
   'no',
   'y',
@@ -83,6 +95,15 @@ const FILLERS = new Set([
   'ja',
   'nein',
 ]);
+
+/** Headers of what a line is, beside sales and payments such as refunds and fees. */
+const TYPE_HEADERS = new Set(
+  `type|kind|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
+   vorgang|transaktionstyp|transaktionsart|buchungsart|type de transaction|type d'opération|tipo|tipo de transacción|
+   tipo de operación|tipo di transazione|soort|type transactie|tipo de transação|typ transakcji|rodzaj`
+    .split('|')
+    .map(fold),
+);
 
 /** Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count. */
 export function findFlags(
@@ -93,12 +114,17 @@ export function findFlags(
 ): Flag[] {
   return headers.flatMap((header, position): Flag[] => {
     if (takenColumns.has(position)) return [];
-    const [word, ...others] = foldWords(header).filter((each) => !FILLERS.has(each));
-    const flag = word === undefined || others.length > 0 ? undefined : WORDS.get(word);
-    const { filled, yes, no, times, directions } = glance(position);
-    if (hasDirections && filled > 0 && directions === filled)
+    const flag = WORDS.get(
+      foldWords(header)
+        .filter((each) => !FILLERS.has(each))
+        .join(''),
+    );
+    const { filled, yes, no, times, directions, types } = glance(position);
+    const isDirected = hasDirections && filled > 0 && directions === filled;
+    if (isDirected || (types > 0 && TYPE_HEADERS.has(fold(header))))
       return [{ position, status: '', by: 'value', isEmptyOpen: false }];
-    const isAnswered = yes + no === filled || (flag?.by === 'yes' && times + no === filled);
+    const isDated = flag?.by === 'yes' && flag.status !== 'test' && times + no === filled;
+    const isAnswered = yes + no === filled || isDated;
     return flag && filled > 0 && isAnswered ? [{ position, ...flag, isEmptyOpen: flag.by === 'no' && no > 0 }] : [];
   });
 }

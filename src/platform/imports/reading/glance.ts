@@ -3,8 +3,9 @@ import { isCurrency, readSign } from './currencies.ts';
 import { isDirection, isState, readAnswer } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readCount, readNumber } from './numbers.ts';
-import { readEmail } from './people.ts';
+import { readEmail, readPlatform } from './people.ts';
 import type { Row } from './rows.ts';
+import { isType } from './statuses.ts';
 import { readTime } from './times.ts';
 
 /** The first cells of a column, counted by what they can be. */
@@ -27,6 +28,14 @@ export interface Glance {
   no: number;
   /** Cells that say that something is paid, cancelled and the like. */
   states: number;
+  /** Cells that say what a line is: a sale, a refund, a fee. */
+  types: number;
+  /** Numbers of telephones, with a plus or two zeros before them. */
+  phones: number;
+  /** Single words with a letter in them, as codes are. */
+  codes: number;
+  /** Addresses of pages without anything in them that a tool follows a buyer by. */
+  pages: number;
 }
 
 function glanceAt(position: number, sample: readonly Row[]): Glance {
@@ -44,6 +53,10 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     yes: 0,
     no: 0,
     states: 0,
+    types: 0,
+    phones: 0,
+    codes: 0,
+    pages: 0,
   };
   for (const { cells } of sample) {
     const text = cleanCell(cells[position] ?? '');
@@ -62,10 +75,15 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
-    if (/^[A-Z]{3}$/i.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
+    // Bob is somebody, and BOB is a currency.
+    if (/^(?:[A-Z]{3}|[a-z]{3})$/.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
     const answer = readAnswer(text);
     if (answer !== undefined) glance[answer] += 1;
     if (isState(text)) glance.states += 1;
+    if (isType(text)) glance.types += 1;
+    if (/^(?:\+|00)\d[\d\s()./-]{6,}$/.test(text)) glance.phones += 1;
+    if (/^(?=.*\p{L})[\p{L}\p{N}_.&-]{2,40}$/u.test(text)) glance.codes += 1;
+    if (/^https?:\/\/[^/?#]+\.[^/?#]+\/[^?#]+$/i.test(text) && readPlatform(text) === 'other') glance.pages += 1;
   }
   return glance;
 }
@@ -109,4 +127,7 @@ export const isAmounts = ({ filled, money, times, percents }: Glance): boolean =
 export const isCurrencies = ({ filled, currencies }: Glance): boolean => filled > 0 && currencies === filled;
 /** Every third cell names a state, so that the others do as well. */
 export const isStates = ({ filled, states }: Glance): boolean => states > 0 && states * 3 >= filled;
+export const isTimes = ({ filled, times }: Glance): boolean => filled > 0 && times === filled;
+export const isPages = ({ filled, pages }: Glance): boolean => filled > 0 && pages === filled;
+export const isPhones = ({ filled, phones }: Glance): boolean => filled > 0 && phones === filled;
 export const isEmails = ({ filled, emails }: Glance): boolean => filled > 0 && emails === filled;

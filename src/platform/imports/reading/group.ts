@@ -1,5 +1,5 @@
 import { whole } from '../../../kit/values/text.ts';
-import { cleanCell } from './cells.ts';
+import { cleanCell, isPlaceholder } from './cells.ts';
 import { Entry } from './entry.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { FIELDS, isOrders, type Kind } from './kinds.ts';
@@ -35,8 +35,10 @@ interface RowKeys {
 }
 
 function readKeys({ of, positions }: KeyColumns, { cells, isPlain }: Row): RowKeys {
-  const text = (position: number | undefined) =>
-    position === undefined ? '' : cleanCell(cells[position] ?? '', isPlain);
+  const text = (position: number | undefined) => {
+    const cell = position === undefined ? '' : cleanCell(cells[position] ?? '', isPlain);
+    return isPlaceholder(cell) ? '' : cell;
+  };
   if (of !== 'roster' && of !== 'payment_details') return { id: text(positions[0]), number: text(positions[1]) };
   const [email, ...handles] = positions.map(text);
   const address = email === undefined || email === '' ? '' : (readEmail(email) ?? email);

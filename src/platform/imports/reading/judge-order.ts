@@ -22,6 +22,7 @@ import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
 import { readEmail, readList } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
+import { isPartialRefund } from './statuses.ts';
 import { readTime, settleTime } from './times.ts';
 
 const PART_FIELDS = [
@@ -233,12 +234,21 @@ export function readMoney(
   };
 }
 
+/** A part was given back, and nothing says how much: only a person can say what the order is. */
+const isPartUnsaid = ({ value }: StatusSaid, money: OrderMoney | Failure, { statuses, columns }: Plan): boolean =>
+  isPartialRefund(value) &&
+  statuses[value] === undefined &&
+  columns.adjusted_total === undefined &&
+  !isFailure(money) &&
+  money.refunded === 0;
+
 /** An order of a file. */
 export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
-  const said = findStatus(entry, plan);
+  const found = findStatus(entry, plan);
+  const money = readMoney(entry, bench, found);
+  const said = found && isPartUnsaid(found, money, plan) ? { ...found, meaning: undefined } : found;
   const status = said && { value: said.value, isUndecided: said.meaning === undefined };
-  const money = readMoney(entry, bench, said);
   const holding = money.holding;
   const judgedMoney = isFailure(money)
     ? null

@@ -36,7 +36,7 @@ export function findName(entry: Entry, bench: Bench): string {
 
 function readWho(entry: Entry, bench: Bench): Who | Failure {
   const { plan } = bench;
-  const [emailText, handleText] = [entry.text(plan, 'email'), entry.text(plan, 'handle')];
+  const [emailText, handleText] = [entry.said(plan, 'email'), entry.said(plan, 'handle')];
   const email = emailText === '' ? null : readEmail(emailText);
   const handle = handleText === '' ? null : readHandle(handleText);
   const who = { name: orNull(findName(entry, bench)), code: orNull(findId(entry, plan, 'code')) };
@@ -85,11 +85,10 @@ function nameReason(entry: Entry, bench: Bench, isUnknown: boolean, isLeftOut: b
 }
 
 /** Rows of one payment must not say different things of it. */
-const contradicts = (entry: Entry, { columns }: Plan): boolean =>
-  entry.rows.length > 1 &&
-  ['amount', 'currency', 'paid_at', 'status', 'email', 'name'].some((field) => {
+const findContradiction = (entry: Entry, { columns }: Plan): string | undefined =>
+  ['amount', 'currency', 'paid_at', 'status', 'email', 'name'].find((field) => {
     const position = columns[field];
-    return position !== undefined && entry.texts(position).length > 1;
+    return position !== undefined && entry.rows.length > 1 && entry.texts(position).length > 1;
   });
 
 /** A commission or a payout of a file. */
@@ -119,7 +118,8 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   if (reason !== undefined) return make('left_out', reason);
   if (isReceived) return make('left_out', 'not_sent');
   if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
-  if (contradicts(entry, plan)) return refuse({ problem: 'contradicting_lines' });
+  const field = findContradiction(entry, plan);
+  if (field !== undefined) return refuse({ problem: 'contradicting_lines', field });
   if (isFailure(money)) return refuse(money);
   if (isFailure(who)) return refuse(who);
   if (money.amount < 0) return refuse({ problem: 'negative_amount', field: 'amount' });

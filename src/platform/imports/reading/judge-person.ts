@@ -28,16 +28,18 @@ const MOST_PPM = 1_000_000;
 
 /** The codes and destinations of all rows of a person, each with the rate beside it. */
 function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'destinations'> | Failure {
-  const { plan, format } = bench;
+  const { plan } = bench;
   const codes = new Map<string, number | null>();
   const destinations = new Map<string, number | null>();
-  if (plan.columns.code !== undefined && entry.texts(plan.columns.code).flatMap(readCodes).some(isChangedCode))
-    return { problem: 'code_changed', field: 'code' };
+  const written = plan.columns.code === undefined ? [] : entry.texts(plan.columns.code).flatMap(readCodes);
+  if (written.some(isChangedCode)) return { problem: 'code_changed', field: 'code' };
+  // What a code takes off stands beside it.
+  if (written.some((code) => /[%()]/.test(code))) return { problem: 'code_unreadable', field: 'code' };
   for (const [i] of entry.rows.entries()) {
     const row = entry.row(i);
     const text = entry.rows.length === 1 ? entry.text(plan, 'rate') : row.text(plan, 'rate');
     // A flat rate is money, not a share.
-    const isFlat = format?.rate !== undefined && isFlatRate(row, plan);
+    const isFlat = isFlatRate(row, plan);
     const rate = text === '' || isFlat ? null : readPpm(text, plan.rate);
     if (rate === undefined || (rate ?? 0) > MOST_PPM) return { problem: 'rate_unreadable', row: i };
     for (const code of readCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
@@ -53,9 +55,18 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
   };
 }
 
+const RATE_TYPES = new Set(
+  [
+    ...['rate type', 'commission type', 'type of commission', 'commission rate type', 'reward type', 'payout type'],
+    ...['provisionsart', 'provisionstyp', 'type de commission', 'tipo de comisión', 'tipo di commissione'],
+  ].map(fold),
+);
+const FLAT = /^(?:flat|fix|fixed|amount|money|cash|per[ -]?sale|pauschal|betrag|montant|forfait|fij[oa]|fiss[oa])/i;
+
+/** Says that a rate is an amount of money, in a column beside it. */
 function isFlatRate(row: Entry, { headers }: Plan): boolean {
-  const position = headers.findIndex((header) => header.trim().toLowerCase() === 'rate type');
-  return position >= 0 && /^flat/i.test(row.first(position));
+  const position = headers.findIndex((header) => RATE_TYPES.has(fold(header)));
+  return position >= 0 && FLAT.test(row.first(position));
 }
 
 /** The platform that a column beside the handles says, where their own header names none. */
@@ -71,8 +82,8 @@ function findPlatform(entry: Entry, plan: Plan): 'instagram' | 'tiktok' | 'other
 function readProfiles(entry: Entry, plan: Plan) {
   const profiles: Record<'instagram' | 'tiktok', string | null | undefined> = { instagram: null, tiktok: null };
   for (const [column, text] of [
-    [findPlatform(entry, plan), entry.text(plan, 'instagram')],
-    ['tiktok', entry.text(plan, 'tiktok')],
+    [findPlatform(entry, plan), entry.said(plan, 'instagram')],
+    ['tiktok', entry.said(plan, 'tiktok')],
   ] as const) {
     if (text === '') continue;
     const platform = readPlatform(text) ?? column;
@@ -85,13 +96,13 @@ function readProfiles(entry: Entry, plan: Plan) {
 /** A handle that cannot be read is left out of a person who has an address, and counted. */
 const isHandleLost = (entry: Entry, plan: Plan): boolean =>
   ['instagram', 'tiktok'].some((field) => {
-    const text = entry.text(plan, field);
+    const text = entry.said(plan, field);
     return text !== '' && readPlatform(text) !== 'other' && readHandle(text) === undefined;
   });
 
 /** Every filled address and handle must be one: a wrong one would be another person. */
 function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | Failure {
-  const emailText = entry.text(plan, 'email');
+  const emailText = entry.said(plan, 'email');
   const email = emailText === '' ? null : readEmail(emailText);
   const { instagram, tiktok } = readProfiles(entry, plan);
   if (email === undefined) return { problem: 'email_unreadable', field: 'email' };
@@ -102,8 +113,16 @@ function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email'
   return instagram === null && tiktok === null && plan.of === 'roster' ? { problem: 'no_person' } : contacts;
 }
 
-const contradicts = (entry: Entry, plan: Plan): boolean =>
-  ['status', 'payment_email'].some((field) => {
+/** Another name with another handle is another person, such as a second one whom an agency's address stands for. */
+const findSharedAddress = (entry: Entry, plan: Plan): string | undefined =>
+  ['instagram', 'tiktok'].find((field) => {
+    const position = isRenamed(entry, plan) ? plan.columns[field] : undefined;
+    return position !== undefined && new Set(entry.texts(position).flatMap((text) => readHandle(text) ?? [])).size > 1;
+  });
+
+const findContradiction = (entry: Entry, plan: Plan): string | undefined =>
+  findSharedAddress(entry, plan) ??
+  ['status', 'payment_email'].find((field) => {
     const position = plan.columns[field];
     return position !== undefined && entry.rows.length > 1 && entry.texts(position).length > 1;
   });
@@ -140,13 +159,14 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   if (status?.isUndecided) return leaveOut('status_unknown');
   if (said?.meaning === 'left_out') return leaveOut('status');
   if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
-  if (contradicts(entry, plan)) return refuse({ problem: 'contradicting_lines' });
+  const field = findContradiction(entry, plan);
+  if (field !== undefined) return refuse({ problem: 'contradicting_lines', field });
   const contacts = readContacts(entry, bench);
   if (isFailure(contacts)) return refuse(contacts);
   const rates = readRates(entry, bench);
   if (isFailure(rates)) return refuse(rates);
   const { codes } = rates;
-  const payment = entry.text(plan, 'payment_email');
+  const payment = entry.said(plan, 'payment_email');
   const paymentEmail = payment === '' ? null : readEmail(payment);
   if (paymentEmail === undefined) return refuse({ problem: 'email_unreadable', field: 'payment_email' });
   const name = orNull(findName(entry, bench));
@@ -175,6 +195,7 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     ...toJudged(makeLine(entry, 'read', null, lineFacts)),
     isRenamed: isRenamed(entry, plan),
     isHandleLost: isHandleLost(entry, plan),
+    isRateLost: entry.text(plan, 'rate') !== '' && entry.rows.some((_, i) => isFlatRate(entry.row(i), plan)),
   };
 }
 
@@ -202,7 +223,9 @@ export function judgeProfile(entry: Entry, bench: Bench): Judged {
     person: null,
     holding: null,
   });
-  const username = readHandle(entry.text(plan, 'username'));
+  const profile = entry.text(plan, 'username');
+  const isElsewhere = !['instagram', undefined].includes(readPlatform(profile));
+  const username = isElsewhere ? undefined : readHandle(profile);
   if (username === undefined) return toJudged(refuseLine(entry, plan, { problem: 'handle_unreadable' }, null));
   if (hasExtraCells(entry, plan)) return toJudged(refuseLine(entry, plan, { problem: 'too_many_cells' }, null));
   const counts = ['follower_count', 'following_count', 'media_count'].map((field) => {

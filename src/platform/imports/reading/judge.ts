@@ -1,3 +1,4 @@
+import { isNumericId, isPlaceholder } from './cells.ts';
 import { findHeader } from './columns.ts';
 import { agrees, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
@@ -10,7 +11,7 @@ import { type MoneyRules, USES } from './money.ts';
 import { settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
-import { foldStatus, readStatus } from './statuses.ts';
+import { foldStatus, readStatus, readType } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
 
@@ -28,6 +29,8 @@ export interface Judged {
   isRenamed?: boolean;
   /** A handle could not be read. */
   isHandleLost?: boolean;
+  /** A rate is an amount of money, which is not taken. */
+  isRateLost?: boolean;
   /** Several rows of an order have its amount, which counts once. */
   repeatsAmount?: boolean;
   /** The meanings of the amount whose identity holds, as bits; 0 if none does, or none can be tried. */
@@ -101,6 +104,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   currency_contradicts: 'has a sign of another currency beside its amount.',
   time_missing: 'has no date.',
   time_unreadable: 'has a date that cannot be read.',
+  zone_unreadable: 'has a time zone that does not say one offset.',
   time_out_of_range: 'has a date before 1970 or after tomorrow.',
   no_identity: 'has no id and no number.',
   no_person: 'says of nobody.',
@@ -108,6 +112,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   handle_unreadable: 'has an invalid handle.',
   rate_unreadable: 'has a rate that cannot be read.',
   code_changed: 'has a code that a spreadsheet has changed.',
+  code_unreadable: 'has more than a code in the cell of its code.',
   destination_unreadable: 'has a destination that is no web address.',
   contradicting_lines: 'says different things of one record.',
   not_paid: 'is not paid.',
@@ -164,7 +169,10 @@ export interface StatusSaid {
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
   const flagged = plan.flags
     .flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? [])
-    .map((value) => ({ value, meaning: plan.statuses[value] ?? readStatus(plan.of, value) }));
+    .map((value) => ({
+      value,
+      meaning: plan.statuses[value] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
+    }));
   // A flag by which the record counts leaves it to the other columns whether it does.
   const open = flagged.filter(({ meaning }) => meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active');
   const decisive = open.find(({ value }) => value !== '') ?? open[0];
@@ -292,7 +300,8 @@ function findBeside(entry: Entry, plan: Plan, isMain: boolean): TimeColumns | Fa
   const zoneText = entry.text(plan, 'time_zone');
   const clock = clockText === '' ? null : readClock(clockText);
   const zone = zoneText === '' ? null : readZone(zoneText);
-  return clock === undefined || zone === undefined ? { problem: 'time_unreadable' } : { clock, zone };
+  if (clock === undefined) return { problem: 'time_unreadable', field: 'time' };
+  return zone === undefined ? { problem: 'zone_unreadable', field: 'time_zone' } : { clock, zone };
 }
 
 const DEFAULT_TIME = { order: 'dmy', languages: ['en'], digits: null } as const;
@@ -307,11 +316,14 @@ export function findTime(entry: Entry, { plan, now }: Bench, field: string, isMa
   const position = plan.columns[field];
   const reading = (position === undefined ? undefined : plan.times[position]) ?? DEFAULT_TIME;
   const beside = findBeside(entry, plan, isMain);
-  if (isFailure(beside)) return { ...beside, field };
+  if (isFailure(beside)) return beside;
   const isUtc = position !== undefined && plan.utc.includes(position);
-  const zone = isUtc ? UTC : beside.zone;
+  const ofHeader = position === undefined ? undefined : plan.zones?.[position];
+  const zone = isUtc ? UTC : (beside.zone ?? (ofHeader === undefined ? null : (readZone(ofHeader) ?? null)));
   const instant = settleTime(cell, { ...reading, timeZone: plan.timeZone }, { clock: beside.clock, zone }, now);
-  return 'atMs' in instant ? new Date(instant.atMs).toISOString() : { ...instant, field };
+  if ('atMs' in instant) return new Date(instant.atMs).toISOString();
+  const isOfZone = instant.problem === 'zone_unreadable' && beside.zone !== null && cell.zone === null;
+  return { ...instant, field: isOfZone ? 'time_zone' : field };
 }
 
 /** An id as text; empty where the column is damaged. */
@@ -319,7 +331,9 @@ export function findId(entry: Entry, plan: Plan, field: string): string {
   const position = plan.columns[field];
   if (position !== undefined && plan.damaged.includes(position)) return '';
   const text = entry.text(plan, field).slice(0, 200);
-  return position !== undefined && plan.numbered?.includes(position) ? text.replace(/\.0$|\D/g, '') : text;
+  if (isPlaceholder(text)) return '';
+  const isNumber = position !== undefined && plan.numbered?.includes(position) && isNumericId(text);
+  return isNumber ? text.replace(/\.0$|\D/g, '') : text;
 }
 
 /** Text of a tool that writes a backslash before quotes, without it. */

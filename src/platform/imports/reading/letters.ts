@@ -1,3 +1,4 @@
+import { openDecoder } from './code-pages.ts';
 import { FURTHER_WORDS } from './further-words.ts';
 
 /** The encodings of people's files, and the languages that are written in each. */
@@ -13,6 +14,10 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   'windows-1257': ['et', 'lv', 'lt'],
   'windows-874': ['th'],
   macintosh: WESTERN,
+  cp850: WESTERN,
+  cp437: WESTERN,
+  cp852: ['pl', 'cs', 'sk', 'hu', 'ro', 'hr', 'sl'],
+  ibm866: ['ru', 'uk', 'bg', 'be'],
   shift_jis: ['ja'],
   'euc-jp': ['ja'],
   'euc-kr': ['ko'],
@@ -20,7 +25,16 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   big5: ['zh-Hant'],
 };
 /** Logarithms of how much rarer a file in the encoding is than another one that reads as well. */
-const RARE: Readonly<Record<string, number>> = { macintosh: -1.5, 'windows-1257': -2, 'windows-874': -2, 'euc-jp': -1 };
+const RARE: Readonly<Record<string, number>> = {
+  macintosh: -1.5,
+  'windows-1257': -2,
+  'windows-874': -2,
+  'euc-jp': -1,
+  cp850: -2,
+  cp437: -2.5,
+  cp852: -3,
+  ibm866: -3,
+};
 /** Languages by their line in `FURTHER_WORDS`. */
 const WORDS_OF = ['sv', 'da', 'fi', 'cs', 'hu', 'tr', 'ru', 'ja', 'zh-Hans'];
 /** Scripts of thousands of letters, of which names have many that the known texts lack. */
@@ -111,16 +125,23 @@ function rateText(text: string, language: string): number {
   const { letters, pairs, total } = countLetters(language);
   let rate = 0;
   let before = { letter: ' ', character: ' ' };
-  for (const character of text) {
+  const characters = [...text];
+  for (const [at, character] of characters.entries()) {
     const foldedCharacter = character.toLowerCase();
     const letter = isLetter(character) ? foldedCharacter : ' ';
     const isForeign = character > '\x7f';
-    if (isForeign && letter === ' ') rate += Math.log(MARKS.test(character) ? 0.002 : 0.00001);
-    else if (isForeign || before.character > '\x7f') {
+    const next = characters[at + 1] ?? ' ';
+    if (isForeign && letter === ' ') {
+      const isWithin = before.letter !== ' ' && isLetter(next) && !/[’‘´]|[\p{Lo}]/u.test(character + next);
+      rate += Math.log(MARKS.test(character) && !(isWithin && before.letter !== 'l') ? 0.002 : 0.00001);
+    } else if (isForeign || before.character > '\x7f') {
       const behind = (pairs.get(before.letter + letter) ?? 0) / (letters.get(before.letter) ?? 1);
       const alone = (letters.get(letter) ?? 0) / total;
       rate += Math.log(0.6 * behind + 0.38 * alone + getLeast(character, language));
-      const isCapitalWithin = character !== foldedCharacter && before.character !== before.character.toUpperCase();
+      // A capital stands first, or among capitals.
+      const isAfterSmall = before.character !== before.character.toUpperCase();
+      const isBeforeSmall = before.letter !== ' ' && next !== next.toUpperCase();
+      const isCapitalWithin = character !== foldedCharacter && (isAfterSmall || isBeforeSmall);
       if (isCapitalWithin) rate += Math.log(0.005);
     }
     before = { letter, character };
@@ -135,7 +156,7 @@ export function findEncoding(bytes: Uint8Array): string {
   let best = { encoding: 'windows-1252', rate: Number.NEGATIVE_INFINITY };
   for (const [encoding, languages] of Object.entries(LANGUAGES)) {
     // A sample may end within a letter of several bytes.
-    const text = new TextDecoder(encoding).decode(sample, { stream: true });
+    const text = openDecoder(encoding).decode(sample, { stream: true });
     const impossible = text.match(IMPOSSIBLE)?.length ?? 0;
     const rates = languages.map((language) => rateText(text, language));
     const beside = (text.match(BESIDE_DIGIT) ?? []).reduce((sum, character) => sum + rateBeside(character), 0);

@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import addressparser from 'nodemailer/lib/addressparser';
+import { isPlaceholder } from './cells.ts';
 
 /** Addresses as PostgreSQL and mail servers hold them: no blanks, a domain with a dot. */
 const ADDRESS = /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@]{1,253}$/;
@@ -93,7 +94,8 @@ export function readList(text: string): string[] {
 }
 
 /** Several codes of a cell, each as long as a code may be. */
-export const readCodes = (text: string): string[] => readList(text).map((code) => code.slice(0, 200));
+export const readCodes = (text: string): string[] =>
+  readList(text).flatMap((code) => (isPlaceholder(code) ? [] : [code.slice(0, 200)]));
 
 export function joinNames(first: string, last: string): string {
   return [first, last].filter((part) => part !== '').join(' ');

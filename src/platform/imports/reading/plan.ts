@@ -14,6 +14,8 @@ export interface Plan {
   times: Record<number, Omit<TimeReading, 'timeZone'>>;
   /** Columns whose header says that their times are UTC. */
   utc: number[];
+  /** Columns whose header names another zone. Plans of earlier versions lack it. */
+  zones?: Record<number, string>;
   timeZone: string;
   unit: 'major' | 'minor';
   goods: Goods | null;

@@ -1,4 +1,4 @@
-import { cleanCell, isNumberedId, isRounded, isScientific } from './cells.ts';
+import { cleanCell, isDatedId, isNumberedId, isNumericId, isPointedId, isRounded, isScientific } from './cells.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
@@ -65,7 +65,19 @@ export interface ColumnProfile {
     /** The first cell that is another day in another order. */
     example: string | null;
   };
-  id: { scientific: number; long: number; rounded: number; numbered: number };
+  /** Cells of digits alone, those of them with marks as numbers have, and short ones, which a number has without marks. */
+  id: {
+    scientific: number;
+    long: number;
+    rounded: number;
+    numeric: number;
+    numbered: number;
+    pointed: number;
+    short: number;
+    /** Days that a spreadsheet made of ids such as `10-26`, and ids that are written so. */
+    dated: number;
+    dashed: number;
+  };
   email: number;
   handle: number;
   values: Map<string, LineList>;
@@ -99,7 +111,7 @@ export function startProfile(): ColumnProfile {
       named: 0,
       example: null,
     },
-    id: { scientific: 0, long: 0, rounded: 0, numbered: 0 },
+    id: { scientific: 0, long: 0, rounded: 0, numeric: 0, numbered: 0, pointed: 0, short: 0, dated: 0, dashed: 0 },
     email: 0,
     handle: 0,
     values: new Map(),
@@ -166,7 +178,12 @@ function profileTime({ time }: ColumnProfile, text: string, line: number, nextYe
 
 function profileId({ id }: ColumnProfile, text: string): void {
   if (isScientific(text)) id.scientific += 1;
+  if (isDatedId(text)) id.dated += 1;
+  if (/^\d{1,2}-\d{1,4}$/.test(text)) id.dashed += 1;
+  if (isNumericId(text)) id.numeric += 1;
   if (isNumberedId(text)) id.numbered += 1;
+  else if (isPointedId(text)) id.pointed += 1;
+  else if (/^\d{1,3}$/.test(text)) id.short += 1;
   if (text.length <= 15 || !/^\d+$/.test(text)) return;
   id.long += 1;
   if (isRounded(text)) id.rounded += 1;

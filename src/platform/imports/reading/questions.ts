@@ -62,7 +62,7 @@ const MEANINGS = {
 
 function askStatuses({ study, known }: QuestionContext): Question[] {
   const base = describe(study.tally);
-  return [...study.tally.statuses()].flatMap(([value, { list, isUndecided, sums, givenBack }]) => {
+  return study.tally.statuses().flatMap(({ value, list, isUndecided, sums, givenBack }) => {
     if (!isUndecided || list.count === 0) return [];
     const options = listMeanings(known.request.of).map((meaning) => {
       const isCounted = meaning !== 'left_out';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../kit/values/canonical.ts';
-import { type Assignment, assignByValues, assignColumns, listNeeded, listTakenColumns, mergeSame } from './columns.ts';
+import { type Assignment, assignColumns, listTakenColumns } from './columns.ts';
+import { assignByValues, listNeeded, mergeSame } from './columns-by-values.ts';
 import { describeReading, refuseFile } from './describe.ts';
 import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
@@ -35,7 +36,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 4;
+const READING_VERSION = 5;
 const MOST_DOUBTS = 20;
 
 /** A file that was read stays open for its records: its bytes need not be looked through again. */
@@ -316,10 +317,16 @@ export async function readTable(source: ByteSource, request: Request): Promise<R
 
 /** Ids that a spreadsheet has rounded are not used; without numbers beside them orders cannot be told apart. */
 function assertIds({ damaged, columns, headers }: Plan): void {
-  const { order_id: id, order_number: number } = columns;
-  if (id === undefined || !damaged.includes(id)) return;
-  if (number !== undefined && !damaged.includes(number)) return;
-  const name = headers[id] ?? '';
+  const positions = [columns.order_id, columns.order_number].flatMap((position) => position ?? []);
+  const [first, second] = positions;
+  if (first === undefined || positions.some((position) => !damaged.includes(position))) return;
+  const name = headers[first] ?? '';
+  if (columns.order_id === undefined && second === undefined)
+    throw new BrokenFile(
+      'damaged_ids',
+      `A spreadsheet has changed the numbers in “${name}”, such as to a day or to 1.2E+11, and there are no ids. ` +
+        'Send the .xlsx file, or the export as it was downloaded.',
+    );
   throw new BrokenFile(
     'damaged_ids',
     `A spreadsheet has rounded the ids in “${name}”, and there are no order numbers. ` +

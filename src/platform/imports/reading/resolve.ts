@@ -15,8 +15,9 @@ import {
   settleSymbols,
 } from './settle-money.ts';
 import { settleDecimals, settleRate, settleTimes, settleUnit } from './settle-writing.ts';
-import type { Mapping } from './shapes.ts';
-import { foldStatus, readStatus } from './statuses.ts';
+import type { DecimalSign, Mapping } from './shapes.ts';
+import { foldStatus, isPartialRefund, readStatus } from './statuses.ts';
+import { readZone } from './zones.ts';
 
 /** The column of each field; of several that it may be, the first, which becomes a question. */
 function pickColumns(assignment: Assignment): Record<string, number> {
@@ -28,7 +29,11 @@ function pickColumns(assignment: Assignment): Record<string, number> {
   return columns;
 }
 
-const TIMES: Readonly<Record<string, string>> = {
+const NOUNS: Readonly<Record<string, string>> = {
+  fees: 'fee that is a part of the total',
+  destination_url: 'page that their links lead to',
+  rate: 'rate of commission',
+  refunded: 'amount refunded',
   placed_at: 'time of the order',
   paid_at: 'time of payment',
   cancelled_at: 'time of cancellation',
@@ -39,7 +44,7 @@ function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
   return [...assignment.values()].flatMap(({ field, positions, confidence, isOptional }) => {
     if (confidence !== 'asked') return [];
     const names = positions.map((position) => headers[position] ?? '');
-    const noun = TIMES[field] ?? field.replaceAll('_', ' ');
+    const noun = NOUNS[field] ?? field.replaceAll('_', ' ');
     const choices: Choice[] = names.map((name) => {
       const mapping = { columns: { [field]: name } };
       return { mapping, label: `“${name}” is the ${noun}` };
@@ -57,9 +62,14 @@ const listIds = ({ known, columns }: Settling, isIt: (profile: ColumnProfile) =>
     return position !== undefined && profile && isIt(profile) ? [position] : [];
   });
 
-const isDamaged = ({ id }: ColumnProfile) => id.scientific > 0 || (id.long > 0 && id.long === id.rounded);
-/** A spreadsheet or a program took all ids of a column for numbers. */
-const isNumbered = ({ id, filled }: ColumnProfile) => id.numbered > 0 && id.numbered === filled;
+const isDamaged = ({ id }: ColumnProfile) =>
+  id.scientific > 0 || (id.long > 0 && id.long === id.rounded) || (id.dated > 0 && id.dashed > 0);
+/** A spreadsheet or a program took the ids of a column for numbers. Points group them only where commas separate decimals. */
+function isNumbered({ id }: ColumnProfile, signs: readonly DecimalSign[]): boolean {
+  const isPointed = id.pointed > 0 && signs.length > 0 && signs.every((sign) => sign === ',');
+  const marked = id.numbered + (isPointed ? id.pointed : 0);
+  return marked > 0 && marked + id.short === id.numeric;
+}
 
 function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'statuses' | 'hasStatuses'> {
   const statuses: Plan['statuses'] = {};
@@ -67,7 +77,8 @@ function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'status
   const position = columns.status;
   const values = position === undefined ? undefined : known.profiles.get(position)?.values;
   for (const value of values?.keys() ?? []) {
-    const meaning = statuses[value] ?? readStatus(known.request.of, value);
+    const isOpen = known.request.of === 'orders' && isPartialRefund(value);
+    const meaning = statuses[value] ?? (isOpen ? undefined : readStatus(known.request.of, value));
     if (meaning !== undefined) statuses[value] = meaning;
   }
   for (const { status } of known.flags) {
@@ -83,6 +94,19 @@ export interface Resolved {
 }
 
 const saysUtc = (header: string) => foldWords(header).some((word) => word === 'utc' || word === 'gmt');
+
+/** The zones that headers name, as in `Date (PST)` or `Created at EDT`. */
+function findHeaderZones(headers: readonly string[]): Record<number, string> {
+  const zones: Record<number, string> = {};
+  for (const [position, header] of headers.entries()) {
+    if (saysUtc(header) && !/[+-]\s?\d/.test(header)) continue;
+    const bracket = /[([]\s*([^()[\]]{2,40}?)\s*(?:time)?\s*[)\]]\s*$/i.exec(header)?.[1];
+    const last = header === header.toUpperCase() ? undefined : /\s([A-Z]{3,4})$/.exec(header)?.[1];
+    const zone = [bracket, last].find((text) => text !== undefined && readZone(text) !== undefined);
+    if (zone !== undefined) zones[position] = zone;
+  }
+  return zones;
+}
 
 /** The plan under a mapping, and what is still in doubt. Doubts are planned by their first choice. */
 export function resolvePlan(known: Known, assignment: Assignment, mapping: Mapping): Resolved {
@@ -105,6 +129,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     askRefundTimes(settling);
   }
   if (isPaid(of)) askProof(settling);
+  const zones = findHeaderZones(headers);
   const plan: Plan = {
     of,
     format: format?.key ?? null,
@@ -115,7 +140,8 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     times,
     utc: format?.isUtc
       ? Object.values(columns)
-      : headers.flatMap((header, position) => (saysUtc(header) ? [position] : [])),
+      : headers.flatMap((header, position) => (saysUtc(header) && zones[position] === undefined ? [position] : [])),
+    zones,
     timeZone: mapping.time_zone ?? request.brand.timeZone,
     unit,
     goods,
@@ -133,7 +159,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     ...readStatuses(settling),
     flags: known.flags,
     damaged: listIds(settling, isDamaged),
-    numbered: listIds(settling, isNumbered),
+    numbered: listIds(settling, (profile) => isNumbered(profile, Object.values(decimals))),
     totalsLines: known.totalsLines,
     people: mapping.people ?? {},
   };

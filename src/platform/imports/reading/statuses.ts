@@ -63,10 +63,39 @@ export function readStatus(of: Kind, value: string): StatusMeaning | undefined {
 
 const ANSWERS = new Set(['yes', 'no', 'true', 'false', '1', '0']);
 
+/** Says that a part of an order was given back, which is known only where the file says how much. */
+export const isPartialRefund = (value: string): boolean => foldStatus(value) === 'partiallyrefunded';
+
 /** A word that says the state of something in files of any kind. */
 export function isKnownState(value: string): boolean {
   const word = foldStatus(value);
   return !ANSWERS.has(word) && [ORDERS, COMPARED, PAID, PEOPLE].some((meanings) => meanings.has(word));
+}
+
+/** Lines that are what the file is of, in a column that says what each line is. */
+const TYPES: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {
+  orders: new Set(list('sale sales order orders charge purchase capture bestellung verkauf vente venta vendita venda')),
+  commissions: new Set(
+    list('commission commissions referral sale bonus reward conversion provision comision prowizja'),
+  ),
+  payouts: new Set(list('payment payments payout payouts transfer mass_payment zahlung auszahlung uberweisung')),
+};
+const OTHER_TYPES = new Set(
+  list(
+    `refund refunds return returns chargeback reversal adjustment fee fees withdrawal deposit credit_note void dispute
+     credit debit tip topup shipping tax erstattung ruckerstattung gutschrift storno gebuhr remboursement avoir frais reembolso
+     devolucion rimborso reso zwrot terugbetaling`.replace(/\s+/g, ' '),
+  ),
+);
+const ALL_TYPES = [OTHER_TYPES, ...Object.values(TYPES)];
+
+/** A word that says whether a line is a sale, a payment, or something else. */
+export const isType = (value: string): boolean => ALL_TYPES.some((words) => words.has(foldStatus(value)));
+
+/** A line that says that it is what the file is of counts; every other type becomes a question. */
+export function readType(of: Kind, value: string): StatusMeaning | undefined {
+  if (!TYPES[of]?.has(foldStatus(value))) return undefined;
+  return isPaid(of) ? 'paid' : 'counts';
 }
 
 /** The meanings that may be chosen for a status, by kind of file. */

@@ -1,5 +1,6 @@
 import { cleanCell } from './cells.ts';
-import { type Assignment, fits, listNeeded, listWanted } from './columns.ts';
+import type { Assignment } from './columns.ts';
+import { fits, listNeeded, listWanted } from './columns-by-values.ts';
 import { repair } from './encoding.ts';
 import { findKeys, Grouper } from './group.ts';
 import { type FieldType, isGrouped, type Kind } from './kinds.ts';

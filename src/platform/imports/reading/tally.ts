@@ -26,6 +26,7 @@ const toSums = (sums: ReadonlyMap<string, Amounts>): Sum[] =>
   [...sums].map(([currency, sum]) => ({ currency, ...sum, net: sum.amount - sum.refunded }));
 
 export interface StatusTally {
+  value: string;
   list: LineList;
   rows: number;
   isUndecided: boolean;
@@ -39,7 +40,8 @@ interface StatusAmounts extends Omit<StatusTally, 'sums' | 'givenBack'> {
   givenBack: Map<string, Amounts>;
 }
 
-const startStatus = (isUndecided: boolean): StatusAmounts => ({
+const startStatus = (value: string, isUndecided: boolean): StatusAmounts => ({
+  value,
   list: { count: 0, first: [] },
   rows: 0,
   isUndecided,
@@ -60,6 +62,8 @@ export class Tally {
   renamed = 0;
   /** People whose handle could not be read. */
   handlesLost = 0;
+  /** People whose rate is an amount of money. */
+  ratesLost = 0;
   /** Orders of several rows that each have the amount. */
   repeating = 0;
   /** Each set of meanings of the amount is counted by the records in which it holds. */
@@ -82,6 +86,7 @@ export class Tally {
     }
     if (judgedEntry.isRenamed) this.renamed += 1;
     if (judgedEntry.isHandleLost) this.handlesLost += 1;
+    if (judgedEntry.isRateLost) this.ratesLost += 1;
     if (judgedEntry.repeatsAmount) this.repeating += 1;
     // Lines that contradict each other may be parts of their order.
     if (counts(judgedEntry) || line.kind === 'contradicting_lines') this.#addUses(judgedEntry);
@@ -95,9 +100,11 @@ export class Tally {
   }
 
   #addStatus({ line, money }: Judged, { value, isUndecided }: { value: string; isUndecided: boolean }): void {
-    const status = this.#statuses.get(value) ?? startStatus(isUndecided);
-    if (!this.#statuses.has(value) && this.#statuses.size >= 300) return;
-    this.#statuses.set(value, status);
+    // A status may leave some of its records open, and not others.
+    const key = `${isUndecided ? '?' : ''}${value}`;
+    const status = this.#statuses.get(key) ?? startStatus(value, isUndecided);
+    if (!this.#statuses.has(key) && this.#statuses.size >= 300) return;
+    this.#statuses.set(key, status);
     status.rows += line.lines.length;
     // A line that is left out or refused whatever its status means depends on no answer.
     if (isUndecided && line.kind !== 'status_unknown') return;
@@ -129,13 +136,12 @@ export class Tally {
     return toSums(this.#sums.get(outcome) ?? new Map());
   }
 
-  statuses(): Map<string, StatusTally> {
-    const summarize = (status: StatusAmounts): StatusTally => ({
+  statuses(): StatusTally[] {
+    return [...this.#statuses.values()].map((status) => ({
       ...status,
       sums: toSums(status.sums),
       givenBack: toSums(status.givenBack),
-    });
-    return new Map([...this.#statuses].map(([value, status]) => [value, summarize(status)]));
+    }));
   }
 }
 

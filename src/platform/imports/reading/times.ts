@@ -242,7 +242,7 @@ export function guessDigits(cell: TimeCell): TimeReading['digits'] {
   return cell.date.digits.length > 10 ? 'ms' : 'seconds';
 }
 
-export type Instant = { atMs: number } | { problem: 'time_unreadable' | 'time_out_of_range' };
+export type Instant = { atMs: number } | { problem: 'time_unreadable' | 'zone_unreadable' | 'time_out_of_range' };
 
 function bound(atMs: number, now: Date): Instant {
   const isWithin = atMs >= 0 && atMs <= now.getTime() + DAY_MS;
@@ -279,7 +279,7 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: ClockAn
   // A date alone is noon there, so that its day is the same in UTC; a zone column says nothing about days.
   const localMs = wallMs + (clockMs ?? NOON_MS);
   const atMs = zone ? resolveZone(zone, localMs, timeZone) : toInstant(timeZone, localMs);
-  return atMs === undefined ? { problem: 'time_unreadable' } : bound(atMs, now);
+  return atMs === undefined ? { problem: 'zone_unreadable' } : bound(atMs, now);
 }
 
 export const monthWord = (cell: TimeCell): string | null => (cell.date.form === 'named' ? cell.date.word : null);

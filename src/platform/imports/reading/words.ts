@@ -41,7 +41,7 @@ const PERSON: Words = {
     achternaam
     sobrenome|apelido
     nazwisko`,
-  instagram: `instagram|instagram handle|instagram username|ig handle|ig|instagram profile|instagram url|instagram account
+  instagram: `instagram|profile url|profile link|social profile|social link|instagram handle|instagram username|ig handle|ig|instagram profile|instagram url|instagram account
     instagram-name|instagram-profil
     compte instagram|profil instagram
     usuario de instagram|cuenta de instagram
@@ -73,7 +73,7 @@ const PERSON: Words = {
     betaalmethode
     método de pagamento
     metoda płatności`,
-  code: `code|coupon|coupon code|discount code|promo code|referral code|codes|coupons|voucher|affiliate coupon
+  code: `code|coupon|coupon code|discount code|promo code|referral code|codes|coupons|voucher|affiliate coupon|creator code|affiliate code|influencer code|partner code|ambassador code|personal code|promo
     gutschein|gutscheincode|rabattcode
     code promo|code de réduction
     código|cupón|código de descuento
@@ -120,7 +120,7 @@ const STATUS = `status|state
     stan`;
 
 const ORDER: Words = {
-  order_id: `order id|orderid|order_id|transaction id|id|charge id|purchase id|sale id
+  order_id: `order id|orderid|order_id|transaction id|id|charge id|purchase id|sale id|shopify order id|woocommerce order id|store order id|platform order id|external order id|marketplace order id
     bestell-id|bestellungs-id|auftrags-id
     id de commande|identifiant de commande
     id de pedido|id del pedido
@@ -128,7 +128,7 @@ const ORDER: Words = {
     bestel-id|order-id
     id do pedido
     id zamówienia|identyfikator zamówienia`,
-  order_number: `order number|order no|order no.|order #|order|order_number|order name|number
+  order_number: `order number|order no|order no.|order #|order|order_number|order name|number|shopify order number|shopify order name|woocommerce order number|store order number|platform order number|external order number
     bestellnummer|bestellung|auftragsnummer|bestell-nr
     numéro de commande|commande|n° de commande
     número de pedido|pedido
@@ -160,7 +160,7 @@ const ORDER: Words = {
     geannuleerd op
     cancelado em
     anulowano`,
-  refunded_at: `refunded at|refund date|date refunded
+  refunded_at: `refunded at|refunded on|refund date|date refunded|returned at|returned on|return date|date returned
     erstattet am
     remboursé le
     reembolsado el
@@ -306,7 +306,7 @@ const PAID: Words = {
     referentie|transactie-id
     referência|id da transação
     referencja|numer transakcji`,
-  status: `${STATUS}|commission status|payout status|payment status|paid|is paid|is_paid
+  status: `${STATUS}|commission status|payout status|payment status|paid|is paid|is_paid|paid to publisher|paid to affiliate
     zahlungsstatus
     statut du paiement
     estado del pago
@@ -361,7 +361,7 @@ const ROSTER: Words = {
     observação|comentário
     notatka|uwagi`,
   status: `${STATUS}|affiliate status|partner status`,
-  rate: `rate|commission rate|commission %|commission percent|commission percentage|commission|discount rate
+  rate: `rate|commission rate|commission %|commission percent|commission percentage|commission
     provisionssatz|provision
     taux|taux de commission|commission
     tasa de comisión|comisión|porcentaje
@@ -463,7 +463,7 @@ function readWords(of: Kind): ReadonlyMap<string, readonly string[]> {
 }
 
 /** A header without what stands in brackets at its end, such as `(UTC)` or `($)`. */
-const bareHeader = (header: string) => header.replace(/\s*[([][^()[\]]*[)\]]\s*$/, '');
+export const bareHeader = (header: string) => header.replace(/\s*[([][^()[\]]*[)\]]\s*$/, '');
 
 /** The fields that a header may be, by the words of other tools. */
 export function findFields(of: Kind, header: string): readonly string[] {

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { stringify } from 'csv-stringify/sync';
 import readExcelFile from 'read-excel-file/node';
 import { z } from 'zod';
-import { listNeeded } from './columns.ts';
+import { listNeeded } from './columns-by-values.ts';
 import { KINDS } from './kinds.ts';
 import { detectShape } from './shape.ts';
 import { findFields } from './words.ts';

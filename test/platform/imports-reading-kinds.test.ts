@@ -1,0 +1,337 @@
+import { describe, expect, test } from 'vitest';
+import { readWhole } from './imports-check.ts';
+import { expectRead, type FieldCase, lines } from './imports-field.ts';
+
+const CASES: readonly FieldCase[] = [
+  {
+    title: 'fees that may be those of the payment, where nothing but a total says what the goods are',
+    of: 'orders',
+    content: lines('Order ID,Date,Total,Shipping,Tax,Fees,Currency', '1,2026-10-05,110.00,10.00,0.00,3.50,EUR'),
+    asks: ['column_meaning:fees'],
+    mapping: { columns: { fees: null } },
+    records: ['1 10000 EUR 2026-10-05T12:00'],
+  },
+  {
+    title: 'order numbers with a mark of thousands from 1,000 on',
+    of: 'orders',
+    content: lines(
+      'Order number,Order date,Amount,Currency',
+      '999,2026-10-05,10.50,EUR',
+      '"1,000",2026-10-06,20.00,EUR',
+      '"1,001",2026-10-07,20.00,EUR',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['999 1050 EUR 2026-10-05T12:00', '1000 2000 EUR 2026-10-06T12:00', '1001 2000 EUR 2026-10-07T12:00'],
+  },
+  {
+    title: 'order numbers that a German spreadsheet took for numbers',
+    of: 'orders',
+    content: lines(
+      'Bestellnummer;Bestelldatum;Warenwert;Währung',
+      '1.001;05.10.2026;1.250,50;EUR',
+      '1.002;16.10.2026;99,90;EUR',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['1001 125050 EUR 2026-10-05T12:00', '1002 9990 EUR 2026-10-16T12:00'],
+  },
+  {
+    title: 'order numbers with letters beside some that a program took for numbers',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Currency',
+      'EN1001,2026-10-05,10.50,EUR',
+      '1002.0,2026-10-06,20.00,EUR',
+      '#1003,2026-10-07,20.00,EUR',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['EN1001 1050 EUR 2026-10-05T12:00', '1002 2000 EUR 2026-10-06T12:00', '#1003 2000 EUR 2026-10-07T12:00'],
+  },
+  {
+    title: 'orders that were refunded in part, of which one does not say how much',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Currency,Status,Refunded amount',
+      '1,2026-10-05,10.50,EUR,partially_refunded,2.50',
+      '2,2026-10-06,20.00,EUR,partially_refunded,',
+      '3,2026-10-06,20.00,EUR,paid,',
+    ),
+    asks: ['status_meaning:partiallyrefunded'],
+    mapping: { statuses: { partiallyrefunded: 'counts' } },
+    records: ['1 800 EUR 2026-10-05T12:00', '2 2000 EUR 2026-10-06T12:00', '3 2000 EUR 2026-10-06T12:00'],
+  },
+  {
+    title: 'the days of refunds under “Refunded”',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Currency,Refunded',
+      '1,2026-10-05,10.50,EUR,',
+      '2,2026-10-06,20.00,EUR,2026-10-09',
+    ),
+    asks: ['amount_meaning:refunded'],
+    mapping: { constants: { refunds_without_amount: 'none' } },
+    records: ['1 1050 EUR 2026-10-05T12:00', '2 2000 EUR 2026-10-06T12:00'],
+  },
+  {
+    title: 'refunds as lines of their own, which only their type tells from orders',
+    of: 'orders',
+    content: lines(
+      'Order ID,Date,Type,Amount,Currency',
+      '1,2026-10-05,Sale,100.00,EUR',
+      '2,2026-10-06,Sale,50.50,EUR',
+      '3,2026-10-07,Refund,50.50,EUR',
+    ),
+    asks: ['status_meaning:refund'],
+    mapping: { statuses: { refund: 'left_out' } },
+    records: ['1 10000 EUR 2026-10-05T12:00', '2 5050 EUR 2026-10-06T12:00'],
+  },
+  {
+    title: 'payouts and refunds among commissions',
+    of: 'commissions',
+    content: lines(
+      'Email,Date,Type,Amount,Currency',
+      'ana@creators.example,2026-10-05,Commission,10.50,EUR',
+      'ana@creators.example,2026-10-07,Payout,5.50,EUR',
+      'ana@creators.example,2026-10-07,Refund,5.00,EUR',
+    ),
+    asks: ['status_meaning:payout', 'status_meaning:refund'],
+    mapping: { statuses: { payout: 'left_out', refund: 'left_out' } },
+    records: ['ana@creators.example 1050 EUR 2026-10-05'],
+  },
+  {
+    title: 'whole sales under “Amount” beside whole commissions that no word names',
+    of: 'commissions',
+    content: lines(
+      'Email,Amount,Earned by partner,Clicks,Currency,Date',
+      'ana@creators.example,100,10,7,EUR,2026-10-05',
+      'ana@creators.example,200,20,9,EUR,2026-10-06',
+    ),
+    asks: ['column_meaning:amount', 'unit'],
+    mapping: { columns: { amount: 'Earned by partner' }, unit: 'major' },
+    records: ['ana@creators.example 1000 EUR 2026-10-05', 'ana@creators.example 2000 EUR 2026-10-06'],
+  },
+  {
+    title: 'times in a zone that their header names',
+    of: 'orders',
+    content: lines('Order number,Order date (EST),Amount,Currency', '1001,2026-10-05 23:30,10.50,EUR'),
+    asks: [],
+    mapping: {},
+    records: ['1001 1050 EUR 2026-10-06T04:30'],
+  },
+  {
+    title: 'times with an offset in their header, which is not UTC',
+    of: 'orders',
+    content: lines('Order,Date (GMT+2),Amount,Currency', '1,2026-10-05 00:30,10.50,EUR'),
+    asks: [],
+    mapping: {},
+    records: ['1 1050 EUR 2026-10-04T22:30'],
+  },
+  {
+    title: 'a total with and one without VAT',
+    of: 'orders',
+    content: lines('Order,Date,Total incl. VAT,Total excl. VAT,Currency', '1,2026-10-05,119.00,100.00,EUR'),
+    asks: ['column_meaning:amount'],
+    mapping: { columns: { amount: 'Total excl. VAT' } },
+    records: ['1 10000 EUR 2026-10-05T12:00'],
+  },
+  {
+    title: "charges of an app beside the shop's own ids and numbers",
+    of: 'orders',
+    content: lines(
+      'charge id,shopify order id,shopify order number,created at,amount,currency',
+      '7,5821000000001,1001,2026-10-05,90.00,USD',
+    ),
+    asks: ['column_meaning:order_id'],
+    mapping: { columns: { order_id: 'shopify order id' } },
+    records: ['1001 9000 USD 2026-10-05T12:00'],
+  },
+  {
+    title: 'a customer whose name would be a currency',
+    of: 'commissions',
+    content: lines('Email,Customer,Commission,Date', 'ana@creators.example,Bob,€10.50,2026-10-05'),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example 1050 EUR 2026-10-05'],
+  },
+  {
+    title: "Awin's transactions, of which one column says what was validated, and another what was paid",
+    of: 'commissions',
+    content: lines(
+      'id,Email,commissionStatus,Commission,Currency,Date,paidToPublisher',
+      '1,ana@creators.example,approved,10.50,GBP,2026-10-05,true',
+      '2,ana@creators.example,approved,20.00,GBP,2026-10-06,false',
+    ),
+    asks: ['column_meaning:status'],
+    mapping: { columns: { status: 'paidToPublisher' } },
+    records: ['ana@creators.example 1050 GBP 2026-10-05'],
+  },
+  {
+    title: 'an audience of Mailchimp whose fields have German names, some of it unsubscribed',
+    of: 'roster',
+    content: lines(
+      'E-Mail-Adresse,Vorname,Nachname,MEMBER_RATING,OPTIN_TIME,UNSUB_TIME',
+      'mia@creators.example,Mia,Müller,2,2026-01-02 10:00:00,',
+      'max@creators.example,Max,Zwei,2,2026-01-02 10:00:00,2026-05-05 10:00:00',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['mia@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'people who are not to be written to, in the words of a CRM',
+    of: 'roster',
+    content: lines(
+      'Email,Name,Unsubscribed from all email,Do not contact',
+      'ana@creators.example,Ana,false,no',
+      'ben@creators.example,Ben,true,no',
+      'cy@creators.example,Cy,false,yes',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'what a code takes off, which is no commission',
+    of: 'roster',
+    content: lines('Email,Code,Discount rate', 'ana@creators.example,ANA10,10%', 'ben@creators.example,BEN20,20%'),
+    asks: ['column_meaning:rate'],
+    mapping: { columns: { rate: null } },
+    records: ['ana@creators.example ig=null tt=null ANA10 null', 'ben@creators.example ig=null tt=null BEN20 null'],
+  },
+  {
+    title: 'codes under a header of several words, beside postcodes',
+    of: 'roster',
+    content: lines('Email,Their code for the shop,Zip code', 'ana@creators.example,ANA10,10115'),
+    asks: ['column_meaning:code'],
+    mapping: { columns: { code: 'Their code for the shop' } },
+    records: ['ana@creators.example ig=null tt=null ANA10 null'],
+  },
+  {
+    title: 'codes and handles that say that there is none, and numbers of telephones under “Code”',
+    of: 'roster',
+    content: lines(
+      'Email,Coupon,Code,Instagram',
+      'ana@creators.example,n/a,+49 170 1234567,none',
+      'ben@creators.example,TBD,+49 171 7654321,@ben',
+      'cy@creators.example,-,+49 172 7654321,-',
+    ),
+    asks: [],
+    mapping: {},
+    records: [
+      'ana@creators.example ig=null tt=null',
+      'ben@creators.example ig=ben tt=null',
+      'cy@creators.example ig=null tt=null',
+    ],
+  },
+  {
+    title: 'links of creators that may be pages of the shop',
+    of: 'roster',
+    content: lines('Email,Link', 'ana@creators.example,https://shop.example/pages/ana'),
+    asks: ['column_meaning:destination_url'],
+    mapping: { columns: { destination_url: 'Link' } },
+    records: ['ana@creators.example ig=null tt=null'],
+  },
+];
+
+describe('a file of the field is right or asked:', () => {
+  test.each(CASES)('$title', async (one) => {
+    await expectRead(one);
+  });
+});
+
+test("Wise's statement and PayPal's activity in French have what was sent below zero", async () => {
+  const wise = await readWhole(
+    'payouts',
+    lines(
+      'TransferWise ID,Date,Amount,Currency,Description,Running Balance,Payer Name,Payee Name,Total fees',
+      'T1,15-10-2026,-50.00,EUR,Sent money to Ana Lopez,950.00,,Ana Lopez,0.50',
+      'T2,16-10-2026,500.00,EUR,Received money from a shop,1450.00,Shop GmbH,,0.00',
+    ),
+  );
+  expect(wise.reading.questions.map(({ id }) => id)).toEqual(['people:Ana Lopez']);
+  expect(wise.records).toMatchObject([{ amount: 5_000, currency: 'EUR', reference: 'T1', name: 'Ana Lopez' }]);
+  const paypal = await readWhole(
+    'payouts',
+    lines(
+      '"Date","Heure","Fuseau horaire","Nom","Type","État","Devise","Avant commission","Commission","Net","À l\'adresse email","Numéro de transaction"',
+      '"15/10/2026","10:00:00","Europe/Paris","Ana","Paiement","Terminé","EUR","-50,00","-1,50","-51,50","ana@creators.example","T1"',
+      '"16/10/2026","10:00:00","Europe/Paris","Client","Paiement","Terminé","EUR","120,00","-4,00","116,00","pay@brand.example","T2"',
+    ),
+    { statuses: { termine: 'paid' } },
+  );
+  expect(paypal.reading.questions).toEqual([]);
+  expect(paypal.records).toMatchObject([{ amount: 5_000, email: 'ana@creators.example', reference: 'T1' }]);
+});
+
+test('A reference or an id that says that there is none is none', async () => {
+  const { records } = await readWhole(
+    'payouts',
+    lines('Handle,Email,Amount,Currency,Date,Reference', '-,ana@creators.example,10.50,EUR,2026-10-05,n/a'),
+  );
+  expect(records).toMatchObject([{ handle: null, reference: null }]);
+  const orders = await readWhole(
+    'orders',
+    lines('Order ID,Order number,Date,Amount,Currency', '-,1001,2026-10-05,10.50,EUR', '-,1002,2026-10-06,20.00,EUR'),
+  );
+  expect(orders.records).toMatchObject([{ order_id: null, order_number: '1001' }, { order_number: '1002' }]);
+});
+
+describe('a refusal names the cell that is wrong', () => {
+  const refuse = async (...args: Parameters<typeof readWhole>) =>
+    (await readWhole(...args)).lines.flatMap(({ outcome, fault }) => (outcome === 'refused' ? [fault] : []));
+
+  test('a zone that means several offsets, until the zone of the file is said', async () => {
+    const file = lines(
+      'Email,Amount,Currency,Date,Time,Time zone',
+      'ana@creators.example,10.50,GBP,2026-10-05,10:00:00,BST',
+    );
+    expect(await refuse('payouts', file)).toMatchObject([{ field: 'time_zone', column: 'Time zone', value: 'BST' }]);
+    const { records } = await readWhole('payouts', file, { time_zone: 'Europe/London' });
+    expect(records).toMatchObject([{ paid_at: '2026-10-05T09:00:00.000Z' }]);
+  });
+
+  test('two people of one address, a code with what it takes off, and a profile of another platform', async () => {
+    const shared = lines(
+      'Creator,Email,Instagram,Code',
+      'Ana Lopez,talent@agency.example,@ana,ANA10',
+      'Ben Kim,talent@agency.example,@ben,BEN10',
+    );
+    expect(await refuse('roster', shared)).toMatchObject([{ field: 'instagram', value: '@ana / @ben' }]);
+    const states = lines('Email,Code,Status', 'ana@creators.example,A,Active', 'ana@creators.example,B,Paused');
+    expect(await refuse('roster', states)).toMatchObject([{ field: 'status', value: 'Active / Paused' }]);
+    const codes = lines('Email,Code', 'ana@creators.example,ANA10 (10% off)');
+    expect(await refuse('roster', codes)).toMatchObject([{ field: 'code', value: 'ANA10 (10% off)' }]);
+    const profiles = lines('username,followers', 'ana,1200', 'https://www.tiktok.com/@ben,8000');
+    expect(await refuse('directory', profiles)).toMatchObject([{ field: 'username' }]);
+  });
+
+  test('order numbers that a spreadsheet made days of refuse the file', async () => {
+    const file = lines(
+      'Order number,Date,Amount,Currency',
+      'Oct-26,2026-10-05,110.00,EUR',
+      '10-27,2026-10-06,50.00,EUR',
+    );
+    const { reading } = await readWhole('orders', file);
+    expect(reading.refusals).toMatchObject([
+      { kind: 'damaged_ids', message: expect.stringContaining('“Order number”') },
+    ]);
+  });
+});
+
+test('Rates that are money are not taken for percentages, and that is said', async () => {
+  const { records, reading } = await readWhole(
+    'roster',
+    lines(
+      'Email,Code,Commission rate,Commission type',
+      'ana@creators.example,ANA,15%,Percentage',
+      'ben@creators.example,BEN,5%,Flat rate',
+    ),
+  );
+  expect(records).toMatchObject([
+    { codes: [{ code: 'ANA', rate_ppm: 150_000 }] },
+    { codes: [{ code: 'BEN', rate_ppm: null }] },
+  ]);
+  expect(reading.warnings.map(({ code }) => code)).toContain('rates_flat');
+});
