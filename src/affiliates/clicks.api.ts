@@ -48,7 +48,9 @@ const ClickFilter = z.object({
   utm_term: utmFilter('utm_term', 'serum'),
   utm_content: utmFilter('utm_content', 'bio'),
   from: Boundary.describe('Only clicks at or after this time; at most 90 days ago, which is the default.').optional(),
-  to: Boundary.describe('Only clicks until then; a day is included whole. Omitted: until now.').optional(),
+  to: Boundary.describe(
+    'Only clicks at or before this time; a date includes the whole day. Omitted: until now.',
+  ).optional(),
   after: z
     .string()
     .regex(/^clk_[0-9A-Za-z]{20}$/, 'must be `next_after` of the page before')

@@ -218,7 +218,7 @@ describe('a command', () => {
     },
   );
 
-  it('works for the only brand without --brand, and names the brands where there are several', async () => {
+  it('works for the only brand without --brand, and names the brands if there are several', async () => {
     const own = await makeDatabase('only');
     try {
       const env = { DATABASE_URL: own.url };

@@ -21,7 +21,7 @@ const customerOperations = [
     id: 'list_customers',
     summary: 'Customers whom creators brought',
     description:
-      'Those whose later orders may earn, and why no longer: of subscriptions, and after trials of 0.00. Newest first.',
+      'Customers whose later orders may earn commission, such as subscribers, with the reason if they no longer do. Newest first.',
     forAgents: { isListed: false },
     query: CustomerFilter,
     rows: customers,
@@ -78,8 +78,9 @@ const customerOperations = [
     status: 202,
     summary: 'Decide past orders of known customers again',
     description:
-      'Starts a job that says what orders of the period which paid nobody would pay whom, as their customers and subscriptions ' +
-      'are known now. With `apply` it decides them: commissions are pending, and held from the payment of the order.',
+      'Starts a job that finds orders of the period that paid nobody, and says whom they would pay now that their customers and ' +
+      'subscriptions are known. With `apply` it decides them. Their commissions are pending, with the review period from the ' +
+      'payment of the order.',
     forAgents: { isListed: false },
     hints: { planned: true },
     body: CustomerBackfill,

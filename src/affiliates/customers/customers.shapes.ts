@@ -48,10 +48,7 @@ export const Customer = z
     since: timestamp
       .describe('Since when the customer belongs to the creator.')
       .meta({ example: '2026-03-01T18:05:00.000Z' }),
-    until: timestamp
-      .nullable()
-      .describe('From when on orders no longer pay; null without an end.')
-      .meta({ example: null }),
+    until: timestamp.nullable().describe('When orders stop paying; null if they do not.').meta({ example: null }),
     terms_id: z
       .string()
       .nullable()
@@ -71,7 +68,7 @@ export const Customer = z
     state: z
       .enum(STATES)
       .describe(
-        '`open`: no payment yet. `running`: later orders may earn. `over`: the terms pay no more. `ended`: you ended it.',
+        '`open`: no payment yet. `running`: later orders may earn. `over`: the terms no longer pay. `ended`: you ended it.',
       )
       .meta({ example: 'running' }),
     orders: z.number().int().describe('Orders of the customer that are known.').meta({ example: 3 }),
@@ -82,7 +79,7 @@ export const Customer = z
           amount: z.number().describe('In major units, without rejected commissions.').meta({ example: 45 }),
         }),
       )
-      .describe('What the orders of the customer pay the creator, by currency.'),
+      .describe("Commissions of the customer's orders, by currency."),
     created_at: createdAt,
     updated_at: updatedAt,
     group_id: z

@@ -29,7 +29,7 @@ const dataRequestOperations = [
     id: 'list_data_requests',
     path: '/v1/data-requests',
     summary: 'Requests of people',
-    description: 'To be erased or to be told what is kept of them, newest first.',
+    description: 'To be erased, or to be told what is kept about them. Newest first.',
     query: DataRequestFilter,
     item: DataRequest,
     rows,
@@ -39,9 +39,9 @@ const dataRequestOperations = [
     ...facts,
     id: 'create_data_request',
     path: '/v1/data-requests',
-    summary: 'Erase a person, or list what is kept of them',
+    summary: 'Erase a person, or list what is kept about them',
     description:
-      'Names a creator, or one who bought, in one way. An erasure cannot be undone: what stays is a pseudonym with amounts and ' +
+      'Name a creator or a buyer, in one way. An erasure cannot be undone: what stays is a pseudonym with amounts and ' +
       'figures. Repeating it changes nothing, and an unknown person is `done` with nothing removed. If money is due to a creator, ' +
       'it is 409 `MONEY_DUE` with the balances. The first erasure of a brand from before release 1.1.0 is `running` for a while.',
     body: DataRequestCreate,
@@ -68,7 +68,7 @@ const dataRequestOperations = [
     ...facts,
     id: 'get_data_request_file',
     path: '/v1/data-requests/{id}/file',
-    summary: 'What is kept of a person',
+    summary: 'What is kept about a person',
     description:
       'The file of an `access`, for seven days: every row about the person, who else received any, and what is kept.',
     response: DataRequestFile,
@@ -123,7 +123,7 @@ const dataRequestOperations = [
 
 export const dataRequestsNoun = noun({
   name: 'data-requests',
-  tag: { name: tag, about: 'Erasing what is kept of a person, and telling them what is kept.' },
+  tag: { name: tag, about: 'Erase what is kept about a person, or tell them what is kept.' },
   ids: { 'data-requests': 'drq' },
   operations: dataRequestOperations,
   jobs: [carryOutDataRequests, endDataRequests],

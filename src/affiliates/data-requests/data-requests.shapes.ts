@@ -17,7 +17,7 @@ const REQUEST_STATES = ['open', 'running', 'done', 'refused'] as const;
 
 const kind = z
   .enum(KINDS)
-  .describe('`erasure`: what is kept of a person goes. `access`: a file says what is kept.')
+  .describe('`erasure`: what is kept about a person is erased. `access`: a file says what is kept.')
   .meta({ example: 'erasure' });
 const reason = z.string().trim().min(1).max(500);
 
@@ -25,7 +25,7 @@ const Refusal = z.string().trim().min(1).max(1_000);
 
 const Removed = z
   .record(z.string(), z.number().int())
-  .describe('Rows that were erased or changed, by their table; of an `access`, those in the file.')
+  .describe('Rows that were erased or changed, by table; for an `access`, the rows in the file.')
   .meta({ example: { creators: 1, messages: 4, mails: 3 } });
 
 const Kept = z
@@ -44,7 +44,7 @@ export const DataRequest = z
     kind,
     subject: z
       .enum(SUBJECTS)
-      .describe('Whom it is about: one of your creators, or one who bought.')
+      .describe('Whom it is about: one of your creators, or a buyer.')
       .meta({ example: 'creator' }),
     source: z
       .enum(SOURCES)
@@ -52,18 +52,22 @@ export const DataRequest = z
       .meta({ example: 'api' }),
     state: z
       .enum(REQUEST_STATES)
-      .describe('`open`: it waits for you. `running`: it is being carried out. `done`: it was. `refused`: you said no.')
+      .describe(
+        '`open`: it waits for you. `running`: it is being carried out. `done`: it was carried out. `refused`: you refused it.',
+      )
       .meta({ example: 'done' }),
     creator_id: z
       .string()
       .nullable()
-      .describe('The creator, by whose id their figures go on; null of customers and of unknown people.')
+      .describe('The creator, whose figures stay under this id; null for customers and unknown people.')
       .meta({ example: 'crt_0Uo3xK2mVdT2aXs7LpRb' }),
     reason: reason
       .nullable()
       .describe('Your own words on the request; null if there are none.')
       .meta({ example: 'Asked by mail.' }),
-    due_at: timestamp.describe('By when the law wants it done: 30 days.').meta({ example: '2026-04-01T09:30:00.000Z' }),
+    due_at: timestamp
+      .describe('When it is due by law: 30 days after it was made.')
+      .meta({ example: '2026-04-01T09:30:00.000Z' }),
     created_at: createdAt,
     finished_at: timestamp
       .nullable()
@@ -74,7 +78,7 @@ export const DataRequest = z
     refusal: Refusal.nullable().describe('Why you refused it; null otherwise.').meta({ example: null }),
     books_until: timestamp
       .nullable()
-      .describe('Until when your books keep name, address and contracts sealed; null if they keep nothing.')
+      .describe('Until when the name, address and contracts are kept sealed for your books; null if nothing is kept.')
       .meta({ example: '2037-01-01T00:00:00.000Z' }),
   })
   .meta({ id: 'DataRequest' });
@@ -88,7 +92,9 @@ export type DataRequestFilter = z.output<typeof DataRequestFilter>;
 
 export const Forfeit = z
   .boolean()
-  .describe('True rejects what is still due to the creator, which otherwise refuses the erasure.')
+  .describe(
+    '`true` rejects commissions that are still due to the creator; otherwise an erasure with money due is refused.',
+  )
   .meta({ example: false });
 
 export const DataRequestCreate = z
@@ -104,9 +110,7 @@ export const DataRequestCreate = z
     creator_handle: PersonFilter.handle
       .describe('The creator, by a handle or the address of a profile.')
       .meta({ example: '@anamakes' }),
-    customer_email: Email.optional()
-      .describe('One who bought, by email address.')
-      .meta({ example: 'jane@mail.example' }),
+    customer_email: Email.optional().describe('A buyer, by email address.').meta({ example: 'jane@mail.example' }),
     integration_id: z
       .string()
       .max(100)
@@ -118,15 +122,13 @@ export const DataRequestCreate = z
       .min(1)
       .max(1_000)
       .optional()
-      .describe(
-        "Orders of one who bought, by our ids or the store's; with `customer_email` only those of that address.",
-      )
+      .describe("A buyer's orders, by our ids or the store's; with `customer_email` only those of that address.")
       .meta({ example: ['5123456789'] }),
     customer_of: z
       .string()
       .regex(/^(ord|cus)_\w{1,96}$/, 'must be the id of an order or of a customer')
       .optional()
-      .describe('One who bought, by one of their orders or as a customer of a creator: all orders of the same person.')
+      .describe('A buyer, by one of their orders or as a customer of a creator: all orders of the same person.')
       .meta({ example: 'ord_0Uo3xK2mVdT2aXs7LpRb' }),
     reason: reason.optional().describe('Your own words on the request.').meta({ example: 'Asked by mail.' }),
     forfeit: Forfeit.optional(),
@@ -152,7 +154,7 @@ export function readSubject(body: DataRequestCreate): 'creator' | 'customer' {
   }
   if (!isCustomer && body.integration_id !== undefined) {
     throw validationError([
-      { field: 'integration_id', code: 'conflicting', message: 'goes with customer_email or order_ids.' },
+      { field: 'integration_id', code: 'conflicting', message: 'can only be sent with customer_email or order_ids.' },
     ]);
   }
   return isCustomer || byId ? 'customer' : 'creator';
@@ -244,14 +246,14 @@ export const DataRequestFile = z
       .array(
         z.object({
           name: z.string().describe('Name of the file.'),
-          url: z.string().describe('Address of the file, for an hour; read again, the answer has a new one.'),
+          url: z.string().describe('Address of the file, which works for an hour; read again for a new one.'),
         }),
       )
       .describe('Files of a creator.')
       .meta({ example: [{ name: 'reel.mp4', url: 'https://go.example/files/ast_0VQ2.o.1a2b.c3d4' }] }),
     received_by: z
       .array(z.string())
-      .describe('Who else received any of it: stores, receivers of webhooks, buckets.')
+      .describe('Who else received any of these data: stores, receivers of webhooks, buckets.')
       .meta({ example: ['shop.example', 'hooks.example'] }),
     kept: Kept,
   })

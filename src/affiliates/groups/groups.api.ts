@@ -92,7 +92,7 @@ const groupOperations = [
     ...creators,
     id: 'list_group_creators',
     summary: 'Creators of a group',
-    description: 'Who is in the group, and who was and when: a row for each time, the last joined first.',
+    description: 'Who is or was in the group, with a row for each time. Those who joined last come first.',
     errors: ['NOT_FOUND'],
     query: MemberFilter,
     item: GroupMember,
@@ -138,7 +138,7 @@ export const groupsNoun = noun({
   tag: {
     name: 'Groups',
     about:
-      'Creators with one deal. A creator is in at most one group; its terms apply where a code has none of its own.',
+      'Creators who share a deal. A creator is in at most one group; its terms apply to codes that have none of their own.',
   },
   ids: { groups: 'grp', memberships: 'mbr' },
   operations: groupOperations,

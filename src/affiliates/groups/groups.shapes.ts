@@ -18,8 +18,11 @@ const name = z
   .describe('Name of the group, unique whatever its case.')
   .meta({ example: 'Ambassadors' });
 const TERMS =
-  'What codes and links of its creators pay that have no terms of their own; null for those of the campaign or the brand.';
-const isDefault = z.boolean().describe('Whether creators who join the roster join it.').meta({ example: false });
+  'What codes and links of its creators pay if they have no terms of their own; null for those of the campaign or the brand.';
+const isDefault = z
+  .boolean()
+  .describe('Whether creators who join the roster are added to it.')
+  .meta({ example: false });
 const holdDays = z
   .number()
   .int()

@@ -243,7 +243,7 @@ const importOperations = [
     summary: 'List the lines of an import',
     description:
       'In the order of the file, up to 10,000 of each outcome. With `outcome=refused`, `Accept: text/csv` returns the ' +
-      'original cells with the line and the reason, to be mended and sent again; `profile=mend` returns them whatever the query.',
+      'original cells with the line and the reason, to correct and send again; `profile=mend` returns them whatever the query.',
     forAgents: { description: 'In the order of the file, up to 10,000 of each outcome.' },
     query: LineFilter,
     response: listSchema(ImportLine),
@@ -276,7 +276,7 @@ const mappingOperations = [
     path: '/v1/imports/mappings',
     tag,
     summary: 'List stored mappings',
-    description: 'What confirmed imports said about files of a source, which the next one with the same header uses.',
+    description: 'What confirmed imports stored about files of a source. The next file with the same header uses it.',
     forAgents: {
       description:
         'What confirmed imports said about files of a source, which the next one with the same columns uses.',
@@ -308,7 +308,7 @@ registerKind('import', importKind);
 
 export const importsNoun = noun({
   name: 'imports',
-  tag: { name: 'Imports', about: "People's own files: what another tool knows, read and recorded once." },
+  tag: { name: 'Imports', about: 'Files from other tools, read and recorded once.' },
   ids: { imports: 'imp', mappings: 'imm' },
   operations: [...mappingOperations, ...importOperations],
   jobs: [expireImports],

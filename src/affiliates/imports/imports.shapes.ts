@@ -41,9 +41,17 @@ export const Options = z.strictObject({
   pays: z
     .boolean()
     .exactOptional()
-    .describe('Orders pay creators by their codes, as a shop that is not connected reports them. Omitted: history.'),
-  add_creators: z.boolean().exactOptional().describe('Commissions of unknown creators add them to the roster.'),
-  create: z.boolean().exactOptional().describe('A payment without an open payout is recorded as one.'),
+    .describe(
+      'Whether orders pay creators by their codes, like orders of a shop that is not connected. Omitted: they are history and pay nobody.',
+    ),
+  add_creators: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether unknown creators of commissions are added to the roster.'),
+  create: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether a payment that matches no open payout is recorded as a payout.'),
 });
 export type Options = z.output<typeof Options>;
 
@@ -149,7 +157,10 @@ const Column = z.object({
     .enum(['mapping', 'stored', 'format', 'own', 'word', 'values'])
     .nullable()
     .describe('What said so: your mapping, an earlier import, a known format, our own names, a word, or its values.'),
-  damaged: z.boolean().describe('A spreadsheet has rounded its ids, so they are not used.').meta({ example: false }),
+  damaged: z
+    .boolean()
+    .describe('Whether a spreadsheet has rounded the ids in it; they are then not used.')
+    .meta({ example: false }),
   samples: fromOutside(
     z
       .array(z.string())
@@ -329,7 +340,7 @@ export const Import = z
               text: untrustedText('The cell, as this encoding reads it.', 'Jörg Müller'),
             }),
           )
-          .describe('Some cells that another encoding would read otherwise; empty where the bytes prove the encoding.'),
+          .describe('Some cells that another encoding would read differently; empty if the bytes prove the encoding.'),
       })
       .nullable()
       .describe('How the file is written; null while it is read.'),
@@ -365,7 +376,7 @@ export const Import = z
         new: count('Records that are new.'),
         known: count('Records that are known, with the same content.'),
         differs: count('Records that are known with other content.'),
-        repeated: count('Records that stand in the file again.'),
+        repeated: count('Records that are in the file a second time.'),
         left_out: count('Records that do not count.'),
         refused: count('Records that cannot be read or recorded.'),
       })
@@ -414,9 +425,9 @@ export const Import = z
     error: z.string().nullable().describe('Why it failed; null unless it did.').meta({ example: null }),
     undo: z
       .object({
-        possible: z.boolean().describe('It can be undone now.').meta({ example: true }),
-        until: timestamp.nullable().describe('When that ends; null if it never could be.'),
-        removes: count('Written rows that an undo looks at.'),
+        possible: z.boolean().describe('Whether it can be undone now.').meta({ example: true }),
+        until: timestamp.nullable().describe('Until when it can be undone; null if it never could be.'),
+        removes: count('Rows of the import that an undo would take back or check.'),
         stays: z
           .number()
           .int()

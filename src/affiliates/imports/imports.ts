@@ -242,7 +242,7 @@ export async function patchImport(
 function refuseConfirmation({ status, readingId, reading }: ListedImport, wantedReadingId: string): ApiError {
   const isOpen = status === 'reading' || status === 'needs_answers' || status === 'ready';
   if (isOpen && readingId !== wantedReadingId)
-    return new ApiError('READING_OUTDATED', 'The file is read otherwise now; look at the reading again.', {
+    return new ApiError('READING_OUTDATED', 'The file is now read differently; look at the new reading first.', {
       facts: { reading_id: readingId },
     });
   if (status === 'needs_answers') {

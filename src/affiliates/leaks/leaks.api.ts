@@ -92,7 +92,7 @@ const listLeaks = read({
   tag: 'Affiliates',
   summary: 'Codes that are probably public',
   description:
-    "Compares each code's orders of a period, at most 92 days, with the eight weeks before of its creator's codes: orders " +
+    "Compares each code's orders in a period of at most 92 days with those of its creator's codes in the eight weeks before: orders " +
     `without a click, returning customers, bursts, visits from coupon sites. ${FRESHNESS}`,
   forAgents: { isListed: false },
   query: LeaksQuery,

@@ -230,7 +230,9 @@ export const ForwardParameters = z
 export const Notify = z
   .boolean()
   .default(false)
-  .describe('`true`: mails the creator at once. `false`: so is a link; a manual code waits for its first order.')
+  .describe(
+    '`true`: the creator gets a mail at once. `false`: a link, or a code that its store has, is mailed at once anyway; any other code with its first order.',
+  )
   .meta({ example: true });
 
 const MAX_VALUE = 255;
@@ -426,7 +428,7 @@ export const LinkPatch = z
       .boolean()
       .optional()
       .describe(
-        '`true`: mails the creator the code or link at once, if they were not told yet, and changed terms in words.',
+        '`true`: mails the creator the code or link at once, if they have not had it yet, and changed terms in words.',
       )
       .meta({ example: true }),
   })
@@ -448,7 +450,7 @@ export const LinkRotation = z
       )
       .optional(),
     notify: Notify.describe(
-      '`true`: mails the new code at once. `false`: once the connected store or an order has it.',
+      '`true`: mails the new code at once. `false`: mails it once the connected store or an order has it.',
     ),
   })
   .meta({ id: 'AffiliateLinkRotation' });

@@ -124,7 +124,7 @@ export const ShownCustomerCandidate = z.object({
     .describe('The order that the customer was won with, by its id in Rollcall; null without one.')
     .meta({ example: 'ord_0Uo3xK2mVdT2aXs7LpRb' }),
   since: moment('Since when the customer belongs to the creator.'),
-  until: moment('From when on orders no longer pay; null without an end.'),
+  until: moment('When orders stop paying; null if they do not.'),
   payment: z
     .number()
     .int()

@@ -92,7 +92,11 @@ export const OrderFilter = z
       .max(100)
       .describe('Only orders of this customer whom a creator brought, as in `/v1/customers`.')
       .optional(),
-    group_id: z.string().max(100).describe('Only orders that creators earned who are in this group now.').optional(),
+    group_id: z
+      .string()
+      .max(100)
+      .describe('Only orders that were won for creators who are in this group now.')
+      .optional(),
     ...TotalsQuery,
   })
   .superRefine(({ min_amount, currency }: Unchecked<'min_amount' | 'currency'>, context) => {

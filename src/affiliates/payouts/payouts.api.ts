@@ -139,8 +139,8 @@ const payoutOperations = [
     tag,
     summary: 'Record that a paid payout came back',
     description:
-      'The commissions that it paid are due again, and what it withheld for refunds is owed back again. A commission that ' +
-      'other payouts paid too leaves their part with them, for commissions that fit. Repeating it changes nothing. If it paid very ' +
+      'The commissions that it paid are due again, and what it withheld for refunds is owed back again. What other ' +
+      'payouts paid of these commissions stays with those payouts, for commissions that fit. Repeating it changes nothing. If it paid very ' +
       'many commissions, the response is 202 with a job, which goes through them in steps.',
     forAgents: {
       description:

@@ -24,7 +24,7 @@ const reconciliationOperations = [
     summary: "Compare a store's orders with ours",
     description:
       "Starts a job. Send the store's CSV or .xlsx of orders as `file` in multipart/form-data, up to 200 MB, or JSON with a connected " +
-      'store and a period, whose orders are then read from it. A file that leaves its reading open is 422 with `questions`. ' +
+      'store and a period, whose orders are then read from it. If a file can be read in several ways, the answer is 422 with `questions`. ' +
       "The job's file has a row for each difference, its `result` the " +
       'counts, and a `plan_id` if the store can be read again.',
     forAgents: { isListed: false },

@@ -58,7 +58,7 @@ export const AttributionRulesPatch = z
     customer_policy: customerPolicy.optional(),
     terms: TermsInput.nullable()
       .optional()
-      .describe('What codes and links pay that take no other terms; null for `default_commission_rate` alone.'),
+      .describe('What codes and links pay if no other terms apply; null for `default_commission_rate` alone.'),
     notify: NotifyOfTerms,
   })
   .meta({ id: 'AttributionRulesPatch' });

@@ -107,7 +107,7 @@ const Facts = z
       .describe('What other orders left of a cap or a budget, in minor units; null for no limit.')
       .meta({ example: null }),
   })
-  .describe('What conditions on the order are compared with. A condition on what is null never holds.');
+  .describe('What conditions on the order are compared with. A condition on a value that is null is never true.');
 
 const Order = z
   .object({

@@ -57,7 +57,7 @@ const termsOperations = [
     path: '/v1/affiliates/terms',
     tag,
     summary: 'Versions of terms',
-    description: 'The versions that a code or link, a group, a campaign or the brand had itself, newest first.',
+    description: 'Versions of the terms of one place, newest first: a code or link, a group, a campaign or the brand.',
     forAgents: { isListed: false },
     query: TermsFilter,
     item: TermsVersion,

@@ -36,9 +36,9 @@ const placeId = z.string().max(100).optional();
 
 export const TermsFilter = z
   .object({
-    link_id: placeId.describe('Of this code or link.'),
-    group_id: placeId.describe('Of this group.'),
-    campaign_id: placeId.describe('Of this campaign. Without any of the three: of the brand.'),
+    link_id: placeId.describe('Only versions of this code or link.'),
+    group_id: placeId.describe('Only versions of this group.'),
+    campaign_id: placeId.describe('Only versions of this campaign. Without any of the three, those of the brand.'),
     ...ListQuery,
   })
   .superRefine((query: Unchecked<(typeof PLACES)[number]>, context) => {

@@ -27,13 +27,17 @@ const rangeFacetField = (of: string, parameter = of) =>
   z
     .array(
       z.object({
-        from: z.number().nullable().describe(`Lowest ${of} of the range; null at the start.`).meta({ example: 1_000 }),
+        from: z
+          .number()
+          .nullable()
+          .describe(`Lower bound of the range of ${of}; null if it has none.`)
+          .meta({ example: 1_000 }),
         to: z
           .number()
           .nullable()
-          .describe(`End of the range of ${of}, exclusive; null at the end.`)
+          .describe(`Upper bound of the range of ${of}, exclusive; null if it has none.`)
           .meta({ example: 5_000 }),
-        count: z.number().int().describe(`Results whose ${of} lies in the range.`).meta({ example: 40 }),
+        count: z.number().int().describe(`Results in this range of ${of}.`).meta({ example: 40 }),
         filter: facetFilter(`range of ${of}`, { [`${parameter}_min`]: 1_000, [`${parameter}_max`]: 4_999 }),
       }),
     )
@@ -45,8 +49,12 @@ const booleanFacetField = (of: string, parameter: string) =>
     .array(
       z.object({
         value: z.boolean().describe(`Whether ${of}.`),
-        count: z.number().int().describe(`Results for which it is known whether ${of}.`).meta({ example: 12 }),
-        filter: facetFilter(`answer to whether ${of}`, { [parameter]: true }),
+        count: z
+          .number()
+          .int()
+          .describe(`Results by this answer to whether ${of}; unknown ones are in neither.`)
+          .meta({ example: 12 }),
+        filter: facetFilter('value', { [parameter]: true }),
       }),
     )
     .optional()
@@ -55,12 +63,12 @@ const booleanFacetField = (of: string, parameter: string) =>
 const statsField = (of: string) =>
   z
     .object({
-      p10: z.number().nullable().describe(`A tenth of the results have at most this ${of}.`),
-      p50: z.number().nullable().describe(`Half of the results have at most this ${of}.`),
-      p90: z.number().nullable().describe(`Nine tenths of the results have at most this ${of}.`),
+      p10: z.number().nullable().describe(`10th percentile of ${of}: a tenth of the results have at most this.`),
+      p50: z.number().nullable().describe(`Median of ${of}: half of the results have at most this.`),
+      p90: z.number().nullable().describe(`90th percentile of ${of}: nine tenths of the results have at most this.`),
       mean: z.number().nullable().describe(`Mean ${of}, to four decimals.`),
     })
-    .describe(`Spread of ${of} over the results that have it; null if none has.`);
+    .describe(`Distribution of ${of} among the results where it is known; null if it is known for none.`);
 
 export const Preview = z
   .object({

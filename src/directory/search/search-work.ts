@@ -62,7 +62,7 @@ interface BrandWork {
 const tooMuch = () =>
   new ApiError(
     'RATE_LIMITED',
-    'Your other searches take all the work that a brand may have at once; try again shortly.',
+    'Your other searches take all the capacity that a brand may use at once; try again shortly.',
     {
       headers: { 'retry-after': '1' },
     },

@@ -351,7 +351,7 @@ export const CreatorSearchAnswer = z
             'Keys of creators that changed since and do not match the filters now: delete them from a copy. 1,000 on each page. Only with `changed_since` beside filters.',
           )
           .meta({ example: [173560422] }),
-        left_total: z.number().int().optional().describe('How many they are.').meta({ example: 1 }),
+        left_total: z.number().int().optional().describe('How many such creators there are.').meta({ example: 1 }),
         similarity: Similarity.optional().describe(
           'How similar each creator of the page is, in its order. Only with `similar_to`.',
         ),

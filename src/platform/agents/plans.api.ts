@@ -107,7 +107,8 @@ function assertMatchesPlan({ createdAt, changes, events }: PlanRow, outcome: Out
 /** A reading that was planned is another one now, which its plan does not show. */
 function throwOutdated(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 'READING_OUTDATED') throw error;
-  const message = 'The file is read otherwise than this plan shows, so nothing was changed; create a new plan.';
+  const message =
+    'The file is now read differently from what this plan shows, so nothing was changed; create a new plan.';
   throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: [], events: [] } });
 }
 

@@ -33,7 +33,7 @@ const BrandSettings = z.object({
     .min(0)
     .max(30)
     .describe(
-      'Years for which your books want name, address and contracts of a creator whom you paid and who was erased, from the end of the year of the last payment. 0 keeps nothing.',
+      'Years for which your books keep the name, address and contracts of a creator whom you paid and then erased, counted from the end of the year of the last payment. 0 keeps nothing.',
     )
     .meta({ example: 10 }),
   currency: Currency.describe("Brand's currency, an ISO 4217 code. Limits and totals use it."),

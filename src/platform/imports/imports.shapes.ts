@@ -44,11 +44,11 @@ export const ImportMapping = z
     tax_in_prices: z
       .enum(['proportional', 'goods_only'])
       .exactOptional()
-      .describe('Share of tax in prices that shipping has.'),
+      .describe('How much of the tax in prices belongs to shipping.'),
     partial_refunds: z
       .enum(['proportional', 'goods_first'])
       .exactOptional()
-      .describe('Part of a partial refund that is goods.'),
+      .describe('How much of a partial refund counts as goods.'),
     rate: z.enum(['percent', 'fraction']).exactOptional().describe('Scale of rates without a percent sign.'),
     symbols: wordsTo(z.string().length(3)).exactOptional().describe('Currencies by signs that several share.'),
     statuses: wordsTo(Meaning).exactOptional().describe('Meanings of statuses.'),

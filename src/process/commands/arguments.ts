@@ -19,4 +19,4 @@ export function wholeNumber(least: number, most: number): (value: string) => num
 
 /** Selects the brand of a command. */
 export const brandOption = () =>
-  new Option('--brand <id or name>', 'the brand; needed only where there are several').argParser(filled);
+  new Option('--brand <id or name>', 'the brand; needed only if there are several').argParser(filled);

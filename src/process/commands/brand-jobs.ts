@@ -39,13 +39,13 @@ export function brandJobCommands(program: Command): void {
   const jobs = program.command('job').description('jobs that brands started, such as exports, and have not ended');
   jobs
     .command('list')
-    .description('every one of them, the oldest first')
+    .description('all of them, oldest first')
     .addOption(brandOption())
     .addOption(jsonOption())
     .action((options: { brand?: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
   jobs
     .command('cancel')
-    .description('cancel one; its turn stops, and its files end')
+    .description('cancel a job; it stops within a second, and its files are removed')
     .argument('<id>', 'as `job list` shows it', filled)
     .action((id: string) => withEngines((engines) => cancel(engines, id)));
 }

@@ -134,7 +134,7 @@ export function brandCommands(program: Command): void {
       }),
     );
   for (const [name, isSuspended, description] of [
-    ['suspend', true, 'refuse the keys and sessions of a brand, and send nothing of it; its short links go on'],
+    ['suspend', true, "refuse a brand's keys and sessions, and send nothing for it; its short links keep working"],
     ['resume', false, 'let a suspended brand work again'],
   ] as const) {
     brands

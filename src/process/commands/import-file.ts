@@ -138,11 +138,11 @@ async function importFile(file: string, options: ImportOptions & { of: string })
 /** Adds what `rollcall import FILE` takes. */
 export const addFileArguments = (command: Command): Command =>
   command
-    .argument('[file]', "a file of another tool's: CSV, TSV or .xlsx")
+    .argument('[file]', 'a file from another tool: CSV, TSV or .xlsx')
     .addOption(new Option('--of <kind>', 'what it has').choices([...OF]))
     .addOption(new Option('--source <name>', 'where it comes from').argParser(filled))
     .addOption(new Option('--store <id>', 'store whose orders are compared').argParser(filled))
-    .option('--set <name=value>', 'settles how it is read, such as dates=dmy', collectSetting, {})
+    .option('--set <name=value>', 'settle how it is read, such as dates=dmy', collectSetting, {})
     .addOption(new Option('--map <file>', 'a mapping as JSON').argParser(filled))
     .option('--option <name>', 'what is written: pays, add_creators or create', collectOption, {})
     .option('--dry-run', 'only say what would be recorded')

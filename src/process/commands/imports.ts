@@ -9,7 +9,7 @@ const COLUMNS = ['id', 'what', 'state', 'started_at', 'seconds', 'rows', 'reject
 
 export function importCommands(program: Command): void {
   addFileArguments(program.command('import'))
-    .description("records a brand's file of another tool; history lists imports of the directory")
+    .description("record a brand's file from another tool; `history` lists imports of the directory")
     .command('history')
     .description('imports, upserts and deletes of the directory, newest first')
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 20)

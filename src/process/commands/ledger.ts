@@ -100,7 +100,7 @@ export function ledgerCommands(program: Command): void {
   ledger
     .command('verify')
     .description(
-      'verify that no entry and no row that decides a payment was edited, and that ClickHouse agrees; prints entries, last hash and last seal; exits with 1 if not',
+      'verify that no entry and no row that decides a payment was edited, and that ClickHouse agrees; prints entries, last hash and last seal; exits with 1 if something is wrong',
     )
     .option(BRAND, 'only this brand')
     .option('--all', 'read everything again, not only what came after the last verification without a problem')

@@ -68,16 +68,18 @@ const addSelectors = (command: Command) =>
     .addOption(new Option('--creator-id <id>', 'a creator, by id'))
     .addOption(new Option('--creator-email <address>', 'a creator, by email address'))
     .addOption(new Option('--creator-handle <handle>', 'a creator, by a handle'))
-    .addOption(new Option('--customer-email <address>', 'one who bought, by email address'))
+    .addOption(new Option('--customer-email <address>', 'a buyer, by email address'))
     .option('--reason <words>', 'your own words on the request');
 
 export function peopleCommands(program: Command): void {
-  const people = program.command('people').description("people's rights: to be erased, and to be told what is kept");
+  const people = program
+    .command('people')
+    .description("people's rights: erase a person, or export what is kept about them");
   addSelectors(people.command('erase'))
-    .description('erase a creator or one who bought; prints what was removed and what stays')
-    .option('--forfeit', 'reject what is still due to the creator, which otherwise refuses the erasure')
+    .description('erase a creator or a buyer; prints what was removed and what stays')
+    .option('--forfeit', 'reject commissions that are still due to the creator; without it, the erasure is refused')
     .action((options: PeopleOptions) => withEngines((engines) => erase(engines, options)));
   addSelectors(people.command('export'))
-    .description('print everything that is kept of a person, as JSON')
+    .description('print everything that is kept about a person, as JSON')
     .action((options: PeopleOptions) => withEngines((engines) => exportPerson(engines, options)));
 }

@@ -22,7 +22,7 @@ async function settle({ db, clock }: CommandEngines, options: RestoredOptions): 
 export function restoredCommands(program: Command): void {
   program
     .command('restored')
-    .description('whether this database is a restored copy, which sends nothing until it is told to')
+    .description('say whether this database is a restored copy, which sends nothing until --go-live')
     .option('--go-live', 'let it send mails and webhooks, write exports and call stores')
     .option('--hold', 'stop that, for a copy made by other means than `pg_dump` or the manual')
     .action((options: RestoredOptions) => withEngines((engines) => settle(engines, options)));

@@ -55,18 +55,16 @@ async function setPaused({ db, clock }: CommandEngines, id: string, isPaused: bo
 }
 
 export function scheduleCommands(program: Command): void {
-  const schedules = program
-    .command('schedule')
-    .description('what brands have run again and again: exports, reports, alerts');
+  const schedules = program.command('schedule').description('schedules of brands: exports, reports and alerts');
   schedules
     .command('list')
-    .description('every one of them, with its next run and its last failure')
+    .description('all of them, each with its next run and last failure')
     .addOption(brandOption())
     .addOption(jsonOption())
     .action((options: { brand?: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
   for (const [name, isPaused, description] of [
-    ['pause', true, 'stop one until it is resumed'],
-    ['resume', false, 'let one run again'],
+    ['pause', true, 'stop a schedule until it is resumed'],
+    ['resume', false, 'let a paused schedule run again'],
   ] as const) {
     schedules
       .command(name)

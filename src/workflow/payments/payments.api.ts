@@ -54,7 +54,7 @@ const PaymentProfile = z
       .object({
         ...details,
         source,
-        effective_at: timestamp.describe('When the change holds.').meta({ example: '2026-03-23T12:00:00.000Z' }),
+        effective_at: timestamp.describe('When the change takes effect.').meta({ example: '2026-03-23T12:00:00.000Z' }),
       })
       .nullable()
       .describe('The change that waits; null without one.')
@@ -86,7 +86,7 @@ const PaymentProfilePut = z
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), {
     path: ['wallet_email'],
-    message: 'is required, or another field; DELETE goes back to the mail address',
+    message: 'is required, or another field; use DELETE to pay at the mail address again',
   })
   .meta({ id: 'PaymentProfilePut' });
 
@@ -112,8 +112,8 @@ const toProfile = (creatorId: string, { waiting, effectiveAt, ...own }: CurrentP
 const RosterParams = z.object({ id: idField('rst', 'Roster id of the creator, as `list_roster` gives it.').max(100) });
 const one = { path: '/v1/roster/{id}/payment', tag: 'Payouts', item: PaymentProfile, params: RosterParams } as const;
 const CHANGING =
-  'The first address holds at once while the creator was never paid. A later change waits 72 hours, and the old address ' +
-  'is told and can stop it, or confirm it, which ends the wait. Until then nothing is paid to the creator.';
+  'The first address takes effect at once if the creator has never been paid. A later change waits 72 hours: the old address ' +
+  'gets a mail and can stop the change, or confirm it, which ends the wait. Until then nothing is paid to the creator.';
 
 export const paymentsNoun = noun({
   name: 'payments',
@@ -122,7 +122,8 @@ export const paymentsNoun = noun({
       ...one,
       id: 'get_payment_profile',
       summary: 'Where a creator is paid',
-      description: 'Without a profile, the mail address. Account numbers and tax ids are not kept.',
+      description:
+        'Without a profile, the creator is paid at the mail address. Account numbers and tax ids are not kept.',
       forAgents: { isListed: false },
       find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
         const { creatorId } = await getRecord(db, brandId, params.id);

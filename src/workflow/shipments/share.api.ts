@@ -131,7 +131,7 @@ export const shareOperations = [
     path: '/api/brand/shipments/share/{shareId}',
     tag,
     summary: 'Revoke a public page of parcels',
-    description: 'Its address then leads nowhere.',
+    description: 'Its address then no longer works.',
     forAgents: { isListed: false },
     params: z.object({ shareId: shareId.max(100) }),
     response: z

@@ -20,12 +20,12 @@ export const Budgets = z
         .meta({ example: 'month' }),
       limit_minor: minor.describe('The most that is paid, in minor units.').meta({ example: 500_000 }),
       used_minor: minor
-        .describe('Paid orders pay so much of it: pending, approved and paid commissions.')
+        .describe('How much of it paid orders use: pending, approved and paid commissions.')
         .meta({ example: 120_000 }),
       left_minor: minor.describe('What is left; 0 when it is spent.').meta({ example: 380_000 }),
     }),
   )
-  .describe('What is used of the budget of its own terms, by currency; empty without one.')
+  .describe('How much of the budget of its own terms is used, by currency; empty without a budget.')
   .meta({ example: [] });
 type Budget = z.output<typeof Budgets>[number];
 

@@ -28,7 +28,7 @@ export const NotifyOfTerms = z
   .boolean()
   .optional()
   .describe(
-    '`true`: mails the creators whose codes and links then pay otherwise, with the old and the new terms in words.',
+    '`true`: mails the creators whose codes and links will pay differently, with the old and the new terms in words.',
   )
   .meta({ example: true });
 
@@ -144,7 +144,7 @@ const VolumeCondition = z
       .int()
       .min(1)
       .max(MAX_COUNT)
-      .describe('At least so many orders.')
+      .describe('At least this many orders.')
       .meta({ example: 20 })
       .optional(),
     revenue_from: AmountsByCurrency.describe(
@@ -171,7 +171,7 @@ export const RuleCondition = z.strictObject({
     .int()
     .min(1)
     .max(MAX_COUNT)
-    .describe('Lines of at least so many items.')
+    .describe('Lines of at least this many items.')
     .meta({ example: 2 })
     .optional(),
   customer: z
@@ -194,13 +194,13 @@ export const RuleCondition = z.strictObject({
     .optional(),
   payment: PaymentRange.describe('Payments of the same customer, by their number.').optional(),
   amount_from: AmountsByCurrency.describe('Orders of at least this amount before refunds, in major units.').optional(),
-  placed: PlacedRange.describe('Orders that were placed in this time.').optional(),
+  placed: PlacedRange.describe('Orders placed within this time.').optional(),
   volume: VolumeCondition.describe("What the creator's earlier orders came to.").optional(),
 });
 
 const TermsRule = z.strictObject({
   name: text(100).describe('Name of the rule, unique in these terms.').meta({ example: 'Serums' }),
-  when: RuleCondition.describe('What holds of a line and of its order. All that is given must hold.'),
+  when: RuleCondition.describe('Conditions on a line and its order. All of them must be true.'),
   rate: RateTerms.describe('What the rule pays: either `percent`, or `flat` with `per`. 0 percent excludes.'),
 });
 
@@ -228,13 +228,13 @@ function checkDuration(duration: Unchecked<'covers' | 'months' | 'payments'>, co
 
 const TermsShape = z
   .strictObject({
-    rate: RateTerms.describe('What is paid where no rule holds: either `percent`, or `flat` with `per`.'),
+    rate: RateTerms.describe('What is paid if no rule applies: either `percent`, or `flat` with `per`.'),
     rules: z
       .array(TermsRule)
       .max(MAX_RULES)
       .superRefine(checkNames)
       .default([])
-      .describe('Other rates. The first rule that holds decides a line.'),
+      .describe('Other rates. For each line, the first rule that applies decides.'),
     covers: z
       .enum(COVERS)
       .default('order')
@@ -243,7 +243,7 @@ const TermsShape = z
       )
       .meta({ example: 'subscription' }),
     months: duration
-      .describe('Months after the first payment in which later orders earn; null for ever.')
+      .describe('For how many months after the first payment later orders earn; null for no end.')
       .meta({ example: 12 }),
     payments: duration
       .describe('How many payments of a customer earn, the first included; null for all.')

@@ -53,8 +53,8 @@ const integrationOperations = [
     tag,
     summary: 'Change how orders of a store are read',
     description:
-      'Set changes, omit keeps, and an empty list clears. Names the tags by which you mark orders of subscriptions, if they ' +
-      'are not those of a known subscription app. Applies to later reports of orders.',
+      'Set changes, omit keeps, and an empty list clears. For shops that mark orders of subscriptions with tags ' +
+      'other than those of a known subscription app. Applies to later reports of orders.',
     forAgents: { isListed: false },
     hints: { planned: true },
     body: IntegrationPatch,

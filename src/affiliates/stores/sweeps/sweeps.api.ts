@@ -104,7 +104,7 @@ const backfillOperations = [
   act({
     ...one,
     id: 'start_store_backfill',
-    summary: "Read in a store's history",
+    summary: "Read a store's history",
     description:
       'A worker reads the orders from before the 60 days that were read when the store was connected, as it does once by ' +
       'itself. They make customers ' +
@@ -119,7 +119,7 @@ const backfillOperations = [
     ...one,
     id: 'get_store_backfill',
     summary: "The progress of reading a store's history",
-    description: 'Shows the last time that it was started.',
+    description: 'Shows the run that was started last.',
     forAgents,
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);

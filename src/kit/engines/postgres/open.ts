@@ -210,13 +210,9 @@ const CHANGE_WAITS_MS = 10_000;
 const READS = 2;
 
 const tooManyChanges = () =>
-  new ApiError(
-    'RATE_LIMITED',
-    'Your other changes take all the connections that a brand may have; try again shortly.',
-    {
-      headers: { 'retry-after': '1' },
-    },
-  );
+  new ApiError('RATE_LIMITED', 'Your other changes take all the connections that a brand may use; try again shortly.', {
+    headers: { 'retry-after': '1' },
+  });
 
 export interface PostgresOptions {
   /** The most connections of this process. */

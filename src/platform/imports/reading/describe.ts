@@ -139,7 +139,7 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
   if (study.tally.handlesLost > 0)
     warnings.push({
       code: 'handles_unreadable',
-      message: `Handles that cannot be read are left out, and their people are recorded without: ${study.tally.handlesLost}.`,
+      message: `Handles that cannot be read are left out, and their creators are recorded without one: ${study.tally.handlesLost}.`,
     });
   if (study.tally.repeating > 0)
     warnings.push({
@@ -147,7 +147,7 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
       message: `Orders on several lines that repeat their amount: ${study.tally.repeating}. Each amount counts once.`,
     });
   if (study.tally.counts.repeated > 0)
-    warnings.push({ code: 'repeated', message: 'Some lines stand in the file twice; each is recorded once.' });
+    warnings.push({ code: 'repeated', message: 'Some lines are in the file twice; each is recorded once.' });
   return warnings;
 }
 

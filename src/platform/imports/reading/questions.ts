@@ -53,7 +53,7 @@ function askDoubt(doubt: Doubt, { study }: QuestionContext): Question[] {
 
 const MEANINGS = {
   counts: 'The order counts',
-  refunded: 'The order was refunded whole',
+  refunded: 'The order was refunded in full',
   paid: 'It is paid',
   active: 'The person is active',
   paused: 'The person is paused',

@@ -182,9 +182,9 @@ export function askRefundTimes({ mapping, columns, doubts }: Settling): void {
   doubts.push({
     code: 'amount_meaning',
     field: 'refunded',
-    message: 'Some orders say when they were refunded, and not how much. Were they refunded whole?',
+    message: 'Some orders say when they were refunded, but not how much. Were they refunded in full?',
     ...NO_LINES,
-    choices: [choose('whole', 'They were refunded whole'), choose('none', 'They count as if nothing was refunded')],
+    choices: [choose('whole', 'They were refunded in full'), choose('none', 'They count as if nothing was refunded')],
     uses: USES.refundTime,
   });
 }
@@ -237,11 +237,11 @@ export function askShares({ mapping, columns, doubts }: Settling): void {
     doubts.push({
       code: 'partial_refunds',
       field: 'adjusted_total',
-      message: 'The adjusted total of some orders is 0.00. Were they given back whole, or not adjusted?',
+      message: 'The adjusted total of some orders is 0.00. Were they refunded in full, or not adjusted?',
       ...NO_LINES,
       choices: [
         { mapping: { constants: { adjusted_total_zero: 'unadjusted' } }, label: 'They were not adjusted' },
-        { mapping: { constants: { adjusted_total_zero: 'refunded' } }, label: 'They were given back whole' },
+        { mapping: { constants: { adjusted_total_zero: 'refunded' } }, label: 'They were refunded in full' },
       ],
       uses: USES.adjusted,
     });
