@@ -161,7 +161,7 @@ const fields = {
 const clawBack = {
   clawed_back_at: timestamp
     .nullable()
-    .describe('When you took the paid commission back; null otherwise. The next payout nets it.')
+    .describe('When you took the paid commission back; null otherwise. The next payout deducts it.')
     .meta({ example: null }),
   claw_back_reason: z
     .string()

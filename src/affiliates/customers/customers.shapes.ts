@@ -46,7 +46,7 @@ export const Customer = z
       .describe('Order that the customer was won with, by its id in Rollcall; null without one.')
       .meta({ example: 'ord_0Uo3xK2mVdT2aXs7LpRb' }),
     since: timestamp
-      .describe('Since when the customer belongs to the creator.')
+      .describe('When the customer began to belong to the creator.')
       .meta({ example: '2026-03-01T18:05:00.000Z' }),
     until: timestamp.nullable().describe('When orders stop paying; null if they do not.').meta({ example: null }),
     terms_id: z

@@ -59,7 +59,7 @@ const fields = {
     .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' })
     .optional(),
   since: timestampInput
-    .describe('Since when, with `link_id`; now when omitted. More than 13 months ago is refused.')
+    .describe('When the customer came, with `link_id`; now when omitted. More than 13 months ago is refused.')
     .meta({ example: '2026-01-01' })
     .optional(),
   reason: reason.describe('Why, with `link_id`.').meta({ example: 'Signed the contract on the phone' }).optional(),
@@ -111,7 +111,7 @@ export const CustomersCreate = z
     import: z
       .boolean()
       .default(false)
-      .describe('Whether this is the list of another tool: those with `link_id` get the origin `import`.'),
+      .describe('Whether this is a list from another tool: customers with `link_id` then get the origin `import`.'),
   })
   .meta({ id: 'CustomersCreate' });
 export type CustomersCreate = z.output<typeof CustomersCreate>;

@@ -120,7 +120,7 @@ const importOperations = [
     method: 'POST',
     path: '/v1/imports',
     tag,
-    summary: 'Send a file of another tool',
+    summary: 'Send a file from another tool',
     description:
       'A worker reads the file, up to 200 MB, and says what would be recorded; nothing is written before its confirmation. ' +
       'Send CSV, TSV, `.xlsx`, or one of them in `.gz` or `.zip` as `file` in multipart/form-data, or JSON with its `text`.',

@@ -95,7 +95,7 @@ export const ImportCreate = z
       .optional()
       .describe('How the file is read, where that is already settled; JSON in a form.')
       .meta({ example: { dates: 'dmy' } }),
-    options: orJson(Options).optional().describe('What is written; JSON in a form.').meta({ example: {} }),
+    options: orJson(Options).optional().describe('What is recorded; JSON in a form.').meta({ example: {} }),
     text: z
       .string()
       .max(MAX_TEXT)
@@ -113,12 +113,12 @@ export const ImportPatch = z
     mapping: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('Merged into the mapping; null takes a field back. An option of a question answers it.')
+      .describe('Merged into the mapping; null removes a field. The mapping of an option answers its question.')
       .meta({ example: { dates: 'dmy' } }),
     options: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe('Merged into the options; null takes one back.')
+      .describe('Merged into the options; null removes one.')
       .meta({ example: { add_creators: true } }),
   })
   .meta({ id: 'ImportPatch' });
@@ -156,7 +156,9 @@ const Column = z.object({
   by: z
     .enum(['mapping', 'stored', 'format', 'own', 'word', 'values'])
     .nullable()
-    .describe('What said so: your mapping, an earlier import, a known format, our own names, a word, or its values.'),
+    .describe(
+      'What decided it: your mapping, an earlier import, a known format, our own names, a word, or its values.',
+    ),
   damaged: z
     .boolean()
     .describe('Whether a spreadsheet has rounded the ids in it; they are then not used.')
@@ -293,7 +295,7 @@ export const Import = z
       .enum(STATUSES)
       .describe(
         'Import status. `reading`: a worker reads the file. `needs_answers`: questions are open. `ready`: it can be ' +
-          'confirmed. `refused`: the file cannot be read. `running`: it is written. `expired`: nobody confirmed it in 7 days.',
+          'confirmed. `refused`: the file cannot be read. `running`: it is being recorded. `expired`: nobody confirmed it in 7 days.',
       )
       .meta({ example: 'ready' }),
     source: source.describe('Where the file comes from.').meta({ example: 'Our former tool' }),
@@ -348,13 +350,13 @@ export const Import = z
     readings: z
       .object({
         dates: z.enum(['dmy', 'mdy', 'ymd']).nullable().describe('Order of day, month and year in dates.'),
-        time_zone: z.string().describe('Time zone of times that say none.').meta({ example: 'Europe/Berlin' }),
+        time_zone: z.string().describe('Time zone of times that name none.').meta({ example: 'Europe/Berlin' }),
         time_zone_by: z.enum(['mapping', 'file', 'brand']).describe('What says the time zone.'),
-        decimal: z.enum(['.', ',']).nullable().describe('Mark before decimals.'),
+        decimal: z.enum(['.', ',']).nullable().describe('Decimal mark.'),
         unit: z.enum(['major', 'minor']).describe('Unit of amounts.'),
-        goods: z.string().nullable().describe('Amount of an order that is its goods.').meta({ example: 'subtotal' }),
-        tax: z.string().nullable().describe('Place of the tax.').meta({ example: 'by_line' }),
-        currency: z.string().nullable().describe('Currency of amounts that say none.').meta({ example: 'EUR' }),
+        goods: z.string().nullable().describe('Which amount of an order is its goods.').meta({ example: 'subtotal' }),
+        tax: z.string().nullable().describe('Where the tax is.').meta({ example: 'by_line' }),
+        currency: z.string().nullable().describe('Currency of amounts that name none.').meta({ example: 'EUR' }),
       })
       .nullable()
       .describe('How cells are read; null while the file is read.'),
@@ -372,7 +374,7 @@ export const Import = z
     counts: z
       .object({
         lines: count('Rows below the header.'),
-        records: count('Records of them. The other counts add up to it.'),
+        records: count('Records in these rows. The other counts add up to this.'),
         new: count('Records that are new.'),
         known: count('Records that are known, with the same content.'),
         differs: count('Records that are known with other content.'),
@@ -409,7 +411,7 @@ export const Import = z
       .record(z.string(), z.unknown())
       .describe('What you said about the file.')
       .meta({ example: { dates: 'dmy' } }),
-    options: Options.describe('What is written.').meta({ example: {} }),
+    options: Options.describe('What is recorded.').meta({ example: {} }),
     reading_id: z
       .string()
       .nullable()

@@ -123,7 +123,7 @@ export const ShownCustomerCandidate = z.object({
     .nullable()
     .describe('The order that the customer was won with, by its id in Rollcall; null without one.')
     .meta({ example: 'ord_0Uo3xK2mVdT2aXs7LpRb' }),
-  since: moment('Since when the customer belongs to the creator.'),
+  since: moment('When the customer began to belong to the creator.'),
   until: moment('When orders stop paying; null if they do not.'),
   payment: z
     .number()

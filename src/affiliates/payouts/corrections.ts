@@ -227,7 +227,7 @@ export async function returnPayout(work: Work, id: string, patch: PayoutReturn, 
   await returnNextPart(work, id, patch, most);
 }
 
-/** Takes back a paid commission, as much as refunds leave of it. The next payout nets it. Repeating it changes nothing. */
+/** Takes back a paid commission, as much as refunds leave of it. The next payout deducts it. Repeating it changes nothing. */
 export async function clawBackCommission(work: Work, id: string, reason: string): Promise<void> {
   const { db, now, brandId } = work;
   const { creatorId } = await getCommission(db, brandId, id);

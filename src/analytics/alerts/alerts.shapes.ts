@@ -39,7 +39,7 @@ const condition = z
   .enum(CONDITIONS)
   .describe(
     '`above`, `below`: the threshold. `change_percent`: from the window before, by at least the threshold. `unusual`: far ' +
-      'from the same window of the last eight weeks; `docs/jobs.md` has the formula.',
+      'from the same window of the last eight weeks; `/manual/jobs` has the formula.',
   )
   .meta({ example: 'below' });
 const threshold = z

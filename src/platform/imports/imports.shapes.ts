@@ -23,7 +23,7 @@ export const ImportMapping = z
     columns: z
       .record(Field, Header.nullable())
       .exactOptional()
-      .describe('Headers by field; null says that no column is it.'),
+      .describe('Header of each field; null if no column has it.'),
     constants: z
       .record(z.string().max(50), z.string().max(500))
       .exactOptional()
@@ -33,14 +33,14 @@ export const ImportMapping = z
     separator: z.string().length(1).exactOptional().describe('Character between cells.'),
     header_line: z.int().min(0).max(1_000).exactOptional().describe('Line of the header; 0 if there is none.'),
     dates: z.enum(['dmy', 'mdy', 'ymd']).exactOptional().describe('Order of day, month and year.'),
-    time_zone: z.string().max(60).exactOptional().describe('IANA time zone of times that say none.'),
-    decimal: z.enum(['.', ',']).exactOptional().describe('Mark before decimals, where cells leave it open.'),
+    time_zone: z.string().max(60).exactOptional().describe('IANA time zone of times that name none.'),
+    decimal: z.enum(['.', ',']).exactOptional().describe('Decimal mark, if the cells leave it open.'),
     unit: z.enum(['major', 'minor']).exactOptional().describe('Amounts are in major units, or in cents.'),
     goods: z
       .enum(['amount', 'subtotal', 'subtotal_less_discount', 'total_less_rest', 'total'])
       .exactOptional()
-      .describe('Amount of an order that is its goods, without tax and shipping.'),
-    tax: z.enum(['on_top', 'included']).exactOptional().describe('Place of the tax, where no total shows it.'),
+      .describe('Which amount of an order is its goods, without tax and shipping.'),
+    tax: z.enum(['on_top', 'included']).exactOptional().describe('Where the tax is, if no total shows it.'),
     tax_in_prices: z
       .enum(['proportional', 'goods_only'])
       .exactOptional()

@@ -67,7 +67,7 @@ export const Job = z
       .record(z.string(), z.unknown())
       .nullable()
       .describe(
-        'What a job found or did, for all kinds but `export` and `import` (see `docs/jobs.md`); null until it is done.',
+        'What a job found or did, for all kinds but `export` and `import` (see `/manual/jobs`); null until it is done.',
       )
       .meta({ example: null }),
     schedule_id: z

@@ -40,7 +40,7 @@ const rosterOperations = [
     item: RosterEntry,
     rows: roster,
     sums: {
-      total_earned: "Paid commissions in the brand's currency, minus the refunds that payouts netted.",
+      total_earned: "Paid commissions in the brand's currency, minus the refunds that payouts deducted.",
       total_sold: "Sales in the brand's currency, less refunds and rejected commissions.",
     },
     itemOf: (row) => toWire(withEarned(row)),

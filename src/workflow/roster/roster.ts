@@ -31,7 +31,7 @@ export type RosterStatus = RosterEntriesTable['status'];
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
-/** Paid commissions by currency, minus the refunds that payouts netted. */
+/** Paid commissions by currency, minus the refunds that payouts deducted. */
 const EARNED = sql<{ currency: string; minor: number }[]>`(
   select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
   from (

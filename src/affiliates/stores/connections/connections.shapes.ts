@@ -12,7 +12,7 @@ import { listWarnings } from './warnings.ts';
 
 const provider = z
   .enum(PROVIDERS)
-  .describe('Kind of store. `generic`: a store of your own that follows the protocol in the documentation.');
+  .describe('Kind of store. `generic`: a store of your own that follows the protocol in `/manual/stores`.');
 export const integrationId = idField('int', 'Id of the store.');
 
 export const Integration = z

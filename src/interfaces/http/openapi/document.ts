@@ -276,7 +276,7 @@ const INFO: Readonly<Record<Variant, SchemaNode>> = {
     version: '0',
     description:
       'The same service under `/api/v1`, for clients written before `/v1`. Every response links to its successor; ' +
-      'docs/legacy.md lists the differences, [/docs](/docs) has the current API.',
+      '[/manual/legacy](/manual/legacy) lists the differences, [/docs](/docs) has the current API.',
   },
 };
 
