@@ -63,6 +63,20 @@ describe('a facet', () => {
   });
 });
 
+it.each([
+  ['city_any', 'NYC, LA', 'NYC|LA'],
+  ['city_any', 'Austin, TX; Dallas, TX|Chicago', 'Austin, TX|Dallas, TX|Chicago'],
+  ['not_city', 'Paris and London', 'Paris|London'],
+])('two places in one value of %s, %s, are refused', async (parameter, value, right) => {
+  const query = new URLSearchParams({ [parameter]: value });
+  const { status, body } = await call(`${cases.app.url}/v1/creators/search?${query}`, cases.nextKey());
+  expect([status, body.details[0].field, body.details[0].message]).toEqual([
+    422,
+    parameter,
+    expect.stringContaining(`${parameter}=${right}`),
+  ]);
+});
+
 it('every code of a country and a state is read as that country and state', () => {
   for (const { code } of listCountries()) expect(readCountry(code)).toMatchObject({ country: { code } });
   for (const { code } of listStates())
@@ -82,6 +96,7 @@ it.each([
   ['category', 'Beuaty', 'beauty'],
   ['gender', 'F', 'female'],
   ['niche', 'skincaer', 'skincare'],
+  ['category', 'Fodo', 'food'],
 ])('a %s that nobody has, %s, has a suggestion', async (parameter, value, instead) => {
   const { pagination, meta } = await cases.ask({ [parameter]: value });
   const { total } = (await cases.ask({ [parameter]: instead })).pagination;
@@ -92,6 +107,11 @@ it.each<[string, string, { instead: string; instead_parameter?: string }[]]>([
   ['category', 'Skincare', [{ instead: 'skincare', instead_parameter: 'niche' }]],
   ['country', 'NYC', [{ instead: 'NYC', instead_parameter: 'city' }]],
   ['state', 'Calif', []],
+  ['state', 'CA, NY', [{ instead: 'CA|NY', instead_parameter: 'state_any' }]],
+  ['country', 'US|CA', [{ instead: 'US|CA', instead_parameter: 'country_any' }]],
+  ['category', 'Food, Music', [{ instead: 'Food|Music', instead_parameter: 'category_any' }]],
+  ['state', 'Bavaria', [{ instead: 'Germany', instead_parameter: 'country' }]],
+  ['country', 'North America', [{ instead: 'United States|Canada|Mexico', instead_parameter: 'country_any' }]],
   ['state', 'Cal', [{ instead: 'California' }]],
   ['city', 'SoCal', [{ instead: 'LA' }, { instead: 'San Diego metro' }, { instead: 'Inland Empire' }]],
   ['q', 'SoCal', [{ instead: 'LA' }, { instead: 'San Diego metro' }, { instead: 'Inland Empire' }]],

@@ -75,6 +75,10 @@ describe('a city value', () => {
     ['Frankfurt/Main', 'Frankfurt am Main, DE'],
     ['Venezia', 'Venice, IT'],
     ['𝗕𝗲𝗿𝗹𝗶𝗻', 'Berlin, DE'],
+    ['ATL', 'Atlanta, GA'],
+    ['SLC', 'Salt Lake City, UT'],
+    ['Portland, Ore.', 'Portland, OR'],
+    ['london uk', 'London, GB'],
     ['Berlin 🇩🇪', 'Berlin, DE'],
   ])('%s means the city %s', (value, city) => {
     expect(listCities(readCity(value))).toEqual([city]);
@@ -85,6 +89,15 @@ describe('a city value', () => {
     expect(listOthers(readCity('Odessa'))).toEqual(['Odesa, UA']);
     expect(listCities(readCity('Odesa, UA'))).toEqual(['Odesa, UA']);
     expect(listCities(readCity('Moscow'))).toEqual(['Moscow, RU', 'Moscow, ID']);
+  });
+
+  test('before a province that is a city, too, is read there, and offers that city', () => {
+    expect([listCities(readCity('Barcelona, Valencia')), listOthers(readCity('Barcelona, Valencia'))]).toEqual([
+      ['Barcelona, ES'],
+      ['Valencia, ES'],
+    ]);
+    expect(listOthers(readCity('Berlin, Germany'))).toEqual([]);
+    expect(listOthers(readCity('München, Bayern'))).toEqual([]);
   });
 
   test.each([
@@ -107,6 +120,26 @@ describe('a city value', () => {
     expect(reading.kind === 'metro' ? reading.metro.id : reading).toBe(id);
   });
 
+  test.each([
+    ['Boise area', 'Boise'],
+    ['Köln area', 'Köln'],
+    ['Near Boston', 'Boston'],
+    ['Chicago suburbs', 'Chicago'],
+    ['Downtown Austin', 'Austin'],
+    ['Boston, MA area', 'Boston'],
+    ['Brooklyn NYC', 'Brooklyn'],
+    ['Berlin-Mitte', 'Berlin'],
+    ['City of London', 'London'],
+    ['Europe', undefined],
+    ['Germany', undefined],
+  ])('%s has the suggestion %s', (value, suggestion) => {
+    const reading = readCity(value);
+    expect([reading.kind, 'suggestion' in reading ? reading.suggestion : undefined]).toEqual([
+      'city_contains',
+      suggestion,
+    ]);
+  });
+
   test.each(['Paris is', 'Boise area', 'Berlin in', 'Santa CA'])('%s stays a text', (value) => {
     expect(readCity(value)).toMatchObject({ kind: 'city_contains', text: value.toLowerCase() });
   });
@@ -121,6 +154,7 @@ describe('a country value', () => {
     ['Yhdysvallat', 'US'],
     ['ΕΛΛΆΔΑ', 'GR'],
     ['인도', 'IN'],
+    ['🇩🇪', 'DE'],
   ])('%s is the country %s, in a stored row, too', (value, code) => {
     const reading = readCountry(value);
     expect(reading.kind === 'country' ? reading.country.code : reading).toBe(code);
@@ -142,6 +176,14 @@ describe('two places in one value', () => {
     ['NYC/LA', ['NYC', 'LA']],
     ['London and Paris', ['London', 'Paris']],
     ['Madrid y Barcelona', ['Madrid', 'Barcelona']],
+    ['Austin, TX; Dallas, TX', ['Austin, TX', 'Dallas, TX']],
+    ['Austin, TX and Boise, ID', ['Austin, TX', 'Boise, ID']],
+    ['Austin TX, Dallas TX', ['Austin TX', 'Dallas TX']],
+    ['東京、大阪', ['東京', '大阪']],
+    ['Austin\nDallas', ['Austin', 'Dallas']],
+    ['Berlin, Hamburg, Köln', ['Berlin', 'Hamburg', 'Köln']],
+    ['Berlin, Hamburg', ['Berlin', 'Hamburg']],
+    ['["NYC","LA"]', ['NYC', 'LA']],
   ])('are found in %s', (value, places) => {
     expect(findSeveralPlaces(value)).toEqual(places);
   });

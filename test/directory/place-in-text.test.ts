@@ -18,6 +18,13 @@ describe('a text', () => {
     ['makeup CA', 'makeup', 'state', 'CA'],
     ['fitness from Germany', 'fitness', 'country', 'Germany'],
     ['travel UK', 'travel', 'country', 'UK'],
+    ['food in london uk', 'food', 'city', 'london uk'],
+    ['chef from the UK', 'chef', 'country', 'UK'],
+    ['makeup artist, Los Angeles', 'makeup artist', 'city', 'Los Angeles'],
+    ['makeup artist (Los Angeles)', 'makeup artist', 'city', 'Los Angeles'],
+    ['makeup artist - Austin TX', 'makeup artist', 'city', 'Austin TX'],
+    ['yoga teacher | 📍Berlin', 'yoga teacher', 'city', 'Berlin'],
+    ['runners who live in Denver', 'runners', 'city', 'Denver'],
   ])('%s is %s in a place', (q, text, parameter, place) => {
     expect(findPlaceInText(q)).toMatchObject({ text, parameter, place });
   });

@@ -78,6 +78,7 @@ describe('fold', () => {
     ['Ѕоphіа', 'sophia'],
     ['ΝIKE', 'nike'],
     ['νintage', 'vintage'],
+    ['ℓєna', 'lena'],
     ['Москва', 'москва'],
     ['Cola Соса', 'cola соса'],
     ['Ёлкин', 'елкин'],

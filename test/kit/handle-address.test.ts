@@ -16,6 +16,9 @@ describe('the address of a profile', () => {
       '<https://instagram.com/dr.cocktail>',
       '“instagram.com/dr.cocktail”,',
       '(instagram.com/dr.cocktail.)',
+      '[Dr. C](https://instagram.com/dr.cocktail)',
+      'instagram://user?username=dr.cocktail',
+      'instagram.com/dr.cocktail%20',
     ],
   ])('%s is a handle on Instagram', (text) => {
     expect(parseHandleAddress(text)).toEqual({ platform: 'photo_app', handle: 'dr.cocktail' });
@@ -75,6 +78,7 @@ describe('no profile', () => {
 describe('a handle', () => {
   test.each([
     ['@ana', 'ana'],
+    ['@@ana', 'ana'],
     ['ana.com', 'ana.com'],
     ['x.com', 'x.com'],
     ['@instagram.com', 'instagram.com'],

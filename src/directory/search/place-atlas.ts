@@ -10,7 +10,7 @@ import stateRows from '../../../metros/states.json' with { type: 'json' };
 import townRows from '../../../metros/towns.json' with { type: 'json' };
 import { foldAccents } from '../../kit/values/fold.ts';
 import { later } from '../../kit/values/later.ts';
-import { placeKey, placeKeys } from './place-names.ts';
+import { placeKey, placeKeys, readFlag } from './place-names.ts';
 
 /** A state of the US, the District of Columbia or a territory. */
 export interface State {
@@ -68,7 +68,13 @@ const MetroRows = z.array(
   }),
 );
 
-const RegionRows = z.array(z.object({ names: z.array(z.string()), places: z.array(z.string()) }));
+const RegionRows = z.array(
+  z.object({
+    names: z.array(z.string()),
+    places: z.array(z.string()).optional(),
+    countries: z.array(z.string()).optional(),
+  }),
+);
 
 /** The data names an area `US-CA` if the state matters and `FR` if it does not. */
 function readArea(area: string): { country: string; state: string | null } {
@@ -158,7 +164,7 @@ const countriesByCode = createLazyPlaces<Country[]>((places) => {
 
 /** The country that a stored text names, as itself or by a part that no other country has. */
 export function findStoredCountry(text: string): Country | undefined {
-  const key = placeKey(text);
+  const key = placeKey(text) || placeKey(readFlag(text));
   const [only, ...others] = countriesByPart.get(key) ?? [];
   return countryByKey.get(key) ?? (others.length === 0 ? only : undefined);
 }
@@ -205,7 +211,16 @@ export const citiesByOtherName = createLazyPlaces<KnownCity[]>((places) => {
 /** Regions that people name but nobody has drawn, with values of `city` for the largest places there. */
 export const placesByRegion = createLazyPlaces<readonly string[]>((places) => {
   for (const { names, places: values } of RegionRows.parse(regionRows)) {
-    for (const name of names) places.set(placeKey(name), values);
+    for (const name of values === undefined ? [] : names) places.set(placeKey(name), values ?? []);
+  }
+});
+
+/** Parts of the world, with the names of their largest countries. */
+export const countriesByRegion = createLazyPlaces<readonly string[]>((places) => {
+  for (const { names, countries: codes } of RegionRows.parse(regionRows)) {
+    if (codes === undefined) continue;
+    const countryNames = codes.map((code) => countryByKey.get(placeKey(code))?.name ?? code);
+    for (const name of names) places.set(placeKey(name), countryNames);
   }
 });
 

@@ -1,7 +1,14 @@
 import { foldAccents } from '../../kit/values/fold.ts';
 import { countryByKey, everydayWords } from './place-atlas.ts';
 import { placeKey } from './place-names.ts';
-import { type CountryReading, type PlaceReading, readCountry, readKnownCity, readLocation } from './places.ts';
+import {
+  type CountryReading,
+  listPlacesOfRegion,
+  type PlaceReading,
+  readCountry,
+  readKnownCity,
+  readLocation,
+} from './places.ts';
 
 /** A text that ends or begins with a place. */
 export interface PlaceInText {
@@ -15,14 +22,17 @@ export interface PlaceInText {
 
 const MOST_WORDS = 4;
 const LARGE = 100_000;
-const BEFORE_PLACE = /(?:\s+|^)(?:based|living|in|from|near|around|,)+$/i;
+const BEFORE_PLACE =
+  /(?:(?:\s+|^)(?:who (?:are|lives?)|that (?:are|live)|based|located|living|lives?|in|from|near|around|at|the)|[\s,;:|@(–—-]+)$/i;
 const AT_BEGINNING = /^(?:based|living|in|from|near|around)\s+/i;
-const AFTER_PLACE = /^(?:based|,)\s+/i;
+const AFTER_PLACE = /^(?:based\s+|[\s,;:|)–—-]+)/i;
+/** Signs and pictures around a place. */
+const AROUND_PLACE = /^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}.]+$/gu;
 /** Codes of states that people write in capitals as words, too. */
 const WORDS_IN_CAPITALS: ReadonlySet<string> = new Set(['IN', 'OR', 'ME', 'OK', 'HI', 'OH', 'PA', 'MA', 'AL', 'DE']);
 
 /** Other codes of countries are words, too: IT, NO, SO. */
-const SHORT_COUNTRIES: ReadonlySet<string> = new Set(['UK', 'USA', 'UAE']);
+const SHORT_COUNTRIES: ReadonlySet<string> = new Set(['UK', 'uk', 'US', 'USA', 'usa', 'UAE', 'uae']);
 
 function readPlace(place: string): Omit<PlaceInText, 'text'> | undefined {
   const [name = '', ...area] = place.split(',');
@@ -59,7 +69,9 @@ export function findPlaceInText(q: string): PlaceInText | undefined {
   for (const isAtEnd of [true, false]) {
     const words = (isAtEnd ? q.trim() : strip(q, AT_BEGINNING)).split(/\s+/u);
     for (let count = Math.min(MOST_WORDS, words.length - 1); count > 0; count -= 1) {
-      const place = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ').replace(/^[,\s]+|[,\s]+$/g, '');
+      const place = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ').replace(AROUND_PLACE, '');
+      // A region without bounds is no place: `Southern California` is not California.
+      if (listPlacesOfRegion(place)) return undefined;
       const rest = (isAtEnd ? words.slice(0, -count) : words.slice(count)).join(' ');
       const text = strip(rest, isAtEnd ? BEFORE_PLACE : AFTER_PLACE);
       const reading = /[\p{L}\p{N}]/u.test(foldAccents(text)) ? readPlace(place) : undefined;
@@ -67,4 +79,15 @@ export function findPlaceInText(q: string): PlaceInText | undefined {
     }
   }
   return undefined;
+}
+
+/** The searches that a text with a region at its end may mean: `skincare SoCal` for `skincare LA`. */
+export function listTextsInRegion(q: string): string[] {
+  const words = q.trim().split(/\s+/u);
+  for (let count = Math.min(MOST_WORDS, words.length - 1); count > 0; count -= 1) {
+    const places = listPlacesOfRegion(words.slice(-count).join(' ').replace(AROUND_PLACE, ''));
+    const text = strip(words.slice(0, -count).join(' '), BEFORE_PLACE);
+    if (places && text !== '') return places.map((place) => `${text} ${place}`);
+  }
+  return [];
 }

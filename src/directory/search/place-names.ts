@@ -29,3 +29,10 @@ export function placeKey(text: string): string {
 export function placeKeys(name: string): string[] {
   return [placeKey(name), keepLetters(fold(name))];
 }
+
+const FLAG_LETTER = /[\u{1f1e6}-\u{1f1ff}]/gu;
+const FIRST_FLAG_LETTER = 0x1f1e6;
+
+/** The code of a flag, which is two letters of its own alphabet: 🇩🇪. */
+export const readFlag = (value: string): string =>
+  value.replace(FLAG_LETTER, (letter) => String.fromCharCode(65 + (letter.codePointAt(0) ?? 0) - FIRST_FLAG_LETTER));

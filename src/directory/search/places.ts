@@ -7,6 +7,7 @@ import {
   citiesByKey,
   citiesByOtherName,
   countries,
+  countriesByRegion,
   countryByKey,
   everydayWords,
   findStateByIso,
@@ -26,7 +27,7 @@ import {
   stateByName,
   states,
 } from './place-atlas.ts';
-import { listSpellings, placeKey } from './place-names.ts';
+import { listSpellings, placeKey, readFlag } from './place-names.ts';
 
 /**
  * The reading of a city: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
@@ -82,6 +83,13 @@ function nearestState(value: string): string | undefined {
 /** The places of a region that has no bounds of its own, the largest first: `SoCal`, `Orange County, CA`. */
 export const listPlacesOfRegion = (value: string): readonly string[] | undefined => find(placesByRegion, value);
 
+/** The names of the countries of a part of the world: `DACH`, `Latin America`. */
+export const listCountriesOfRegion = (value: string): readonly string[] | undefined => find(countriesByRegion, value);
+
+/** The country that a value names a province of: `Bavaria`, `NSW`. */
+export const findCountryOfProvince = (value: string): string | undefined =>
+  countryByKey.has(placeKey(value)) ? undefined : listCountriesBehindCity(value)[0]?.name;
+
 export function listMetros(): readonly Metro[] {
   return metros;
 }
@@ -127,17 +135,40 @@ export function readKnownCity(value: string): PlaceReading | undefined {
 /** The values of `city_any` in a value that names several places, such as `NYC|LA` or `Paris and London`; else undefined. */
 export function findSeveralPlaces(value: string): string[] | undefined {
   if (value.length > LONGEST_SEVERAL) return undefined;
-  const parts = value.split(value.includes('|') ? '|' : BETWEEN_PLACES).map((part) => part.trim());
-  if (value.includes('|')) return parts.length > 1 && parts.every((part) => placeKey(part) !== '') ? parts : undefined;
-  if (parts.length < 2 || findMetro(value) || findCities(value)) return undefined;
-  const reading = readCityInArea(parts.join(','));
-  if (reading && liesInArea(reading)) return undefined;
-  const isListed = /[,、，]/u.test(value);
-  return parts.every((part, i) => i === 0 || arePlacesApart(parts[i - 1] ?? '', part, isListed)) ? parts : undefined;
+  const text = /^\s*[["“]/.test(value) ? value.replace(/[["“”\]]/g, '') : value;
+  if (text.includes('|')) {
+    const parts = splitPlaces(text, '|');
+    return parts.length > 1 && parts.every((part) => placeKey(part) !== '') ? parts : undefined;
+  }
+  if (findMetro(text) || findCities(text)) return undefined;
+  const apart = splitPlaces(text, BESIDE_COMMAS);
+  if (areSeveralPlaces(apart, { mayLieIn: text.includes('/'), mayBelong: false })) return apart;
+  const listed = splitPlaces(text, BETWEEN_PLACES);
+  const mayBelong = listed.length === 2 && /[,，]/u.test(text);
+  return areSeveralPlaces(listed, { mayLieIn: true, mayBelong }) ? listed : undefined;
 }
 
 const LONGEST_SEVERAL = 500;
-const BETWEEN_PLACES = /[,;/&+、，]|\s(?:and|or|und|oder|y|et|ou|e)\s/iu;
+const splitPlaces = (text: string, between: string | RegExp) => text.split(between).map((part) => part.trim());
+/** A comma may belong to a place: `Austin, TX; Dallas, TX`. */
+const BESIDE_COMMAS = /[;/&+、\n]|\s(?:and|or|und|oder|y|et|ou|e)\s/iu;
+const BETWEEN_PLACES = /[,;/&+、，\n]|\s(?:and|or|und|oder|y|et|ou|e)\s/iu;
+
+interface Between {
+  /** The second may be the region of the first: `Rosario, Santa Fe`. */
+  mayLieIn: boolean;
+  /** The first may be a part of the second: `Quezon City, Manila`. */
+  mayBelong: boolean;
+}
+
+function areSeveralPlaces(parts: readonly string[], { mayLieIn, mayBelong }: Between): boolean {
+  if (parts.length < 2) return false;
+  // Two cities that are provinces as well lie beside each other: `Berlin, Hamburg`.
+  const areProvinces = parts.every((part) => findCountryOfProvince(part) !== undefined);
+  const reading = mayLieIn && !areProvinces ? readCityInArea(parts.join(',')) : undefined;
+  if (reading && liesInArea(reading)) return false;
+  return parts.every((part, i) => i === 0 || arePlacesApart(parts[i - 1] ?? '', part, mayBelong && !areProvinces));
+}
 
 /** A place before a comma or a space that is known in the area after it. */
 function liesInArea(reading: PlaceReading): boolean {
@@ -149,11 +180,17 @@ function liesInArea(reading: PlaceReading): boolean {
  * Two metros or large cities. Behind a comma, a city of the same country may be the one that the first belongs to, except in the
  * US: `Quezon City, Manila` is one place.
  */
-function arePlacesApart(one: string, other: string, isListed: boolean): boolean {
-  const [first, second] = [one, other].map((name) => findMetro(name) ?? findLargeCity(name));
+function arePlacesApart(one: string, other: string, mayBelong: boolean): boolean {
+  const [first, second] = [one, other].map((name) => findMetro(name) ?? findLargeCity(name) ?? findPlacedCity(name));
   if (!first || !second || first === second) return false;
   const areMetros = 'aliases' in first && 'aliases' in second;
-  return !isListed || areMetros || first.country !== second.country || first.country === 'US';
+  return !mayBelong || areMetros || first.country !== second.country || first.country === 'US';
+}
+
+/** The city of a value that names its state or country: `Boise, ID`. */
+function findPlacedCity(value: string): KnownCity | undefined {
+  const reading = readKnownCity(value);
+  return reading?.kind === 'city' ? reading.cities?.[0] : undefined;
 }
 
 const LARGE = 500_000;
@@ -162,10 +199,13 @@ function findLargeCity(name: string): KnownCity | undefined {
   return (findCities(name) ?? find(citiesByOtherName, name))?.find(({ population }) => population >= LARGE);
 }
 
+/** `North Carolina, USA`, `NY State`. */
+const AROUND_STATE = /,?\s+(?:state|usa|us|u\.s\.(?:a\.)?|united states)$/i;
+
 export function readState(value: string): StateReading {
   const exact = findStateByIso(value);
   if (exact) return { kind: 'state', state: exact, text: '' };
-  const state = find(stateByKey, value);
+  const state = find(stateByKey, value) ?? find(stateByKey, value.replace(AROUND_STATE, ''));
   if (state) return { kind: 'state', state, text: foldAccents(value) };
   return { kind: 'state_text', text: foldAccents(value), ...suggesting(nearestState(value)) };
 }
@@ -174,7 +214,7 @@ export function readState(value: string): StateReading {
 const UNITED_KINGDOM: ReadonlySet<string> = new Set(['england', 'scotland', 'wales', 'northern ireland'].map(placeKey));
 
 export function readCountry(value: string): CountryReading {
-  const country = find(countryByKey, value);
+  const country = find(countryByKey, value) ?? find(countryByKey, readFlag(value));
   const text = foldAccents(value);
   if (country)
     return { kind: 'country', country, ...(longKnownCountries.has(placeKey(value)) ? {} : { asSent: text }) };
@@ -277,7 +317,7 @@ function isStateInCountry(area: string): boolean {
 
 /** The codes of countries are everyday words in small letters. */
 const isCountryAfterCity = (text: string): boolean =>
-  findCountry(text) !== undefined && (text.length > 2 || text === text.toUpperCase());
+  findCountry(text) !== undefined && (text.length > 2 || text === text.toUpperCase() || text === 'uk');
 
 function stateInCapitals(value: string): State | undefined {
   return /^[A-Z]{2}$/.test(value) ? stateByKey.get(value.toLowerCase()) : undefined;
@@ -320,9 +360,35 @@ function listNamed(key: string, liesThere?: (city: KnownCity) => boolean): AlsoN
 function nearestTo(value: string): string | undefined {
   const [first] = listPlacesOfRegion(value) ?? [];
   if (first !== undefined) return first;
-  if (isPartOfKnownName(value)) return undefined;
+  if (find(countriesByRegion, value) ?? find(countryByKey, value) ?? find(stateByKey, value)) return undefined;
+  if (isPartOfKnownName(value)) return findPlaceWithin(value);
   const [name = '', ...rest] = value.split(',', 2);
-  return rest.length === 0 ? nearestPlace(value) : find(citiesByKey, name)?.[0]?.name;
+  const nearestName = rest.length === 0 ? nearestPlace(value) : find(citiesByKey, name)?.[0]?.name;
+  return nearestName ?? findPlaceWithin(value);
+}
+
+const MOST_WORDS = 8;
+const LARGE_ENOUGH = 100_000;
+
+/** The longest known place within an unknown value: `LA` in `Downtown LA`, `Chicago` in `Chicago suburbs`. */
+function findPlaceWithin(value: string): string | undefined {
+  const words = value.split(/[\s,/–—-]+/u).filter((word) => placeKey(word) !== '');
+  if (value.length > LONGEST_PLACE || words.length < 2 || words.length > MOST_WORDS) return undefined;
+  for (let count = words.length; count > 0; count -= 1) {
+    for (let start = 0; start + count <= words.length; start += 1) {
+      const run = words.slice(start, start + count).join(' ');
+      if (isPlaceAmongWords(run, count)) return run;
+    }
+  }
+  return undefined;
+}
+
+function isPlaceAmongWords(text: string, words: number): boolean {
+  // Two letters are a word in many languages, such as `la`.
+  if (findMetro(text)) return text.length > 2 || text === text.toUpperCase();
+  if (words > 1 && readCityBeforeArea(text)) return true;
+  const [largest] = findCities(text) ?? find(citiesByOtherName, text) ?? [];
+  return largest !== undefined && largest.population >= LARGE_ENOUGH && !everydayWords.has(placeKey(text));
 }
 
 interface Area {
@@ -350,10 +416,19 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (metro) return { kind: 'metro', metro, ...area };
   const cities = listNamesakes(key).filter(liesIn(area));
   const [city] = cities;
-  const namedCities = listNamed(key, liesIn(area));
+  const namedCities = { ...listNamed(key, liesIn(area)), ...listBeside(rest, area, key) };
   if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area, ...namedCities };
   const suggestion = namedCities.cities ? undefined : nearestPlace(name, liesIn(area));
   return { kind: 'city_contains', text: foldAccents(name), ...area, ...namedCities, ...suggesting(suggestion) };
+}
+
+/** The other city of `Barcelona, Valencia`, whose second part is read as a province. */
+function listBeside(rest: readonly string[], { country }: Area, key: string): Pick<AlsoNamed, 'others'> {
+  const [province = ''] = rest;
+  const provinceKey = placeKey(province);
+  if (!country || rest.length > 1 || provinceKey === key || countryByKey.has(provinceKey)) return {};
+  const beside = citiesByKey.get(provinceKey)?.find((city) => city.id !== 0 && city.country === country.code);
+  return beside ? { others: [beside] } : {};
 }
 
 /** Behind a city, a part of a country means the country: `London, England`. */

@@ -173,6 +173,17 @@ export function assertOnePlace({ city }: Unchecked<string>, context: z.Refinemen
   context.addIssue({ code: 'custom', path: ['city'], params: { code: 'several_places' }, message, input: city });
 }
 
+/** Refuses two places in a value of a list of places: `city_any=NYC,LA` would be New York City in Louisiana. */
+const assertOnePlaceEach: Rule = (query, context) => {
+  for (const name of ['city_any', 'not_city']) {
+    const values = splitValues(query[name]);
+    const placesByValue = values.map((value) => findSeveralPlaces(value) ?? [value]);
+    if (placesByValue.every((places) => places.length === 1)) continue;
+    const message = `must have | between places: send ${name}=${placesByValue.flat().join('|')}`;
+    context.addIssue({ code: 'custom', path: [name], params: { code: 'several_places' }, message });
+  }
+};
+
 /** The rules across the parameters of a search; each message names both sides. */
 export function assertSettled(query: Unchecked<string>, context: z.RefinementCtx): void {
   const rules = [
@@ -186,6 +197,7 @@ export function assertSettled(query: Unchecked<string>, context: z.RefinementCtx
     assertLookUp,
     assertSimilar,
     assertWalk,
+    assertOnePlaceEach,
   ];
   for (const rule of rules) rule(query, context);
 }

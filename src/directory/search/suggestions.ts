@@ -2,11 +2,20 @@ import { distance } from 'fastest-levenshtein';
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { fold } from '../../kit/values/fold.ts';
+import { parseHandleAddress } from '../../kit/values/handle-address.ts';
 import type { Snapshot } from './counts.ts';
 import { readForcedClauses } from './forced-filters.ts';
 import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
-import { listPlacesOfRegion, readCountry, readKnownCity, readState } from './places.ts';
+import { listTextsInRegion } from './place-in-text.ts';
+import {
+  findCountryOfProvince,
+  listCountriesOfRegion,
+  listPlacesOfRegion,
+  readCountry,
+  readKnownCity,
+  readState,
+} from './places.ts';
 import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
 import { countMatches, settlePlan } from './settle-plan.ts';
 import { findTypos } from './typos.ts';
@@ -69,6 +78,13 @@ async function listWords(
 
 const SHORT_WORD = 5;
 
+/** Two letters beside each other have changed places: `fodo` for `food`. */
+function isTransposed(one: string, other: string): boolean {
+  const first = [...one].findIndex((letter, i) => letter !== other[i]);
+  const swapped = `${one.slice(0, first)}${one[first + 1] ?? ''}${one[first] ?? ''}${one.slice(first + 2)}`;
+  return first >= 0 && swapped === other;
+}
+
 /** The word that a misspelt value most likely means: within one edit, or two if it has more than five letters. */
 function findNearestWord(parameter: string, value: string, words: readonly string[]): string | undefined {
   const foldedWord = fold(value);
@@ -78,7 +94,7 @@ function findNearestWord(parameter: string, value: string, words: readonly strin
   let nearest: string | undefined;
   for (const word of words) {
     if (word === foldedWord || word.length < 2 || Math.abs(word.length - foldedWord.length) > most) continue;
-    const edits = distance(word, foldedWord);
+    const edits = isTransposed(word, foldedWord) ? 1 : distance(word, foldedWord);
     if (edits > most) continue;
     nearest = word;
     most = edits - 1;
@@ -87,11 +103,12 @@ function findNearestWord(parameter: string, value: string, words: readonly strin
 }
 
 type Text = (typeof TEXTS)[number];
+type Several = 'city_any' | 'state_any' | 'country_any' | 'category_any' | 'niche_any' | 'gender_any';
 
 /** A value that may have been meant, and the parameter that takes it if that is another one. */
 interface Meant {
   instead: string;
-  instead_parameter?: Text;
+  instead_parameter?: Text | Several;
 }
 
 const toMeant = (insteads: ReadonlyArray<string | null | undefined>): Meant[] =>
@@ -104,9 +121,24 @@ function listOtherPlaces(parameter: Text, value: string): Meant[] {
     state: readState(value).kind === 'state',
     country: readCountry(value).kind === 'country',
   };
-  return (['city', 'state', 'country'] as const)
+  const otherKinds = (['city', 'state', 'country'] as const)
     .filter((other) => other !== parameter && placesByParameter[other])
-    .map((other) => ({ instead: value, instead_parameter: other }));
+    .map((other): Meant => ({ instead: value, instead_parameter: other }));
+  const countries = listCountriesOfRegion(value);
+  if (countries) otherKinds.push({ instead: countries.join('|'), instead_parameter: 'country_any' });
+  const country = parameter === 'country' ? undefined : findCountryOfProvince(value);
+  if (country !== undefined) otherKinds.push({ instead: country, instead_parameter: 'country' });
+  return otherKinds;
+}
+
+const BETWEEN_VALUES = /[|;,/&]|\s(?:and|or)\s/i;
+const MOST_VALUES = 20;
+
+/** The values of a text that may be several, for the parameter that takes any of them: `CA, NY`. */
+function listSeveral(parameter: Text, value: string): Meant[] {
+  const values = value.split(BETWEEN_VALUES).map((one) => one.trim());
+  const isList = values.length > 1 && values.length <= MOST_VALUES && values.every((one) => fold(one) !== '');
+  return isList && parameter !== 'q' ? [{ instead: values.join('|'), instead_parameter: `${parameter}_any` }] : [];
 }
 
 /** The nearest word, else the same value where the other kind of word is asked for: `category=skincare`. */
@@ -135,7 +167,8 @@ async function listMeant(
     const region = parameter === 'country' ? undefined : listPlacesOfRegion(value);
     if (region)
       return region.map((instead) => (parameter === 'city' ? { instead } : { instead, instead_parameter: 'city' }));
-    return [...toMeant([interpretation[parameter]?.did_you_mean]), ...listOtherPlaces(parameter, value)];
+    const namesakes = interpretation[parameter]?.others?.map((other) => other.value) ?? [];
+    return [...toMeant([interpretation[parameter]?.did_you_mean, ...namesakes]), ...listOtherPlaces(parameter, value)];
   }
   if (parameter !== 'q') return await listOtherWords(context, caller, snapshot, { parameter, value });
   const isText = interpretation.q?.read_as === 'text';
@@ -149,7 +182,15 @@ async function listMeant(
   }
   const latin = toLatinLetters(fold(value));
   if (latin !== undefined) return toMeant([latin]);
-  return toMeant([isText ? await correctWords(context, caller, snapshot, value) : undefined]);
+  const address = parseHandleAddress(value);
+  if (address) return toMeant([address.handle]);
+  const inRegion = isText ? listTextsInRegion(value) : [];
+  if (inRegion.length > 0) return toMeant(inRegion);
+  const { text, place } = interpretation.q ?? {};
+  // Of words in a place only the words are corrected.
+  const correctedText = await correctWords(context, caller, snapshot, text ?? value);
+  if (correctedText === undefined) return [];
+  return toMeant([text === undefined ? (isText ? correctedText : undefined) : `${correctedText} ${place}`]);
 }
 
 async function* listCandidates(
@@ -162,11 +203,13 @@ async function* listCandidates(
   for (const parameter of TEXTS) {
     const value = query[parameter];
     if (value === undefined) continue;
-    for (const meant of await listMeant(context, caller, snapshot, { parameter, value }, interpretation)) {
+    const meantValues = await listMeant(context, caller, snapshot, { parameter, value }, interpretation);
+    for (const meant of [...meantValues, ...listSeveral(parameter, value)]) {
       const other = meant.instead_parameter ?? parameter;
       // A filter that is there already keeps its value.
       if (other !== parameter && query[other] !== undefined) continue;
-      yield { parameter, value, ...meant, query: { ...query, [parameter]: undefined, [other]: meant.instead } };
+      const instead = other.endsWith('_any') ? meant.instead.split('|') : meant.instead;
+      yield { parameter, value, ...meant, query: { ...query, [parameter]: undefined, [other]: instead } };
     }
   }
   const sentParameters = [...TEXTS, ...FILTERS].filter((parameter) => query[parameter] !== undefined);

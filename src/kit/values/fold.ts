@@ -118,7 +118,7 @@ function foldDigit(digit: string): string {
 /** Cyrillic and Greek letters that pass for Latin ones. The capitals whose shape is another letter's stand apart. */
 const LOOK_ALIKES = lookAlikes(
   // ғ is the F that generators of small capitals write.
-  ['авекмнорстухіјѕԁԛԝһғ', 'abekmhopctyxijsdqwhf'],
+  ['авекмнорстухіјѕԁԛԝһғє', 'abekmhopctyxijsdqwhfe'],
   ['αβγεικηνορτυχωζμ', 'abyeiknvoptuxwzu'],
   ['ΗΝΥΡΜ', 'HNYPM'],
 );

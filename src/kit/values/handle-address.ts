@@ -51,7 +51,15 @@ const ADDRESS = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})\.?(?::\d+)?(
 
 /** What people copy along with an address or a handle: quotes, brackets, the comma behind it. */
 const WRAPPING = /^[\s<([{"'“”„«‹]+|[\s>)\]}"'“”„»›,;]+$/g;
-const unwrap = (text: string): string => withoutUnseen(text).replaceAll('＠', '@').replace(WRAPPING, '');
+/** A link in Markdown, and the address by which the app opens a profile. */
+const MARKDOWN = /^\s*\[[^\]]*\]\((\S+?)\)\s*$/;
+const APP_ADDRESS = /^instagram:\/\/user\?username=/i;
+const unwrap = (text: string): string =>
+  withoutUnseen(text)
+    .replaceAll('＠', '@')
+    .replace(MARKDOWN, '$1')
+    .replace(WRAPPING, '')
+    .replace(APP_ADDRESS, 'instagram.com/');
 
 /** Neither platform has a handle that ends with a period: it ends a sentence. */
 const withoutPeriod = (name: string): string => name.replace(/\.+$/, '');
@@ -100,15 +108,15 @@ export function parseHandleAddress(text: string): HandleAddress | undefined {
   const parts = path
     .replace(/[?#].*$/s, '')
     .split('/')
-    .filter(Boolean)
-    .map(decode);
+    .map((part) => decode(part).trim())
+    .filter(Boolean);
   return { platform, handle: isProfile ? READERS[platform](parts) : null };
 }
 
 /** The handle that the text means on a platform: itself, without the leading @, or the one in a profile's address. */
 export function readHandle(text: string, platform: HandlePlatform): HandleReading {
   const address = parseHandleAddress(text);
-  if (!address) return { handle: unwrap(text).replace(/^@/, '').replace(/\/+$/, '') };
+  if (!address) return { handle: unwrap(text).replace(/^@+/, '').replace(/\/+$/, '') };
   if (address.platform !== platform) return { problem: 'other_platform', platform: address.platform };
   return address.handle === null ? { problem: 'not_a_profile' } : { handle: address.handle };
 }

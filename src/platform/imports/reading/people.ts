@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url';
 import addressparser from 'nodemailer/lib/addressparser';
+import { parseHandleAddress, readHandle as readHandleOn } from '../../../kit/values/handle-address.ts';
 import { isPlaceholder } from './cells.ts';
 
 /** Addresses as PostgreSQL and mail servers hold them: no blanks, a domain with a dot. */
@@ -27,58 +28,29 @@ export function readEmail(text: string): string | undefined {
   return undefined;
 }
 
-const HOSTS: Readonly<Record<string, RegExp>> = {
-  instagram: /(?:^|\.)(?:instagram\.com|instagr\.am)$/,
-  tiktok: /(?:^|\.)tiktok\.com$/,
-};
 const HANDLE = /^[a-z0-9_.]{1,30}$/;
 /** Decoration beside a handle: emoji, and characters that nobody sees. */
 const ORNAMENTS =
   /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[\u200b-\u200f]|\u2060|\ufe0e|\ufe0f|\ufeff/gu;
-/** Addresses of posts and of everything else that is no profile. */
-const NO_PROFILES = new Set([
-  'p',
-  'reel',
-  'reels',
-  'tv',
-  'explore',
-  'share',
-  's',
-  't',
-  'v',
-  'tag',
-  'tags',
-  'music',
-  'video',
-]);
-/** Hosts of short addresses, which do not say whose they are. */
-const SHORT_HOST = /^v[mt]\.tiktok\.com$/i;
+/** An address of any host with a path. */
+const ADDRESS_WITH_PATH = /^(?:https?:\/\/)?[^\s/@]+\.[a-z]{2,}\/\S/i;
 
-const PROFILE = /^(?:https?:\/\/)?[^\s/@]+\.[a-z]{2,}\/\S/i;
-
-function readAddress(text: string): URL | undefined {
-  if (!PROFILE.test(text)) return undefined;
-  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  return URL.canParse(address) ? new URL(address) : undefined;
-}
+const PLATFORMS = { photo_app: 'instagram', video_app: 'tiktok', stream_app: 'other', other: 'other' } as const;
 
 /** The platform of a profile's address; undefined for a handle without one. */
 export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | undefined {
-  const address = readAddress(text.trim());
-  if (!address) return undefined;
-  const host = address.hostname.toLowerCase();
-  if (HOSTS.instagram?.test(host)) return 'instagram';
-  return HOSTS.tiktok?.test(host) ? 'tiktok' : 'other';
+  const plainText = text.replace(ORNAMENTS, '').trim();
+  const address = parseHandleAddress(plainText);
+  if (address) return PLATFORMS[address.platform];
+  return ADDRESS_WITH_PATH.test(plainText) ? 'other' : undefined;
 }
 
-/** `mia.one` of `@Mia.One` or of a profile's address; undefined for what cannot be a handle. */
+/** `mia.one` of `@Mia.One` or of a profile's address; undefined for what cannot be a handle on Instagram or TikTok. */
 export function readHandle(text: string): string | undefined {
-  const trimmedText = text.replace(ORNAMENTS, '').trim();
-  const address = readAddress(trimmedText);
-  const [first = '', second = ''] = address ? address.pathname.split('/').filter((part) => part !== '') : [trimmedText];
-  if (address && (SHORT_HOST.test(address.hostname) || NO_PROFILES.has(first))) return undefined;
-  const name = address && /^(?:_u|stories)$/.test(first) ? second : first;
-  const handle = name.replace(/^@/, '').toLowerCase();
+  const plainText = text.replace(ORNAMENTS, '').trim();
+  const platform = parseHandleAddress(plainText)?.platform === 'video_app' ? 'video_app' : 'photo_app';
+  const reading = readHandleOn(plainText, platform);
+  const handle = 'handle' in reading ? reading.handle.toLowerCase() : '';
   return HANDLE.test(handle) && !handle.endsWith('.') ? handle : undefined;
 }
 
