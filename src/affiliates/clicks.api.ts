@@ -38,6 +38,7 @@ const ClickFilter = z.object({
   country: z
     .string()
     .regex(/^[A-Z]{2}$/, 'must be an ISO 3166 code such as `DE`')
+    .refine((code) => code !== 'UK', 'must be the ISO 3166 code GB')
     .describe('Only clicks from this country.')
     .optional(),
   device: z.enum(['mobile', 'tablet', 'desktop', 'bot']).describe('Only clicks on this kind of device.').optional(),

@@ -32,6 +32,20 @@ describe('a payment profile', () => {
     expect([status, body.details]).toMatchObject([422, [{ field: 'wallet_email', code: 'invalid' }]]);
   });
 
+  it.each([
+    ['UK', 'must be the ISO 3166 code GB; got "UK".'],
+    ['ZZ', 'must be an ISO 3166 code such as ES; got "ZZ".'],
+    ['es', 'must be an ISO 3166 code such as ES; got "es".'],
+  ])('has no country %s, to which a rail would pay by a wrong rule', async (country, message) => {
+    const { status, body } = await put(await makePayer(app), { country });
+    expect([status, body.details]).toMatchObject([422, [{ field: 'country', message }]]);
+  });
+
+  it('shows an address as people write it', async () => {
+    const { body } = await put(await makePayer(app), { wallet_email: 'pay@bücher.example', country: 'XK' });
+    expect(body.data.wallet_email).toBe('pay@bücher.example');
+  });
+
   it('starts at the mail address; the first other address holds at once, and the mail address is told', async () => {
     const payer = await makePayer(app);
     const path = `/v1/roster/${payer.ann.creatorId}/payment`;

@@ -293,6 +293,40 @@ describe('an email address at a domain in another script', () => {
     expect(again.status).toBe(409);
     const links = await get(`/v1/affiliates/links?creator_email=${encodeURIComponent(address)}`);
     expect(links.status).toBe(200);
+    for (const search of [address, '@BÜCHER.example', mailbox]) {
+      const { body } = await get(`/v1/roster?search=${encodeURIComponent(search)}`);
+      expect(body.data.map((one: { creator_email: string }) => one.creator_email)).toContain(address);
+    }
+  });
+
+  it('may end with a label in that script', async () => {
+    const address = `${unique('dima')}@пример.рф`;
+    const { status, body } = await send('POST', '/v1/roster', { creator_email: address });
+    expect([status, body.data?.creator_email]).toEqual([201, address]);
+  });
+
+  it.each([
+    ...['/v1/orders', '/v1/commissions', '/v1/affiliates/commissions', '/v1/payouts', '/v1/affiliates/ledger/journal'],
+    ...[
+      '/v1/payouts/preview',
+      '/v1/statements',
+      '/v1/affiliates/ledger',
+      '/v1/deliverables',
+      '/v1/contracts',
+      '/v1/shipments',
+      '/v1/messages',
+      '/v1/briefs',
+    ],
+  ])('is a filter of %s', async (path) => {
+    const { status, body } = await get(`${path}?creator_email=${encodeURIComponent('ana@bücher.example')}`);
+    expect([status, body.details]).toEqual([200, undefined]);
+  });
+
+  it('takes a message and is the address of a brand', async () => {
+    const address = `${unique('ana')}@bücher.example`;
+    await send('POST', '/v1/roster', { creator_email: address });
+    expect((await send('POST', '/v1/messages', { creator_email: address, body: 'Hello' })).status).toBe(201);
+    expect((await send('PATCH', '/v1/brand', { contact_email: 'team@bücher.example' })).status).toBe(200);
   });
 
   it('is 422 with another script before the @, and says so', async () => {

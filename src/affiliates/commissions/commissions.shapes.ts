@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
 import { Currency, fromPpm } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, TotalsQuery, timestamp } from '../../kit/values/page.ts';
@@ -274,10 +275,7 @@ export const AffiliateCommission = z
 
 export const PlainCommissionFilter = z.object({
   status: CommissionStatus.optional().describe('Only commissions of this status.'),
-  creator_email: z
-    .email()
-    .max(254)
-    .optional()
+  creator_email: Email.optional()
     .describe("Only this creator's commissions. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
   campaign_id: z

@@ -103,6 +103,7 @@ export const DataRequestCreate = z
     creator_id: z
       .string()
       .max(100)
+      .startsWith('crt_', 'must be the id of a creator, such as crt_0Uo3xK2mVdT2aXs7LpRb; a roster id (rst_…) is none')
       .optional()
       .describe('The creator, by id.')
       .meta({ example: 'crt_0Uo3xK2mVdT2aXs7LpRb' }),
@@ -118,7 +119,17 @@ export const DataRequestCreate = z
       .describe('Only orders of this store.')
       .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
     order_ids: z
-      .array(z.string().max(100))
+      .array(
+        z
+          .string()
+          .trim()
+          .min(1)
+          .max(100)
+          .refine(
+            (id) => !id.startsWith('#'),
+            'must be an id: /v1/orders?order_id= finds the id of an order by its number',
+          ),
+      )
       .min(1)
       .max(1_000)
       .optional()

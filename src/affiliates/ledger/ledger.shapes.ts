@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Boundary, toStart } from '../../analytics/figures/sums.ts';
 import { ACCOUNTS, LEDGER_KINDS } from '../../kit/outbox/ledger-entry.ts';
+import { Email } from '../../kit/values/email.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import { PageQuery, Pagination, timestamp, timeZoneInput } from '../../kit/values/page.ts';
@@ -94,10 +95,7 @@ export const LedgerFilter = z.object({
     'Only entries recorded by then: a day, which is included whole, or a time. Omitted, or in the future: now.',
   ),
   time_zone: timeZoneInput,
-  creator_email: z
-    .email()
-    .max(254)
-    .optional()
+  creator_email: Email.optional()
     .describe("Only this creator's entries. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
   currency: Currency.optional().describe('Only entries in this currency.'),

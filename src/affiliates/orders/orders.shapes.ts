@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import {
@@ -68,11 +69,7 @@ export const OrderFilter = z
       .max(200)
       .describe('Only orders with this id at their store, or with this number: case and a leading # do not matter.')
       .optional(),
-    creator_email: z
-      .email()
-      .max(254)
-      .describe('Only orders that this creator earned. Case does not matter.')
-      .optional(),
+    creator_email: Email.describe('Only orders that this creator earned. Case does not matter.').optional(),
     link_id: z.string().max(100).describe('Only orders that this code or link earned.').optional(),
     integration_id: z.string().max(100).describe('Only orders of this store.').optional(),
     flag: FraudFlag.shape.code.describe('Only orders whose commission has this fraud flag.').optional(),

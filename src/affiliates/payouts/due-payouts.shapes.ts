@@ -76,10 +76,7 @@ const cutoff = throughInput
 
 export const PreviewFilter = z
   .object({
-    creator_email: z
-      .email()
-      .max(254)
-      .optional()
+    creator_email: Email.optional()
       .describe('Only this creator, with their commissions listed one by one. Case does not matter.')
       .meta({ example: 'ana@example.com' }),
     currency: Currency.optional().describe('Only payouts in this currency.'),

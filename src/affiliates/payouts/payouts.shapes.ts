@@ -216,10 +216,7 @@ export const PayoutPatchById = z
 
 export const PayoutFilter = z
   .object({
-    creator_email: z
-      .email()
-      .max(254)
-      .optional()
+    creator_email: Email.optional()
       .describe("Only this creator's payouts. Case does not matter.")
       .meta({ example: 'ana@example.com' }),
     method: method.optional().describe('Only payouts sent this way.'),

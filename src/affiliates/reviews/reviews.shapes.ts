@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { currencyField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import { throughInput, timeZoneInput } from '../../kit/values/page.ts';
@@ -20,10 +21,7 @@ export const DueApproval = z
     ),
     time_zone: timeZoneInput,
     currency: Currency.optional().describe('Approves only commissions in this currency; in every one when omitted.'),
-    creator_email: z
-      .email()
-      .max(254)
-      .optional()
+    creator_email: Email.optional()
       .describe('Approves only the commissions of this creator. Case does not matter.')
       .meta({ example: 'ana@example.com' }),
     flagged: z

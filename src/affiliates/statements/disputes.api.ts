@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { get, list, patch } from '../../kit/operation/kit.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, idField, updatedAt } from '../../kit/values/fields.ts';
 import { timestamp, WaitingListQuery } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
@@ -62,10 +63,7 @@ export const Dispute = z
 
 const DisputeFilter = z.object({
   status: status.optional().describe('Only questions of this status.'),
-  creator_email: z
-    .email()
-    .max(254)
-    .optional()
+  creator_email: Email.optional()
     .describe("Only this creator's questions. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
   line_id: z

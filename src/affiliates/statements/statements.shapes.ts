@@ -168,10 +168,7 @@ export const StatementBatch = z
 export type StatementBatch = z.output<typeof StatementBatch>;
 
 export const StatementFilter = z.object({
-  creator_email: z
-    .email()
-    .max(254)
-    .optional()
+  creator_email: Email.optional()
     .describe("Only this creator's statements. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
   ...ListQuery,

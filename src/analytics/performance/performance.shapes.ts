@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Email } from '../../kit/values/email.ts';
 import { campaignId, creatorEmail, currencyField } from '../../kit/values/fields.ts';
 import { PageQuery, Pagination } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
@@ -46,10 +47,7 @@ export const PerformanceRow = z
 export type PerformanceRow = z.infer<typeof PerformanceRow>;
 
 const Filter = z.object({
-  creator_email: z
-    .email()
-    .max(254)
-    .optional()
+  creator_email: Email.optional()
     .describe("Only this creator's codes and links. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
   date_from: Boundary.optional()

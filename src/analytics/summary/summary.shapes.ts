@@ -45,6 +45,7 @@ export const DimensionFilter = {
   country: z
     .string()
     .regex(/^(?:[A-Z]{2}|none)$/, 'must be an ISO 3166 code such as `DE`, or `none`')
+    .refine((code) => code !== 'UK', 'must be the ISO 3166 code GB')
     .optional()
     .describe('Only clicks from this country, and orders that such clicks won. `none`: unknown, or won by a code.'),
   device: z

@@ -7,7 +7,7 @@ import type { AddressLimit } from '../../kit/access/rate-limit.ts';
 import type { RawInput } from '../../kit/operation/input.ts';
 import { NDJSON, type Operation } from '../../kit/operation/operation.ts';
 import type { Clock } from '../../kit/values/clock.ts';
-import { ApiError, errorBody, ignoreFailure } from '../../kit/values/errors.ts';
+import { ApiError, errorBody, ignoreFailure, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { assertShallow } from '../../kit/values/nesting.ts';
@@ -129,6 +129,15 @@ export function refusalOfHead({ headers, rawHeaders, httpVersion }: IncomingMess
   return headers.expect === undefined || CONTINUE.test(headers.expect) ? undefined : unmetExpectation;
 }
 
+/** `bom`, which every table takes. */
+function readMark(bom: unknown): boolean {
+  const text = typeof bom === 'string' ? bom.trim().toLowerCase() : bom;
+  if (text === undefined || text === '' || text === 'false') return false;
+  if (text === 'true') return true;
+  const message = `must be one of true, false; got ${JSON.stringify(bom)}.`;
+  throw validationError([{ field: 'bom', code: 'invalid_value', message }]);
+}
+
 /** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
   const fullQuery = Query.parse(request.query);
@@ -137,7 +146,7 @@ export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
   // A file for another service never has the mark.
   const isTable = answerType.answer === 'csv' && !('profile' in answerType);
   const { bom, ...query } = fullQuery;
-  const style = isTable && bom === 'true' ? { csv: { bom: true, lineEnd: '\n' as const } } : {};
+  const style = isTable && readMark(bom) ? { csv: { bom: true, lineEnd: '\n' as const } } : {};
   return {
     ...style,
     ...answerType,

@@ -20,6 +20,19 @@ const NOBODYS_SECRET = 'no integration has this secret';
 
 /** WordPress waits for the file. */
 const EXPORT_TOPIC = 'action.rollcall_export';
+const ERASE_TOPIC = 'action.rollcall_erase';
+
+const toUnreadable = (error: unknown): ApiError =>
+  error instanceof ZodError ? validationError(toProblems({ success: false, error })) : toApiError(error);
+
+/** The wish that our plugin passes on. WordPress tells the shop's owner if it cannot be read. */
+function readPluginWish(provider: Provider, { headers, rawBody }: RawDelivery) {
+  try {
+    return getClient(provider).readWish?.({ headers, body: parseDelivery(rawBody) });
+  } catch (error) {
+    throw toUnreadable(error);
+  }
+}
 
 const KNOWN_STORES = 10_000;
 const KNOWN_MS = 600_000;
@@ -97,15 +110,12 @@ export function openReceivers(context: Context): Receivers {
       if (isStored) await mark(store);
       return isStored;
     },
-    answer: async ({ receiver }, { headers, rawBody }, requestId) => {
+    answer: async ({ receiver }, delivery, requestId) => {
       const { id, brandId, provider } = receiver;
-      if (provider !== 'woocommerce' || headers['x-wc-webhook-topic'] !== EXPORT_TOPIC) return undefined;
-      const body = parseDelivery(rawBody);
-      return await exportForStore(
-        context,
-        { id, brandId, requestId },
-        getClient(provider).readWish?.({ headers, body }),
-      );
+      const topic = String(delivery.headers['x-wc-webhook-topic']);
+      if (provider !== 'woocommerce' || ![EXPORT_TOPIC, ERASE_TOPIC].includes(topic)) return undefined;
+      const wish = readPluginWish(provider, delivery);
+      return topic === EXPORT_TOPIC ? await exportForStore(context, { id, brandId, requestId }, wish) : undefined;
     },
     storeParting: async (place, delivery, requestId) => {
       const parting = await readPartingWish({ db: postgres.db, secrets, now: clock.now() }, place, delivery);
@@ -135,7 +145,7 @@ export async function toRefusal(
     );
     return undefined;
   } catch (error) {
-    return error instanceof ZodError ? validationError(toProblems({ success: false, error })) : toApiError(error);
+    return toUnreadable(error);
   }
 }
 

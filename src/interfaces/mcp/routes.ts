@@ -74,15 +74,24 @@ const readTool = (message: unknown) =>
 
 /** The arguments of a call, which some hosts send as JSON text. */
 function readArguments(message: unknown): unknown {
-  if (!isRecord(message) || !isRecord(message.params) || typeof message.params.arguments !== 'string') return message;
+  if (!isRecord(message) || readMethod(message) !== 'tools/call' || !isRecord(message.params)) return message;
+  const { arguments: sent, ...params } = message.params;
+  // Hosts send null or an empty text for a tool that takes none.
+  if (sent === undefined || sent === null || sent === '') return { ...message, params };
+  const args = typeof sent === 'string' ? parseText(sent) : sent;
+  if (isRecord(args)) return { ...message, params: { ...params, arguments: args } };
+  const got = typeof sent === 'string' ? `the text ${JSON.stringify(sent.slice(0, 60))}` : typeName(sent);
+  const text = `must be an object, such as {"limit": 20}; got ${got}.`;
+  throw validationError([{ field: 'arguments', code: 'invalid_type', message: text }]);
+}
+
+const typeName = (value: unknown): string => (Array.isArray(value) ? 'a list' : `a ${typeof value}`);
+
+function parseText(text: string): unknown {
   try {
-    return { ...message, params: { ...message.params, arguments: JSON.parse(message.params.arguments) } };
+    return JSON.parse(text);
   } catch {
-    const form = 'must be an object, such as {"limit": 20}';
-    const beginning = JSON.stringify(message.params.arguments.slice(0, 60));
-    throw validationError([
-      { field: 'arguments', code: 'invalid_type', message: `${form}; got the text ${beginning}.` },
-    ]);
+    return undefined;
   }
 }
 

@@ -1,11 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { readForm } from '../../kit/html/form.ts';
 import { html } from '../../kit/html/html.ts';
 import { page, pageHeaders } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { toAsciiAddress } from '../../kit/values/email.ts';
+import { addressField } from '../../kit/values/email.ts';
 import { ApiError, toApiError } from '../../kit/values/errors.ts';
 import { logFailure } from '../../kit/values/log.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
@@ -14,11 +13,7 @@ import { unreadable } from '../http/request.ts';
 const POSTS_PER_MINUTE = 10;
 const BODY_LIMIT_BYTES = 8 * 1024;
 
-const Email = z
-  .string()
-  .trim()
-  .overwrite(toAsciiAddress)
-  .pipe(z.email('Enter a complete email address, such as name@example.com.').max(254, 'This is too long.'));
+const Email = addressField('Enter a complete email address, such as name@example.com.', 'This is too long.');
 
 export async function send(reply: FastifyReply, status: number, text: string): Promise<FastifyReply> {
   return await reply.code(status).headers(pageHeaders()).type('text/html; charset=utf-8').send(text);

@@ -4,6 +4,8 @@ import { z } from 'zod';
 /** RFC 5321 has no longer ones. */
 const MAX_LENGTH = 254;
 const BEYOND_ASCII = /[^\p{ASCII}]/u;
+/** The last label of a domain in another script is written `xn--p1ai`, which zod's own pattern refuses. */
+const ADDRESS = new RegExp(z.regexes.email.source.replace('[A-Za-z]{2,}$', '(?:[A-Za-z]{2,}|xn--[A-Za-z0-9-]+)$'));
 const OTHER_SCRIPT =
   'must have only the letters a to z, digits and signs before the @, because mail programs cannot carry other letters there';
 
@@ -17,6 +19,10 @@ function rewriteDomain(address: string, rewrite: (domain: string) => string): st
 /** An address as mail programs carry it: its domain by UTS 46, `ana@xn--bcher-kva.example`. */
 export const toAsciiAddress = (address: string): string =>
   BEYOND_ASCII.test(address) ? rewriteDomain(address, domainToASCII) : address;
+
+/** A part of an address, such as a domain alone, as it is kept. */
+export const toAsciiPart = (text: string): string =>
+  text.includes('@') ? toAsciiAddress(text) : BEYOND_ASCII.test(text) ? domainToASCII(text.trim()) || text : text;
 
 /** An address as people write it: `ana@bücher.example`. */
 export const showAddress = (address: string): string =>
@@ -46,6 +52,16 @@ export function listSpellings(email: string): string[] {
   return [...new Set([...own, ...others])];
 }
 
+const hasOtherScript = (address: unknown): boolean => BEYOND_ASCII.test(String(address).replace(/@[^@]*$/, ''));
+
+/** An address with a domain in any script, kept in ASCII, for forms with messages of their own. */
+export const addressField = (error: string, tooLong: string) =>
+  z
+    .string()
+    .trim()
+    .overwrite(toAsciiAddress)
+    .pipe(z.email({ pattern: ADDRESS, error }).max(MAX_LENGTH, tooLong));
+
 /** An email address in a request, with a domain in any script. */
 export const Email = z
   .string()
@@ -53,6 +69,8 @@ export const Email = z
   .max(MAX_LENGTH)
   .overwrite(toAsciiAddress)
   .pipe(
-    z.email({ error: ({ input }) => (BEYOND_ASCII.test(String(input)) ? OTHER_SCRIPT : undefined) }).max(MAX_LENGTH),
+    z
+      .email({ pattern: ADDRESS, error: ({ input }) => (hasOtherScript(input) ? OTHER_SCRIPT : undefined) })
+      .max(MAX_LENGTH),
   )
   .meta({ example: 'ana@example.com' });

@@ -41,4 +41,27 @@ export const campaignId = z
 /** The names under which the API knows the platforms. */
 export const PLATFORM_NAMES = '`photo_app` is Instagram, `video_app` TikTok, `stream_app` YouTube';
 
+const regionNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+/** Codes that stand for no country. */
+const NO_COUNTRIES: ReadonlySet<string> = new Set(['EU', 'EZ', 'QO', 'UN', 'XA', 'XB', 'ZZ']);
+
+/** The code that a code in other use stands for: `GB` for `UK`; undefined if it is no country's. */
+function toCountryCode(code: string): string | undefined {
+  const { region = code } = new Intl.Locale(`und-${code}`);
+  return NO_COUNTRIES.has(region) || regionNames.of(region) === undefined ? undefined : region;
+}
+
+/** ISO 3166 code of a country, upper-case. */
+export const CountryCode = z
+  .string()
+  .regex(/^[A-Z]{2}$/, { error: 'must be an ISO 3166 code such as ES', abort: true })
+  .superRefine((code, context) => {
+    const ownCode = toCountryCode(code);
+    if (ownCode === code) return;
+    const message =
+      ownCode === undefined ? 'must be an ISO 3166 code such as ES' : `must be the ISO 3166 code ${ownCode}`;
+    context.addIssue({ code: 'custom', params: { code: 'invalid_format' }, message });
+  })
+  .meta({ example: 'ES' });
+
 export const currencyField = z.string().describe('ISO 4217 code, such as `USD`.').meta({ example: 'USD' });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../kit/access/keys/limits.ts';
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
+import { Email } from '../../kit/values/email.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { Currency, fromPpm, toPpm } from '../../kit/values/money.ts';
 import { TimeZone } from '../../kit/values/time-zone.ts';
@@ -85,13 +86,7 @@ export const BrandPatch = z
     name: z.string().trim().min(1).max(200).optional().describe(ABOUT.name).meta({ example: 'Acme' }),
     logo: WebAddress.nullable().optional().describe(ABOUT.logo).meta({ example: 'https://acme.example/logo.png' }),
     contact_name: line.optional().describe(ABOUT.contactName).meta({ example: 'Robin Bauer' }),
-    contact_email: z
-      .email()
-      .max(254)
-      .nullable()
-      .optional()
-      .describe(ABOUT.contactEmail)
-      .meta({ example: 'team@acme.example' }),
+    contact_email: Email.nullable().optional().describe(ABOUT.contactEmail).meta({ example: 'team@acme.example' }),
     website: WebAddress.nullable().optional().describe(ABOUT.website).meta({ example: 'https://acme.example' }),
     industry: line.optional().describe(ABOUT.industry).meta({ example: 'Food' }),
     description: z

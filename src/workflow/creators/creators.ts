@@ -6,6 +6,7 @@ import { type Cut, cutTo, inWindow } from '../../kit/engines/postgres/window.ts'
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
+import { toAsciiPart } from '../../kit/values/email.ts';
 import { fold } from '../../kit/values/fold.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
@@ -254,7 +255,8 @@ export function matchesPerson({ search, creator_email: email, handle, tag }: Per
   const bySearch =
     search === undefined
       ? ANYBODY
-      : sql<boolean>`(creators.name ilike ${pattern} or ${hasPlainName(search)} or creators.email ilike ${pattern}
+      : sql<boolean>`(creators.name ilike ${pattern} or ${hasPlainName(search)}
+          or creators.email ilike ${toLikePattern(toAsciiPart(search))}
           or creators.ig_handle ilike ${pattern} or creators.tt_handle ilike ${pattern})`;
   const byEmail = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
   const byHandle =

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { Email } from '../../kit/values/email.ts';
 import { creatorEmail, idField } from '../../kit/values/fields.ts';
 import { booleanParameter, integerParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
@@ -92,11 +93,7 @@ export const Thread = z
 
 export const MessageCreate = z
   .object({
-    creator_email: z
-      .email()
-      .max(254)
-      .describe('A creator on the roster, or an applicant.')
-      .meta({ example: 'ann@mail.example' }),
+    creator_email: Email.describe('A creator on the roster, or an applicant.').meta({ example: 'ann@mail.example' }),
     subject: z
       .string()
       .trim()

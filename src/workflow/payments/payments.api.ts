@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { get, put, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { Email } from '../../kit/values/email.ts';
-import { idField } from '../../kit/values/fields.ts';
+import { Email, showAddress } from '../../kit/values/email.ts';
+import { CountryCode, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { getRecord } from '../roster/roster.ts';
@@ -17,6 +17,7 @@ const details = {
     .meta({ example: 'wallet' }),
   wallet_email: z
     .string()
+    .overwrite(showAddress)
     .nullable()
     .describe('Address to which wallet payments go; null: the mail address.')
     .meta({ example: 'pay@ana.example' }),
@@ -75,10 +76,7 @@ const PaymentProfilePut = z
       .optional()
       .describe('Name of the person or company that is paid.')
       .meta({ example: 'Ana Ortiz' }),
-    country: z
-      .string()
-      .regex(/^[A-Z]{2}$/, 'must be an ISO 3166 code such as ES')
-      .nullable()
+    country: CountryCode.nullable()
       .optional()
       .describe('ISO 3166 code of the country of the payee.')
       .meta({ example: 'ES' }),

@@ -276,6 +276,22 @@ describe('an erasure of a buyer', () => {
     expect(await problems(shop)).toEqual([]);
   });
 
+  it('takes any address that the plug-in of WordPress passes on, and refuses a wish without one', async () => {
+    const shop = await openShop('woocommerce');
+    const email = 'jörg@shop.example';
+    const order = wooOrder({ id: 901, email, codes: [shop.assignment.code], paidAt: '2026-03-22T16:28:05' });
+    await sendTo(shop, 'order.updated', order);
+    const file = await sendTo(shop, 'action.rollcall_export', { email });
+    expect([file.status, file.body.data?.length]).toEqual([200, 1]);
+    for (const topic of ['action.rollcall_export', 'action.rollcall_erase']) {
+      const { status, body } = await sendTo(shop, topic, { email: '' });
+      expect([status, body.details?.[0].field]).toEqual([422, 'email']);
+    }
+    expect((await sendTo(shop, 'action.rollcall_erase', { email })).status).toBe(200);
+    await carryOutDataRequests.run(app.context);
+    expect((await rowsOf(shop)).map(({ erasedBy }) => erasedBy !== null)).toEqual([true]);
+  });
+
   it('is of everything that the customer of one order bought', async () => {
     const shop = await openShop('shopify');
     await buy(shop);

@@ -195,6 +195,18 @@ describe('an erasure of a creator', () => {
     }
   });
 
+  it('is refused, instead of done with nothing removed, for ids of another kind', async () => {
+    const kind = 'erasure';
+    for (const [field, body] of [
+      ['creator_id', { kind, creator_id: 'rst_0Uo3xK2mVdT2aXs7LpRb' }],
+      ['order_ids.0', { kind, order_ids: ['#1001'] }],
+      ['order_ids.1', { kind, order_ids: ['1001', ' '] }],
+    ] as const) {
+      const { status, body: answer } = await desk.send('POST', '/v1/data-requests', body);
+      expect([status, answer.details?.[0].field]).toEqual([422, field]);
+    }
+  });
+
   it('leaves alone who shares a word or a part of an address with the person, and answers kept for repeated calls', async () => {
     const [email, other] = ['anna.lee@creators.example', 'hanna.lee@creators.example'];
     for (const [one, patch] of [

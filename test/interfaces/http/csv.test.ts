@@ -52,6 +52,9 @@ describe('A list as CSV', () => {
     const plain = await get('', 'text/csv');
     expect(plain.subarray(0, 3).toString()).toBe('id,');
     expect(await get('?bom=true', 'text/csv')).toEqual(Buffer.concat([Buffer.from('efbbbf', 'hex'), plain]));
+    expect(await get('?bom=True', 'text/csv')).toEqual(await get('?bom=true', 'text/csv'));
+    const refused = await call(`${app.url}/v1/campaigns?bom=yes`, caller, { headers: { accept: 'text/csv' } });
+    expect([refused.status, refused.body.details?.[0].field]).toEqual([422, 'bom']);
     const excel = await get('', 'text/csv; profile=excel');
     expect(excel.toString()).toBe(`\ufeff${plain.toString().replaceAll('\n', '\r\n')}`);
   });

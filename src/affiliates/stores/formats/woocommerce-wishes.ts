@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { Email } from '../../../kit/values/email.ts';
+import { toAsciiAddress } from '../../../kit/values/email.ts';
 import { type Delivery, getHeader, type PersonWish, parseBody } from './provider.ts';
 
-const Wish = z.object({ email: Email });
+/** Whatever a shop took for an address may be erased. */
+const Wish = z.object({ email: z.string().trim().min(1).max(320).overwrite(toAsciiAddress) });
 
 const KINDS: Readonly<Record<string, PersonWish['kind']>> = {
   'action.rollcall_erase': 'erasure',

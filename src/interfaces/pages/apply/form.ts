@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readForm } from '../../../kit/html/form.ts';
+import { addressField } from '../../../kit/values/email.ts';
 import { formatNumber } from '../../../kit/values/format.ts';
 import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
 import { hasLogin } from '../../../kit/values/web-address.ts';
@@ -67,9 +68,10 @@ const Form = z.object({
     .trim()
     .min(1, 'Enter your email address.')
     .pipe(
-      z
-        .email('Enter a complete email address, such as name@example.com.')
-        .max(254, 'This is too long for an email address.'),
+      addressField(
+        'Enter a complete email address, such as name@example.com.',
+        'This is too long for an email address.',
+      ),
     ),
   name: optional(
     z
