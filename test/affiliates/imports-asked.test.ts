@@ -126,3 +126,23 @@ describe('a mapping that names what the file lacks', () => {
     expect(await getImport(app, key, id)).toMatchObject({ status: 'needs_answers', reading_id, mapping: {} });
   });
 });
+
+it('A refusal names who is not on the roster, and the field that a file lacks', async () => {
+  const { key } = await makeImporter(app);
+  const handles = 'Handle,Amount,Currency,Date\n@ana.lopez,20.50,EUR,2026-03-02\n';
+  const { refusals } = await readImport(app, key, 'payouts', handles);
+  expect(refusals).toMatchObject([
+    {
+      kind: 'unknown_creator',
+      message: 'Line 2: ana.lopez is not on the roster.',
+      field: 'handle',
+      value: '@ana.lopez',
+    },
+  ]);
+  const months = 'Email,Month,Commission\nana@creators.example,Oct,10.00\n';
+  const { status, refusals: whole } = await readImport(app, key, 'commissions', months);
+  expect(status).toBe('refused');
+  expect(whole).toMatchObject([
+    { kind: 'no_column', field: 'paid_at', column: null, value: null, expected: 'a date such as 2026-03-31' },
+  ]);
+});

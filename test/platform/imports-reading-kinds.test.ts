@@ -113,6 +113,61 @@ const CASES: readonly FieldCase[] = [
     records: ['ana@creators.example 1000 EUR 2026-10-05', 'ana@creators.example 2000 EUR 2026-10-06'],
   },
   {
+    title: 'addresses and currencies of sales beside those of creators',
+    of: 'commissions',
+    content: lines(
+      'Order,Email,Affiliate email,Commission,Currency,Payout currency,Date',
+      '1001,buyer@m.example,ana@creators.example,10.50,USD,EUR,2026-10-05',
+    ),
+    asks: ['column_meaning:currency', 'column_meaning:email'],
+    mapping: { columns: { email: 'Affiliate email', currency: 'Payout currency' } },
+    records: ['ana@creators.example 1050 EUR 2026-10-05'],
+  },
+  {
+    title: 'how far orders were refunded, beside how they were paid',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Currency,Payment status,Refund status',
+      '1,2026-10-05,10.50,EUR,Paid,None',
+      '2,2026-10-05,20.50,EUR,Paid,Full',
+    ),
+    asks: ['status_meaning:full'],
+    mapping: { statuses: { full: 'refunded' } },
+    records: ['1 1050 EUR 2026-10-05T12:00', '2 0 EUR 2026-10-05T12:00'],
+  },
+  {
+    title: 'reasons for which orders were cancelled',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Currency,Cancel reason',
+      '1,2026-10-05,10.50,EUR,',
+      '2,2026-10-05,20.50,EUR,customer',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['1 1050 EUR 2026-10-05T12:00'],
+  },
+  {
+    title: 'days of payment with other marks than those of the orders, whose order is proved',
+    of: 'orders',
+    content: lines(
+      'Order,Created at,Paid at,Amount,Currency',
+      '1,10/13/26,05.11.2026,10.50,EUR',
+      '2,10/14/26,04.11.2026,10.50,EUR',
+    ),
+    asks: ['date_order'],
+    mapping: {},
+    records: ['1 1050 EUR 2026-10-13T12:00', '2 1050 EUR 2026-10-14T12:00'],
+  },
+  {
+    title: 'names beside profiles, which no word names',
+    of: 'roster',
+    content: lines('Name,Profile', 'Ana,https://www.tiktok.com/@ana.l?lang=en', 'Ben,https://www.instagram.com/ben/'),
+    asks: [],
+    mapping: {},
+    records: ['null ig=null tt=ana.l', 'null ig=ben tt=null'],
+  },
+  {
     title: 'times in a zone that their header names',
     of: 'orders',
     content: lines('Order number,Order date (EST),Amount,Currency', '1001,2026-10-05 23:30,10.50,EUR'),
@@ -191,6 +246,25 @@ const CASES: readonly FieldCase[] = [
     asks: [],
     mapping: {},
     records: ['ana@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'people whom a tool has archived, which Dub alone counts as active',
+    of: 'roster',
+    content: lines('Email,Name,Status', 'ana@creators.example,Ana,Active', 'ben@creators.example,Ben,Archived'),
+    asks: ['status_meaning:archived'],
+    mapping: { statuses: { archived: 'left_out' } },
+    records: ['ana@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'days and times of sales under “Time created” beside the days of payment',
+    of: 'commissions',
+    content: lines(
+      'Email,Commission,Currency,Time created,Payment date',
+      'ana@creators.example,10.50,EUR,2026-10-05 10:00:00,2026-11-20',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['ana@creators.example 1050 EUR 2026-11-20'],
   },
   {
     title: 'what a code takes off, which is no commission',
@@ -307,6 +381,22 @@ describe('a refusal names the cell that is wrong', () => {
     expect(await refuse('directory', profiles)).toMatchObject([{ field: 'username' }]);
   });
 
+  test('a column that the file lacks, and a time of day that is none', async () => {
+    const { reading } = await readWhole(
+      'commissions',
+      lines('Email,Month,Commission', 'ana@creators.example,Oct,10.00'),
+    );
+    expect(reading.refusals).toMatchObject([
+      { kind: 'no_column', fault: { field: 'paid_at', column: null, expected: 'a date such as 2026-03-31' } },
+    ]);
+    const file = lines(
+      'Email,Amount,Currency,Date,Time',
+      'ana@creators.example,10.50,GBP,2026-10-05,10:00',
+      'ben@creators.example,10.50,GBP,2026-10-05,noon',
+    );
+    expect(await refuse('payouts', file)).toMatchObject([{ field: 'time', value: 'noon' }]);
+  });
+
   test('order numbers that a spreadsheet made days of refuse the file', async () => {
     const file = lines(
       'Order number,Date,Amount,Currency',
@@ -315,9 +405,18 @@ describe('a refusal names the cell that is wrong', () => {
     );
     const { reading } = await readWhole('orders', file);
     expect(reading.refusals).toMatchObject([
-      { kind: 'damaged_ids', message: expect.stringContaining('“Order number”') },
+      { kind: 'damaged_ids', fault: { field: 'order_number', column: 'Order number' } },
     ]);
   });
+});
+
+test('A question about the only column that may be meant shows lines, also while their status is open', async () => {
+  const { reading } = await readWhole(
+    'commissions',
+    lines('Email,Commission,Currency,Date created,Status', 'ana@creators.example,10.50,EUR,2026-10-05,A'),
+  );
+  expect(reading.questions.map(({ id }) => id)).toEqual(['column_meaning:paid_at', 'status_meaning:a']);
+  expect(reading.questions.flatMap(({ options }) => options.map(({ sample }) => sample.length))).toEqual([1, 1, 1]);
 });
 
 test('Rates that are money are not taken for percentages, and that is said', async () => {

@@ -8,6 +8,7 @@ import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
 import { integerParameter, listSchema, toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
+import type { Refusal } from '../../platform/imports/reading/shapes.ts';
 import { registerKind } from '../../platform/jobs/jobs.ts';
 import { releaseFile } from '../../workflow/assets/uploads.ts';
 import { assertMapping, MAX_FILE_BYTES, receiveSent, receiveText, type SentFile } from './files.ts';
@@ -37,7 +38,7 @@ import {
 import { eachLine, listLines, listRefused } from './lines.ts';
 import { mappings } from './mappings.ts';
 import { countStaying } from './staying.ts';
-import { maskRecord, type StoredRefusal, toShownFault } from './tallies.ts';
+import { maskRecord, toShownFault } from './tallies.ts';
 import { waitForImport } from './wait.ts';
 
 const tag = 'Imports';
@@ -52,7 +53,7 @@ function toUndo(row: ListedImport, now: Date, stays: number | null) {
 const NOTHING_READ: Pick<
   Import,
   'format' | 'text' | 'columns' | 'readings' | 'statuses' | 'counts' | 'sums' | 'warnings' | 'sample'
-> & { refusals: StoredRefusal[]; questions: StoredReading['questions'] } = {
+> & { refusals: Refusal[]; questions: StoredReading['questions'] } = {
   format: null,
   text: null,
   columns: [],

@@ -36,11 +36,10 @@ import {
 } from './imports.shapes.ts';
 import { assertRoom } from './limits.ts';
 import { storeMapping } from './mappings.ts';
-import type { StoredRefusal, Tallies } from './tallies.ts';
+import type { Tallies } from './tallies.ts';
 
 /** A reading with what the brand's own records make of it. */
-export interface StoredReading extends Omit<Reading, 'counts' | 'sums' | 'sample' | 'questions' | 'refusals'> {
-  refusals: StoredRefusal[];
+export interface StoredReading extends Omit<Reading, 'counts' | 'sums' | 'sample' | 'questions'> {
   questions: (Omit<Question, 'options' | 'sample'> & {
     options: (Omit<Option, 'mapping' | 'sample'> & { mapping: Record<string, unknown>; sample?: OptionLine[] })[];
   })[];

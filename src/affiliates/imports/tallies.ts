@@ -101,11 +101,6 @@ export const toMajorSums = (sums: readonly ReadSum[]): ReadSum[] =>
     net: fromMinor(net, currency),
   }));
 
-/** A kind of refusal, with the cell of its first line. */
-export interface StoredRefusal extends Refusal {
-  fault?: Fault | null;
-}
-
 /** Counts and sums of records by outcome. */
 export class Tallies {
   readonly #counts = new Map<LineOutcome, number>();
@@ -113,7 +108,7 @@ export class Tallies {
     string,
     { currency: string; outcome: LineOutcome; records: number; minor: [number, number] }
   >();
-  readonly #refusals = new Map<string, StoredRefusal>();
+  readonly #refusals = new Map<string, Refusal>();
 
   add({ line, outcome, kind, message }: Judged): void {
     this.#counts.set(outcome, (this.#counts.get(outcome) ?? 0) + 1);

@@ -64,7 +64,7 @@ const judgeKnown = (line: Line, record: PaidRecord, knownCommission: Known): Jud
 
 const nameWho = ({ email, handle, code, name }: PaidRecord) => email ?? handle ?? code ?? name ?? 'Nobody';
 
-function refusePerson(line: Line, record: PaidRecord, creatorId: null | undefined): Judged {
+export function refusePerson(line: Line, record: PaidRecord, creatorId: null | undefined): Judged {
   const who = nameWho(record);
   return creatorId === null
     ? refuse(line, 'ambiguous_person', `${who} may be several creators.`)

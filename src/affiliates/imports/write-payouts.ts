@@ -11,6 +11,7 @@ import { settlePayout } from '../payouts/settle.ts';
 import type { ImportRow } from './imports.ts';
 import { findPeople } from './people.ts';
 import type { Judged } from './tallies.ts';
+import { refusePerson } from './write-commissions.ts';
 import { insertWrites, isKnown, isNew, refuse, selectRecords, type Write, type Writer } from './writer.ts';
 
 interface KnownPayout {
@@ -53,10 +54,7 @@ async function judgePayouts(db: Db, row: ImportRow, lines: readonly Line[]) {
   return records.map(({ line, record }) => {
     const creatorId = find(record);
     const toJudgedPayout = (one: Judged) => ({ judged: one, record, creatorId: creatorId ?? '' });
-    if (typeof creatorId !== 'string')
-      return toJudgedPayout(
-        refuse(line, 'unknown_creator', `${record.email ?? record.name ?? ''} is not on the roster.`),
-      );
+    if (typeof creatorId !== 'string') return toJudgedPayout(refusePerson(line, record, creatorId));
     if (firstSale !== undefined && Date.parse(record.paid_at) + DAY_MS < firstSale.getTime())
       return toJudgedPayout(refuse(line, 'before_first_sale', "it was paid before the brand's first sale."));
     const same = payouts.filter(

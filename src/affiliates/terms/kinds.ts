@@ -71,7 +71,9 @@ function readId(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value > 0 ? String(value) : null;
   if (typeof value !== 'string') return null;
   const [id = ''] = value.split(/[[\]",\s]+/).filter((part) => part !== '');
-  return id === '' || id.length > 200 ? null : id;
+  // Shopify's API names a contract by an address, its webhooks by the number at the end of it.
+  const bare = id.replace(/^gid:\/\/shopify\/\w+\//, '');
+  return bare === '' || bare.length > 200 ? null : bare;
 }
 
 export interface ShopifySigns {
@@ -79,6 +81,8 @@ export interface ShopifySigns {
   sourceName: string | null;
   /** Of the order, and then of its lines. */
   attributes: readonly NamedValue[];
+  /** The goods cost something: the order is no delivery of what was prepaid. */
+  isCharged?: boolean;
   /** The brand's own words for the tags of its store. */
   renewalTags: readonly string[];
   firstTags: readonly string[];
@@ -86,7 +90,7 @@ export interface ShopifySigns {
 
 /**
  * Reads the kind of an order from its tags and source, as Shopify's webhooks say nothing else of subscriptions. Prepaid
- * deliveries repeat the tag of the charge, so that `Prepaid` beside any of them makes an order a delivery.
+ * deliveries repeat the tag of the charge, so that `Prepaid` beside any of them makes an order of 0.00 a delivery.
  */
 export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const { sourceName, attributes } = signs;
@@ -99,7 +103,8 @@ export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const isFirst = isOwnFirst || tagSigns.isFirst;
   const id = attributes.find(({ name, value }) => SUBSCRIPTION_ID.test(toWords(name)) && readId(value) !== null)?.value;
   return {
-    kind: isRenewal || (isFirst && tagSigns.isPrepaid) ? 'renewal' : isFirst ? 'first' : 'once',
+    kind:
+      isRenewal || (isFirst && tagSigns.isPrepaid && signs.isCharged !== true) ? 'renewal' : isFirst ? 'first' : 'once',
     subscriptionId: readId(id),
     previousSubscriptionId: null,
   };

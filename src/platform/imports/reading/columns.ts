@@ -159,14 +159,18 @@ function collectWords(
   return candidates;
 }
 
-/** Our own name for a field is stronger than a tool's word, but `Amount` may be anything in another tool's file. */
+/**
+ * Our own name for a field is stronger than a tool's word, but `Amount` may be anything in another tool's file, and beside
+ * a creator's address and the currency of what they earned, `Email` and `Currency` may be those of the sale.
+ */
 function preferOwn(
+  { of, headers }: ColumnRequest,
   field: string,
   type: FieldType,
   positions: readonly number[],
-  headers: readonly string[],
 ): readonly number[] {
-  if (type === 'money' || type === 'status') return positions;
+  const maybeOfSale = isPaid(of) && (type === 'email' || type === 'currency');
+  if (type === 'money' || type === 'status' || maybeOfSale) return positions;
   const own = positions.filter((position) => fold(unnumber(headers[position] ?? '')) === fold(field));
   return own.length > 0 ? own : positions;
 }
@@ -235,7 +239,7 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
   for (const [field, type] of Object.entries(FIELDS[wish.of])) {
     if (assignment.has(field)) continue;
     const words = (candidates.get(field) ?? []).filter((position) => !takenColumns.has(position));
-    const own = preferOwn(field, type, words, wish.headers);
+    const own = preferOwn(wish, field, type, words);
     const rivals =
       own.length === 0 ? [] : findRivals(wish, field, candidates, takenColumns).filter((at) => !own.includes(at));
     const positions = [...own, ...rivals];

@@ -247,7 +247,9 @@ export function refuseFile(
     questions: [],
     counts: { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 },
     sums: [],
-    refusals: [{ kind: error.kind, lines: lines.length, first_lines: lines, message: error.message }],
+    refusals: [
+      { kind: error.kind, lines: lines.length, first_lines: lines, message: error.message, fault: error.fault },
+    ],
     warnings: [],
     sample: [],
   };

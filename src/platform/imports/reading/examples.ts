@@ -46,10 +46,13 @@ export class Examples {
   readonly ofPeople = new Map<string, Line[]>();
   /** The first records that are read, for doubts with one choice. */
   readonly #first: Line[] = [];
+  /** The first records, where none is read before something else is answered. */
+  readonly #any: Line[] = [];
 
   /** Adds a record with how each reader reads it; undefined where it reads the same. */
   add(entry: Entry, base: Judged, readers: readonly Reader[], readings: readonly (Judged | undefined)[]): void {
     const { line, status, person } = base;
+    if (this.#any.length < MOST) this.#any.push(keepLine(line));
     if (this.#first.length < MOST && line.outcome === 'read') this.#first.push(keepLine(line));
     if (status?.isUndecided && line.kind === 'status_unknown')
       addNamed(this.ofStatuses, status.value, () => keepEntry(entry));
@@ -73,7 +76,7 @@ export class Examples {
 
   /** The records that tell the choices of a doubt apart, as one of them reads them. */
   ofChoice(doubt: Doubt, choice: Choice): Line[] {
-    if (doubt.choices.length === 1) return this.#first;
+    if (doubt.choices.length === 1) return this.#first.length > 0 ? this.#first : this.#any;
     return (this.#ofDoubts.get(doubt) ?? []).flatMap(({ byChoice }) => byChoice.get(choice) ?? []);
   }
 }

@@ -15,6 +15,7 @@ const RIGHT: Readonly<Record<string, string>> = {
   currency_contradicts: 'one currency for an amount',
   time_missing: 'a date such as 2026-03-31',
   time_unreadable: 'a date such as 2026-03-31',
+  clock_unreadable: 'a time of day such as 14:30',
   zone_unreadable: 'a zone such as Europe/London or +01:00; or say the time zone of the whole file',
   time_out_of_range: 'a date from 1970 to tomorrow',
   contradicting_lines: 'one value on all lines of a record',
@@ -100,6 +101,12 @@ export const RIGHT_BY_TYPE: Readonly<Partial<Record<FieldType, string | undefine
   money: RIGHT.amount_unreadable,
   email: RIGHT.email_unreadable,
   handle: RIGHT.handle_unreadable,
+};
+
+/** The right values of needed fields of other types. */
+export const RIGHT_BY_FIELD: Readonly<Record<string, string | undefined>> = {
+  order_id: RIGHT.no_identity,
+  payment_email: RIGHT.no_payment,
 };
 
 /** A fault in a sentence. */

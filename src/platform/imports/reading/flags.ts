@@ -1,3 +1,4 @@
+import { isPlaceholder } from './cells.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
 import { foldStatus, isKnownState } from './statuses.ts';
@@ -7,8 +8,8 @@ export interface Flag {
   position: number;
   status: string;
   /** The answer by which a record has that status; `value` where the cell itself is the status. */
-  by: 'yes' | 'no' | 'value';
-  /** Beside cells that say no, an empty one says nothing. */
+  by: 'yes' | 'no' | 'value' | 'filled';
+  /** Beside cells that say no, an empty one says nothing. Of reasons, any text says that there was one. */
   isEmptyOpen: boolean;
 }
 
@@ -105,6 +106,24 @@ const TYPE_HEADERS = new Set(
     .map(fold),
 );
 
+/** Headers of how far something went back, beside a status of the payment. */
+const RETURN_STATES = new Set(
+  `refund status|refund state|return status|cancellation status|dispute status|chargeback status|erstattungsstatus|
+   retourenstatus|statut de remboursement|estado del reembolso|stato rimborso`
+    .split('|')
+    .map(fold),
+);
+const REASONS = new Map(
+  [
+    ...['cancel reason', 'cancellation reason', 'reason for cancellation', 'stornogrund'].map((name) => [
+      name,
+      'cancelled',
+    ]),
+    ...['refund reason', 'return reason', 'reason for refund', 'retourengrund'].map((name) => [name, 'refund reason']),
+    ...['rejection reason', 'reason for rejection', 'decline reason'].map((name) => [name, 'rejected']),
+  ].map(([name = '', status = '']) => [fold(name), fold(status)] as const),
+);
+
 /** Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count. */
 export function findFlags(
   headers: readonly string[],
@@ -121,7 +140,10 @@ export function findFlags(
     );
     const { filled, yes, no, times, directions, types } = glance(position);
     const isDirected = hasDirections && filled > 0 && directions === filled;
-    if (isDirected || (types > 0 && TYPE_HEADERS.has(fold(header))))
+    const isType = types > 0 && TYPE_HEADERS.has(fold(header));
+    const reason = REASONS.get(fold(header));
+    if (filled > 0 && reason !== undefined) return [{ position, status: reason, by: 'filled', isEmptyOpen: false }];
+    if (isDirected || isType || (filled > 0 && RETURN_STATES.has(fold(header))))
       return [{ position, status: '', by: 'value', isEmptyOpen: false }];
     const isDated = flag?.by === 'yes' && flag.status !== 'test' && times + no === filled;
     const isAnswered = yes + no === filled || isDated;
@@ -132,6 +154,7 @@ export function findFlags(
 /** The status that a cell gives its record; undefined if the record counts. A day since when says yes. */
 export function readFlag({ status, by, isEmptyOpen }: Flag, cell: string): string | undefined {
   if (by === 'value') return cell === '' ? undefined : foldStatus(cell);
+  if (by === 'filled') return cell === '' || isPlaceholder(cell) ? undefined : status;
   if (cell === '' && isEmptyOpen) return '';
   const isNo = readAnswer(cell) === 'no';
   return isNo === (by === 'no') ? status : undefined;

@@ -105,6 +105,8 @@ export function isMisnamed(type: FieldType, glance: Glance): boolean {
   // “Instagram” may stand above followers.
   if (type === 'handle') return counts === filled;
   if (type === 'time') return times === 0;
+  // “Time created” may stand above days.
+  if (type === 'clock') return times === filled;
   if (type === 'money') return money === 0;
   if (type === 'email') return emails === 0;
   // “Valuta” is a currency in some languages, and the day of a booking in others.

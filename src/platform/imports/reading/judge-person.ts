@@ -109,7 +109,9 @@ function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email'
   const contacts = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
   if (email !== null) return contacts;
   if (instagram === undefined) return { problem: 'handle_unreadable', field: 'instagram' };
-  if (tiktok === undefined) return { problem: 'handle_unreadable', field: 'tiktok' };
+  // One column has profiles of both platforms.
+  if (tiktok === undefined)
+    return { problem: 'handle_unreadable', field: plan.columns.tiktok === undefined ? 'instagram' : 'tiktok' };
   return instagram === null && tiktok === null && plan.of === 'roster' ? { problem: 'no_person' } : contacts;
 }
 

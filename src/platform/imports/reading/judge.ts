@@ -104,6 +104,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   currency_contradicts: 'has a sign of another currency beside its amount.',
   time_missing: 'has no date.',
   time_unreadable: 'has a date that cannot be read.',
+  clock_unreadable: 'has a time of day that cannot be read.',
   zone_unreadable: 'has a time zone that does not say one offset.',
   time_out_of_range: 'has a date before 1970 or after tomorrow.',
   no_identity: 'has no id and no number.',
@@ -300,7 +301,7 @@ function findBeside(entry: Entry, plan: Plan, isMain: boolean): TimeColumns | Fa
   const zoneText = entry.text(plan, 'time_zone');
   const clock = clockText === '' ? null : readClock(clockText);
   const zone = zoneText === '' ? null : readZone(zoneText);
-  if (clock === undefined) return { problem: 'time_unreadable', field: 'time' };
+  if (clock === undefined) return { problem: 'clock_unreadable', field: 'time' };
   return zone === undefined ? { problem: 'zone_unreadable', field: 'time_zone' } : { clock, zone };
 }
 

@@ -1,3 +1,5 @@
+import type { Fault } from './shapes.ts';
+
 /** A file of a kind that is not read, with what to save instead: 415. */
 export class UnsupportedFile extends Error {
   readonly kind: string;
@@ -7,14 +9,16 @@ export class UnsupportedFile extends Error {
   }
 }
 
-/** A file that cannot be read unchanged. Its reading is refused with this kind and line. */
+/** A file that cannot be read unchanged. Its reading is refused with this kind, line and cell. */
 export class BrokenFile extends Error {
   readonly kind: string;
   readonly line: number | null;
-  constructor(kind: string, message: string, line: number | null = null) {
+  readonly fault: Fault | null;
+  constructor(kind: string, message: string, line: number | null = null, fault: Fault | null = null) {
     super(message);
     this.kind = kind;
     this.line = line;
+    this.fault = fault;
   }
 }
 

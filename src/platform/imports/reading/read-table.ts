@@ -5,7 +5,7 @@ import { assignByValues, listNeeded, mergeSame } from './columns-by-values.ts';
 import { describeReading, refuseFile } from './describe.ts';
 import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
-import { describeFault, RIGHT_BY_TYPE } from './faults.ts';
+import { describeFault, RIGHT_BY_FIELD, RIGHT_BY_TYPE } from './faults.ts';
 import { findFlags } from './flags.ts';
 import { findFormat, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
@@ -19,7 +19,7 @@ import { askQuestions } from './questions.ts';
 import { type Resolved, resolvePlan } from './resolve.ts';
 import { chooseGoods, listAllGoods } from './settle-money.ts';
 import type { Shape } from './shape.ts';
-import type { ByteSource, Goods, Line, Mapping, Reading, RecordOutcome, Request } from './shapes.ts';
+import type { ByteSource, Fault, Goods, Line, Mapping, Reading, RecordOutcome, Request } from './shapes.ts';
 import {
   type ColumnSum,
   judge,
@@ -111,17 +111,20 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
 }
 
 /** Columns whose headers name a missing field and whose cells are something else, with what would be right there. */
-function findUnread({ request }: Known, { headers, sample }: Shape, missing: readonly string[]): string[] {
+function findUnread({ request }: Known, { headers, sample }: Shape, missing: readonly string[]): Fault[] {
   return headers.flatMap((column, at) => {
     const field = findFields(request.of, column).find((name) => missing.includes(name)) ?? null;
     const expected = RIGHT_BY_TYPE[FIELDS[request.of][field ?? ''] ?? 'text'];
     const value = sample.map(({ cells }) => (cells[at] ?? '').trim()).find((cell) => cell !== '') ?? '';
-    return expected === undefined ? [] : [describeFault({ field, column, value: value.slice(0, 100), expected })];
+    return expected === undefined ? [] : [{ field, column, value: value.slice(0, 100), expected }];
   });
 }
 
 /** A needed field that nothing in the file can be, in words that name what was read. */
-function findMissing({ table, assignment, known }: Prepared, mapping: Mapping): string | undefined {
+function findMissing(
+  { table, assignment, known }: Prepared,
+  mapping: Mapping,
+): { message: string; fault: Fault | null } | undefined {
   const { shape } = table;
   const isThere = (field: string) =>
     (assignment.get(field)?.positions.length ?? 0) > 0 || mapping.constants?.[field] !== undefined;
@@ -140,10 +143,13 @@ function findMissing({ table, assignment, known }: Prepared, mapping: Mapping): 
     shape.headers.length > 1
       ? ''
       : ' Everything stands in one column: save the file as CSV, with a comma between cells.';
-  const faults = findUnread(known, shape, missing.flat())
-    .map((fault) => ` ${fault}`)
-    .join('');
-  return `The file has no column for ${fields}.${faults} ${where} with the separator ${separator}: ${has}.${single}${sheets}`;
+  const unread = findUnread(known, shape, missing.flat());
+  const faults = unread.map((fault) => ` ${describeFault(fault)}`).join('');
+  const [field = ''] = missing[0] ?? [];
+  const expected = RIGHT_BY_TYPE[FIELDS[known.request.of][field] ?? 'text'] ?? RIGHT_BY_FIELD[field];
+  const fault = unread[0] ?? (expected === undefined ? null : { field, column: null, value: null, expected });
+  const message = `The file has no column for ${fields}.${faults} ${where} with the separator ${separator}: ${has}.${single}${sheets}`;
+  return { message, fault };
 }
 
 /** Settles every doubt by its first choice, one after the other, because one may settle or raise another. */
@@ -292,7 +298,7 @@ export async function readTable(source: ByteSource, request: Request): Promise<R
     if (preparedTable.survey.lines === 0)
       throw new BrokenFile('no_records', 'The file has no records below its header.');
     const missing = findMissing(preparedTable, mapping);
-    if (missing !== undefined) throw new BrokenFile('no_column', missing);
+    if (missing !== undefined) throw new BrokenFile('no_column', missing.message, null, missing.fault);
     const tableStudy = await study(preparedTable, mapping);
     const { plan } = tableStudy.resolved;
     assertIds(plan);
@@ -326,11 +332,15 @@ function assertIds({ damaged, columns, headers }: Plan): void {
       'damaged_ids',
       `A spreadsheet has changed the numbers in “${name}”, such as to a day or to 1.2E+11, and there are no ids. ` +
         'Send the .xlsx file, or the export as it was downloaded.',
+      null,
+      { field: 'order_number', column: name, value: null, expected: 'numbers as the shop has them' },
     );
   throw new BrokenFile(
     'damaged_ids',
     `A spreadsheet has rounded the ids in “${name}”, and there are no order numbers. ` +
       'Send the .xlsx file, or the export as it was downloaded.',
+    null,
+    { field: 'order_id', column: name, value: null, expected: 'ids as the shop has them' },
   );
 }
 

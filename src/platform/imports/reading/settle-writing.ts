@@ -117,7 +117,7 @@ function askSwapped({ known, mapping, doubts }: Settling, position: number): voi
 export function settleTimes(settling: Settling): Plan['times'] {
   const { known, mapping, columns, doubts } = settling;
   const times: Plan['times'] = {};
-  let proven: DateOrder | undefined;
+  let proven: { order: DateOrder; isSlashed: boolean } | undefined;
   for (const field of TIME_FIELDS) {
     const position = columns[field];
     const profile = position === undefined ? undefined : known.profiles.get(position);
@@ -141,12 +141,15 @@ export function settleTimes(settling: Settling): Plan['times'] {
       fixedOrder !== undefined && (orders.includes(fixedOrder) || (orders.length === 0 && mapping.dates !== undefined))
         ? fixedOrder
         : undefined;
-    const carriedOrder = proven !== undefined && orders.includes(proven) ? proven : undefined;
+    // Dates with other marks than those beside them were written by something else.
+    const isAlike = proven !== undefined && proven.isSlashed === isAsWritten && orders.includes(proven.order);
+    const carriedOrder = isAlike ? proven?.order : undefined;
     const only = orders.length === 1 ? orders[0] : undefined;
     const order = only ?? allowedOrder ?? carriedOrder;
     if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders, known.request.now));
     // Only what the column's own cells, or a caller, say holds for the columns beside it.
-    proven ??= only ?? allowedOrder;
+    const ownOrder = only ?? allowedOrder;
+    if (ownOrder !== undefined) proven ??= { order: ownOrder, isSlashed: isAsWritten };
     if (known.halfDates.includes(position)) askSwapped(settling, position);
     times[position] = {
       order: order ?? orders[0] ?? 'dmy',

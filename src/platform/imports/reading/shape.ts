@@ -62,8 +62,11 @@ function isKnown(of: Kind, cell: string): boolean {
   return text !== '' && text.length < 120 && (findFields(of, text).length > 0 || FORMAT_HEADERS.has(fold(text)));
 }
 
+/** A handle that is written as such, or the address of a page. */
+const isAddress = (cell: string) => /^(?:@[\w.]{2,}$|https?:\/\/\S)/i.test(cell);
+
 const isTyped = (cell: string) =>
-  readNumber(cell) !== undefined || readTime(cell) !== undefined || readEmail(cell) !== undefined;
+  readNumber(cell) !== undefined || readTime(cell) !== undefined || readEmail(cell) !== undefined || isAddress(cell);
 
 /** Names over columns of numbers, times or addresses. */
 function isOverTyped({ cells }: Row, below: readonly Row[]): boolean {

@@ -215,6 +215,7 @@ export interface Refusal {
   lines: number;
   first_lines: number[];
   message: string;
+  fault?: Fault | null;
 }
 
 export interface Reading {

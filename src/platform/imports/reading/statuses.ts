@@ -38,7 +38,7 @@ const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
 ];
 
 const PERSON_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
-  ['active', 'approved active enabled archived'],
+  ['active', 'approved active enabled'],
   ['paused', 'blocked inactive paused suspended deactivated banned'],
   ['left_out', 'pending rejected denied declined invited unsubscribed test'],
 ];
@@ -74,7 +74,12 @@ export function isKnownState(value: string): boolean {
 
 /** Lines that are what the file is of, in a column that says what each line is. */
 const TYPES: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {
-  orders: new Set(list('sale sales order orders charge purchase capture bestellung verkauf vente venta vendita venda')),
+  orders: new Set(
+    list(
+      `sale sales order orders charge purchase capture bestellung verkauf vente venta vendita venda none no_refund no_return
+       not_refunded not_returned not_cancelled`.replace(/\s+/g, ' '),
+    ),
+  ),
   commissions: new Set(
     list('commission commissions referral sale bonus reward conversion provision comision prowizja'),
   ),

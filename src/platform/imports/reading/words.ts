@@ -298,7 +298,7 @@ const PAID: Words = {
     data płatności|data wypłaty`,
   time: MONEY_WORDS.time ?? '',
   time_zone: MONEY_WORDS.time_zone ?? '',
-  reference: `reference|ref|payout id|payment id|transaction id|transfer id|id|invoice id|reference id|commission id
+  reference: `reference|ref|payout id|payment id|transaction id|transfer id|id|invoice id|reference id|commission id|conversion id|referral id|action id|reward id|reward key|trans id
     referenz|transaktionscode|zahlungs-id|verwendungszweck
     référence|numéro de transaction
     referencia|id de transacción
