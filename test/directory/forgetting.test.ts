@@ -211,6 +211,17 @@ describe('a creator who opted out', () => {
     expect(await getForgotten(directory.engines, id)).toMatchObject({ pks: [bob.pk, bea.pk], named: 'email' });
   });
 
+  it('takes an address at a domain in another script in either form', async () => {
+    const dan = creator(910_005, { username: 'danoptsout', extracted_email: 'dan@bücher.example', city: 'Boise' });
+    await importRows([...everyone, dan]);
+    await until('Dan to be in', async () => (await call(`${app.url}/v1/creators/${dan.pk}`, key())).status === 200);
+    const name = { kind: 'email', value: 'dan@xn--bcher-kva.example' } as const;
+    await forget(directory.engines, name, { reason: 'Asked', by: 'page' });
+    await until('Dan to be out', isAway(dan));
+    await importRows([...everyone, { ...dan, pk: 910_006, username: 'danisnew' }]);
+    expect((await call(`${app.url}/v1/creators/910006`, key())).status).toBe(404);
+  });
+
   it('comes back with the next import once the opt-out is withdrawn, which happens once', async () => {
     const [one] = others;
     if (!one) throw new Error('The sample is empty.');

@@ -25,7 +25,11 @@ let nextKey: () => string;
 beforeAll(async () => {
   const alias = unique('lookup');
   app = await startApp({ alias });
-  await putDirectory(app.context.elastic, alias, rows);
+  const idn = [
+    creator(9_001, { extracted_email: 'ana@bücher.example' }),
+    creator(9_002, { extracted_email: 'Bo@xn--bcher-kva.example' }),
+  ];
+  await putDirectory(app.context.elastic, alias, [...rows, ...idn]);
   nextKey = await keysInTurn(await makeBrand(app.context), 40);
 });
 afterAll(() => app?.close());
@@ -75,6 +79,18 @@ describe('a search for given creators', () => {
       const distinctMissing = new Set([...lacks.pks, ...lacks.usernames, ...lacks.emails]).size;
       expect(distinctMissing).toBeLessThanOrEqual(missing);
       expect(missing === 0).toBe(distinctMissing === 0);
+    }
+  });
+
+  it('finds an address at a domain in another script in either form', async () => {
+    for (const email of [
+      'ANA@bücher.example',
+      'ana@xn--bcher-kva.example',
+      'bo@BÜCHER.example',
+      'bo@xn--bcher-kva.example',
+    ]) {
+      const { body } = await search({ emails: email });
+      expect([pksOf(body), body.meta.not_found.emails]).toEqual([[email.startsWith('bo') ? 9_002 : 9_001], []]);
     }
   });
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
+import { listForms } from '../../kit/values/email.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import type { Clause, ListClauses } from '../search/query.ts';
 import { NumbersText } from '../search/request-body.ts';
@@ -133,7 +134,7 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
     ...toPkClauses(not_in_list),
     ...toTerms('card.pk', exclude_pks),
     ...toTerms('card.username', roster?.usernames ?? []),
-    ...toTerms('card.extracted_email', roster?.emails ?? []),
+    ...toTerms('card.extracted_email', roster?.emails.flatMap(listForms) ?? []),
   ];
   const key = [versions(in_list), versions(not_in_list), exclude_pks.toSorted(), in_list !== undefined, roster?.hash];
   return {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { indexBehind } from '../../kit/engines/elastic/indices.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
+import { toAsciiAddress } from '../../kit/values/email.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { appendChanges, type Change } from '../changes/changes.ts';
 import { highestVersion } from '../imports/indexing/records.ts';
@@ -147,7 +148,7 @@ async function removeEverywhere(
   const pks = [...new Set([...record.pks, ...people.map(({ pk }) => pk)])];
   await removeFromSaved(db, [...new Set([...pks, ...everyone])]);
   const usernames = people.map(({ username }) => username.toLowerCase());
-  const keptCopies = await listKept(db, { usernames, email: email?.toLowerCase() });
+  const keptCopies = await listKept(db, { usernames, email: email && toAsciiAddress(email).toLowerCase() });
   const finishedAt = clock.now();
   await finishForgotten(db, record.id, {
     pks: engines.secrets().seal(JSON.stringify(pks), sealingContext(record.id)),

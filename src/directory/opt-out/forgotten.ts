@@ -1,4 +1,5 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { listForms } from '../../kit/values/email.ts';
 import { foldAccents } from '../../kit/values/fold.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { type Hashes, type Kind, type Name, type NameFields, openHashes, TAG_BITS } from './hashes.ts';
@@ -43,7 +44,9 @@ function isIn({ hashes, tags, known }: LoadedHashes, { pk, username, extracted_e
   if (mayBe(hashes.tagText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
     return true;
   if (email === null || email === undefined) return false;
-  return mayBe(hashes.tagText('email', foldAccents(email))) && isKnown({ kind: 'email', value: email });
+  return listForms(email).some(
+    (value) => mayBe(hashes.tagText('email', foldAccents(value))) && isKnown({ kind: 'email', value }),
+  );
 }
 
 /** Opens the stored key of all hashes; undefined before anyone opted out. */

@@ -3,6 +3,7 @@ import { postBulk } from '../../kit/engines/elastic/bulk.ts';
 import { getMappingVersion, indexBehind, refreshIndex, wereLive } from '../../kit/engines/elastic/indices.ts';
 import { ElasticsearchRefusal } from '../../kit/engines/elastic/nodes.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
+import { listForms } from '../../kit/values/email.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
 import { MAPPING_VERSION } from '../search/document.ts';
 import type { ForgottenSet } from './forgotten.ts';
@@ -60,6 +61,8 @@ async function gather(
 export const scan = (elastic: Elastic, index: string, forgotten: ForgottenSet): Promise<NameFields[]> =>
   gather(readNamed(elastic, index, { match_all: {} }), forgotten.has);
 
+const listValues = ({ kind, value }: Name) => (kind === 'email' ? listForms(value) : [value]);
+
 const FIELD = { pk: 'card.pk', username: 'card.username', email: 'card.extracted_email' } as const;
 
 /** The creators of an index with one of these names; `forgotten` finds an email where the mapping cannot. */
@@ -74,7 +77,7 @@ export async function findNamed(
     return await scan(elastic, index, forgotten);
   }
   const should = KINDS.map((kind) => ({
-    terms: { [FIELD[kind]]: names.filter((name) => name.kind === kind).map(({ value }) => value) },
+    terms: { [FIELD[kind]]: names.flatMap((name) => (name.kind === kind ? listValues(name) : [])) },
   }));
   return await gather(readNamed(elastic, index, { bool: { filter: [{ bool: { should } }] } }), () => true);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { spliceCards } from '../../kit/engines/elastic/splice.ts';
+import { listForms } from '../../kit/values/email.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { type NotFound, toUsername } from './look-up.shapes.ts';
@@ -40,7 +41,7 @@ export async function lookUp(
   const values: Clause[] = [
     ...pks.map((value) => ({ term: { [LOOK_UP_FIELDS.pks]: value } })),
     ...usernames.map((value) => ({ term: { [LOOK_UP_FIELDS.usernames]: toUsername(value) } })),
-    ...emails.map((value) => ({ term: { [LOOK_UP_FIELDS.emails]: value } })),
+    ...emails.map((value) => ({ terms: { [LOOK_UP_FIELDS.emails]: listForms(value) } })),
   ];
   const queries = values.map((value, i) => ({ constant_score: { filter: value, boost: values.length - i } }));
   const body = {

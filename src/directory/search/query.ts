@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listForms } from '../../kit/values/email.ts';
 import { fold, foldAccents } from '../../kit/values/fold.ts';
 import type { ReadPlaces } from './interpretation.ts';
 import { toUsername } from './look-up.shapes.ts';
@@ -189,7 +190,7 @@ function soughtClauses({ pks = [], usernames = [], emails = [] }: CreatorSearchQ
   return matchAny([
     ...(pks.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.pks]: pks } }]),
     ...(usernames.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.usernames]: usernames.map(toUsername) } }]),
-    ...(emails.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.emails]: emails } }]),
+    ...(emails.length === 0 ? [] : [{ terms: { [LOOK_UP_FIELDS.emails]: emails.flatMap(listForms) } }]),
   ]);
 }
 

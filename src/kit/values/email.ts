@@ -28,6 +28,13 @@ export const toAsciiPart = (text: string): string =>
 export const showAddress = (address: string): string =>
   address.includes('xn--') ? rewriteDomain(address, domainToUnicode) : address;
 
+/** The forms in which a file may have an address: as it was written, in ASCII, and as people write it. */
+export function listForms(address: string): string[] {
+  if (!BEYOND_ASCII.test(address) && !address.includes('xn--')) return [address];
+  const ascii = toAsciiAddress(address);
+  return [...new Set([address, ascii, showAddress(ascii)])];
+}
+
 const GMAIL = ['gmail.com', 'googlemail.com'];
 
 /**

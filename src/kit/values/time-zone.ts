@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from './duration.ts';
 
+/**
+ * Short names that Node knows and IANA does not. People mean other zones by some of them: Node's `BST` is Dhaka, its `IST` India,
+ * its `CST` Chicago.
+ */
+const NO_ZONES: ReadonlySet<string> = new Set(
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(' '),
+);
+
 /** The zone's name as IANA writes it; undefined for names that it does not have, and for offsets such as `+02:00`. */
 export function timeZoneName(text: string): string | undefined {
-  if (!/^[A-Za-z]/.test(text)) return undefined;
+  if (!/^[A-Za-z]/.test(text) || /^SystemV\//i.test(text) || NO_ZONES.has(text.toUpperCase())) return undefined;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
   } catch {
@@ -30,7 +38,7 @@ export const TimeZone = z
 
 /** True if both names mean one zone, such as Asia/Kolkata and Asia/Calcutta. */
 export const isSameZone = (one: string, other: string): boolean =>
-  one === other || timeZoneName(one) === timeZoneName(other);
+  one === other || (timeZoneName(one) ?? one) === (timeZoneName(other) ?? other);
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 

@@ -18,6 +18,17 @@ const Days = z.record(z.string(), z.object({ first: z.number(), minutes: z.array
 /** Written by test/fixtures/zones/days.py. */
 const ZONES = Days.parse(JSON.parse(readFileSync(new URL('../../fixtures/zones/days.json', import.meta.url), 'utf8')));
 
+test.each(['PST', 'BST', 'IST', 'cst', 'SystemV/PST8PDT', '+05:30', 'UTC+2', 'Berlin'])('%s names no zone', (name) => {
+  expect(timeZoneName(name)).toBeUndefined();
+});
+
+test.each(['EST', 'CET', 'utc', 'EST5EDT', 'Etc/GMT-14', 'Asia/Kolkata', 'Europe/Kyiv', 'GB'])(
+  '%s names a zone',
+  (name) => {
+    expect(timeZoneName(name)).toBeDefined();
+  },
+);
+
 describe('the calendar', () => {
   test.each(Object.entries(ZONES))('has the days of %s that Python has', (zone, { first, minutes }) => {
     const lengths = minutes.flatMap(([length, count]) => Array<number>(count).fill(length));
