@@ -23,15 +23,17 @@ interface Options extends BoundsOptions {
 }
 
 const EXAMPLES = `
-Rows carry the API's own field names; a missing field is unknown (null). For a CSV with other names, --map shows the
-mapping that it would be read by and exits with 3; --map accept, or --map FILE with a changed one, reads it so, and its
---source is read so from then on. Files are NDJSON or CSV with a header row, as
-their names say (.ndjson, .jsonl, .json, .csv) or else their first character; plain, gzip or zstd. Searches see the old directory until the new one is verified, then the new one at once.
-If it is stopped or killed, the same command resumes; --max-rejects and --rejects may then differ. A rejected
-row of a CSV counts as many as it has lines, for a stray quote takes the rows after it for its text.
+Files are NDJSON, JSON lists or CSV with a header row, plain or as gzip or zstd; also .xlsx, or a .zip with one table.
+The format follows from the name (.ndjson, .jsonl, .json, .csv), or else from the first characters. Rows have the API's
+field names; a missing field is unknown (null). For a CSV with other names, --map shows the mapping that it would use, and
+exits with 3. --map accept uses it, and --map FILE uses one that you changed; with --source it is kept for later files.
 
-Before the swap the new directory is compared with the live one. Outside the bounds it is held: exit code 3, and
-approve or discard decides. A canary is a line such as
+Searches see the old directory until the new one is verified, then the new one at once. If the import is stopped or killed,
+the same command resumes it; --max-rejects and --rejects may then differ. A rejected row of a CSV counts once for each of
+its lines, because a stray quote takes the following rows for its text.
+
+Before the swap, the new directory is compared with the live one. Outside the bounds, the import is held (exit code 3) until
+you approve or discard it. A canary is a line such as
   {"query": {"city": "NYC"}, "min_total": 40000, "must_contain": [173560420]}
 
 Examples:

@@ -73,11 +73,11 @@ async function askOpenly(what: string): Promise<string> {
   }
 }
 
-const HOW_TO_MAKE_AN_APP = `Make an app for the shop, signed in as its owner:
-  1. In the shop's admin: Settings, Apps, Develop apps, Build apps in Dev Dashboard (https://dev.shopify.com).
-  2. Create app; give it a name, and under Access the scopes read_orders, read_discounts. Release.
-  3. Home of the app, Install app, choose the shop, Install. The app must belong to the shop's organization.
-  4. Settings of the app shows its client ID and client secret.
+const HOW_TO_MAKE_AN_APP = `Create an app for the shop, signed in as the shop's owner:
+  1. In the shop's admin, open Settings, Apps, Develop apps, Build apps in Dev Dashboard (https://dev.shopify.com).
+  2. Choose Create app. Give it a name and, under Access, the scopes read_orders, read_discounts. Choose Release.
+  3. On the app's Home, choose Install app, and select the shop. The app must belong to the shop's organization.
+  4. The app's Settings show its client ID and client secret.
 `;
 
 /**

@@ -181,7 +181,7 @@ export function keyCommands(program: Command): void {
     .description('replace a key by a new one with the same brand, type and name; prints it once')
     .argument('<id>', "the old key's id, or - to read the id or the key itself from stdin", filled)
     .addOption(
-      new Option('--overlap <duration>', `how long the old key still works, ${DURATION_FORM}`)
+      new Option('--overlap <duration>', 'how long the old key still works, at most 30d, such as 12h or 7d')
         .argParser(overlap)
         .default(DAY_MS, '24h'),
     )
