@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runJobs } from '../harness/analytics/exporting.ts';
 import { send, type TestApp } from '../harness/app.ts';
 import {
   answerImport,
@@ -145,4 +146,14 @@ it('A refusal names who is not on the roster, and the field that a file lacks', 
   expect(whole).toMatchObject([
     { kind: 'no_column', field: 'paid_at', column: null, value: null, expected: 'a date such as 2026-03-31' },
   ]);
+});
+
+it('An import that fails says why in its own answer and in the list, as its job does', async () => {
+  const { key, get } = await makeImporter(app);
+  const { id } = (await sendImport(app, key, 'roster', 'Email\nana@creators.example\n')).body.data;
+  await app.context.postgres.db.updateTable('imports').set({ storageKey: null }).where('id', '=', id).execute();
+  await runJobs(app);
+  const failed = { id, status: 'failed', error: 'The file was removed; send it again.' };
+  expect(await getImport(app, key, id)).toMatchObject(failed);
+  expect((await get('/imports')).data).toMatchObject([failed]);
 });

@@ -88,6 +88,33 @@ const CASES: readonly FieldCase[] = [
     records: ['1 10000 EUR 2026-10-05T12:00', '2 5050 EUR 2026-10-06T12:00'],
   },
   {
+    title: 'credit notes among invoices',
+    of: 'orders',
+    content: lines(
+      'Bestellnummer;Datum;Belegart;Betrag;Währung',
+      '1;15.10.2026;Rechnung;100,50;EUR',
+      '2;16.10.2026;Gutschrift;100,50;EUR',
+    ),
+    asks: ['status_meaning:gutschrift'],
+    mapping: { statuses: { gutschrift: 'left_out' } },
+    records: ['1 10050 EUR 2026-10-15T12:00'],
+  },
+  {
+    title: 'sums of months and of all, which have a day',
+    of: 'orders',
+    content: lines(
+      'Order,Date,Amount,Currency',
+      '1,2026-10-05,10.50,EUR',
+      'Total,2026-10-31,10.50,EUR',
+      '2,2026-11-06,20.00,EUR',
+      '3,2026-11-07,20.00,EUR',
+      'Total,2026-11-30,50.50,EUR',
+    ),
+    asks: [],
+    mapping: {},
+    records: ['1 1050 EUR 2026-10-05T12:00', '2 2000 EUR 2026-11-06T12:00', '3 2000 EUR 2026-11-07T12:00'],
+  },
+  {
     title: 'payouts and refunds among commissions',
     of: 'commissions',
     content: lines(

@@ -99,7 +99,7 @@ const FILLERS = new Set([
 
 /** Headers of what a line is, beside sales and payments such as refunds and fees. */
 const TYPE_HEADERS = new Set(
-  `type|kind|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
+  `type|kind|document type|doc type|belegart|belegtyp|type de document|tipo de documento|tipo documento|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
    vorgang|transaktionstyp|transaktionsart|buchungsart|type de transaction|type d'opération|tipo|tipo de transacción|
    tipo de operación|tipo di transazione|soort|type transactie|tipo de transação|typ transakcji|rodzaj`
     .split('|')

@@ -24,6 +24,7 @@ import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
 import { isPartialRefund } from './statuses.ts';
 import { readTime, settleTime } from './times.ts';
+import { saysTotal } from './words.ts';
 
 const PART_FIELDS = [
   ['amount', 'amount'],
@@ -267,6 +268,7 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
   if (reason !== undefined) return toJudged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
   if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
   const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
+  if ([id, number].some(saysTotal)) return toJudged(makeLine(entry, 'left_out', 'totals'));
   if (id === '' && number === '') return refuse({ problem: 'no_identity' });
   if (isFailure(money)) return refuse(money);
   const times = readTimes(splitRefunds(entry, bench).own, bench);

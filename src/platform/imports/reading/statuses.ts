@@ -76,7 +76,7 @@ export function isKnownState(value: string): boolean {
 const TYPES: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {
   orders: new Set(
     list(
-      `sale sales order orders charge purchase capture bestellung verkauf vente venta vendita venda none no_refund no_return
+      `sale sales order orders invoice rechnung facture factura fattura charge purchase capture bestellung verkauf vente venta vendita venda none no_refund no_return
        not_refunded not_returned not_cancelled`.replace(/\s+/g, ' '),
     ),
   ),

@@ -58,10 +58,11 @@ function mayTotal({ cells }: Row, assignment: Assignment): boolean {
   const identifying = [...assignment.values()].filter(({ type, field }) => {
     return type === 'time' || type === 'email' || type === 'handle' || (type === 'id' && field !== 'code');
   });
-  const said = identifying
-    .flatMap(({ positions }) => positions.map((at) => cleanCell(cells[at] ?? '')))
-    .filter((cell) => cell !== '');
-  if (saysTotal(first)) return said.every(saysTotal);
+  const read = (columns: typeof identifying) =>
+    columns.flatMap(({ positions }) => positions.map((at) => cleanCell(cells[at] ?? ''))).filter((cell) => cell !== '');
+  const said = read(identifying);
+  // The day of a total is the day of the list.
+  if (saysTotal(first)) return read(identifying.filter(({ type }) => type !== 'time')).every(saysTotal);
   return identifying.length > 0 && said.length === 0 && [...assignment.values()].some(({ type }) => type === 'money');
 }
 
