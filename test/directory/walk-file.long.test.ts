@@ -54,6 +54,20 @@ it('a walk into a file that is killed continues with the same command, has every
   expect(await readdir(folder)).toEqual(['creators.ndjson']);
 });
 
+it('a walk that finds nobody says what does, and a parameter that is named twice is refused', async () => {
+  const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await (await makeBrand(app.context)).key('brand') };
+  const run = (...filters: string[]) =>
+    runCli(['search', ...filters, '--walk', '--out', path.join(folder, 'nobody')], env);
+  const nobody = await run('category=Fitnes');
+  expect([nobody.status, nobody.said]).toEqual([
+    0,
+    expect.stringContaining('Nobody is found; category=fitness finds 9,150.'),
+  ]);
+  const twice = await run('country=US', 'country=DE');
+  expect([twice.status, twice.said]).toEqual([2, expect.stringContaining('names country twice')]);
+  await rm(path.join(folder, 'nobody'));
+});
+
 it('a walk that Ctrl-C stops says how to go on, and that command continues it', async () => {
   const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100_000 });
   const env = { ROLLCALL_URL: app.url, ROLLCALL_DATA_KEY: await brand.key('data') };

@@ -27,6 +27,9 @@ describe('the commands of people’s rights', () => {
     ]);
     expect((await call(`${app.url}/v1/creators`, key)).body.data).toEqual([]);
     expect(JSON.parse((await runCli(['people', 'erase', ...selector])).out)).toMatchObject({ removed: {} });
+    const wrong = await runCli(['people', 'erase', '--brand', brand.id, '--creator-id', 'rst_0Uo3xK2mVdT2aXs7LpRb']);
+    expect([wrong.status, wrong.said]).toEqual([1, expect.stringMatching(/creator_id.*must be the id of a creator/s)]);
+    expect(wrong.said).not.toContain('"path"');
     const two = await runCli(['people', 'erase', ...selector, '--creator-handle', 'x']);
     expect([two.status, two.said]).toEqual([1, expect.stringContaining('must stand alone')]);
   });

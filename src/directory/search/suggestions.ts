@@ -7,6 +7,7 @@ import type { Snapshot } from './counts.ts';
 import { readForcedClauses } from './forced-filters.ts';
 import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
+import { nearestPlace } from './nearest-place.ts';
 import { listTextsInRegion } from './place-in-text.ts';
 import {
   findCountryOfProvince,
@@ -50,6 +51,15 @@ async function correctWords(
     if (nearest) correctedText = correctedText.replace(word, nearest);
   }
   return correctedText === q.toLowerCase() ? undefined : correctedText;
+}
+
+const SHORTEST_PLACE = 5;
+
+/** The text with the nearest known place for its last word: `skincare Denvr`. */
+function correctPlace(q: string): string | undefined {
+  const [, text, word = ''] = /^(.*\S)\s+(\S+)$/s.exec(q.trim()) ?? [];
+  const place = [...word].length < SHORTEST_PLACE ? undefined : nearestPlace(word);
+  return place === undefined || text === undefined ? undefined : `${text} ${place}`;
 }
 
 const GENDERS: Readonly<Record<string, string>> = {
@@ -189,7 +199,7 @@ async function listMeant(
   const { text, place } = interpretation.q ?? {};
   // Of words in a place only the words are corrected.
   const correctedText = await correctWords(context, caller, snapshot, text ?? value);
-  if (correctedText === undefined) return [];
+  if (correctedText === undefined) return toMeant([isText ? correctPlace(value) : undefined]);
   return toMeant([text === undefined ? (isText ? correctedText : undefined) : `${correctedText} ${place}`]);
 }
 

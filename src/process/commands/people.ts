@@ -12,6 +12,8 @@ import {
 } from '../../affiliates/data-requests/data-requests.ts';
 import { convertSeals } from '../../affiliates/ledger/convert-seals.ts';
 import { inWork } from '../../kit/operation/work.ts';
+import { validationError } from '../../kit/values/errors.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
@@ -30,11 +32,10 @@ interface PeopleOptions {
 async function carryOut(
   { db, clock, secrets }: CommandEngines,
   kind: 'erasure' | 'access',
-  options: PeopleOptions,
+  { brand, creatorId, creatorEmail, creatorHandle, customerEmail, reason, forfeit }: PeopleOptions,
 ): Promise<DataRequestRow> {
-  const { id: brandId } = await getBrand(db, options.brand);
-  const { creatorId, creatorEmail, creatorHandle, customerEmail, reason, forfeit } = options;
-  const body = DataRequestCreate.parse({
+  const { id: brandId } = await getBrand(db, brand);
+  const options = {
     kind,
     creator_id: creatorId,
     creator_email: creatorEmail,
@@ -42,7 +43,10 @@ async function carryOut(
     customer_email: customerEmail,
     reason,
     forfeit,
-  });
+  };
+  const parsedBody = DataRequestCreate.safeParse(options, { reportInput: true });
+  if (!parsedBody.success) throw validationError(toProblems(parsedBody));
+  const body = parsedBody.data;
   const actor = { brandId, keyId: null, operation: `people_${kind}`, requestId: null };
   const row = await inWork(db, clock, actor, (work) => createRequest(work, secrets(), body, 'cli'));
   if (row.state !== 'running') return row;

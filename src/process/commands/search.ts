@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { CreatorSearchQuery } from '../../directory/search/search.shapes.ts';
+import { CreatorSearchQuery, Suggestion } from '../../directory/search/search.shapes.ts';
 import { listIgnoredProblems } from '../../directory/search/walk-parameters.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { formatNumber } from '../../kit/values/format.ts';
@@ -28,6 +28,7 @@ const PAID_TOGETHER = 100;
 const Size = z.object({
   pagination: z.object({ total: z.number() }),
   preview: z.object({ pages: z.number(), credits_to_fetch_all: z.number() }),
+  meta: z.object({ suggestions: z.array(Suggestion).optional() }),
 });
 const Line = z.union([
   z.object({ pk: z.number() }),
@@ -48,6 +49,8 @@ function toFilter(text: string, before: Filters = {}): Filters {
   const [, name, value] = /^([\w-]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new InvalidArgumentError('must be a parameter of search, such as city=NYC.');
+  if (before[name] !== undefined)
+    throw new InvalidArgumentError(`names ${name} twice: give it once, or several values as ${name}_any=NYC|LA.`);
   return { ...before, [name]: value };
 }
 
@@ -168,6 +171,17 @@ function assertFilters(filters: Filters): void {
   if (problems.length > 0) throw new Error(problems.map(({ field, message }) => `${field} ${message}`).join('\n'));
 }
 
+/** What finds somebody where the search finds nobody. */
+function toHint({
+  parameter,
+  instead,
+  instead_parameter: other = parameter,
+  total,
+}: z.output<typeof Suggestion>): string {
+  const search = instead === null ? `the search without ${parameter}` : `${other}=${instead}`;
+  return `Nobody is found; ${search} finds ${formatNumber(total)}.\n`;
+}
+
 const quote = (text: string) => (/^[\w=./:@,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** The command that continues a walk. */
@@ -233,7 +247,9 @@ async function walk(filters: Filters, options: WalkOptions): Promise<void> {
   const rest = openRest(dataKey ? 'data' : 'brand');
   const earlierState = await savedIn(`${out}.walk`, filters);
   const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
-  const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
+  const { pagination, preview: price, meta } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
+  for (const suggestion of pagination.total === 0 ? (meta.suggestions ?? []) : [])
+    around().err.write(toHint(suggestion));
   if (earlierState) around().err.write(`Continuing after ${formatNumber(earlierState.creators)} creators.\n`);
   const savedState: Saved = earlierState ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
   // Before the first call: sent again with its id, it is not paid twice.
