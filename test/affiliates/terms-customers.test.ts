@@ -202,14 +202,6 @@ describe('who decides an order', () => {
     }
   });
 
-  it('stays of who sold it where the first order that names it is a renewal with another one’s code.', () => {
-    const world = createWorld();
-    world.report(order(1), 'code', link('ana', subscription(10)));
-    const renewal = (id: number) => order(id, { kind: 'renewal', subscriptionId: 's1' });
-    expect(pays(world.report(renewal(2), 'code', link('ben', subscription(20))))).toEqual(['ben', 20]);
-    expect(pays(world.report(renewal(3)))).toEqual(['ana', 10]);
-  });
-
   it('makes the row that a renewal with a code did not make, once it is continued.', () => {
     const world = createWorld();
     const renewal = (id: number) => order(id, { kind: 'renewal', subscriptionId: 's1' });

@@ -11,14 +11,6 @@ const shopify = (tags: string, more: Partial<Parameters<typeof readShopifyKind>[
     ...more,
   });
 
-it('What is tagged as prepaid and costs something is the charge, and no delivery', () => {
-  const tags = 'appstle_subscription_first_order, appstle_prepaid';
-  expect([shopify(tags, { isCharged: true }).kind, shopify(tags, { isCharged: false }).kind]).toEqual([
-    'first',
-    'renewal',
-  ]);
-});
-
 it('A subscription is the same by its number and by its address in Shopify’s API', () => {
   const attributes = [{ name: 'subscription_contract_id', value: 'gid://shopify/SubscriptionContract/900' }];
   expect(shopify('Subscription First Order', { attributes }).subscriptionId).toBe('900');

@@ -134,12 +134,7 @@ function claimBySubscription(question: CustomerQuestion): CustomerClaim | undefi
       [one.subscriptionId, ...(one.started ?? [])].some((id) => id !== null && ids.includes(id)),
   );
   const first = findFirst(earlierOrders, isBefore);
-  if (!first) return undefined;
-  // A code or a click on a renewal wins it alone: a row that was there before decides the next one.
-  const isCarried = continuesAnother(first) && (first.rule === 'code' || first.rule === 'click');
-  const older = isCarried ? claimByProduct(question) : undefined;
-  if (older?.claimant?.id && older.claimant.since < first.placedAt) return older;
-  return { rule: 'subscription', by: 'subscription', claimant: findOwner(first, question) };
+  return first && { rule: 'subscription', by: 'subscription', claimant: findOwner(first, question) };
 }
 
 /** The second step: the first order of the same product, or the customer's latest row, for an order that continues one. */

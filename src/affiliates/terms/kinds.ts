@@ -81,8 +81,6 @@ export interface ShopifySigns {
   sourceName: string | null;
   /** Of the order, and then of its lines. */
   attributes: readonly NamedValue[];
-  /** The goods cost something: the order is no delivery of what was prepaid. */
-  isCharged?: boolean;
   /** The brand's own words for the tags of its store. */
   renewalTags: readonly string[];
   firstTags: readonly string[];
@@ -90,7 +88,7 @@ export interface ShopifySigns {
 
 /**
  * Reads the kind of an order from its tags and source, as Shopify's webhooks say nothing else of subscriptions. Prepaid
- * deliveries repeat the tag of the charge, so that `Prepaid` beside any of them makes an order of 0.00 a delivery.
+ * deliveries repeat the tag of the charge, so that `Prepaid` beside any of them makes an order a delivery.
  */
 export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const { sourceName, attributes } = signs;
@@ -103,8 +101,7 @@ export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const isFirst = isOwnFirst || tagSigns.isFirst;
   const id = attributes.find(({ name, value }) => SUBSCRIPTION_ID.test(toWords(name)) && readId(value) !== null)?.value;
   return {
-    kind:
-      isRenewal || (isFirst && tagSigns.isPrepaid && signs.isCharged !== true) ? 'renewal' : isFirst ? 'first' : 'once',
+    kind: isRenewal || (isFirst && tagSigns.isPrepaid) ? 'renewal' : isFirst ? 'first' : 'once',
     subscriptionId: readId(id),
     previousSubscriptionId: null,
   };

@@ -199,7 +199,7 @@ function readEmail({ email, contact_email, customer }: ShopifyOrder, { one }: Le
 
 /** Reads how the order belongs to a subscription, which Shopify itself does not say. */
 function readKind(
-  { source_name, tags, line_items: lines, taxes_included: taxesIncluded }: ShopifyOrder,
+  { source_name, tags, line_items: lines }: ShopifyOrder,
   attributes: readonly { name: string; value: unknown }[],
   { renewalTags, firstTags }: StoreSettings,
   { one }: LenientReader,
@@ -209,7 +209,6 @@ function readKind(
     tags: (one('tags', z.string(), tags) ?? '').split(','),
     sourceName: one('source_name', z.string(), source_name) ?? null,
     attributes: [...attributes, ...properties],
-    isCharged: sumDecimals(lines.map((line) => computeGoods(line, taxesIncluded))) !== 0n,
     renewalTags: renewalTags ?? [],
     firstTags: firstTags ?? [],
   });
