@@ -136,6 +136,17 @@ function lookAlikes(...alphabets: [string, string][]): ReadonlyMap<string, strin
   return lettersByLook;
 }
 
+/** Syllabics by which a generator of names stands for letters, with Latin ones for the others: ᗩᑎᗩ ᐯEGᗩ. */
+const SYLLABICS: ReadonlyMap<string, string> = new Map(
+  [...'ᗩᗷᑕᗪᖴᕼᒍᒪᗰᑎᑭᑫᖇᔕᑌᐯᗯ᙭ᘔ'].map((letter, i) => [letter, 'abcdfhjlmnpqrsuvwxz'.charAt(i)]),
+);
+/** A whole word of theirs that has a Latin letter, or one of those that few languages write. */
+const SYLLABIC_WORD = new RegExp(
+  `(?<![\\p{L}\\p{M}])(?=[^\\s]*[\\p{Script=Latin}ᗩᗷᗪᖴᗰᖇᗯᘔ])[\\p{Script=Latin}${[...SYLLABICS.keys()].join('')}]+(?![\\p{L}\\p{M}])`,
+  'gu',
+);
+const IS_SYLLABIC = /[\u1400-\u167f]/;
+
 const OTHER_LETTER = /[\p{Script=Cyrillic}\p{Script=Greek}]/u;
 const LATIN = /\p{Script=Latin}/u;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
@@ -152,7 +163,10 @@ const spellOut = (text: string): string =>
 function readLetters(text: string): string {
   const spelled = text.includes('ǫ') ? text.replace(WORD_IN_SMALL_CAPITALS, (word) => word.replaceAll('ǫ', 'q')) : text;
   const plain = spellOut(spelled).normalize('NFKC').replace(INVISIBLE, '').replace(ENCLOSING, '').normalize('NFC');
-  const latin = OTHER_LETTER.test(plain) ? plain.replace(WORD, unmask) : plain;
+  const unstyled = IS_SYLLABIC.test(plain)
+    ? plain.replace(SYLLABIC_WORD, (word) => [...word].map((letter) => SYLLABICS.get(letter) ?? letter).join(''))
+    : plain;
+  const latin = OTHER_LETTER.test(unstyled) ? unstyled.replace(WORD, unmask) : unstyled;
   return spellOut(lower(latin).normalize('NFKC'));
 }
 
