@@ -230,9 +230,7 @@ export const ForwardParameters = z
 export const Notify = z
   .boolean()
   .default(false)
-  .describe(
-    '`true`: the creator gets a mail at once. `false`: a link, or a code that its store has, is mailed at once anyway; any other code with its first order.',
-  )
+  .describe('`true`: mailed at once. `false`: only a link or a verified code is; any other with its first order.')
   .meta({ example: true });
 
 const MAX_VALUE = 255;
@@ -427,9 +425,7 @@ export const LinkPatch = z
     notify: z
       .boolean()
       .optional()
-      .describe(
-        '`true`: mails the creator the code or link at once, if they have not had it yet, and changed terms in words.',
-      )
+      .describe('`true`: mails the creator the code or link, if they have not had it, and changed terms in words.')
       .meta({ example: true }),
   })
   .superRefine(checkDeal, besideOthers)
