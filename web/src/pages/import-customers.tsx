@@ -6,39 +6,10 @@ import { number } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { readCustomerLines } from './customer-lines.ts';
 
 /** As many as one call takes. */
 const AT_ONCE = 500;
-
-interface Line {
-  number: number;
-  email: string | undefined;
-  subscription: string | undefined;
-}
-
-/** Reads the lines of another tool's list: an address, the id of a subscription, or both as a CSV file has them. */
-function readLines(text: string): Line[] {
-  const lines = text.split(/\r?\n/).map((line, place): Line => {
-    const cells = line.split(/[,;\t]/).map((cell) => cell.trim().replaceAll(/^"|"$/g, ''));
-    const isEmail = (cell: string) => cell.includes('@');
-    const subscription = cells.find((cell) => cell !== '' && !isEmail(cell));
-    return { number: place + 1, email: cells.find(isEmail), subscription };
-  });
-  const [head, ...rest] = lines.filter(({ email, subscription }) => email ?? subscription);
-  if (!head) return [];
-  // Names of columns have neither an address nor a digit.
-  const isNames = rest.length > 0 && head.email === undefined && !/\d/.test(head.subscription ?? '');
-  return isNames ? rest : [head, ...rest];
-}
-
-const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
-
-/** Says what keeps a line from being sent. */
-function findProblem({ email, subscription }: Line, store: string | undefined): string | undefined {
-  if (email !== undefined && !EMAIL.test(email)) return `${email} is not an email address.`;
-  if (subscription !== undefined && store === undefined) return 'Choose the store of the subscription.';
-  return undefined;
-}
 
 /** Adds the customers of another tool's list to a creator, whose later orders then earn. */
 export function ImportCustomers() {
@@ -54,7 +25,10 @@ export function ImportCustomers() {
   async function send(values: Values): Promise<void> {
     const [store, since] = [values.some('integration_id'), values.some('since')];
     const common = { link_id: values.text('link_id'), reason: values.text('reason'), ...(since ? { since } : {}) };
-    const lines = readLines(values.text('customers')).map((line) => ({ ...line, problem: findProblem(line, store) }));
+    const lines = readCustomerLines(values.text('customers')).map((line) => {
+      const isOpen = line.subscription !== undefined && store === undefined;
+      return { ...line, problem: line.problem ?? (isOpen ? 'Choose the store of the subscription.' : undefined) };
+    });
     const refusedLines = lines.flatMap(({ number: at, problem }) => (problem ? [`Line ${at}: ${problem}`] : []));
     const readable = lines.filter(({ problem }) => problem === undefined);
     const counts = { created: 0, known: 0 };
