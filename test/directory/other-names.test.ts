@@ -78,6 +78,8 @@ describe('a city value', () => {
     ['ATL', 'Atlanta, GA'],
     ['SLC', 'Salt Lake City, UT'],
     ['Portland, Ore.', 'Portland, OR'],
+    ['Brooklyn, NYC', 'Brooklyn, NY'],
+    ['San Jose, San Francisco Bay Area', 'San Jose, CA'],
     ['london uk', 'London, GB'],
     ['Berlin 🇩🇪', 'Berlin, DE'],
   ])('%s means the city %s', (value, city) => {
@@ -192,6 +194,8 @@ describe('two places in one value', () => {
     ...['New York, NY', 'LA, CA', 'Paris, Texas', 'Munich, Germany', 'Brooklyn, New York', 'Rosario, Santa Fe'],
     ...['Washington, DC', 'Hollywood, Los Angeles', 'Delhi, Delhi', 'Mexico City, Mexico', 'Tbilisi, Georgia', 'Paris'],
     ...['Bekasi, Jakarta', 'Vancouver, BC', 'Singapore, Singapore', 'London, England, UK', '|', 'Paris|', 'a,b,c,d'],
+    ...['Brooklyn, New York City', 'Dallas, Dallas-Fort Worth', 'Hollywood, LA'],
+    ...['Madrid, Comunidad de Madrid', 'Bangkok, Krung Thep', 'Santiago, Región Metropolitana de Santiago'],
     ...['Dallas/Fort Worth', 'Trinidad and Tobago', 'Quezon City, Manila', 'Guadalajara, Jalisco, Mexico'],
   ])('are not in %s', (value) => {
     expect(findSeveralPlaces(value)).toBeUndefined();

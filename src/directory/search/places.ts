@@ -163,8 +163,10 @@ interface Between {
 
 function areSeveralPlaces(parts: readonly string[], { mayLieIn, mayBelong }: Between): boolean {
   if (parts.length < 2) return false;
-  // Two cities that are provinces as well lie beside each other: `Berlin, Hamburg`.
-  const areProvinces = parts.every((part) => findCountryOfProvince(part) !== undefined);
+  // Two cities that are provinces as well lie beside each other: `Berlin, Hamburg`, but not `Madrid, Comunidad de Madrid`.
+  const [first = '', ...others] = parts.map(placeKey);
+  const areProvinces =
+    parts.every((part) => findCountryOfProvince(part) !== undefined) && !others.some((key) => key.includes(first));
   const reading = mayLieIn && !areProvinces ? readCityInArea(parts.join(',')) : undefined;
   if (reading && liesInArea(reading)) return false;
   return parts.every((part, i) => i === 0 || arePlacesApart(parts[i - 1] ?? '', part, mayBelong && !areProvinces));
@@ -440,18 +442,32 @@ const listAllNamed = (key: string): KnownCity[] => [...listNamesakes(key), ...(c
 function readArea(key: string, [first = '', second, ...more]: string[]): Area | undefined {
   if (more.length > 0) return undefined;
   const state = stateByKey.get(placeKey(first));
-  if (second === undefined) return pickArea(key, state, listCountriesBehindCity(first));
+  if (second === undefined) return pickArea(key, state, listCountriesBehindCity(first), findMetro(first));
   const country = findCountry(second);
   if (country?.code === 'US') return state && { state };
   return country && listAllNamed(key).some(liesIn({ country })) ? { country } : undefined;
 }
 
+/** The state or country of a city behind which its metro stands: `Brooklyn, NYC`. */
+function findAreaInMetro(key: string, metro: Metro | undefined): Area | undefined {
+  const member = metro?.members.find(({ city }) => placeKey(city) === key);
+  const state = stateByKey.get(placeKey(member?.state ?? ''));
+  const country = countryByKey.get(placeKey(member?.country ?? ''));
+  return state ? { state } : country && { country };
+}
+
 /** `DE` is Delaware and Germany: it means the first area in which the city is known, else the state. */
-function pickArea(key: string, state: State | undefined, countries: readonly Country[]): Area | undefined {
+function pickArea(
+  key: string,
+  state: State | undefined,
+  countries: readonly Country[],
+  metro: Metro | undefined,
+): Area | undefined {
   const areas: Area[] = [...(state ? [{ state }] : []), ...countries.map((country) => ({ country }))];
   const places: Array<Pick<KnownCity, 'state' | 'country'>> = [
     ...listAllNamed(key),
     ...(metroByAlias.get(key)?.members ?? []),
   ];
-  return areas.find((area) => places.some(liesIn(area))) ?? areas[0];
+  const knownArea = areas.find((area) => places.some(liesIn(area)));
+  return knownArea ?? findAreaInMetro(key, metro) ?? areas[0];
 }
