@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
@@ -52,12 +53,13 @@ async function measureSize(context: Context, elasticsearch: string, creators: nu
   progress(`${creators.toLocaleString('en')} creators`);
   const from = performance.now();
   const source = sampleSource(creators, SEED);
-  await importDirectory(toDirectoryEngines(context), { source, bounds: { mode: 'force' } });
+  const { index } = await importDirectory(toDirectoryEngines(context), { source, bounds: { mode: 'force' } });
   const importSeconds = (performance.now() - from) / 1_000;
   const { client } = context.elastic;
   const { nodes } = Nodes.parse(await client.nodes.info({ metric: 'process' }));
   const pid = Object.values(nodes)[0]?.process.id ?? 0;
-  const { index } = await context.directory.snapshot();
+  // Searches learn within a second which index is live.
+  while ((await context.directory.snapshot()).index !== index) await sleep(100);
   const kinds = makeKinds(sampleCreators(creators, SAMPLE_ROWS), creators, SEARCHES / 10, 7);
   const pages = (await prepareSearches(context, kinds)).filter(({ isDeep }) => !isDeep).map(({ same }) => same);
   const target = openTarget(elasticsearch, () => ({ 'content-type': 'application/json' }));
