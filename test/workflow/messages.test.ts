@@ -98,7 +98,7 @@ describe('the list of conversations', () => {
     expect(preview.isWellFormed()).toBe(true);
   });
 
-  it('has the newest conversation first, filters by creator and unread messages, and is available as CSV', async () => {
+  it('has the newest conversation first, filters by creator, by unread messages and by whose turn it is, and is available as CSV', async () => {
     const desk = await openTalkDesk(app);
     const other = `${unique('ben')}@mail.example`;
     await made(`${app.url}/v1/roster`, desk.key, { creator_email: other });
@@ -111,11 +111,14 @@ describe('the list of conversations', () => {
     expect(await emails()).toEqual([other, desk.creator]);
     expect(await emails('sort=oldest')).toEqual([desk.creator, other]);
     expect(await emails('unread=true')).toEqual([]);
+    expect(await emails('answered=false')).toEqual([]);
     clock.at += 1_000;
     expect((await reply(page, 'Hello!')).status).toBe(303);
     expect(await emails()).toEqual([desk.creator, other]);
     expect(await emails('unread=true')).toEqual([desk.creator]);
     expect(await emails('unread=false')).toEqual([other]);
+    expect(await emails('answered=false')).toEqual([desk.creator]);
+    expect(await emails('answered=true')).toEqual([other]);
     expect(await emails(`creator_email=${other.toUpperCase()}`)).toEqual([other]);
     expect((await desk.list('limit=1&page=2')).pagination).toEqual({ page: 2, limit: 1, total: 2, has_more: false });
     const csv = await call(`${app.url}/v1/messages`, desk.key, { headers: { accept: 'text/csv' } });

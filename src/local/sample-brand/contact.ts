@@ -18,6 +18,7 @@ const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[]
     lines: [
       ['brand', 'Welcome! Your serum is on its way.'],
       ['creator', 'Thank you, I cannot wait to try it.'],
+      ['brand', 'Tell us how your skin likes it.'],
     ],
   },
   {
@@ -27,6 +28,7 @@ const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[]
       ['creator', 'With pleasure. Could we raise the rate a little?'],
       ['brand', 'We can offer 15 percent on the new code.'],
       ['creator', 'That works for me.'],
+      ['brand', 'Great. The new code is in your next brief.'],
     ],
   },
   {
@@ -41,6 +43,7 @@ const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[]
     lines: [
       ['brand', 'Your payout for last month is on its way.'],
       ['creator', 'It arrived. Thank you!'],
+      ['brand', 'You earned it. See you in the next campaign.'],
     ],
   },
   {
@@ -55,6 +58,7 @@ const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[]
     lines: [
       ['brand', 'We moved the launch by a week. Is that fine for you?'],
       ['creator', 'Yes, no problem.'],
+      ['brand', 'Thank you. Which day suits you for the reel?'],
     ],
   },
   {

@@ -123,6 +123,11 @@ export const ConversationFilter = z.object({
   unread: booleanParameter()
     .optional()
     .describe('`true`: only conversations with unread messages from the creator; `false`: only those without.'),
+  answered: booleanParameter()
+    .optional()
+    .describe(
+      '`false`: only conversations whose newest message is from the creator; `true`: only those where it is yours.',
+    ),
   ...ListQuery,
 });
 export type ConversationFilter = z.output<typeof ConversationFilter>;

@@ -45,10 +45,21 @@ export const conversations = listing({
   table: 'conversations',
   time: 'lastMessageAt',
   changed: ['createdAt', 'lastMessageAt'],
-  matching: (db, brandId, { creator_email, unread }: Omit<ConversationFilter, keyof Page>) =>
+  matching: (db, brandId, { creator_email, unread, answered }: Omit<ConversationFilter, keyof Page>) =>
     db
       .selectFrom('conversations')
       .$if(unread !== undefined, (query) => query.where('brandUnread', unread ? '>' : '=', 0))
+      .$if(answered !== undefined, (query) =>
+        query.where(({ exists, selectFrom }) =>
+          exists(
+            selectFrom('messages as newest')
+              .select('newest.id')
+              .whereRef('newest.conversationId', '=', 'conversations.id')
+              .whereRef('newest.number', '=', 'conversations.messageCount')
+              .where('newest.sender', '=', answered ? 'brand' : 'creator'),
+          ),
+        ),
+      )
       .where(matchesCreator('conversations.creatorId', brandId, creator_email)),
   rows: withLastMessage,
 });

@@ -28,12 +28,18 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
     ['desktop-dark', { viewport: { width: 1280, height: 1400 }, colorScheme: 'dark' as const }],
     ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
   ] as const)(
-    'shows a period next to the previous one, by day, creator, campaign and link, on a %s',
+    'shows a period next to the previous one, by day, creator, campaign and link, and says what each figure counts, on a %s',
     async (kind, options) => {
       const { page, go, rest, complaints, context } = await openWebApp(browser, app, brand.id, options);
       await go('/analytics');
       await page.getByRole('table', { name: 'Analytics by creator' }).waitFor();
       await shoot(page, `figures-${kind}-creators`);
+      await page.getByRole('button', { name: 'What Sales counts', exact: true }).press('Enter');
+      const counted = page.getByText('Paid orders that creators won, without tax and shipping, less refunds.');
+      await counted.waitFor();
+      expect(await axe(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await counted.waitFor({ state: 'hidden' });
       await page.getByLabel('By', { exact: true }).selectOption('campaign');
       const campaigns = page.getByRole('table', { name: 'Analytics by campaign' });
       await campaigns.getByRole('cell', { name: 'Spring launch' }).waitFor();

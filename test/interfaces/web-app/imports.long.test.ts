@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser('Imports in the web app'))('the pages of imports', (
       await page.getByText('No file was imported').waitFor();
       await look('none');
       await page.getByRole('link', { name: 'Import a file' }).click();
-      await page.getByLabel('It has').selectOption('commissions');
+      await page.getByLabel('Contents').selectOption('commissions');
       await press('Read the file');
       await page.getByText('Choose a file.').waitFor();
       const csv =

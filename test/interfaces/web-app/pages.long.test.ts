@@ -24,6 +24,15 @@ const LOOK_AT_FORM = `(() => {
   return { isInSight: top >= 0 && bottom <= innerHeight, hasFocus: isOfForm };
 })()`;
 
+/** How far below the top of the page its list begins; 0 if the page is not a list. */
+const FIRST_ROW_AT = `(() => {
+  const isList = document.querySelector('main > :is(.table-frame, .summed, .talks) tbody') !== null;
+  const row = document.querySelector('main tbody tr:not(.gap)');
+  return isList && row ? row.getBoundingClientRect().top + scrollY : 0;
+})()`;
+/** Half of a phone's height. */
+const FIRST_ROW_PX = 420;
+
 const isInSight = (link: Locator): Promise<boolean> =>
   link.evaluate((one) => {
     const { top, bottom } = one.getBoundingClientRect();
@@ -76,7 +85,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
 
   /** In one visit: as the system has its colours, as it may have them, and in a window as narrow as a phone. */
   it.each(PAGES)(
-    '%s passes axe in light and dark mode and on a phone, which it fits, without errors in the browser',
+    '%s passes axe in light and dark mode and on a phone, which it fits with its first rows in sight, without errors in the browser',
     async (path) => {
       const { page, move, complaints } = desktop;
       const name = path.replaceAll('/', '-');
@@ -89,6 +98,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
       await expectToFit(page);
       await page.setViewportSize(PHONE);
       await expectToFit(page);
+      expect(await page.evaluate(FIRST_ROW_AT)).toBeLessThanOrEqual(FIRST_ROW_PX);
       await shoot(page, `phone-dark${name}`);
       expect(await axe(page, 'all')).toEqual([]);
       await page.emulateMedia({ colorScheme: 'light' });

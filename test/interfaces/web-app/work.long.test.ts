@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     });
   });
 
-  it('shows conversations beside what is said on a desktop, and below it on a phone', async () => {
+  it('shows conversations and whose turn it is beside what is said on a desktop, and below it on a phone', async () => {
     const { page } = desktop;
     await desktop.go('/conversations');
     const thread = page.getByRole('region', { name: /^Conversation with / });
@@ -97,6 +97,11 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     expect(await page.getByRole('dialog').count()).toBe(0);
     await thread.getByLabel('Your message').waitFor();
     await clean('work-conversations-open-desktop', desktop);
+    // The creator wrote last.
+    await page.getByRole('button', { name: /^Answer / }).click();
+    await expect.poll(() => thread.getByLabel('Your message').evaluate((one) => one.matches(':focus'))).toBe(true);
+    await page.getByLabel('Next step').selectOption({ label: 'Wait for a reply' });
+    await page.getByText('Nothing matches these filters').waitFor();
     await phone.go('/conversations');
     await clean('work-conversations-phone', phone);
     await (await firstOf(phone.page, /@/)).click();

@@ -174,6 +174,8 @@ export interface FormProps extends FieldsProps {
   own?: OwnInputs | undefined;
   children?: ReactNode;
   onCancel?: () => void;
+  /** Another object each time that a button asks for the form, which is in the page already. */
+  asked?: object | undefined;
   /** Clears the form after sending, for another entry. */
   isEmptied?: boolean;
   kind?: 'primary' | 'plain' | 'danger';
@@ -280,19 +282,21 @@ function MoreFields({ of, findProblem }: { of: FieldsProps; findProblem: FindPro
  * A form that a button opened is in sight and has the focus; a dialog that opens with its form gives it the focus
  * itself. On a phone, a focused field would bring up the keys at once.
  */
-function useFocus(form: RefObject<HTMLFormElement | null>, isOpened: boolean) {
+function useFocus(form: RefObject<HTMLFormElement | null>, opened: object | boolean) {
   useEffect(() => {
     const element = form.current;
-    if (!element || !isOpened) return;
+    if (!element || opened === false) return;
     const dialog = element.closest('[role="dialog"]');
     const activeElement = document.activeElement;
     // While a dialog opens, its opener still has the focus, and gets it back from the dialog.
     if (dialog && activeElement !== dialog && activeElement !== document.body) return;
     const first = isTouched() ? element : element.querySelector<HTMLElement>(FIELDS);
     first?.focus({ preventScroll: true });
+    // A long form's first field, so that the title of its dialog stays in sight where there is room.
     const isShort = element.offsetHeight < window.innerHeight / 2;
-    (isShort ? element : (first ?? element)).scrollIntoView({ block: 'nearest' });
-  }, [form, isOpened]);
+    const field = element.querySelector(FIELDS) ?? element;
+    (isShort ? element : field).scrollIntoView({ block: 'nearest' });
+  }, [form, opened]);
 }
 
 const toText = (data: FormData) => JSON.stringify([...data]);
@@ -308,6 +312,7 @@ function FilledIn(props: FilledInProps) {
     own,
     children,
     onCancel,
+    asked = false,
     isEmptied,
     kind = 'primary',
     actions = [],
@@ -316,7 +321,7 @@ function FilledIn(props: FilledInProps) {
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const was = useRef<Values>(undefined);
-  useFocus(form, onCancel !== undefined);
+  useFocus(form, onCancel === undefined ? asked : true);
   useEffect(() => {
     if (form.current) was.current = new Values(new FormData(form.current));
   }, []);

@@ -7,6 +7,7 @@ import { words } from './format.ts';
 import { Help } from './help.tsx';
 import { useTitle } from './title.ts';
 import { useSay } from './toast.tsx';
+import { Why } from './why.tsx';
 
 interface PageHeadProps {
   title: string;
@@ -173,11 +174,22 @@ export function Button(props: ButtonProps) {
   return needs ? <IfMay needs={needs}>{button}</IfMay> : button;
 }
 
+interface StatProps {
+  label: string;
+  value: ReactNode;
+  note?: ReactNode;
+  /** What it counts, where another page's figure of this name differs. */
+  why?: string | undefined;
+}
+
 /** A figure with a note, such as the change from the previous period. */
-export function Stat({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
+export function Stat({ label, value, note, why }: StatProps) {
   return (
     <div className="stat">
-      <dt>{label}</dt>
+      <dt>
+        {label}
+        {why !== undefined && <Why of={label}>{why}</Why>}
+      </dt>
       <dd>{value}</dd>
       {note && <dd className="note">{note}</dd>}
     </div>
@@ -195,6 +207,7 @@ const isGiven = (value: ReactNode) =>
   value !== undefined &&
   value !== false &&
   value !== '' &&
+  value !== '–' &&
   !(Array.isArray(value) && value.length === 0);
 
 /** Text without spaces, such as an address or a handle, stays on one line, and is whole where the pointer rests on it. */

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
+import { CLICKS_COUNT, commissionsCount, ORDERS_COUNT, salesCount } from '../kit/counts.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, rate, versus } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -120,16 +121,19 @@ export function Analytics() {
           <Stats>
             <Stat
               label="Sales"
+              why={salesCount(currency)}
               value={money(summary.total_revenue, currency)}
               note={versus(summary.total_revenue, old?.summary.total_revenue, COMPARED[compare].toLowerCase())}
             />
             <Stat
               label="Commissions"
+              why={commissionsCount(currency)}
               value={money(summary.total_commissions, currency)}
               note={versus(summary.total_commissions, old?.summary.total_commissions, COMPARED[compare].toLowerCase())}
             />
             <Stat
               label="Clicks"
+              why={CLICKS_COUNT}
               value={
                 <ToList of="clicks" only={only} from={from} to={to}>
                   {number(summary.total_clicks)}
@@ -139,6 +143,7 @@ export function Analytics() {
             />
             <Stat
               label="Orders"
+              why={ORDERS_COUNT}
               value={
                 <ToList of="orders" only={only} from={from} to={to}>
                   {number(summary.total_conversions)}

@@ -297,25 +297,13 @@ export function Applications() {
         return (
           <>
             <Figure of={profile}>{compact(profile?.follower_count)}</Figure>
-            <span className="second">{nameApp(application)}</span>
-            {profile && (
-              <span className="narrow">
-                <span className="second">{rate(profile.engagement_rate)}</span>
-              </span>
-            )}
+            <span className="second">
+              {profile ? `${rate(profile.engagement_rate)} engagement` : nameApp(application)}
+            </span>
           </>
         );
       },
       isNumber: true,
-    },
-    {
-      head: 'Engagement',
-      cell: (application) => {
-        const profile = profiles(application);
-        return <Figure of={profile}>{rate(profile?.engagement_rate)}</Figure>;
-      },
-      isNumber: true,
-      isWide: true,
     },
     {
       head: 'Campaign',

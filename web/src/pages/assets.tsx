@@ -233,7 +233,7 @@ export function Assets() {
     ...(isWide
       ? []
       : ([
-          { head: 'Type', cell: ({ type }) => words(type), chip: 'value' },
+          { head: 'Type', cell: ({ type }) => words(type), isWide: true },
           { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true, isWide: true },
         ] satisfies Column<Asset>[])),
     { head: 'Rights', cell: (asset) => <Rights of={asset} /> },

@@ -110,6 +110,7 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
         label="Sales"
         value={minorMoney(sales, currency)}
         note={`${number(orders)} ${orders === 1 ? 'order' : 'orders'}, less refunds`}
+        why="Paid orders of all time that this campaign’s links and codes won. Creators may have sold more by other links."
       />
       <Stat label="Return on spend" value={multiple(returned)} note="Sales divided by spend" />
       <Stat label="Clicks" value={number(clicks)} />

@@ -62,7 +62,11 @@ export function Campaigns() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, chip: 'named' },
+    {
+      head: 'Deadline',
+      cell: (campaign) => (campaign.deadline === null ? '–' : <Deadline of={campaign} />),
+      chip: 'named',
+    },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (

@@ -5,6 +5,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { useCursor } from '../kit/cursor.tsx';
 import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
+import { Folded } from '../kit/folded.tsx';
 import { countryName, number, today, words } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
@@ -12,6 +13,7 @@ import { siteName } from '../kit/platforms.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
+import { useIsPhone } from '../kit/wide.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Click = Row<'list_clicks'>;
@@ -103,20 +105,23 @@ function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', .
   const { data, error, refetch } = useCall('get_analytics', {
     query: { ...only, link, click_kind: kind, from, to, granularity: 'day' },
   });
+  const isPhone = useIsPhone();
   const label = kind === 'counted' ? 'Counted clicks' : `Clicks, ${KIND_LABELS[kind].toLowerCase()}`;
   return (
     <Card title={data ? `${label}: ${number(data.summary.total_clicks)}` : label}>
       {error && <Failure error={error} again={() => void refetch()} />}
-      {!error && !data && <Loading rows={6} />}
+      {!error && !data && <Loading rows={isPhone ? 1 : 6} />}
       {data && (
-        <Suspense fallback={<Loading rows={6} />}>
-          <Chart
-            label={label}
-            points={data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
-            show={number}
-            within={{ from, to }}
-          />
-        </Suspense>
+        <Folded summary="Show the chart">
+          <Suspense fallback={<Loading rows={6} />}>
+            <Chart
+              label={label}
+              points={data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
+              show={number}
+              within={{ from, to }}
+            />
+          </Suspense>
+        </Folded>
       )}
     </Card>
   );

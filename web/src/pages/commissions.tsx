@@ -74,13 +74,20 @@ function Stages({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator
   const waiting = useCall('list_affiliate_commissions', count({ ...pending, approvable: false }));
   const approved = useCall('list_affiliate_commissions', count({ ...of, status: 'approved' }));
   const paid = useCall('list_affiliate_commissions', count({ ...of, status: 'paid' }));
+  const rejected = useCall('list_affiliate_commissions', count({ ...of, status: 'rejected' }));
   const total = ({ data }: typeof ready) => number(data?.pagination.total);
   return (
     <Stats isBrief>
       <Stat label="To review" value={total(ready)} note="Ready to approve" />
       <Stat label="Pending" value={total(waiting)} note="In review, or the order is not paid yet" />
-      <Stat label="Approved" value={total(approved)} note="Due with the next payout" />
+      <Stat
+        label="Approved"
+        value={total(approved)}
+        note="Due with the next payout"
+        why="Commissions that no payout has paid yet, of all time. The amount due on Payouts is their sum, less refunds of paid commissions and money paid in advance."
+      />
       <Stat label="Paid" value={total(paid)} />
+      <Stat label="Rejected" value={total(rejected)} note="They pay nothing" />
     </Stats>
   );
 }
@@ -320,6 +327,7 @@ export function Commissions() {
                 ['amount', 'Sales'],
                 ['commission', 'Commission'],
               ]}
+              note="Sales before refunds, of unpaid orders too. Analytics counts paid orders, less refunds."
             />
           )
         }

@@ -41,11 +41,13 @@ function useThread(id: string | undefined, isOpened: boolean) {
 
 interface ThreadProps {
   id: string | undefined;
+  /** Another object each time that the person asks to answer it. */
+  asked: object | undefined;
   onClose: () => void;
 }
 
 /** On a small screen a conversation covers the list. */
-function ThreadPanel({ id, onClose }: ThreadProps) {
+function ThreadPanel({ id, asked, onClose }: ThreadProps) {
   const thread = useThread(id, true);
   return (
     <Dialog
@@ -59,7 +61,7 @@ function ThreadPanel({ id, onClose }: ThreadProps) {
       onClose={onClose}
       isSide
     >
-      {id !== undefined && <Messages key={id} id={id} />}
+      {id !== undefined && <Messages key={id} id={id} asked={asked} />}
     </Dialog>
   );
 }
@@ -83,7 +85,7 @@ function Pane({ className, label, children }: PaneProps) {
 }
 
 /** On a large screen a conversation is beside the list: the newest until one is opened. */
-function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
+function ThreadBeside({ id, isOpened, asked }: { id: string; isOpened: boolean; asked: object | undefined }) {
   const thread = useThread(id, isOpened);
   const name = getCreatorName(thread, 'Conversation');
   return (
@@ -100,7 +102,7 @@ function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
         </div>
       </header>
       <Pane key={id} className="thread-pane">
-        <Messages id={id} />
+        <Messages id={id} asked={asked} />
       </Pane>
     </section>
   );
@@ -108,14 +110,21 @@ function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
 
 const EMPTY = <Empty title="No conversations yet">Write to a creator on your roster.</Empty>;
 
+/** The beginning of the newest message. It is bold until it is read. */
+function Newest({ of: { last_message, unread_count } }: { of: Conversation }) {
+  if (unread_count > 0) return <strong>{last_message.body}</strong>;
+  return `${last_message.sender === 'brand' ? 'You: ' : ''}${last_message.body}`;
+}
+
 interface ListProps {
   list: Rows<Conversation>;
   onOpen: (id: string) => void;
+  onAnswer: (id: string) => void;
   /** The one that is shown beside the list. */
   shown?: string | undefined;
 }
 
-function List({ list, onOpen, shown }: ListProps) {
+function List({ list, onOpen, onAnswer, shown }: ListProps) {
   const columns: readonly Column<Conversation>[] = [
     {
       head: 'Creator',
@@ -124,18 +133,32 @@ function List({ list, onOpen, shown }: ListProps) {
           <Opener
             of={row}
             onOpen={() => onOpen(row.conversation_id)}
-            second={row.unread_count > 0 ? <strong>{row.last_message.body}</strong> : row.last_message.body}
+            second={<Newest of={row} />}
             isCurrent={row.conversation_id === shown}
           >
             {getCreatorName(row, 'A creator')}
           </Opener>
           <span className="talk-when">
-            <Ago at={row.last_message.sent_at} />
-            {row.unread_count > 0 && (
-              <span className="badge new">
-                {number(row.unread_count)}
-                <span className="sr-only"> unread</span>
-              </span>
+            <span className="row">
+              {row.unread_count > 0 && (
+                <span className="badge new">
+                  {number(row.unread_count)}
+                  <span className="sr-only"> unread</span>
+                </span>
+              )}
+              <Ago at={row.last_message.sent_at} />
+            </span>
+            {row.last_message.sender === 'brand' ? (
+              <span>Waiting for a reply</span>
+            ) : (
+              <Button
+                needs="send_message"
+                kind={row.unread_count > 0 ? 'plain' : 'quiet'}
+                label={`Answer ${getCreatorName(row, 'the creator')}`}
+                onPress={() => onAnswer(row.conversation_id)}
+              >
+                Answer
+              </Button>
             )}
           </span>
         </div>
@@ -160,29 +183,46 @@ function useFirstShown(list: Rows<Conversation>): string | undefined {
   return first.id;
 }
 
-function Inbox({ list, onOpen, openId }: Omit<ListProps, 'shown'> & { openId: string | undefined }) {
+interface InboxProps extends Omit<ListProps, 'shown'> {
+  openId: string | undefined;
+  asked: object | undefined;
+}
+
+function Inbox({ openId, asked, ...props }: InboxProps) {
+  const { list } = props;
   const first = useFirstShown(list);
   const shownId = openId ?? first;
   if (list.total === 0 && shownId === undefined) return EMPTY;
   return (
     <div className="inbox">
       <Pane className="inbox-list" label="All conversations">
-        <List list={list} onOpen={onOpen} shown={shownId} />
+        <List {...props} shown={shownId} />
       </Pane>
-      {shownId !== undefined && <ThreadBeside id={shownId} isOpened={openId !== undefined} />}
+      {shownId !== undefined && <ThreadBeside id={shownId} isOpened={openId !== undefined} asked={asked} />}
     </div>
   );
 }
 
 export function Conversations() {
   const { get } = useFilters();
-  const isUnread = get('unread');
+  const [isUnread, isReplied] = [get('unread'), get('answered')];
   const list = useRows(
     'list_conversations',
-    { creator_email: get('creator_email'), ...(isUnread ? { unread: isUnread === 'true' } : {}) },
+    {
+      creator_email: get('creator_email'),
+      unread: isUnread === undefined ? undefined : isUnread === 'true',
+      answered: isReplied === undefined ? undefined : isReplied === 'true',
+    },
     { refetchMs: REFETCH_MS },
   );
   const panel = useOpened();
+  const [answering, setAnswering] = useState<{ id: string }>();
+  const answer = (id: string) => {
+    setAnswering({ id });
+    panel.open(id);
+  };
+  const shared = { list, onOpen: panel.open, onAnswer: answer };
+  const asked = answering?.id === panel.id ? answering : undefined;
   const making = useDialog('create');
   const isWide = useIsWide();
   return (
@@ -203,10 +243,19 @@ export function Conversations() {
               ['false', 'Read'],
             ],
           },
+          {
+            name: 'answered',
+            label: 'Next step',
+            kind: 'select',
+            options: [
+              ['false', 'Answer'],
+              ['true', 'Wait for a reply'],
+            ],
+          },
           CREATOR_FILTER,
         ]}
       />
-      {isWide ? <Inbox list={list} onOpen={panel.open} openId={panel.id} /> : <List list={list} onOpen={panel.open} />}
+      {isWide ? <Inbox {...shared} openId={panel.id} asked={asked} /> : <List {...shared} />}
       <OperationDialog
         operation="send_message"
         title="Write to a creator"
@@ -218,7 +267,7 @@ export function Conversations() {
         shown={['list_conversations']}
         onDone={({ data }) => panel.open(data.conversation_id)}
       />
-      {!isWide && <ThreadPanel id={panel.id} onClose={panel.close} />}
+      {!isWide && <ThreadPanel id={panel.id} asked={asked} onClose={panel.close} />}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Link, Navigate, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useFirst } from '../call/use.ts';
+import { CLICKS_COUNT, commissionsCount, ORDERS_COUNT, salesCount } from '../kit/counts.ts';
 import { creatorName } from '../kit/creator-name.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
@@ -65,10 +66,20 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
     <>
       {balances.map((one, i) => (
         <Stats key={one.currency}>
-          <Stat label="Payable now" value={money(one.payable_now, one.currency)} note="Approved, less deductions" />
+          <Stat
+            label="Payable now"
+            value={money(one.payable_now, one.currency)}
+            note="Approved, less deductions"
+            why="Approved commissions, less refunds of paid ones and money paid in advance."
+          />
           <Stat label="To review" value={money(one.pending, one.currency)} note={i === 0 && papers.disputes} />
           <Stat label="In review period" value={money(one.held, one.currency)} />
-          <Stat label="Paid so far" value={money(one.earned, one.currency)} note={i === 0 && papers.statements} />
+          <Stat
+            label="Paid so far"
+            value={money(one.earned, one.currency)}
+            note={i === 0 && papers.statements}
+            why="Commissions paid, less refunds that payouts deducted. Payouts below include fees and advances."
+          />
         </Stats>
       ))}
       {balances.length === 0 && (
@@ -78,10 +89,15 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
       )}
       {brought && brought.conversions + brought.clicks > 0 && (
         <Stats>
-          <Stat label="Sales" value={money(brought.revenue, currency)} />
-          <Stat label="Orders" value={number(brought.conversions)} />
-          <Stat label="Clicks" value={number(brought.clicks)} />
-          <Stat label="Commissions" value={money(brought.commissions_earned, currency)} note="Not rejected" />
+          <Stat label="Sales" value={money(brought.revenue, currency)} note="All time" why={salesCount(currency)} />
+          <Stat label="Orders" value={number(brought.conversions)} note="All time" why={ORDERS_COUNT} />
+          <Stat label="Clicks" value={number(brought.clicks)} note="All time" why={CLICKS_COUNT} />
+          <Stat
+            label="Commissions"
+            value={money(brought.commissions_earned, currency)}
+            note="All time"
+            why={commissionsCount(currency)}
+          />
         </Stats>
       )}
       {brought && brought.conversions + brought.clicks > 0 && (

@@ -45,18 +45,18 @@ export function Deliverables() {
       cell: (row) => (
         <>
           <Badge state={(row.status === 'pending' && unsignedContracts.get(row.contract_id)) || row.status} />
-          {row.status === 'submitted' && (
-            <div className="narrow">
-              <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
-                Review
-              </Button>
-            </div>
-          )}
           {row.due_date && (
             <div className="narrow">
               <span className="second">
                 <Due at={row.due_date} isDone={!isOwed(row)} />
               </span>
+            </div>
+          )}
+          {row.status === 'submitted' && (
+            <div className="narrow">
+              <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
+                Review
+              </Button>
             </div>
           )}
         </>

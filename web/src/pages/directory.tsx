@@ -125,7 +125,7 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
     };
   };
   return (
-    <Stats>
+    <Stats isBrief>
       <Stat
         label="Creators"
         value={number(total)}

@@ -173,7 +173,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                 of={[
                   ['Amount', money(data.commission.commission, data.currency)],
                   ['Creator', <CreatorName key="creator" of={data.commission} />],
-                  ['Can be approved from', day(data.commission.hold_ends_at)],
+                  ['Can be approved from', data.commission.status === 'pending' && day(data.commission.hold_ends_at)],
                   ['Note', data.commission.status_note],
                 ]}
               />

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall } from '../call/use.ts';
+import { CLICKS_COUNT, commissionsCount, ORDERS_COUNT, salesCount } from '../kit/counts.ts';
 import { ago, money, number, versus } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
@@ -226,21 +227,25 @@ export function Home() {
           <Stats>
             <Stat
               label="Sales"
+              why={salesCount(currency)}
               value={money(summary.total_revenue, currency)}
               note={versus(summary.total_revenue, earlier?.total_revenue)}
             />
             <Stat
               label="Commissions"
+              why={commissionsCount(currency)}
               value={money(summary.total_commissions, currency)}
               note={versus(summary.total_commissions, earlier?.total_commissions)}
             />
             <Stat
               label="Clicks"
+              why={CLICKS_COUNT}
               value={number(summary.total_clicks)}
               note={versus(summary.total_clicks, earlier?.total_clicks)}
             />
             <Stat
               label="Orders"
+              why={ORDERS_COUNT}
               value={number(summary.total_conversions)}
               note={versus(summary.total_conversions, earlier?.total_conversions)}
             />

@@ -56,7 +56,7 @@ export function NewImport() {
         }}
       >
         <div className="field">
-          <label htmlFor={`${id}-of`}>It has</label>
+          <label htmlFor={`${id}-of`}>Contents</label>
           <select
             id={`${id}-of`}
             value={of}

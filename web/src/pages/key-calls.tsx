@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Choose } from '../kit/filters.tsx';
+import { Folded } from '../kit/folded.tsx';
 import { number, words } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
@@ -48,21 +49,28 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
   const name = keys.find(({ keyId }) => keyId === chosen)?.name;
   return (
     <Card title={`${name === undefined ? 'The' : `${name}, the`} last ${DAYS} days`}>
-      <div className="filters">
-        <Choose label="Show" value={measure} options={MEASURES.map((one) => [one, words(one)])} onChoose={setMeasure} />
-      </div>
-      {data ? (
-        <Suspense fallback={<Loading rows={6} />}>
-          <Chart
-            label={`${words(measure)} by day`}
-            points={buildPoints(shownSeries, measure, from)}
-            show={number}
-            zone="UTC"
+      <Folded summary="Show the chart">
+        <div className="filters">
+          <Choose
+            label="Show"
+            value={measure}
+            options={MEASURES.map((one) => [one, words(one)])}
+            onChoose={setMeasure}
           />
-        </Suspense>
-      ) : (
-        <Loading rows={9} />
-      )}
+        </div>
+        {data ? (
+          <Suspense fallback={<Loading rows={6} />}>
+            <Chart
+              label={`${words(measure)} by day`}
+              points={buildPoints(shownSeries, measure, from)}
+              show={number}
+              zone="UTC"
+            />
+          </Suspense>
+        ) : (
+          <Loading rows={9} />
+        )}
+      </Folded>
       {keys.length > 1 && chosen === undefined && (
         <PlainTable
           caption={`Keys with the most calls in the last ${DAYS} days`}

@@ -51,7 +51,7 @@ const RATE_OR_TERMS = ['commission_rate', 'pays_renewals', 'terms'] as const;
 function CreateForm({ creator, campaign, onClose, onMade }: Omit<CreateProps, 'isOpen'>) {
   const [type, setType] = useState<Type>('link');
   const rateField = useRateField();
-  const { choice, own } = useTermsChoice('Deal', 'A percentage, or what its place says');
+  const { choice, own } = useTermsChoice('Deal', 'A percentage, or the terms that apply');
   return (
     <>
       <Choose

@@ -45,6 +45,7 @@ function LinkTotals({ of: { summary, pagination } }: { of: Answer<'list_affiliat
           ['Commission', money(of.total_commissions, currency)],
         ],
       }))}
+      note="Since each link or code was created; sales of paid orders, less refunds. Analytics counts one period."
     />
   );
 }

@@ -91,13 +91,15 @@ function Bubble({ of: { subject, body, sender, sent_at }, creator }: { of: Messa
 export const MESSAGE_FIELD = { name: 'body', hint: 'Do not include email addresses or phone numbers.' } as const;
 export const BY_MAIL = { name: 'send_email', label: 'Also send by email' } as const;
 
-function Answering({ to }: { to: string | null }) {
+/** The form of a reply; `asked` is there once the person asked to answer. */
+function Answering({ to, asked }: { to: string | null; asked: object | undefined }) {
   return (
     <IfMay needs="send_message">
       <OperationForm
         operation="send_message"
         action="Send"
         isEmptied
+        asked={asked}
         start={{ send_email: true }}
         fields={[{ ...MESSAGE_FIELD, label: 'Your message' }, BY_MAIL]}
         omits={['subject']}
@@ -110,7 +112,7 @@ function Answering({ to }: { to: string | null }) {
 }
 
 /** A conversation of any length, opened at its newest message. Only visible messages are loaded and rendered. */
-export function Messages({ id }: { id: string }) {
+export function Messages({ id, asked }: { id: string; asked: object | undefined }) {
   const { thread, error, again, at, see } = useThread(id);
   const frame = useRef<HTMLOListElement>(null);
   useEnd(frame, thread !== undefined);
@@ -150,7 +152,7 @@ export function Messages({ id }: { id: string }) {
         )}
       </InSight>
       {error && <Failure error={error} again={() => void again()} />}
-      <Answering to={creator_email} />
+      <Answering to={creator_email} asked={asked} />
     </>
   );
 }

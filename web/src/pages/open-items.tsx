@@ -49,13 +49,21 @@ function Sums({ query }: { query: OpenItemsQuery }) {
   const { data, error, refetch } = useCall('list_open_items', { query: { ...query, limit: 1 } });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   return (
-    <Stats>
-      {data?.summary.by_currency.map(({ currency, total, approved, pending }) => (
+    <Stats isBrief>
+      {data?.summary.by_currency.map(({ currency, total, approved, pending, unallocated, owed_back }) => (
         <Stat
           key={currency}
           label={`Owed in ${currency}`}
           value={money(total, currency)}
-          note={`${money(approved, currency)} approved, ${money(pending, currency)} in review`}
+          note={[
+            `${money(approved, currency)} approved`,
+            `${money(pending, currency)} in review`,
+            unallocated !== 0 && `less ${money(unallocated, currency)} paid in advance`,
+            owed_back !== 0 && `less ${money(owed_back, currency)} to be deducted for refunds`,
+          ]
+            .filter(Boolean)
+            .join(', ')}
+          why="Commissions in review are included, which “Due now” on Payouts leaves out. Commissions of unpaid orders are in neither."
         />
       ))}
       {data?.summary.by_currency.length === 0 && <Stat label="Owed" value="Nothing" />}

@@ -197,6 +197,7 @@ export function Orders() {
               ['amount', 'Amount'],
               ['commission', 'Commission'],
             ]}
+            note="Amounts before refunds, whoever won the order. Analytics counts paid orders that creators won, less refunds."
           />
         }
       />

@@ -47,7 +47,7 @@ export function PastCommissions() {
       sort: { by: 'amount', isOn: sort === 'amount' },
       isNumber: true,
     },
-    { head: 'Date', cell: ({ paid_at }) => day(paid_at), isOrder: true },
+    { head: 'Date', cell: ({ paid_at }) => <span className="unbroken">{day(paid_at)}</span>, isOrder: true },
     {
       head: 'Paid with',
       isWide: true,

@@ -40,6 +40,7 @@ function Due() {
             ? 'every approved commission is paid'
             : `to ${number(payees)} ${payees === 1 ? 'creator' : 'creators'}, less refunds and advances`
         }
+        why="Approved commissions of all time, less refunds of paid ones and money paid in advance. Balances adds what is in review."
       />
       <Stat
         label="To settle"
@@ -165,7 +166,7 @@ export function Payouts() {
             noun="payout"
             of={totals.data?.totals}
             sums={[['amount', 'Sent']]}
-            note="Voided and returned payouts are not included."
+            note="Fees and advances are included, voided and returned payouts are not: paid commissions can differ."
           />
         }
       />

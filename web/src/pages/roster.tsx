@@ -106,7 +106,7 @@ export function Roster() {
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
     {
-      head: 'Completed campaigns',
+      head: 'Campaigns',
       cell: ({ campaigns_completed }) => (campaigns_completed === 0 ? '–' : number(campaigns_completed)),
       sort: { by: 'campaigns', isOn: sort === 'campaigns' },
       isNumber: true,
@@ -156,6 +156,7 @@ export function Roster() {
               ['total_sold', 'Sold'],
               ['total_earned', 'Paid'],
             ]}
+            note="All time. Sold is less refunds and rejected orders, and includes unpaid ones; paid is commissions, without fees and advances."
           />
         }
       />

@@ -66,7 +66,8 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
       {one && one.id === id && (
         <>
           <p className="hint">
-            {period(one)}, according to the ledger on {day(one.created_at)}. <CreatorName of={one} />
+            {period(one)}, according to the ledger on {day(one.created_at)}: what changed later is in the opening
+            balance of a later statement. <CreatorName of={one} />
           </p>
           {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
             <Facts
@@ -133,7 +134,11 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
                   );
                 },
               },
-              { head: 'Date', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
+              {
+                head: 'Date',
+                cell: ({ occurred_at }) => <span className="unbroken">{day(occurred_at)}</span>,
+                isWide: true,
+              },
               {
                 head: 'Earned',
                 cell: (line) => (

@@ -141,7 +141,11 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
     customers === 0
       ? NOTHING
       : html`<p class="hint">You brought ${formatCount(customers, 'customer', 'customers')} whose later orders may count for you.</p>`;
-  return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${brought}`;
+  const counted =
+    links.length === 0
+      ? NOTHING
+      : html`<p class="hint">Since each was made. Refunds and orders that do not count lower the commission, so it can differ from what you were paid.</p>`;
+  return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${counted}${brought}`;
 }
 
 const ORDER_STATUS = { approved: 'Approved', rejected: 'Does not count', paid: 'Paid' } as const;

@@ -208,5 +208,5 @@ export function renderTotals({ totals, lines }: Pick<ReturnType<typeof toStateme
 /** Says when the statement was made, and how it can be verified later. */
 export function renderProof({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
-  return html`<p class="seal">Created on ${timeText(createdAt)}. The seal of the ${ledgerSeq} ledger entries behind it proves later that none of them was changed: <code>${hash}</code></p>`;
+  return html`<p class="seal">Created on ${timeText(createdAt)}. What changed later is in the opening balance of a later statement. The seal of the ${ledgerSeq} ledger entries behind it proves later that none of them was changed: <code>${hash}</code></p>`;
 }

@@ -57,8 +57,9 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
   };
 }
 
+/** Sums have no id either. */
 const findName = (lines: readonly ShownLine[], id: string | null) =>
-  lines.find((line) => line.id === id)?.name ?? 'the whole statement';
+  lines.find((line) => line.id !== null && line.id === id)?.name ?? 'the whole statement';
 
 function renderQuestions(questions: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
   if (questions.length === 0) return NOTHING;
