@@ -151,6 +151,11 @@ describe('the sample of the demo brand', () => {
       '/v1/data-requests?kind=erasure&state=done': 1,
     };
     for (const [where, count] of Object.entries(counts)) expect([where, await total(where)]).toEqual([where, count]);
+    expect(await total('/v1/orders?kind=first')).toBeGreaterThan(10);
+    expect(await total('/v1/orders?kind=renewal')).toBeGreaterThan(10);
+    expect(await total('/v1/customers?state=running')).toBeGreaterThan(10);
+    const [renewal] = (await ask('/v1/orders?kind=renewal&limit=1')).data;
+    expect([renewal.attributed, renewal.rule]).toEqual([true, 'subscription']);
     const { data: months, pagination } = await ask('/v1/statements');
     expect(pagination.total).toBeGreaterThan(8);
     expect([months[0].from, months[0].to]).toEqual(['2026-04-01', '2026-04-30']);

@@ -90,6 +90,8 @@ const BASKETS = [
     [night(2), serum(2)],
   ],
 ];
+/** Customers of these creators, by place, subscribe to the product by the creator's code, and their renewals pay the creator. */
+const SUBSCRIBED = { places: [0, 13], product: serum(1), everyMs: 30 * DAY_MS };
 const EXTRAS = [[], [], [], [travel(1)], [travel(2)]];
 
 /** Models the traffic of a day: growth, weekdays, and a launch that fades. */
@@ -138,7 +140,14 @@ interface Story {
   recent: Click[];
   rows: string[];
   customers: string[];
+  subscriptions: Subscription[];
   orders: number;
+}
+
+interface Subscription {
+  id: string;
+  email: string;
+  dueAtMs: number;
 }
 
 const findLeaked = ({ assigned }: Story, day: number) => (day < LEAKED.from ? undefined : assigned[LEAKED.place]);
@@ -196,6 +205,27 @@ function drawSource(story: Story, day: number, atMs: number): { codes: string[];
   return { codes: by === undefined ? [] : [by.code], clickIds: [] };
 }
 
+type Bought = Pick<
+  OrderFacts,
+  'orderId' | 'items' | 'codes' | 'clickIds' | 'customerEmail' | 'kind' | 'subscriptionId'
+>;
+
+/** The order as the first of a subscription or as the one that is due, if it is either. */
+function subscribe({ subscriptions, assigned }: Story, bought: Bought, atMs: number): Bought {
+  const { places, product: item, everyMs } = SUBSCRIBED;
+  const { orderId, items, codes, clickIds, customerEmail: email } = bought;
+  const due = subscriptions.find(({ dueAtMs }) => dueAtMs <= atMs);
+  if (due && codes.length === 0 && clickIds.length === 0) {
+    due.dueAtMs = atMs + everyMs;
+    return { ...bought, items: [item], customerEmail: due.email, kind: 'renewal', subscriptionId: due.id };
+  }
+  const isSold = places.some((place) => codes.includes(assigned[place]?.code ?? ''));
+  if (!isSold || email === null || !items.some(({ sku }) => sku === item.sku)) return bought;
+  const id = `S-${orderId.slice(2)}`;
+  subscriptions.push({ id, email, dueAtMs: atMs + everyMs });
+  return { ...bought, kind: 'first', subscriptionId: id };
+}
+
 function makeOrder(story: Story, day: number): OrderFacts {
   const { random, now } = story;
   const atMs = Math.min(drawMoment(random, now, day), now.getTime() - 5 * MINUTE_MS);
@@ -205,21 +235,24 @@ function makeOrder(story: Story, day: number): OrderFacts {
   const source = drawSource(story, day, atMs);
   const own = story.orders === OWN.order ? story.assigned[OWN.place] : undefined;
   const isCoupon = source.codes.some((code) => code === findLeaked(story, day)?.code);
-  const items = [...random.pick(BASKETS), ...random.pick(EXTRAS)];
-  return {
+  const drawn: Bought = {
     ...source,
     ...(own && { codes: [own.code], clickIds: [] }),
-    items,
+    items: [...random.pick(BASKETS), ...random.pick(EXTRAS)],
     orderId: `L-${20_000 + story.orders}`,
+    customerEmail: own?.email ?? drawCustomer(story, isCoupon),
+    kind: 'once',
+    subscriptionId: null,
+  };
+  const bought = own ? drawn : subscribe(story, drawn, atMs);
+  return {
+    ...bought,
     currency: 'USD',
     occurredAt,
     paidAt,
     cancelledAt: null,
-    baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
-    customerEmail: own?.email ?? drawCustomer(story, isCoupon),
+    baseMinor: bought.items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
     isTest: false,
-    kind: 'once',
-    subscriptionId: null,
     previousSubscriptionId: null,
     customerId: null,
     country: null,
@@ -285,7 +318,7 @@ async function assign(
     currency: 'USD',
     hold_days: 14,
     attribution_days: 30,
-    pays_renewals: false,
+    pays_renewals: SUBSCRIBED.places.includes(place),
     forward_parameters: true,
     // While a sample is filled, nobody is mailed.
     notify: true,
@@ -313,6 +346,7 @@ export function addStore(
     recent: [],
     rows: [],
     customers: [],
+    subscriptions: [],
     orders: 0,
   };
   const later = new Map<number, Reading[]>();

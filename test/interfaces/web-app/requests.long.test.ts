@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
     await go('/requests');
     const calls = page.locator('.card', { has: page.getByRole('heading', { name: 'The last 14 days', exact: true }) });
+    if (kind === 'phone') await calls.getByText('Show the chart').click();
     await calls.locator('.chart-area').first().waitFor();
     await calls.getByLabel('Show').selectOption('Credits');
     await calls.getByText('Show as a table').click();

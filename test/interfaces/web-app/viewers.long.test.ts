@@ -91,7 +91,11 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await go('/roster');
     await page.getByRole('link', { name: 'Ann Lee' }).click();
     await page.getByRole('heading', { name: 'About' }).waitFor();
-    const controls = page.getByRole('main').locator('input, textarea, select, button').filter({ visible: true });
+    // What a figure counts is there for everybody to read.
+    const controls = page
+      .getByRole('main')
+      .locator('input, textarea, select, button:not(.why)')
+      .filter({ visible: true });
     expect(await controls.evaluateAll((all) => all.map(({ outerHTML }) => outerHTML))).toEqual([]);
     expect(await axe(page)).toEqual([]);
     expect(complaints.splice(0)).toEqual([]);
