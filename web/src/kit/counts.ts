@@ -1,6 +1,6 @@
 import { brandZone } from './format.ts';
 
-/** What the figures of analytics count, wherever they stand. */
+/** The sentences that explain what figures of analytics count, on every page that shows them. */
 export const salesCount = (currency: string) =>
   `Paid orders that creators won, without tax and shipping, less refunds. Only in ${currency}; days are those of ${brandZone()}.`;
 export const commissionsCount = (currency: string) =>

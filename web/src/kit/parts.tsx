@@ -178,7 +178,7 @@ interface StatProps {
   label: string;
   value: ReactNode;
   note?: ReactNode;
-  /** What it counts, where another page's figure of this name differs. */
+  /** A sentence that says what it counts if another page's figure of this name differs. */
   why?: string | undefined;
 }
 

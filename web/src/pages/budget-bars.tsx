@@ -3,7 +3,7 @@ import { minorMoney } from '../kit/format.ts';
 
 export type Budgets = Answer<'get_group'>['data']['budget'];
 
-/** What is used of a budget, as a bar for each currency. */
+/** The used part of a budget, as a bar for each currency. */
 export function BudgetBars({ of }: { of: Budgets }) {
   return of.map(({ currency, per, limit_minor, used_minor, left_minor }) => {
     const text = `${minorMoney(used_minor, currency)} of ${minorMoney(limit_minor, currency)}${per === 'month' ? ' this month' : ''}`;

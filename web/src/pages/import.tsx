@@ -41,7 +41,7 @@ const sumText = (sums: readonly CurrencySum[]): string =>
 
 const formatCount = (count: number, one: string, many: string) => `${number(count)} ${count === 1 ? one : many}`;
 
-/** What was recognized, in one sentence. */
+/** The reading of the file in one sentence. */
 function recognized({ format, counts, text, file }: Import): string {
   const parts = [
     format?.name ?? file.name,

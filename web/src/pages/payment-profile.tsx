@@ -43,7 +43,7 @@ function Change({ id, profile, onClose }: { id: string; profile: Profile; onClos
   );
 }
 
-/** Where a creator is paid, and what waits. */
+/** The address at which a creator is paid, and a change that waits. */
 export function PaymentProfile({ id, email }: { id: string; email: string | null }) {
   const [isOpen, setOpen] = useState(false);
   const { data, error, refetch } = useCall('get_payment_profile', { params: { id } });
