@@ -205,10 +205,9 @@ function drawSource(story: Story, day: number, atMs: number): { codes: string[];
   return { codes: by === undefined ? [] : [by.code], clickIds: [] };
 }
 
-type Bought = Pick<
-  OrderFacts,
-  'orderId' | 'items' | 'codes' | 'clickIds' | 'customerEmail' | 'kind' | 'subscriptionId'
->;
+type Bought = Pick<OrderFacts, 'orderId' | 'codes' | 'clickIds' | 'customerEmail' | 'kind' | 'subscriptionId'> & {
+  items: ItemFacts[];
+};
 
 /** The order as the first of a subscription or as the one that is due, if it is either. */
 function subscribe({ subscriptions, assigned }: Story, bought: Bought, atMs: number): Bought {
