@@ -171,7 +171,7 @@ function assertFilters(filters: Filters): void {
   if (problems.length > 0) throw new Error(problems.map(({ field, message }) => `${field} ${message}`).join('\n'));
 }
 
-/** What finds somebody where the search finds nobody. */
+/** Describes another search that finds somebody where this one finds nobody. */
 function toHint({
   parameter,
   instead,

@@ -24,7 +24,7 @@ const LOOK_AT_FORM = `(() => {
   return { isInSight: top >= 0 && bottom <= innerHeight, hasFocus: isOfForm };
 })()`;
 
-/** How far below the top of the page its list begins; 0 if the page is not a list. */
+/** Measures the pixels from the top of the page to the first row of its list; 0 if the page is not a list. */
 const FIRST_ROW_AT = `(() => {
   const isList = document.querySelector('main > :is(.table-frame, .summed, .talks) tbody') !== null;
   const row = document.querySelector('main tbody tr:not(.gap)');

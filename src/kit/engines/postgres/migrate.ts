@@ -27,7 +27,7 @@ async function readMigrations(): Promise<Record<string, Migration>> {
 const INDEXES = new URL('../../../../sql/postgres-indexes/', import.meta.url);
 const INDEX_NAME = /INDEX CONCURRENTLY IF NOT EXISTS (\w+)/;
 
-/** Whether each migration was applied, and no other. Kysely's own check reads all columns of all tables. */
+/** Checks that each migration was applied, and no other. Kysely's own check reads all columns of all tables. */
 async function isUpToDate(db: Kysely<Database>, names: readonly string[]): Promise<boolean> {
   const { rows: tables } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db);

@@ -67,7 +67,7 @@ const findFitting = (
 
 const COUNTED = /^(?:id|ids|no|nr|number|nummer|numero|zip|plz|phone|tel|qty|quantity|menge|rank|position|番号)$/;
 
-/** Those that are rather meant first: amounts with decimals before numbers of something, handles that are written so. */
+/** Puts the likelier columns first: amounts with decimals before numbers of something, handles that are written so. */
 function rank(
   type: FieldType,
   positions: readonly number[],

@@ -39,8 +39,7 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
     const row = entry.row(i);
     const text = entry.rows.length === 1 ? entry.text(plan, 'rate') : row.text(plan, 'rate');
     // A flat rate is money, not a share.
-    const isFlat = isFlatRate(row, plan);
-    const rate = text === '' || isFlat ? null : readPpm(text, plan.rate);
+    const rate = text === '' || isFlatRate(row, plan) ? null : readPpm(text, plan.rate);
     if (rate === undefined || (rate ?? 0) > MOST_PPM) return { problem: 'rate_unreadable', row: i };
     for (const code of readCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
     const destination = row.text(plan, 'destination_url');
@@ -63,9 +62,13 @@ const RATE_TYPES = new Set(
 );
 const FLAT = /^(?:flat|fix|fixed|amount|money|cash|per[ -]?sale|pauschal|betrag|montant|forfait|fij[oa]|fiss[oa])/i;
 
+/** The column of each file that says what its rates are; -1 if it has none. It is looked for once, not for each row. */
+const ratePositions = new WeakMap<readonly string[], number>();
+
 /** Says that a rate is an amount of money, in a column beside it. */
 function isFlatRate(row: Entry, { headers }: Plan): boolean {
-  const position = headers.findIndex((header) => RATE_TYPES.has(fold(header)));
+  const position = ratePositions.get(headers) ?? headers.findIndex((header) => RATE_TYPES.has(fold(header)));
+  ratePositions.set(headers, position);
   return position >= 0 && FLAT.test(row.first(position));
 }
 
