@@ -201,7 +201,7 @@ export async function measureIngest(session: ClickSession, add: Add): Promise<vo
     Array.from({ length: count }, (_, i) => {
       const shop = of[i % of.length];
       if (!shop) throw new Error('There are no stores.');
-      const subscriber = isRenewal === undefined ? undefined : { email: `subscriber-${i}@example.com`, isRenewal };
+      const subscriber = isRenewal === undefined ? undefined : { id: i, isRenewal };
       return { shop, delivery: deliveryOf(context, shop, Math.floor(i / of.length), subscriber) };
     });
   const acknowledge = async (count: number, of: readonly Shop[], isRenewal?: boolean) => {

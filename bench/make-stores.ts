@@ -115,7 +115,7 @@ export function deliveryOf(
   { secrets, clock }: Context,
   { integrationId, codes, linkIds }: Shop,
   i: number,
-  subscriber?: { email: string; isRenewal: boolean },
+  subscriber?: { id: number; isRenewal: boolean },
 ): Delivery {
   const at = clock.now();
   const linkId = linkIds[i % linkIds.length] ?? '';
@@ -123,7 +123,9 @@ export function deliveryOf(
   const order = shopifyOrder({
     id: orderNumber() * 1_000 + (i % 1_000),
     at,
-    email: subscriber?.email ?? `buyer-${randomUUID()}@example.com`,
+    ...(subscriber
+      ? { email: `subscriber-${subscriber.id}@example.com`, customerId: subscriber.id }
+      : { email: `buyer-${randomUUID()}@example.com`, customerId: orderNumber() }),
     lines: [{ price: '19.90', quantity: 2, discounts: ['3.98'] }, { price: '64.00' }],
     codes: i % 2 || subscriber?.isRenewal ? [] : [codes[i % codes.length] ?? ''],
     noteAttributes: subscriber?.isRenewal ? [] : [{ name: 'click_id', value: click }],

@@ -180,8 +180,8 @@ export async function listNamedLinks(db: Db, brandId: string, orders: readonly O
   const toTable = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
     ${names.map(({ name }) => name)}::text[], ${names.map(({ first }) => first.toISOString())}::timestamptz[],
     ${names.map(({ last }) => last.toISOString())}::timestamptz[])`;
-  const all = sql<{ place: number; id: string; code: string | null }>`(
-    select given.place, coalesce(past.link_id, present.id) as id, given.code, given.first, given.last
+  const all = sql<{ brandId: string; place: number; id: string; code: string | null }>`(
+    select ${brandId}::text as brand_id, given.place, coalesce(past.link_id, present.id) as id, given.code, given.first, given.last
     from ${toTable(codes)} as given (place, code, first, last)
     left join lateral (
       select link_id from link_past_codes
@@ -193,7 +193,7 @@ export async function listNamedLinks(db: Db, brandId: string, orders: readonly O
         select from link_past_codes as other
         where other.brand_id = ${brandId} and other.link_id = present.id
           and coalesce(other.replaced_at, other.until) > given.last)
-    union all select given.place, given.id, null, given.first, given.last
+    union all select ${brandId}, given.place, given.id, null, given.first, given.last
     from ${toTable(linkIds)} as given (place, id, first, last))`;
   const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
     select state.active from link_states as state
@@ -201,8 +201,10 @@ export async function listNamedLinks(db: Db, brandId: string, orders: readonly O
     order by state.at desc limit 1), false)`;
   const wasActive = sql<boolean>`(${wasActiveAt('first')} or ${wasActiveAt('last')})`;
   return await withCreator(db)
-    .where('links.brandId', '=', brandId)
-    .innerJoin(all.as('named'), 'named.id', 'links.id')
+    // The brand comes from the named rows, so that PostgreSQL begins with them and not with all links of a new brand.
+    .innerJoin(all.as('named'), (join) =>
+      join.onRef('named.brandId', '=', 'links.brandId').onRef('named.id', '=', 'links.id'),
+    )
     .innerJoin('brands', 'brands.id', 'links.brandId')
     .leftJoin('attributionRules as rules', 'rules.brandId', 'links.brandId')
     .leftJoin('fraudRules', 'fraudRules.brandId', 'links.brandId')

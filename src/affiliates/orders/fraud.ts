@@ -208,7 +208,9 @@ interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurr
 
 /**
  * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest
- * commissions of its link those within it. A burst is among the latest, and no more are read.
+ * commissions of its link those within it. A burst is among the latest, and no more are read. Hash and time are compared as
+ * pairs, which the index of customers alone can serve: while a first import has no statistics, PostgreSQL would read all
+ * orders of the time for each of them.
  */
 async function loadFraudSignals(
   db: Db,
@@ -225,15 +227,16 @@ async function loadFraudSignals(
       ${of(({ occurredAt }) => occurredAt.toISOString())}::timestamptz[])
       with ordinality as won (id, link_id, customer_hash, after, until, place)
     cross join lateral (select count(*) as count from (
-      select from orders where brand_id = ${brandId} and customer_hash = won.customer_hash
-        and occurred_at > won.after and occurred_at <= won.until limit ${most.ofCustomer}) as one) as of_customer
+      select from orders where brand_id = ${brandId} and (customer_hash, occurred_at) > (won.customer_hash, won.after)
+        and (customer_hash, occurred_at) <= (won.customer_hash, won.until) limit ${most.ofCustomer}) as one
+    ) as of_customer
     cross join lateral (select count(*) as count from (
       select occurred_at from commissions where brand_id = ${brandId} and link_id = won.link_id and order_id <> won.id
       order by created_at desc limit ${most.ofLink}) as one
       where occurred_at > won.after and occurred_at <= won.until) as of_link
     cross join lateral (select exists (
-      select from orders as earlier where earlier.brand_id = ${brandId} and earlier.customer_hash = won.customer_hash
-        and earlier.occurred_at < won.until and earlier.id <> won.id
+      select from orders as earlier where earlier.brand_id = ${brandId} and earlier.customer_hash >= won.customer_hash
+        and (earlier.customer_hash, earlier.occurred_at) < (won.customer_hash, won.until) and earlier.id <> won.id
         and earlier.paid_at is not null and earlier.is_test is not true) as is_returning) as customer
     cross join lateral (select count(*) as paid, count(*) filter (where refunded_minor > 0) as refunded from (
       select refunded_minor from commissions where brand_id = ${brandId} and link_id = won.link_id

@@ -18,6 +18,7 @@ export interface ShopifyOrder {
   updatedAt?: Date;
   cancelledAt?: Date | null;
   email?: string | null;
+  customerId?: number;
   codes?: string[];
   landingSite?: string | null;
   noteAttributes?: { name: string; value: string }[];
@@ -100,7 +101,7 @@ export function shopifyOrder(order: ShopifyOrder = {}) {
     taxes_included: order.taxesIncluded ?? false,
     email: email ?? '',
     contact_email: email,
-    customer: email === null ? null : { id: 1, email },
+    customer: email === null ? null : { id: order.customerId ?? 1, email },
     landing_site: order.landingSite ?? null,
     referring_site: null,
     note_attributes: order.noteAttributes ?? [],

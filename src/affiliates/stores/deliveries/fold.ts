@@ -139,7 +139,10 @@ export interface DeliveryOutcome {
   orderId: string | null;
 }
 
-/** Stores the outcomes of deliveries and returns the ids of those that no other worker has folded. */
+/**
+ * Stores the outcomes of deliveries and returns the ids of those that no other worker has folded. Only the primary key can
+ * find them: when a backlog begins, the statistics know of none that waits, and each would be compared with all of it.
+ */
 async function updateOutcomes(
   db: Db,
   brandId: string,
@@ -159,8 +162,8 @@ async function updateOutcomes(
       ${of(({ reason }) => JSON.stringify(reason))}::jsonb[], ${of(({ notes }) => JSON.stringify(notes))}::jsonb[],
       ${of(({ topic }) => topic)}::text[], ${of(({ orderId }) => orderId)}::text[])
       as became (id, attempts_before, attempts, state, next_attempt_at, reason, notes, topic, order_id)
-    where delivery.brand_id = ${brandId} and delivery.id = became.id and delivery.state = 'waiting'
-      and delivery.attempts = became.attempts_before
+    where delivery.id = became.id and became.attempts_before =
+      case when delivery.brand_id = ${brandId} and delivery.state = 'waiting' then delivery.attempts end
     returning delivery.id`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }
