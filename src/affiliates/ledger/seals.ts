@@ -110,6 +110,8 @@ const ComparedRows = z.array(
     present: Facts,
     /** The first seal whose writer found the row different from what the previous seal had left. */
     brokenAt: z.number().int().nullable(),
+    /** The number of rows of the batch, most of which are as sealed and not listed. */
+    batchRows: z.number().int(),
   }),
 );
 type ComparedRow = z.output<typeof ComparedRows>[number];
@@ -166,10 +168,19 @@ async function compareSealed(
         select sealed_facts(${table}, to_jsonb(present)) as facts from ${sql.table(table)} as present
         where ${ownsRow(table, brandId)} and ${matchesKey(columns)} offset 0) as actual on true
     )
-    select * from compared
+    select compared.*, (select count(*)::int from keys) as batch_rows from compared
     where sealed is distinct from actual or broken_at is not null or key = (select max(key) from keys)
     order by key`.execute(db);
   return ComparedRows.parse(rows);
+}
+
+/** The tables in which the brand has rows that were ever sealed: most brands use a few of them. */
+async function listSealedTables(db: Db, brandId: string): Promise<Set<string>> {
+  const names = SEALED.map(({ table }) => table);
+  const { rows } = await sql<{ name: string }>`
+    select name from unnest(${names}::text[]) as name
+    where exists (select from sealed_rows where brand_id = ${brandId} and table_name = name)`.execute(db);
+  return new Set(rows.map(({ name }) => name));
 }
 
 /** Lists the keys of rows that no trigger noted. As a join, without statistics, it would compare all rows with all. */
@@ -222,6 +233,7 @@ async function verifyTable(
   table: SealedTable,
   since: number,
   unsealed: Awaited<ReturnType<typeof listUnsealed>>,
+  hasSealedRows: boolean,
 ): Promise<string[]> {
   const unnotedRows = since > 0 || table.isPartial ? [] : await listUnnoted(db, brandId, table);
   const problems = [
@@ -231,17 +243,17 @@ async function verifyTable(
       .slice(0, MOST_UNSEALED)
       .map(({ key }) => `${nameRow(table, key)}: it was edited, or edited and set back`),
   ];
-  let after: string[] = [];
-  for (;;) {
-    const rows = await compareSealed(db, brandId, table, since, after, BATCH);
+  let after: string[] | undefined = hasSealedRows ? [] : undefined;
+  while (after !== undefined) {
+    const rows: ComparedRow[] = await compareSealed(db, brandId, table, since, after, BATCH);
     for (const row of rows) {
       const problem = findRowProblem(row);
       if (problem !== undefined) problems.push(`${nameRow(table, row.key)}: ${problem}`);
     }
     const last = rows.at(-1);
-    if (last === undefined) return problems;
-    after = last.key;
+    after = last === undefined || last.batchRows < BATCH ? undefined : last.key;
   }
+  return problems;
 }
 
 /** Walks the brand's seals after `since`, and compares the rows that they cover with their last sealed state. */
@@ -270,6 +282,10 @@ export async function verifySeals(
     problems.push(`the head says ${head.seq} seals, the last one is ${last.seq}, or has another hash`);
   }
   const unsealedRows = await listUnsealed(db, brandId);
-  for (const table of SEALED) problems.push(...(await verifyTable(db, brandId, table, since.seq, unsealedRows)));
+  const sealedTables = await listSealedTables(db, brandId);
+  for (const table of SEALED) {
+    const hasSealedRows = sealedTables.has(table.table);
+    problems.push(...(await verifyTable(db, brandId, table, since.seq, unsealedRows, hasSealedRows)));
+  }
   return { head: last, problems };
 }
