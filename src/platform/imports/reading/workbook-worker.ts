@@ -1,5 +1,5 @@
-/** Reads a workbook on behalf of `readWorkbook`, in a thread on its own. */
-import { parentPort, workerData } from 'node:worker_threads';
+/** Reads workbooks on behalf of `readWorkbook`, one after the other, in a thread on its own. */
+import { parentPort } from 'node:worker_threads';
 import { stringify } from 'csv-stringify/sync';
 import readExcelFile from 'read-excel-file/node';
 import { z } from 'zod';
@@ -96,32 +96,36 @@ function findHalfDates(data: readonly (readonly unknown[])[]): number[] {
   return [...columns].flatMap(([at, { dates, texts, isOdd }]) => (dates > 0 && texts > 0 && !isOdd ? [at] : []));
 }
 
-const { bytes, of, sheet, hidden } = Task.parse(workerData);
-const sheets = await readExcelFile(Buffer.from(bytes), { trim: false, parseNumber: writeNumber });
-const write = (data: readonly (readonly unknown[])[]) => stringify(data.map((row) => row.map(writeCell)));
-const readShape = (data: readonly (readonly unknown[])[]) =>
-  detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
-const hasHeader = (data: readonly (readonly unknown[])[]) => {
-  const shape = readShape(data);
-  return shape.headerLine !== null && shape.sample.length > 0;
-};
-/** A summary may stand before the list, and has a header, too. */
-const hasAllNeeded = (data: readonly (readonly unknown[])[]) => {
-  const fields = new Set(readShape(data).headers.flatMap((header) => findFields(of, header)));
-  return listNeeded(of).every((group) => group.some((field) => fields.has(field)));
-};
-const wantedSheet = sheets.find((each) => each.sheet === sheet);
-// Hidden sheets are nobody's first choice, and may still be named.
-const orderedSheets = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
-const tables = orderedSheets.filter(({ data }) => hasHeader(data));
-const wholeTable = tables.find(({ data }) => hasAllNeeded(data));
-const chosenSheet =
-  wantedSheet ?? wholeTable ?? tables[0] ?? orderedSheets.find(({ data }) => data.length > 0) ?? orderedSheets[0];
-const csv = Buffer.from(write(chosenSheet?.data ?? []));
-parentPort?.postMessage({
-  sheet: chosenSheet?.sheet ?? '',
-  sheets: sheets.map((each) => each.sheet),
-  others: tables.flatMap((each) => (each === chosenSheet ? [] : [each.sheet])),
-  halfDates: findHalfDates(chosenSheet?.data ?? []),
-  csv: new Uint8Array(csv),
-});
+async function readTask(message: unknown) {
+  const { bytes, of, sheet, hidden } = Task.parse(message);
+  const sheets = await readExcelFile(Buffer.from(bytes), { trim: false, parseNumber: writeNumber });
+  const write = (data: readonly (readonly unknown[])[]) => stringify(data.map((row) => row.map(writeCell)));
+  const readShape = (data: readonly (readonly unknown[])[]) =>
+    detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
+  const hasHeader = (data: readonly (readonly unknown[])[]) => {
+    const shape = readShape(data);
+    return shape.headerLine !== null && shape.sample.length > 0;
+  };
+  /** A summary may stand before the list, and has a header, too. */
+  const hasAllNeeded = (data: readonly (readonly unknown[])[]) => {
+    const fields = new Set(readShape(data).headers.flatMap((header) => findFields(of, header)));
+    return listNeeded(of).every((group) => group.some((field) => fields.has(field)));
+  };
+  const wantedSheet = sheets.find((each) => each.sheet === sheet);
+  // Hidden sheets are nobody's first choice, and may still be named.
+  const orderedSheets = sheets.toSorted((a, b) => Number(hidden.includes(a.sheet)) - Number(hidden.includes(b.sheet)));
+  const tables = orderedSheets.filter(({ data }) => hasHeader(data));
+  const wholeTable = tables.find(({ data }) => hasAllNeeded(data));
+  const chosenSheet =
+    wantedSheet ?? wholeTable ?? tables[0] ?? orderedSheets.find(({ data }) => data.length > 0) ?? orderedSheets[0];
+  const csv = Buffer.from(write(chosenSheet?.data ?? []));
+  return {
+    sheet: chosenSheet?.sheet ?? '',
+    sheets: sheets.map((each) => each.sheet),
+    others: tables.flatMap((each) => (each === chosenSheet ? [] : [each.sheet])),
+    halfDates: findHalfDates(chosenSheet?.data ?? []),
+    csv: new Uint8Array(csv),
+  };
+}
+
+parentPort?.on('message', async (message) => parentPort?.postMessage(await readTask(message)));
