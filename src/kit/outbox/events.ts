@@ -3,6 +3,9 @@ import type { z } from 'zod';
 /** The interface that a subscription was created on. */
 export type Variant = 'current' | 'legacy';
 
+/** Sent as `after`, starts the feed behind the newest event. */
+export const LATEST = 'latest';
+
 /** Converts an event's data to the shape of the older interface. */
 export type OlderItem = (fact: string, data: unknown) => unknown;
 

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { RawJson } from '../../kit/operation/operation.ts';
+import { LATEST } from '../../kit/outbox/events.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { clampedParameter, integerParameter, MAX_LIMIT } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { LATEST, readFeed, renderFeed } from './feed.ts';
+import { readFeed, renderFeed } from './feed.ts';
 
 const MAX_WAIT_SECONDS = 20;
 

@@ -2,15 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { eventNames } from '../../kit/outbox/events.ts';
+import { eventNames, LATEST } from '../../kit/outbox/events.ts';
 import { selectNumbers } from '../../kit/outbox/outbox.ts';
 import { EVENTS_KEPT_MS } from '../../kit/outbox/relay.ts';
 import { ApiError, ignoreFailure, type Problem, validationError } from '../../kit/values/errors.ts';
 import { readBase62 } from '../../kit/values/ids.ts';
 import type { EventFilter } from './events.api.ts';
-
-/** Sent as `after`, starts the feed behind the newest event. */
-export const LATEST = 'latest';
 
 /** The position of an event in its brand's order. */
 export interface FeedPosition {

@@ -2,12 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
-import { eventNames, eventsShownTo, shownAs, type Variant } from '../../kit/outbox/events.ts';
-import { LATEST } from '../../platform/events/feed.ts';
-// Importing the nouns declares their events.
-import '../../interfaces/nouns.ts';
+import { eventNames, eventsShownTo, LATEST, shownAs, type Variant } from '../../kit/outbox/events.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { sampleData } from '../../platform/webhooks/event-catalogue.ts';
 import { forward } from '../listening/forward.ts';
 import { type Listening, listen } from '../listening/listen.ts';
 import { findListening, listenSecret, noteListening } from '../listening/state.ts';
@@ -18,6 +14,9 @@ import { jsonOption, printList } from './table.ts';
 
 const print = (line: string) => void around().out.write(`${line}\n`);
 const say = (line: string) => void around().err.write(`${line}\n`);
+
+/** Loads all nouns, which declare their events. It takes two seconds: only for commands that need the names. */
+const declareEvents = async (): Promise<void> => void (await import('../../interfaces/nouns.ts'));
 
 function address(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
@@ -66,6 +65,16 @@ function parseTypes(events: string | undefined, legacy: true | undefined): strin
   return names.map((name) => eventsShownTo('legacy').find((event) => event.shownAs === name)?.name ?? name);
 }
 
+async function openConversion(legacy: true | undefined): Promise<Listening['convert']> {
+  // The feed has the current names and shapes already.
+  if (!legacy) return (event, data) => ({ event, data });
+  const { olderItem } = await import('../../interfaces/legacy/events.ts');
+  return (event, data) => {
+    const name = shownAs('legacy', event);
+    return name === undefined ? undefined : { event: name, data: olderItem(event, data) };
+  };
+}
+
 /** Aborted by Ctrl-C and SIGTERM. */
 function untilStopped(): AbortSignal {
   const stopping = new AbortController();
@@ -74,6 +83,7 @@ function untilStopped(): AbortSignal {
 }
 
 async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
+  if (events !== undefined || legacy) await declareEvents();
   const types = parseTypes(events, legacy);
   const { directory } = readConfig(around().env);
   const listening: Listening = {
@@ -82,6 +92,7 @@ async function runListen({ forwardTo, events, since, last, legacy }: ListenOptio
     target: forwardTo,
     after: since ?? LATEST,
     variant: legacy ? 'legacy' : 'current',
+    convert: await openConversion(legacy),
     types,
     signal: around().signal ?? untilStopped(),
     print,
@@ -132,6 +143,7 @@ const Made = z.object({ data: z.object({ id: z.string() }) });
 
 /** Sends a sample to the running `listen`, or else to the brand's newest active webhook. */
 async function runTrigger(event: string): Promise<void> {
+  const [{ sampleData }] = await Promise.all([import('../../platform/webhooks/event-catalogue.ts'), declareEvents()]);
   const data = sampleData('current', event);
   if (data === undefined) throw unknownEvents([event], 'current');
   const listening = findListening(readConfig(around().env).directory);

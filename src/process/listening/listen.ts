@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { olderItem } from '../../interfaces/legacy/events.ts';
-import { shownAs, type Variant } from '../../kit/outbox/events.ts';
+import { LATEST, type Variant } from '../../kit/outbox/events.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { LATEST } from '../../platform/events/feed.ts';
 import { RefusedError, type Rest } from '../commands/rest.ts';
 import { forward } from './forward.ts';
 
@@ -20,6 +18,8 @@ export interface Listening {
   /** Undefined: events are printed. */
   target: string | undefined;
   variant: Variant;
+  /** Renames and reshapes an event for the variant, which may not have it. */
+  convert(event: string, data: unknown): { event: string; data: unknown } | undefined;
   types: readonly string[];
   /** An event's id, `latest`, or undefined for the oldest kept event. */
   after: string | undefined;
@@ -37,12 +37,12 @@ async function readFeed({ rest, types, signal }: Listening, after: string | unde
 
 async function show(listening: Listening, { id, event, createdAt, data }: Feed['data'][number]): Promise<void> {
   const { variant, target, secret } = listening;
-  const name = shownAs(variant, event);
-  if (name === undefined) return;
-  const item = variant === 'legacy' ? olderItem(event, data) : data;
-  if (target === undefined) return listening.print(JSON.stringify({ id, event: name, createdAt, data: item }));
-  const text = JSON.stringify(item);
-  const one = { variant, eventId: id, event: name, createdAt: new Date(createdAt), data: text, isTest: false };
+  const shown = listening.convert(event, data);
+  if (shown === undefined) return;
+  if (target === undefined)
+    return listening.print(JSON.stringify({ id, event: shown.event, createdAt, data: shown.data }));
+  const text = JSON.stringify(shown.data);
+  const one = { variant, eventId: id, event: shown.event, createdAt: new Date(createdAt), data: text, isTest: false };
   await forward(target, secret, one, listening.print);
 }
 
