@@ -54,7 +54,7 @@ it('A file, the batch after it and the balance say the same of every creator, an
   timeout: 600_000,
 }, async () => {
   const random = openRandom(testSeed);
-  for (let run = 0; run < randomRuns(4, 40); run += 1) {
+  for (let run = 0; run < randomRuns(4, 20); run += 1) {
     const first = await makePayer(app);
     const payers = [first];
     for (let n = 0; n < 2; n += 1) {

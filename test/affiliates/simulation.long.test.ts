@@ -19,7 +19,7 @@ import { jobOf } from '../harness/analytics/exporting.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 
-const ORDERS = 1_000_000;
+const ORDERS = 300_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const ORDERED = new Date('2026-03-10T12:00:00Z');
 const NOTHING: SimulatedRules = {

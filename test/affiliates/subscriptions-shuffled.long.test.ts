@@ -8,7 +8,7 @@ import { asTest, daysAgo, makeAssignment, orderFacts } from '../harness/affiliat
 import { makeBrand, send, startApp } from '../harness/app.ts';
 import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 
-const SUBSCRIPTIONS = randomRuns(1_200);
+const SUBSCRIPTIONS = randomRuns(600);
 const RENEWALS = 3;
 const AT_ONCE = 100;
 

@@ -74,7 +74,7 @@ describe('a CSV with a stray quote', () => {
 describe('an import stopped after its last row', () => {
   it('does not go live, exits with 130, and finishes the swap when it is run again', async () => {
     const before = await importSample(100);
-    const file = await directory.file('stopped.ndjson', ndjson([...generateCreators(60_000, 8)]));
+    const file = await directory.file('stopped.ndjson', ndjson([...generateCreators(20_000, 8)]));
     const running = directory.start('import', file);
     // At once: on a busy machine, whoever looks for it now and then sees it when it is over.
     running.child.stderr?.on('data', () => {
@@ -83,10 +83,10 @@ describe('an import stopped after its last row', () => {
     const { code, err } = await running.finished;
     expect([code, err]).toEqual([130, expect.stringContaining('same command again')]);
     expect(await live()).toBe(before);
-    expect((await directory.run('status')).out).toMatch(/imp_\w+ stopped: 60,000 rows/);
+    expect((await directory.run('status')).out).toMatch(/imp_\w+ stopped: 20,000 rows/);
     const again = await directory.run('import', file);
-    expect([again.code, again.err]).toEqual([0, expect.stringContaining('resuming at row 60,001')]);
-    expect(await count()).toBe(60_000);
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining('resuming at row 20,001')]);
+    expect(await count()).toBe(20_000);
   });
 
   it.each(['merge', 'verify'] as const)('does not go live when it is stopped during %s', async (phase) => {
@@ -205,7 +205,7 @@ describe('status', () => {
   it('shows a running import as building', async () => {
     const seen = new Set<boolean>();
 
-    const work = importDirectory(directory.engines, { source: sampleSource(20_000, 99), ...FORCED });
+    const work = importDirectory(directory.engines, { source: sampleSource(5_000, 99), ...FORCED });
     await until('the import to be on record as running', async () => {
       for (const { isRunning } of (await readStatus(directory.engines)).imports) seen.add(isRunning);
       return seen.has(true);

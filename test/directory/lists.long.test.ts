@@ -3,7 +3,7 @@ import { randomRuns, testSeed as SEED } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 import { openListCases } from './list-cases.ts';
 
-const COUNT = randomRuns(1_000);
+const COUNT = randomRuns(500);
 const AT_ONCE = 8;
 
 test(

@@ -16,10 +16,10 @@ import { FORCED, makeDirectory } from '../harness/directory/indexer.ts';
 import { testSeed as SEED } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
-const SEARCHES = 500;
-const PLANTED = 1_000;
-const A_BRAND = 200;
-const OTHERS = 2_000;
+const SEARCHES = 250;
+const PLANTED = 500;
+const A_BRAND = 100;
+const OTHERS = 1_000;
 const PROCESSES = 2;
 const RACES = 20;
 const RACED_SEARCHES = 20;
@@ -29,7 +29,7 @@ const ndjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(
 const themeOf = (pk: number) => `theme ${pk % SEARCHES}`;
 
 test(
-  'A thousand creators who begin to match 500 searches are each reported once, none missed, by processes that are killed',
+  'Five hundred creators who begin to match 250 searches are each reported once, none missed, by processes that are killed',
   async () => {
     process.stderr.write(`seed ${SEED}\n`);
     const random = seededRandom(SEED);
@@ -87,7 +87,7 @@ test(
       const planted = Array.from({ length: PLANTED }, (_, i) => i + 1);
       const grown = (by: number) => base.map((row) => ({ ...row, follower_count: 1_000 + by }));
       const asNew = (pks: readonly number[]) => pks.map((pk) => creator(pk, { category: themeOf(pk) }));
-      const [imported, upserted, patched] = [planted.slice(0, 400), planted.slice(400, 700), planted.slice(700)];
+      const [imported, upserted, patched] = [planted.slice(0, 200), planted.slice(200, 350), planted.slice(350)];
       // Those who will be patched are there already, and match nothing.
       const waiting = patched.map((pk) => creator(pk, { category: 'Waiting' }));
 
@@ -95,7 +95,7 @@ test(
       await lookThrough();
       await write(upsertCreators, asNew(upserted));
       const looking = lookThrough();
-      for (const some of [patched.slice(0, 100), patched.slice(100, 200), patched.slice(200)]) {
+      for (const some of [patched.slice(0, 50), patched.slice(50, 100), patched.slice(100)]) {
         await write(
           patchCreators,
           some.map((pk) => ({ pk, category: themeOf(pk) })),
@@ -104,7 +104,7 @@ test(
       await looking;
       await lookThrough();
       // Everyone changes once more, some leave and come back: none of them is new.
-      await importRows([...grown(2), ...asNew(planted.slice(50))]);
+      await importRows([...grown(2), ...asNew(planted.slice(25))]);
       await rollback(engines, {});
       await importRows([...grown(3), ...asNew(planted)]);
       await lookThrough();

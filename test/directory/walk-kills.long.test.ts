@@ -6,7 +6,7 @@ import { walkOnce } from '../harness/directory/walking.ts';
 import { randomRuns, testSeed as SEED } from '../harness/kit/random-runs.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
-const KILLS = randomRuns(20);
+const KILLS = randomRuns(10);
 /** A whole walk takes 0.6 s on a machine that has nothing else to do. */
 const KILLED_WITHIN_MS = 150;
 const CREATORS = 15_050;

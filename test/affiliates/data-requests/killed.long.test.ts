@@ -16,7 +16,7 @@ import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/databas
 import { findTraces } from '../../harness/platform/traces.ts';
 import { longDeadlineMs } from '../../run/deadline.ts';
 
-const KILLS = 20;
+const KILLS = 12;
 const OF_EACH = 60;
 
 let app: TestApp;

@@ -16,7 +16,7 @@ import { longDeadlineMs } from '../../run/deadline.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
-const ORDERS = 300;
+const ORDERS = 150;
 /** Long enough for a token of 24 hours to end twice. */
 const WITHIN_MS = 52 * HOUR_MS;
 const SEED = 27;

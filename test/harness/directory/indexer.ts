@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { runIndexer } from '../../../indexer/run.ts';
 import type { DirectoryEngines } from '../../../src/directory/imports/indexing/writer.ts';
@@ -123,7 +124,10 @@ export function runWithInput(directory: TestDirectory, input: Buffer, ...args: s
 
 const Found = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });
 
-/** Searches the live directory, three at a time, until stopped: every number of creators that was seen. */
+/**
+ * Searches the live directory until stopped: every number of creators that was seen. Three searches follow each other
+ * so closely that one of them meets a swap; without a pause they would take a core from the import.
+ */
 export function watchSearches({ elastic, engines }: TestDirectory): { seen: Set<number>; stop(): Promise<void> } {
   const seen = new Set<number>();
   let isDone = false;
@@ -131,6 +135,7 @@ export function watchSearches({ elastic, engines }: TestDirectory): { seen: Set<
     while (!isDone) {
       const answer = await elastic.post(`/${engines.alias}/_search`, '{"size":1,"track_total_hits":true}');
       seen.add(Found.parse(JSON.parse(answer.toString())).hits.total.value);
+      await pause(5);
     }
   }
   const searches = Promise.all([search(), search(), search()]);
