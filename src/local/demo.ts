@@ -1,6 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { removeFigures, removeSample, setSample } from '../affiliates/sample/sample.ts';
+import { DEMO_NAME, SAMPLE_BRAND } from '../affiliates/sample/brand.ts';
+import { findSampleBrand, removeFigures, removeSample, setSample } from '../affiliates/sample/sample.ts';
 import { findCaller } from '../kit/access/keys/callers.ts';
 import { hashKey } from '../kit/access/keys/key-form.ts';
 import type { Context } from '../kit/operation/context.ts';
@@ -12,7 +13,6 @@ import { createSignInPath } from '../platform/people/sessions.ts';
 import { fillSample } from './sample-brand/fill.ts';
 import { step } from './terminal.ts';
 
-const BRAND = 'demo';
 const OWNER = 'owner@demo.example';
 
 export interface DemoKeys {
@@ -45,24 +45,38 @@ async function isValid(context: Context, key: string | undefined): Promise<boole
 
 /** A brand that was made by an earlier release, or with --empty, never gets a sample. */
 async function createDemo({ postgres: { db }, clock }: Context, isEmpty: boolean): Promise<string> {
-  const brandId = await createBrand(db, clock, { name: BRAND, plan: 'growth', status: 'active' });
+  const brandId = await createBrand(db, clock, { name: DEMO_NAME, plan: 'growth', status: 'active' });
   if (!isEmpty) await setSample(db, brandId, 'filling');
   return brandId;
 }
 
-/** The brand `demo` with a key of each kind: created once, stored in `demo.env`, and created again if lost. */
+/**
+ * Finds the brand by a key of `demo.env`, because a person may have renamed it. Without its keys, it is the brand of the
+ * sample or one of the names that this file gives.
+ */
+async function findDemo({ postgres: { db } }: Context, keys: Record<string, string>): Promise<string | undefined> {
+  for (const key of [keys.ROLLCALL_BRAND_KEY, keys.ROLLCALL_DATA_KEY]) {
+    const caller = key ? await findCaller(db, hashKey(key)) : undefined;
+    if (caller) return caller.brandId;
+  }
+  const brand =
+    (await findSampleBrand(db)) ?? (await findBrand(db, DEMO_NAME)) ?? (await findBrand(db, SAMPLE_BRAND.name));
+  return brand?.id;
+}
+
+/** The demo brand with a key of each kind: created once, stored in `demo.env`, and created again if lost. */
 export async function ensureDemo(context: Context, url: string, { isEmpty }: { isEmpty: boolean }): Promise<DemoKeys> {
   const { db } = context.postgres;
   const file = path.join(context.config.directory, 'demo.env');
   const storedKeys = await readKeys(file);
-  const demoBrand = await findBrand(db, BRAND);
-  const brandId = demoBrand?.id ?? (await createDemo(context, isEmpty));
+  const existingId = await findDemo(context, storedKeys);
+  const brandId = existingId ?? (await createDemo(context, isEmpty));
   const subscriptions = await listSubscriptions(db, brandId);
 
   async function ensureKey(kind: 'brand' | 'data', key: string | undefined): Promise<string> {
     if (key && (await isValid(context, key))) return key;
     const subscriptionId = subscriptions.find((subscription) => subscription.kind === kind)?.id;
-    if (!subscriptionId) throw new Error(`The brand ${BRAND} has no ${kind} subscription.`);
+    if (!subscriptionId) throw new Error(`The demo brand has no ${kind} subscription.`);
     return (await createKey(db, context.clock, { brandId, subscriptionId, kind, name: 'demo' })).key;
   }
 
@@ -81,7 +95,7 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   const { sample } = await getBrand(db, brandId);
   const mails = context.config.smtpUrl === undefined ? path.join(context.config.directory, 'mail') : undefined;
   const signIn = { signInUrl: `${url}${signInPath}`, owner: person.email, mails };
-  return { brandId, brandKey, dataKey, file, sample, isNew: !demoBrand, ...signIn };
+  return { brandId, brandKey, dataKey, file, sample, isNew: existingId === undefined, ...signIn };
 }
 
 async function removeDemo(context: Context, { brandId }: DemoKeys): Promise<void> {
@@ -115,13 +129,13 @@ export async function ensureSampleBrand(
   const { sample } = demo;
   try {
     if (isEmpty && (sample === 'filled' || sample === 'filling')) {
-      await step(`Removing the sample of the brand ${BRAND}`, () => removeDemo(context, demo));
+      await step('Removing the sample of the demo brand', () => removeDemo(context, demo));
     } else if (sample === 'filling') {
-      await step(`Filling the brand ${BRAND} with a sample of 90 days`, () => fill(context, demo, postgresUrl));
+      await step('Filling the demo brand with a sample of 90 days', () => fill(context, demo, postgresUrl));
     }
   } catch (error) {
     if (isEnding()) return;
     context.log.error({ err: error }, 'the sample of the demo brand is not finished');
-    report(`The brand ${BRAND} has no sample: ${error instanceof Error ? error.message : String(error)}`);
+    report(`The demo brand has no sample: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

@@ -64,7 +64,7 @@ export function welcome(url: string, demo: DemoKeys | undefined, hasWebApp: bool
   if (demo && hasWebApp !== false) signIn(demo, hasWebApp);
   write(`\nAPI reference: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
-  write(`Keys of the brand demo: ${demo.file}\nTry a search:\n`);
+  write(`Keys of the demo brand: ${demo.file}\nTry a search:\n`);
   write(`  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n`);
   write('\nCtrl-C stops everything.\n');
 }

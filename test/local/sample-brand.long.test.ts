@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
@@ -9,30 +8,18 @@ import { z } from 'zod';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { listPendingRemovals, setSample } from '../../src/affiliates/sample/sample.ts';
 import { SAMPLE_PK } from '../../src/directory/search/creator.shapes.ts';
-import { engineFolder } from '../../src/local/engines/folder.ts';
+import { ensureDemo } from '../../src/local/demo.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
 import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
 import { ensurePersonToSignIn } from '../../src/platform/people/people.ts';
+import { getBrand } from '../../src/process/commands/brands.ts';
 import { removeFiles } from '../../src/workflow/assets/assets.jobs.ts';
 import { bytesOf, parquetRows } from '../harness/analytics/exporting.ts';
 import { sync } from '../harness/analytics/figures.ts';
-import {
-  type Answer,
-  call,
-  keysInTurn,
-  makeBrand,
-  send,
-  startApp,
-  startScript,
-  type TestApp,
-  unique,
-  until,
-} from '../harness/app.ts';
+import { type Answer, call, keysInTurn, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory/directory.ts';
-import { linkClient } from '../harness/kit/offered.ts';
-import { runCommand } from '../harness/process/command.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 /** Not the same in each run: ClickHouse knows batches by their time. */
@@ -40,6 +27,14 @@ const NOW = new Date(Date.parse('2026-05-20T14:30:00Z') + randomInt(60_000));
 
 const alias = unique('sample');
 const OWNER = 'owner@lumen.example';
+const CONTACT = 'creators@lumen.example';
+/** The calls by day. Their own record is kept for two weeks of the real time. */
+const CALLS = '/v1/usage?granularity=day&by=status&from=2026-05-05&to=2026-05-21&limit=1';
+/** The brand after its sample, in what nobody has changed. */
+const NEUTRAL = {
+  ...{ name: 'demo', logo: null, contact_name: null, contact_email: null },
+  ...{ industry: null, description: null },
+};
 
 let database: TestDatabase;
 let session: pg.Client;
@@ -69,8 +64,8 @@ function sentBy({ in: place, name = '', example, schema, examples }: z.output<ty
 const NOT_IN_SAMPLE = [
   ...['list_directory_changes', 'list_store_deliveries', 'get_store_backfill'],
   ...['list_export_schedules', 'list_usage', 'list_requests', 'list_plans', 'get_plan'],
-  ...['list_saved_searches', 'get_saved_search', 'list_saved_search_matches'],
-  ...['list_customers', 'get_customer', 'list_import_lines', 'list_import_mappings'],
+  ...['list_saved_search_matches'],
+  ...['list_customers', 'get_customer', 'list_import_mappings'],
   ...['list_terms', 'get_terms'],
 ];
 
@@ -140,6 +135,7 @@ describe('the sample of the demo brand', () => {
       '/v1/payouts?settled=false': 1,
       '/v1/messages?unread=true': 3,
       '/v1/lists': 2,
+      '/v1/saved-searches': 2,
       '/v1/groups': 1,
       '/v1/assets': 15,
       '/v1/jobs?kind=export&status=done': 3,
@@ -197,6 +193,48 @@ describe('the sample of the demo brand', () => {
     expect(posts.data.every(({ metrics }: { metrics: { views: number } }) => metrics.views > 0)).toBe(true);
     const [{ id }] = (await ask('/v1/roster?limit=1')).data;
     expect((await ask(`/v1/roster/${id}`)).data.pfp_url).toMatch(/^data:image\/svg\+xml;base64,/);
+  });
+
+  it('is a brand with a name, a site and a logo, and pages for creators show who it is', async () => {
+    const { logo, ...facts } = (await ask('/v1/brand')).data;
+    expect(facts).toMatchObject({ name: 'Lumen Skin', website: 'https://lumen.example', contact_email: CONTACT });
+    const [{ id }] = (await ask('/v1/campaigns?status=active&limit=1')).data;
+    const page = await (await fetch(`${app.url}/apply/${id}`)).text();
+    expect(page).toContain(`<img class="logo" src="${logo}"`);
+    expect(page).toMatch(/<span>Lumen Skin<\/span>[\s\S]*<a href="https:\/\/lumen\.example\/"/);
+    // Another brand has its name.
+    expect((await ask('/v1/brand', second)).data.name).not.toBe('Lumen Skin');
+  });
+
+  it('has calls of two weeks, some of them refused', async () => {
+    const { series } = await ask(CALLS);
+    const calls = Map.groupBy(series, ({ status }: { status: number }) => status);
+    expect([...calls.keys()].toSorted()).toEqual([200, 201, 404, 409, 422, 429, 503]);
+    const count = series.reduce((sum: number, one: { calls: number }) => sum + one.calls, 0);
+    expect(count).toBeGreaterThan(900);
+    expect(series.every(({ credits }: { credits: number }) => credits === 0)).toBe(true);
+  });
+
+  it('is found by a start under whatever name it has: by its key, else by its sample', async () => {
+    const { context } = app;
+    const file = path.join(folder, 'demo.env');
+    for (const [keys, brand] of [
+      [`ROLLCALL_BRAND_KEY=${first?.key}\n`, first],
+      ['', second],
+    ] as const) {
+      await writeFile(file, keys);
+      const { name } = (await ask('/v1/brand', brand)).data;
+      const demo = await ensureDemo(context, app.url, { isEmpty: false });
+      expect([demo.brandId, demo.isNew, demo.sample]).toEqual([brand?.id, false, 'filled']);
+      expect((await ask('/v1/brand', brand)).data.name).toBe(name);
+      expect((await getBrand(context.postgres.db, 'demo')).id).toBe(second?.id);
+    }
+    const { rows } = await session.query('select count(*)::int from brands');
+    expect(rows).toEqual([{ count: 2 }]);
+    const unknown = getBrand(context.postgres.db, 'nobody');
+    await expect(unknown).rejects.toThrow(
+      /No brand "nobody"; give its id or name\.\nThere are 2 brands: ".*"Lumen Skin"/,
+    );
   });
 
   it('lists what waits for the brand first where that is wanted, and the newest of it before the rest', async () => {
@@ -279,7 +317,7 @@ describe('the sample of the demo brand', () => {
 
   it('has a webhook that is off after deliveries made on this machine, and one that fails with an answer to read', async () => {
     const [failing, off] = (await ask('/v1/webhooks')).data;
-    const host = 'https://hooks.lumen-skin.example';
+    const host = 'https://hooks.lumen.example';
     expect(failing).toMatchObject({ status: 'failing', last_status_code: 503, url: `${host}/planner` });
     expect(off).toMatchObject({ status: 'disabled', url: `${host}/hooks` });
     const [lost] = (await ask(`/v1/webhooks/${failing.id}/deliveries?state=failed`)).data;
@@ -295,6 +333,7 @@ describe('the sample of the demo brand', () => {
   it('has an import that is recorded, and one that asks about its dates', async () => {
     const [asking, recorded] = (await ask('/v1/imports')).data;
     expect([recorded.status, recorded.result.written, await total('/v1/past-commissions')]).toEqual(['done', 14, 14]);
+    expect(await total(`/v1/imports/${recorded.id}/lines?outcome=refused`)).toBe(1);
     expect([asking.status, asking.questions.length]).toEqual(['needs_answers', 1]);
   });
 
@@ -369,6 +408,8 @@ describe('the sample of the demo brand', () => {
   });
 
   it('goes with one call, which leaves nothing but the brand, its people, keys and settings', async () => {
+    // What a person has changed stays.
+    await send(`${app.url}/v1/brand`, first?.key ?? '', 'PATCH', { website: 'https://own.example' });
     const before = await ask('/v1/brand');
     const files = await session.query<{ key: string }>('select storage_key as key from job_files where brand_id = $1', [
       first?.id,
@@ -413,9 +454,10 @@ describe('the sample of the demo brand', () => {
       (select count(*)::int from audit_log where brand_id = '${first?.id}') as audits`);
     expect(orphans.rows).toEqual([{ metrics: 0, attempts: 0, audits: 1 }]);
     expect(await ask('/v1/brand')).toEqual({
-      data: { ...before.data, has_sample: false, updated_at: expect.any(String) },
+      data: { ...before.data, ...NEUTRAL, has_sample: false, updated_at: expect.any(String) },
     });
-    expect([await total('/v1/orders'), await total('/v1/lists')]).toEqual([0, 0]);
+    expect([await total('/v1/orders'), await total('/v1/lists'), await total('/v1/saved-searches')]).toEqual([0, 0, 0]);
+    expect((await ask(CALLS)).series).toEqual([]);
     const { summary } = await ask('/v1/analytics?from=2026-02-19&to=2026-05-20');
     expect(summary).toMatchObject({ total_clicks: 0, total_revenue: 0, total_conversions: 0 });
     const again = await send(`${app.url}/v1/brand/sample`, first?.key ?? '', 'DELETE');
@@ -428,52 +470,4 @@ describe('the sample of the demo brand', () => {
     // The other brand keeps its own.
     expect(await total('/v1/orders', second)).toBe(ORDERS);
   });
-});
-
-describe('a first start', () => {
-  it(
-    'fills the brand demo, and a start with --empty takes the sample away and keeps the keys',
-    async () => {
-      const directory = await mkdtemp(path.join(tmpdir(), 'rollcall-first-'));
-      await linkClient(directory);
-      const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
-      const start = (...args: string[]) =>
-        startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0', ...args]);
-      const file = path.join(directory, 'demo.env');
-      const env = async () => {
-        const text = await readFile(file, 'utf8');
-        return (name: string) => new RegExp(`^ROLLCALL_${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
-      };
-      const isOver = (said: () => string) => said().includes('Ctrl-C stops everything.');
-      const server = start();
-      try {
-        await until('the first start', () => isOver(server.said), longDeadlineMs);
-        expect(server.said()).toMatch(/Rollcall.* listens on[\s\S]*Filling the brand demo with a sample of 90 days \(/);
-        const read = await env();
-        const orders = await call(`${read('URL')}/v1/orders?limit=1`, read('BRAND_KEY'));
-        expect([orders.status, orders.body.pagination.total]).toEqual([200, ORDERS]);
-        const verified = await runCommand('src/cli.ts', ['ledger', 'verify', '--brand', 'demo'], {
-          ROLLCALL_DIR: directory,
-        });
-        expect([verified.status, verified.out]).toEqual([0, expect.stringMatching(/\tok\t/)]);
-        await server.stop();
-        const empty = start('--empty');
-        await until('a start with --empty', () => isOver(empty.said), longDeadlineMs);
-        const now = await env();
-        expect(now('BRAND_KEY')).toBe(read('BRAND_KEY'));
-        const left = await call(`${now('URL')}/v1/orders?limit=1`, now('BRAND_KEY'));
-        expect([left.status, left.body.pagination.total]).toEqual([200, 0]);
-        const { body } = await call(`${now('URL')}/v1/brand`, now('BRAND_KEY'));
-        expect(body.data).toMatchObject({ name: 'demo', has_sample: false });
-        await empty.stop();
-      } finally {
-        await server.stop();
-        for (const one of new Set([directory, engineFolder(directory)])) {
-          await rm(one, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-        }
-      }
-      expect(existsSync(directory)).toBe(false);
-    },
-    longDeadlineMs,
-  );
 });

@@ -79,7 +79,7 @@ describe('the brand', () => {
 
   it('loses nothing in concurrent patches of different fields', async () => {
     const answers = await Promise.all([
-      patch({ logo: 'https://shoes.example/logo.png' }),
+      patch({ logo: 'data:image/png;base64,iVBORw0KGgo=' }),
       patch({ contact_name: 'Ann' }),
       patch({ industry: 'sport' }),
       patch({ settings: { default_commission_rate: 7.25 } }),
@@ -87,7 +87,7 @@ describe('the brand', () => {
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await read()).toMatchObject({
-      logo: 'https://shoes.example/logo.png',
+      logo: 'data:image/png;base64,iVBORw0KGgo=',
       contact_name: 'Ann',
       industry: 'sport',
       settings: { default_commission_rate: 7.25, currency: 'JPY' },
@@ -101,6 +101,8 @@ describe('the brand', () => {
     [{ website: 'https://:pw@shoes.example' }, 'website'],
     [{ logo: 'https://me@shoes.example/logo.png' }, 'logo'],
     [{ logo: 'logo.png' }, 'logo'],
+    [{ logo: 'data:text/html;base64,PHA+' }, 'logo'],
+    [{ logo: `data:image/png;base64,${'A'.repeat(2_000)}` }, 'logo'],
     [{ contact_email: 'ann' }, 'contact_email'],
     [{ settings: null }, 'settings'],
     [{ settings: { default_commission_rate: 100.5 } }, 'settings.default_commission_rate'],

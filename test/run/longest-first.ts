@@ -24,6 +24,7 @@ const LONGEST: readonly string[] = [
   'local/embedded.long.test.ts',
   'analytics/reconciling.long.test.ts',
   'local/sample-brand.long.test.ts',
+  'local/demo-brand.long.test.ts',
   'interfaces/web-app/pages.long.test.ts',
   'interfaces/web-app/many-rows.long.test.ts',
   'interfaces/web-app/stores.long.test.ts',

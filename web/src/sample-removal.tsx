@@ -23,7 +23,7 @@ export default function SampleRemoval() {
     >
       <p>
         Every creator, campaign, order and payout is deleted, also what you have added since. People, keys and settings
-        stay.
+        stay, and so do the name and logo if you have changed them.
       </p>
     </Confirm>
   );

@@ -1,37 +1,74 @@
-import { sql } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { oldestWaitingClick } from '../../analytics/figures/freshness.ts';
 import { withoutClicks } from '../../analytics/figures/pausing.ts';
 import { deleteClicks } from '../../analytics/figures/rollups.ts';
 import { removeFromUnsent } from '../../analytics/figures/sync.ts';
 import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
+import type { BrandsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { EXAMPLE_EMAIL, EXAMPLE_ID, EXAMPLE_ORDER } from '../../kit/values/fields.ts';
+import { findBrand } from '../../platform/brands/brands.ts';
+import { deleteCalls } from '../../platform/requests/requests.ts';
 import { rebuildFigures } from '../ledger/rebuild-figures.ts';
+import { DEMO_NAME, SAMPLE_BRAND } from './brand.ts';
 
 /** Removes the sample and everything else in the brand. `removeFigures` removes its clicks and figures afterwards. */
 export async function removeSample(work: Work): Promise<void> {
   const { db, brandId, now } = work;
   // The lock keeps new rows out of the brand.
-  await sql`select from brands where id = ${brandId} for update`.execute(db);
-  const { numUpdatedRows } = await db
-    .updateTable('brands')
-    .set({ sample: 'removing', updatedAt: now })
+  const brand = await db
+    .selectFrom('brands')
+    .selectAll()
     .where('id', '=', brandId)
-    .where('sample', 'in', ['filling', 'filled'])
+    .forUpdate()
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) throw notFound('sample');
+  if (brand.sample !== 'filling' && brand.sample !== 'filled') throw notFound('sample');
+  const facts = await listNeutralFacts(db, brand);
+  await db
+    .updateTable('brands')
+    .set({ ...facts, sample: 'removing', updatedAt: now })
+    .where('id', '=', brandId)
+    .execute();
   await removeFromUnsent(db, [brandId]);
+  await deleteSampleSearches(db, brandId);
   await deleteEverything(db, brandId);
-  work.audit({ resourceId: brandId, old: { sample: 'filled' }, new: { sample: null } });
+  work.audit({ resourceId: brandId, old: brand, new: { ...brand, ...facts, sample: null } });
 }
 
+const FACTS = ['logo', 'website', 'contactName', 'contactEmail', 'industry', 'description'] as const;
+
+/** The facts that the sample gave its brand and nobody has changed, without their values. */
+async function listNeutralFacts(db: Db, brand: Selectable<BrandsTable>): Promise<Updateable<BrandsTable>> {
+  const facts: Updateable<BrandsTable> = {};
+  for (const fact of FACTS) if (brand[fact] === SAMPLE_BRAND[fact]) facts[fact] = null;
+  if (brand.name === SAMPLE_BRAND.name && !(await findBrand(db, DEMO_NAME))) facts.name = DEMO_NAME;
+  return facts;
+}
+
+/** Deletes the sample's saved searches, which are older than their brand, unless somebody has changed them. */
+async function deleteSampleSearches(db: Db, brandId: string): Promise<void> {
+  await sql`delete from saved_searches search using brands brand
+    where search.brand_id = ${brandId} and brand.id = search.brand_id and search.updated_at is null
+      and search.created_at < brand.created_at`.execute(db);
+}
+
+/** The brand that has a sample, the newest if there are several. */
+export const findSampleBrand = (db: Db) =>
+  db
+    .selectFrom('brands')
+    .select(['id', 'name'])
+    .where('sample', 'in', ['filling', 'filled'])
+    .orderBy('createdAt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+
 /**
- * Removes clicks from before the removal and rebuilds the figures, which then cover only later events. While earlier
- * clicks still wait for ClickHouse, the brand is left to the next pass.
+ * Removes clicks and calls from before the removal and rebuilds the figures, which then cover only later events. While
+ * earlier clicks still wait for ClickHouse, the brand is left to the next pass.
  */
 export async function removeFigures(
   engines: Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>,
@@ -41,6 +78,7 @@ export async function removeFigures(
     const removedAt = updatedAt ?? clock.now();
     if ((await oldestWaitingClick(clicksRedis)) <= removedAt.getTime()) continue;
     await withoutClicks(clicksRedis, [id], () => deleteClicks(clickhouse, id, removedAt));
+    await deleteCalls(clickhouse, id, removedAt);
     await rebuildFigures(engines, id);
     await postgres.db
       .updateTable('brands')

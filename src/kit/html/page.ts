@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { PICTURE_IN_URL } from '../values/web-address.ts';
 import { type Html, html } from './html.ts';
 
 /** The colours of every page that the server writes, light and dark. */
@@ -22,7 +23,7 @@ const digest = (text: string) => `'sha256-${createHash('sha256').update(text).di
 /** The brand in a page's header. */
 export interface BrandFace {
   name: string;
-  /** Shown if it is an https URL with a plain host. */
+  /** Shown if it is an https URL with a plain host, or a small picture in a data URL. */
   logo: string | null;
 }
 
@@ -30,9 +31,9 @@ const NOTHING = html``;
 /** A host name goes into the policy unescaped, so no other characters are allowed. */
 const PLAIN_ORIGIN = /^https:\/\/[a-z0-9.-]+(?::\d+)?$/;
 
-function renderLogo(brand: BrandFace | undefined): URL | undefined {
+function findLogo(brand: BrandFace | undefined): URL | undefined {
   const logo = brand?.logo && URL.canParse(brand.logo) ? new URL(brand.logo) : undefined;
-  return logo && PLAIN_ORIGIN.test(logo.origin) ? logo : undefined;
+  return logo && (PLAIN_ORIGIN.test(logo.origin) || PICTURE_IN_URL.test(logo.href)) ? logo : undefined;
 }
 
 /**
@@ -40,11 +41,11 @@ function renderLogo(brand: BrandFace | undefined): URL | undefined {
  * `formLeadsTo` is the origin that the page's form redirects to.
  */
 export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
-  const logo = renderLogo(brand);
+  const logo = findLogo(brand);
   return [
     "default-src 'none'",
     `style-src ${digest(STYLE)}`,
-    `img-src data:${logo ? ` ${logo.origin}` : ''}`,
+    `img-src data:${logo?.protocol === 'https:' ? ` ${logo.origin}` : ''}`,
     formLeadsTo === undefined ? "form-action 'self'" : `form-action 'self' ${formLeadsTo}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -60,7 +61,7 @@ export const pageHeaders = (brand?: BrandFace, formLeadsTo?: string): Record<str
 });
 
 function renderHead(brand: BrandFace): Html {
-  const logo = renderLogo(brand);
+  const logo = findLogo(brand);
   // The name is next to the picture, so the picture needs no alt text.
   const picture = logo ? html`<img class="logo" src="${logo.href}" alt="" height="40">` : NOTHING;
   return html`<header class="brand">${picture}<span>${brand.name}</span></header>

@@ -10,3 +10,16 @@ export const WebAddress = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .max(MAX_ADDRESS)
   .refine((text) => !URL.canParse(text) || !hasLogin(new URL(text)), 'must not have a name or password');
+
+/** A picture within its own address, which loads nothing. */
+export const PICTURE_IN_URL = /^data:image\/(?:png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
+
+/** The address of a picture on the web, or a small picture within its address. */
+export const PictureAddress = z
+  .url({ protocol: /^(?:https?|data)$/, error: 'must be an http or https address' })
+  .max(MAX_ADDRESS)
+  .refine((text) => !URL.canParse(text) || !hasLogin(new URL(text)), 'must not have a name or password')
+  .refine(
+    (text) => !/^data:/i.test(text) || PICTURE_IN_URL.test(text),
+    'must be an http or https address, or a picture as data:image/png, jpeg, webp or svg+xml in base64',
+  );

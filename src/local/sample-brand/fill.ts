@@ -1,4 +1,5 @@
 import { reconcileJob } from '../../affiliates/ledger/ledger.jobs.ts';
+import { SAMPLE_BRAND } from '../../affiliates/sample/brand.ts';
 import { endFilling } from '../../affiliates/sample/sample.ts';
 import { syncLedger } from '../../analytics/figures/figures.jobs.ts';
 import { COLUMNS } from '../../interfaces/links-host/row.ts';
@@ -9,6 +10,8 @@ import { openPostgres } from '../../kit/engines/postgres/open.ts';
 import { sendDueMails } from '../../kit/mail/sender.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
+import { findBrand, patchBrand } from '../../platform/brands/brands.ts';
+import { recordCalls } from './calls.ts';
 import { APPLICANTS, addPeople, ON_ROSTER } from './campaigns.ts';
 import { addCollaboration } from './collaboration.ts';
 import { addContact } from './contact.ts';
@@ -18,7 +21,8 @@ import { openPast, type Past } from './past.ts';
 import { drawPeople } from './people.ts';
 import { mailFigures, reportsBegin } from './reports.ts';
 import { addRights } from './rights.ts';
-import { openSchedule } from './schedule.ts';
+import { openSchedule, toStart } from './schedule.ts';
+import { addSearches } from './searches.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
 
@@ -35,6 +39,15 @@ function unawaitedUrl(postgresUrl: string): string {
   url.searchParams.set('options', OPTIONS);
   return url.href;
 }
+
+/** Gives the brand its name, unless another one has it, and the facts that its pages show. */
+const introduce = ({ change }: Past) =>
+  change('update_brand', async (work) => {
+    const { name, logo, website, contactName, contactEmail, industry, description } = SAMPLE_BRAND;
+    const isTaken = (await findBrand(work.db, name)) !== undefined;
+    const facts = { logo, website, contact_name: contactName, contact_email: contactEmail, industry, description };
+    await patchBrand(work, isTaken ? facts : { ...facts, name });
+  });
 
 /**
  * Fills a brand with ninety days of a store's life, through the product's own functions with a clock in the past. The
@@ -54,6 +67,7 @@ export async function fillSample(
   const receiver = await openReceiver();
   const unawaitedPostgres = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, waitMs: MINUTE_MS });
   try {
+    schedule.add(new Date(toStart(now, 0)), introduce, 'alone');
     addPeople(schedule, people, ids);
     addCollaboration(schedule, people, ids);
     addContact(schedule, people, ids);
@@ -67,10 +81,12 @@ export async function fillSample(
     schedule.add(schedule.ago(0, -0.9), mail, 'alone');
     addFiles(schedule, people);
     addRights(schedule, people);
+    addSearches(schedule, caller);
     await schedule.perform({ people: open(), money: open(), alone: open() });
     // Its first pass only notes what is on its way. There are no figures yet, so the second one has nothing to compare.
     for (const _pass of [1, 2]) await reconcileJob.run(context);
     await insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`);
+    await recordCalls(context, caller, now);
     await syncLedger(context);
     await mailFigures(open(reportsBegin(now)), now);
     await endFilling(postgres.db, caller.brandId);

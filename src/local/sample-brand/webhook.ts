@@ -13,7 +13,7 @@ import { known, type Schedule } from './schedule.ts';
 export const RECEIVER_HOST = '127.0.0.1';
 const EVENTS = ['application.received', 'deliverable.submitted', 'payout.created', 'content.refreshed'] as const;
 /** The receivers' addresses afterwards, under a reserved name that never resolves. */
-const HOST = 'https://hooks.lumen-skin.example';
+const HOST = 'https://hooks.lumen.example';
 /** The path of a receiver that is down. */
 const DOWN = '/planner';
 const SLOTS = 64;

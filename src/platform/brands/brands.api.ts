@@ -6,7 +6,7 @@ import { Email } from '../../kit/values/email.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { Currency, fromPpm, toPpm } from '../../kit/values/money.ts';
 import { TimeZone } from '../../kit/values/time-zone.ts';
-import { WebAddress } from '../../kit/values/web-address.ts';
+import { PictureAddress, WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { type BrandRow, getBrand, patchBrand } from './brands.ts';
 
@@ -45,7 +45,7 @@ const BrandSettings = z.object({
 
 const ABOUT = {
   name: 'Brand name, shown to creators on pages and in mails.',
-  logo: 'URL of the logo.',
+  logo: 'URL of the logo, or a small picture as a `data:` URL. Shown on pages for creators.',
   contactName: 'Contact person at the brand.',
   contactEmail: 'Email address of the contact person.',
   website: 'Website of the brand. Links to its host are allowed in mails to creators.',
@@ -84,7 +84,7 @@ const line = z.string().trim().min(1).max(200).nullable();
 export const BrandPatch = z
   .object({
     name: z.string().trim().min(1).max(200).optional().describe(ABOUT.name).meta({ example: 'Acme' }),
-    logo: WebAddress.nullable().optional().describe(ABOUT.logo).meta({ example: 'https://acme.example/logo.png' }),
+    logo: PictureAddress.nullable().optional().describe(ABOUT.logo).meta({ example: 'https://acme.example/logo.png' }),
     contact_name: line.optional().describe(ABOUT.contactName).meta({ example: 'Robin Bauer' }),
     contact_email: Email.nullable().optional().describe(ABOUT.contactEmail).meta({ example: 'team@acme.example' }),
     website: WebAddress.nullable().optional().describe(ABOUT.website).meta({ example: 'https://acme.example' }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
-import { integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
+import { command, integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { Position, RequestFilter } from './requests.api.ts';
@@ -77,6 +77,23 @@ export async function listRequests(
       after_micros: after?.micros ?? 0,
     },
   );
+}
+
+/** Deletes the brand's calls up to a time, and the hours that had begun by then. */
+export async function deleteCalls(clickhouse: ClickHouse, brandId: string, until: Date): Promise<void> {
+  for (const [table, column] of [
+    ['requests_v1', 'at'],
+    ['requests_hourly_v1', 'hour'],
+  ]) {
+    await command(
+      clickhouse,
+      `DELETE FROM ${table} WHERE brand_id = {brand:String} AND ${column} <= ${time('until')}`,
+      {
+        brand: brandId,
+        until: tsvTime(until),
+      },
+    );
+  }
 }
 
 /** Single calls are kept for two weeks, their sums by hour for more than a year. */

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEMO_NAME } from '../../affiliates/sample/brand.ts';
+import { findSampleBrand } from '../../affiliates/sample/sample.ts';
 import type { KeyKind } from '../../kit/access/keys/callers.ts';
 import {
   PLAN_NAMES,
@@ -28,20 +30,26 @@ import { jsonOption, printList } from './table.ts';
 /** The brands that an error names. */
 const NAMED = 10;
 
+/** Finds a brand by id or name. `demo` is also the brand of the sample, whatever its name is. */
+async function findNamed(db: Db, idOrName: string) {
+  const brand = await findBrand(db, idOrName);
+  return brand ?? (idOrName.toLowerCase() === DEMO_NAME ? await findSampleBrand(db) : undefined);
+}
+
 /** The named brand; without a name the only one. */
 export async function getBrand(db: Db, idOrName: string | undefined): Promise<{ id: string; name: string }> {
-  if (idOrName !== undefined) {
-    const brand = await findBrand(db, idOrName);
-    if (!brand) throw new Error(`No brand ${JSON.stringify(idOrName)}; give its id or name.`);
-    return brand;
-  }
+  const brand = idOrName === undefined ? undefined : await findNamed(db, idOrName);
+  if (brand) return brand;
   const brands = new Map((await listBrandPlans(db)).map(({ id, name }) => [id, name]));
   const [only, ...others] = brands;
   if (!only) throw new Error('There is no brand yet; create one with `brand create <name>`.');
-  if (others.length === 0) return { id: only[0], name: only[1] };
+  if (idOrName === undefined && others.length === 0) return { id: only[0], name: only[1] };
   const names = [...brands.values()].slice(0, NAMED).map((name) => JSON.stringify(name));
   const more = brands.size > NAMED ? ` and ${brands.size - NAMED} more` : '';
-  throw new Error(`There are ${brands.size} brands: ${names.join(', ')}${more}.\nSay which one with --brand.`);
+  const existing = `${others.length === 0 ? 'There is one brand' : `There are ${brands.size} brands`}: ${names.join(', ')}${more}.`;
+  if (idOrName !== undefined)
+    throw new Error(`No brand ${JSON.stringify(idOrName)}; give its id or name.\n${existing}`);
+  throw new Error(`${existing}\nSay which one with --brand.`);
 }
 
 const planOption = () => new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES);

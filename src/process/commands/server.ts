@@ -25,6 +25,6 @@ export function readServerOptions(): ServerOptions {
       'port to listen on, 0 for any (default 8080, or the next free one); short links use the next port, or LINKS_PORT',
       wholeNumber(0, 65_535),
     )
-    .option('--empty', 'the brand demo without its sample of 90 days; also removes an existing sample');
+    .option('--empty', 'the demo brand without its sample of 90 days; also removes an existing sample');
   return parseOptions(program);
 }

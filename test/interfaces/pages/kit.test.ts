@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { creatorPage } from '../../../src/interfaces/pages/declare.ts';
 import { checkbox, errorSummary, field, fileField, postForm } from '../../../src/kit/html/controls.ts';
 import { html } from '../../../src/kit/html/html.ts';
-import { page } from '../../../src/kit/html/page.ts';
+import { contentPolicy, page } from '../../../src/kit/html/page.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
@@ -117,11 +117,18 @@ describe('a page behind a link', () => {
     expect(text).toContain('<img class="logo" src="https://cdn.example:8443/a%22b.png?x=%3C1%3E" alt=""');
   });
 
-  it('shows no logo that is not https or whose host could extend the policy', async () => {
+  it('shows a logo that is a picture within its address, and loads nothing for it', async () => {
+    const logo = 'data:image/svg+xml;base64,PHN2Zy8+';
+    expect(page('Title', html``, { name: 'Brand', logo })).toContain(`<img class="logo" src="${logo}"`);
+    expect(contentPolicy({ name: 'Brand', logo })).toContain('img-src data:;');
+  });
+
+  it('shows no logo that is neither https nor a picture in its address, or whose host could extend the policy', async () => {
     for (const logo of [
       'http://cdn.example/a.png',
       "https://a;script-src'self'/a.png",
-      'data:image/png;base64,x',
+      'data:text/html;base64,PHA+',
+      'data:image/png,x',
       'nothing',
     ]) {
       expect([logo, page('Title', html``, { name: 'Brand', logo })]).toEqual([

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
+import { Face } from '../kit/face.tsx';
 import { useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
 import { day, ownZone, words } from '../kit/format.ts';
@@ -33,49 +34,61 @@ function BrandForm() {
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!brand) return <Loading rows={14} />;
   return (
-    <OperationForm
-      operation="update_brand"
-      key={brand.updated_at ?? 'new'}
-      action="Save"
-      item={brand}
-      fields={[
-        'name',
-        'website',
-        'contact_name',
-        {
-          name: 'contact_email',
-          label: 'Contact email',
-          hint: 'Receives notices, such as when a webhook fails.',
-        },
-        'description',
-        { name: 'settings.currency', hint: 'Of new orders, limits and totals.' },
-        {
-          name: 'settings.time_zone',
-          options: zones(brand.settings.time_zone),
-          hint: `Days, deadlines and the times in the app follow it. This computer is in ${ownZone}.`,
-        },
-        {
-          name: 'settings.default_commission_rate',
-          label: 'Default commission, in percent',
-          hint: 'For links and codes without a rate of their own. At 0, they pay nothing.',
-        },
-        {
-          name: 'settings.auto_approve_commissions',
-          label: 'Approve commissions automatically when nothing blocks them',
-        },
-        {
-          name: 'settings.require_payment_profile',
-          label: 'Pay creators only at payment addresses, never at their email address',
-        },
-        {
-          name: 'settings.bookkeeping_years',
-          label: 'Keep records for, in years',
-          hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for so long. 0 keeps nothing.',
-        },
-      ]}
-      shown={['get_brand', 'get_session']}
-      onDone={() => say('Saved.')}
-    />
+    <>
+      <p className="row">
+        <Face name={brand.name} url={brand.logo} isLarge />
+        <span>
+          {brand.name}
+          {brand.website !== null && (
+            <span className="second">{brand.website.replace(/^https?:\/\/(?:www\.)?/, '')}</span>
+          )}
+        </span>
+      </p>
+      <OperationForm
+        operation="update_brand"
+        key={brand.updated_at ?? 'new'}
+        action="Save"
+        item={brand}
+        fields={[
+          'name',
+          'website',
+          { name: 'logo', hint: 'An https address of a picture. Creators see it on your pages.' },
+          'contact_name',
+          {
+            name: 'contact_email',
+            label: 'Contact email',
+            hint: 'Receives notices, such as when a webhook fails.',
+          },
+          'description',
+          { name: 'settings.currency', hint: 'Of new orders, limits and totals.' },
+          {
+            name: 'settings.time_zone',
+            options: zones(brand.settings.time_zone),
+            hint: `Days, deadlines and the times in the app follow it. This computer is in ${ownZone}.`,
+          },
+          {
+            name: 'settings.default_commission_rate',
+            label: 'Default commission, in percent',
+            hint: 'For links and codes without a rate of their own. At 0, they pay nothing.',
+          },
+          {
+            name: 'settings.auto_approve_commissions',
+            label: 'Approve commissions automatically when nothing blocks them',
+          },
+          {
+            name: 'settings.require_payment_profile',
+            label: 'Pay creators only at payment addresses, never at their email address',
+          },
+          {
+            name: 'settings.bookkeeping_years',
+            label: 'Keep records for, in years',
+            hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for so long. 0 keeps nothing.',
+          },
+        ]}
+        shown={['get_brand', 'get_session']}
+        onDone={() => say('Saved.')}
+      />
+    </>
   );
 }
 

@@ -244,7 +244,7 @@ function listTags(operations: readonly Operation[]): SchemaNode[] {
 const FIRST_STEPS = `The API behind a brand's work with content creators.
 
 1. **Get a key.** Create one in the [web app](/app) under *API keys*, or ask your operator for one. On a machine where
-   \`npm start\` runs, \`.rollcall/demo.env\` has two keys of the brand \`demo\`.
+   \`npm start\` runs, \`.rollcall/demo.env\` has two keys of the demo brand.
 2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits. A *brand* key can call everything.
 3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*. The example
    values find creators.
