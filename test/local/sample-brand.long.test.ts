@@ -215,28 +215,6 @@ describe('the sample of the demo brand', () => {
     expect(series.every(({ credits }: { credits: number }) => credits === 0)).toBe(true);
   });
 
-  it('is found by a start under whatever name it has: by its key, else by its sample', async () => {
-    const { context } = app;
-    const file = path.join(folder, 'demo.env');
-    for (const [keys, brand] of [
-      [`ROLLCALL_BRAND_KEY=${first?.key}\n`, first],
-      ['', second],
-    ] as const) {
-      await writeFile(file, keys);
-      const { name } = (await ask('/v1/brand', brand)).data;
-      const demo = await ensureDemo(context, app.url, { isEmpty: false });
-      expect([demo.brandId, demo.isNew, demo.sample]).toEqual([brand?.id, false, 'filled']);
-      expect((await ask('/v1/brand', brand)).data.name).toBe(name);
-      expect((await getBrand(context.postgres.db, 'demo')).id).toBe(second?.id);
-    }
-    const { rows } = await session.query('select count(*)::int from brands');
-    expect(rows).toEqual([{ count: 2 }]);
-    const unknown = getBrand(context.postgres.db, 'nobody');
-    await expect(unknown).rejects.toThrow(
-      /No brand "nobody"; give its id or name\.\nThere are 2 brands: ".*"Lumen Skin"/,
-    );
-  });
-
   it('lists what waits for the brand first where that is wanted, and the newest of it before the rest', async () => {
     const waits: Readonly<Record<string, readonly string[]>> = {
       '/v1/applications': ['pending'],
@@ -469,5 +447,25 @@ describe('the sample of the demo brand', () => {
     expect((await verifyLedger({ postgres, clickhouse }, first?.id ?? '')).problems).toEqual([]);
     // The other brand keeps its own.
     expect(await total('/v1/orders', second)).toBe(ORDERS);
+  });
+
+  it('is found by a start under whatever name it has: by its key, else by its sample; and by commands as demo', async () => {
+    const { db } = app.context.postgres;
+    await send(`${app.url}/v1/brand`, first?.key ?? '', 'PATCH', { name: 'Our own' });
+    const names = [(await ask('/v1/brand')).data.name, (await ask('/v1/brand', second)).data.name];
+    for (const [keys, brand] of [
+      [`ROLLCALL_BRAND_KEY=${first?.key}\n`, first],
+      ['', second],
+    ] as const) {
+      await writeFile(path.join(folder, 'demo.env'), keys);
+      const demo = await ensureDemo(app.context, app.url, { isEmpty: false });
+      expect([demo.brandId, demo.isNew]).toEqual([brand?.id, false]);
+    }
+    expect([(await ask('/v1/brand')).data.name, (await ask('/v1/brand', second)).data.name]).toEqual(names);
+    expect((await session.query('select id from brands')).rows.length).toBe(2);
+    expect((await getBrand(db, 'Demo')).id).toBe(second?.id);
+    await expect(getBrand(db, 'nobody')).rejects.toThrow(
+      /^No brand "nobody"; give its id or name\.\nThere are 2 brands: (?=.*"Our own").*\.$/,
+    );
   });
 });

@@ -63,6 +63,7 @@ export const findSampleBrand = (db: Db) =>
     .select(['id', 'name'])
     .where('sample', 'in', ['filling', 'filled'])
     .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
 
