@@ -4,13 +4,14 @@ import { dayTag, timeTag } from '../../kit/html/times.ts';
 import { platformName } from '../../kit/values/platforms.ts';
 import { findLinkedBrief, type LinkedBrief, viewBrief } from '../../workflow/briefs/briefs.ts';
 import { creatorPage, type PageAnswer } from './declare.ts';
+import { sentence } from './parcel.ts';
 
 const NOTHING = html``;
 
 function facts({ campaignTitle, contentType, platform, dueDate }: LinkedBrief): Html {
   const rows = [
     campaignTitle === null ? NOTHING : html`<dt>Campaign</dt><dd>${campaignTitle}</dd>`,
-    contentType === null ? NOTHING : html`<dt>What</dt><dd>${contentType}</dd>`,
+    contentType === null ? NOTHING : html`<dt>What</dt><dd>${sentence(contentType)}</dd>`,
     platform === null ? NOTHING : html`<dt>Where</dt><dd>${platformName(platform)}</dd>`,
     dueDate === null ? NOTHING : html`<dt>Due</dt><dd>${dayTag(dueDate)}</dd>`,
   ];

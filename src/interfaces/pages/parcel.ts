@@ -1,5 +1,6 @@
 import { postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
+import { dayTag } from '../../kit/html/times.ts';
 import { confirmReceipt, findShipmentPage, reportMissing } from '../../workflow/shipments/shipments.ts';
 import { creatorPage, type PageAnswer, type PageVisit } from './declare.ts';
 
@@ -19,14 +20,20 @@ export const STATUS: Readonly<Record<Parcel['status'], string>> = {
 export const sentence = (word: string): string =>
   word.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
+/** Carriers whose names are no words. */
+const INITIALS = /^(?:dhl|dpd|gls|tnt|ups|usps)$/i;
+
+export const formatCarrier = (carrier: string | null): string | null =>
+  carrier !== null && INITIALS.test(carrier) ? carrier.toUpperCase() : carrier && sentence(carrier);
+
 function renderFacts(row: Parcel): Html {
-  const facts: [string, string | null][] = [
+  const facts: [string, Html | string | null][] = [
     ['Content', row.productDescription],
     ['Status', STATUS[row.status]],
-    ['Carrier', row.carrier],
+    ['Carrier', formatCarrier(row.carrier)],
     ['Tracking number', row.trackingNumber],
     ['Carrier status', row.trackingStatus && sentence(row.trackingStatus)],
-    ['Expected', row.estimatedArrival],
+    ['Expected', row.estimatedArrival && dayTag(row.estimatedArrival)],
   ];
   return html`<dl>${facts.map(([name, value]) => (value === null ? NOTHING : html`<dt>${name}</dt><dd>${value}</dd>\n`))}</dl>`;
 }

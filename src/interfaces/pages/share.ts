@@ -4,7 +4,7 @@ import { type Html, html } from '../../kit/html/html.ts';
 import { page, pageHeaders } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../workflow/shipments/share.api.ts';
-import { sentence } from './parcel.ts';
+import { formatCarrier, sentence } from './parcel.ts';
 
 const Params = z.object({ shareId: z.string() });
 
@@ -24,15 +24,10 @@ interface Column {
   text: (row: SharedRow) => string;
 }
 
-/** Carriers whose names are no words. */
-const INITIALS = /^(?:dhl|dpd|fedex|gls|ups|usps)$/i;
-const formatCarrier = ({ carrier }: SharedRow) =>
-  INITIALS.test(carrier ?? '') ? (carrier ?? '').toUpperCase() : carrier;
-
 /** Columns that no parcel fills are left out. */
 const MORE: readonly Column[] = [
   { head: 'Content', text: (row) => row.productDescription ?? '' },
-  { head: 'Carrier', text: (row) => formatCarrier(row) ?? '' },
+  { head: 'Carrier', text: ({ carrier }) => formatCarrier(carrier) ?? '' },
   { head: 'Tracking', text: ({ trackingStatus }) => (trackingStatus ? sentence(trackingStatus) : '') },
   { head: 'Town', text: formatTown },
 ];
@@ -69,7 +64,7 @@ export function shareRoutes(app: FastifyInstance, { postgres }: Context): void {
     const share = await findShare(postgres.db, Params.parse(request.params).shareId);
     reply.type('text/html; charset=utf-8');
     if (!share) return await reply.code(404).headers(pageHeaders()).send(MISSING);
-    const face = { name: share.brandName, logo: share.logoUrl ?? share.brandLogo };
+    const face = { name: share.brandName, logo: share.logoUrl ?? share.brandLogo, website: share.brandWebsite };
     const title = share.title ?? share.campaignName ?? 'Shipments';
     const content = html`<h1>${title}</h1>
 ${share.campaignName && share.campaignName !== title ? html`<p>${share.campaignName}</p>` : html``}

@@ -23,6 +23,8 @@ const digest = (text: string) => `'sha256-${createHash('sha256').update(text).di
 /** The brand in a page's header. */
 export interface BrandFace {
   name: string;
+  /** Linked if it is an http or https URL. */
+  website?: string | null;
   /** Shown if it is an https URL with a plain host, or a small picture in a data URL. */
   logo: string | null;
 }
@@ -60,11 +62,18 @@ export const pageHeaders = (brand?: BrandFace, formLeadsTo?: string): Record<str
   'x-robots-tag': 'noindex',
 });
 
+/** Links to the site that shows a creator who the brand is. */
+function renderSite({ website }: BrandFace): Html {
+  const site = website && URL.canParse(website) ? new URL(website) : undefined;
+  if (!site || !/^https?:$/.test(site.protocol)) return NOTHING;
+  return html`<a class="site" href="${site.href}" rel="noreferrer">${site.host.replace(/^www\./, '')}</a>`;
+}
+
 function renderHead(brand: BrandFace): Html {
   const logo = findLogo(brand);
   // The name is next to the picture, so the picture needs no alt text.
   const picture = logo ? html`<img class="logo" src="${logo.href}" alt="" height="40">` : NOTHING;
-  return html`<header class="brand">${picture}<span>${brand.name}</span></header>
+  return html`<header class="brand">${picture}<span>${brand.name}${renderSite(brand)}</span></header>
 `;
 }
 

@@ -76,7 +76,7 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     requirements,
     description: 'Be the first to try the new barrier cream, and say what you think of it.',
     compensation: { type: 'fixed', amount: 600 },
-    deadline: ago(-21).toISOString(),
+    deadline: ago(-21).toISOString().slice(0, 10),
   });
   create(4, 'gifts', {
     name: 'Holiday gift sets',

@@ -225,9 +225,8 @@ function subscribe({ subscriptions, assigned }: Story, bought: Bought, atMs: num
   return { ...bought, kind: 'first', subscriptionId: id };
 }
 
-function makeOrder(story: Story, day: number): OrderFacts {
-  const { random, now } = story;
-  const atMs = Math.min(drawMoment(random, now, day), now.getTime() - 5 * MINUTE_MS);
+function makeOrder(story: Story, day: number, atMs: number): OrderFacts {
+  const { random } = story;
   const occurredAt = new Date(atMs);
   const paidAt = random.chance(0.005) ? null : new Date(atMs + MINUTE_MS);
   story.orders += 1;
@@ -370,7 +369,12 @@ export function addStore(
   const [clicks, orders] = [divide(CLICKS, now), divide(ORDERS, now)];
   function listReadings(secret: Buffer, day: number): Reading[] {
     click(story, secret, day, clicks[day] ?? 0);
-    const dayOrders = Array.from({ length: orders[day] ?? 0 }, () => makeOrder(story, day));
+    const lastMs = now.getTime() - 5 * MINUTE_MS;
+    const moments = Array.from({ length: orders[day] ?? 0 }, () =>
+      Math.min(drawMoment(story.random, now, day), lastMs),
+    );
+    // A store numbers its orders as they come.
+    const dayOrders = moments.toSorted((one, other) => one - other).map((atMs) => makeOrder(story, day, atMs));
     for (const order of dayOrders) {
       const isLost = story.orders >= LOST && story.orders - dayOrders.length < LOST && order === dayOrders[0];
       if (order.paidAt === null || !(isLost || story.random.chance(REFUNDED))) continue;

@@ -59,8 +59,8 @@ export async function listBrandPlans(db: Db) {
 export async function findBrandFace(
   db: Db,
   brandId: string,
-): Promise<{ name: string; logo: string | null } | undefined> {
-  return await db.selectFrom('brands').select(['name', 'logo']).where('id', '=', brandId).executeTakeFirst();
+): Promise<{ name: string; logo: string | null; website: string | null } | undefined> {
+  return await db.selectFrom('brands').select(['name', 'logo', 'website']).where('id', '=', brandId).executeTakeFirst();
 }
 
 export async function getBrandCurrency(db: Db, brandId: string): Promise<string> {

@@ -17,7 +17,7 @@ export async function findShare(db: Db, shareId: string) {
     .selectFrom('shipmentShares as share')
     .innerJoin('brands as brand', 'brand.id', 'share.brandId')
     .selectAll('share')
-    .select(['brand.name as brandName', 'brand.logo as brandLogo'])
+    .select(['brand.name as brandName', 'brand.logo as brandLogo', 'brand.website as brandWebsite'])
     .where('share.shareId', '=', shareId)
     .where('share.revokedAt', 'is', null)
     .executeTakeFirst();

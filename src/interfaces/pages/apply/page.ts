@@ -1,5 +1,5 @@
 import { errorSummary, type Field, field, postForm, submitButton } from '../../../kit/html/controls.ts';
-import { type Html, html } from '../../../kit/html/html.ts';
+import { html } from '../../../kit/html/html.ts';
 import { type BrandFace, page } from '../../../kit/html/page.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { compensationLabel } from '../../../kit/values/compensation.ts';
@@ -49,15 +49,11 @@ const FIELDS: readonly ApplyField[] = [
   },
 ];
 
-export const toFace = ({ brandName, brandLogo }: PublicCampaign): BrandFace => ({ name: brandName, logo: brandLogo });
-
-/** Links to the site that shows a creator who the brand is. */
-function renderSite({ brandWebsite }: PublicCampaign): Html {
-  const site = brandWebsite !== null && URL.canParse(brandWebsite) ? new URL(brandWebsite) : undefined;
-  if (!site || !/^https?:$/.test(site.protocol)) return NOTHING;
-  return html`<p class="hint"><a href="${site.href}" rel="noreferrer">${site.host.replace(/^www\./, '')}</a></p>
-`;
-}
+export const toFace = ({ brandName: name, brandLogo: logo, brandWebsite: website }: PublicCampaign): BrandFace => ({
+  name,
+  logo,
+  website,
+});
 
 export function formPage(campaign: PublicCampaign, values: FormValues, problems: Problems): string {
   const { id, title, brandName, description, deadline, timeZone } = campaign;
@@ -67,7 +63,7 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
   return page(
     `${isWrong ? 'Error: ' : ''}Apply to ${title} – ${brandName}`,
     html`${errorSummary(fields)}
-${renderSite(campaign)}<h1>${title}</h1>
+<h1>${title}</h1>
 ${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
 ${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${formatDate(deadline)} (${timeZone})` : timeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}

@@ -25,6 +25,8 @@ interface Facts {
 
 const NOTHING = html``;
 const DAYS_SHOWN = 5;
+/** Orders before these are folded, so that what follows is near on a phone. */
+const ORDERS_SHOWN = 5;
 
 /** The brand's day of a time. */
 const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
@@ -157,6 +159,18 @@ function orderStatus({ status, holdEndsAt }: All['orders'][number], now: Date): 
   return holdEndsAt > now ? 'In the review period' : 'Awaiting approval';
 }
 
+const renderOrderTable = (
+  label: string,
+  rows: readonly Html[],
+): Html => html`<div class="scroll" tabindex="0" role="region" aria-label="${label}">
+<table>
+<thead><tr><th scope="col">Order</th><th scope="col" class="money">For you</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>
+</div>
+`;
+
 function renderOrders(all: All, { now }: Facts): Html {
   const { orders } = all;
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
@@ -166,16 +180,15 @@ function renderOrders(all: All, { now }: Facts): Html {
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
-  return html`<h2>Orders</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="Orders">
-<table>
-<thead><tr><th scope="col">Order</th><th scope="col" class="money">For you</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table>
-</div>
-${orders.length === SHOWN ? html`<p class="hint">The newest ${SHOWN}.</p>` : NOTHING}
+  const later = rows.slice(ORDERS_SHOWN);
+  const more =
+    later.length === 0
+      ? NOTHING
+      : html`<details><summary>Earlier orders</summary>
+${renderOrderTable('Earlier orders', later)}${orders.length === SHOWN ? html`<p class="hint">The newest ${SHOWN}.</p>` : NOTHING}</details>
 `;
+  return html`<h2>Orders</h2>
+${renderOrderTable('Orders', rows.slice(0, ORDERS_SHOWN))}${more}`;
 }
 
 function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payouts'][number], all: All): Html {
