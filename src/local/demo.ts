@@ -77,7 +77,7 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
     if (key && (await isValid(context, key))) return key;
     const subscriptionId = subscriptions.find((subscription) => subscription.kind === kind)?.id;
     if (!subscriptionId) throw new Error(`The demo brand has no ${kind} subscription.`);
-    return (await createKey(db, context.clock, { brandId, subscriptionId, kind, name: 'demo' })).key;
+    return (await createKey(db, context.clock, { brandId, subscriptionId, kind, name: `demo, ${kind}` })).key;
   }
 
   const brandKey = await ensureKey('brand', storedKeys.ROLLCALL_BRAND_KEY);

@@ -105,6 +105,23 @@ describe('a creator’s statement', () => {
     for (const words of ['first order of a subscription', 'renewal', 'change of plan']) expect(page).toContain(words);
   });
 
+  it('says of a refund that it is in the opening balance only if its order is older than the period', async () => {
+    const owner = await makePayer(app);
+    const [older, within] = [
+      await approved(owner, { occurredAt: daysAgo(60), amountMinor: 12_300 }),
+      await approved(owner, { occurredAt: daysAgo(30), amountMinor: 45_600 }),
+    ];
+    await refund(app.context, older, 12_300, daysAgo(5));
+    await refund(app.context, within, 45_600, daysAgo(5));
+    const period = { creator_email: owner.ann.email, from: dayOf(daysAgo(40)), to: dayOf(new Date()) };
+    const { url } = (await post(owner, '/v1/statements', period)).body.data;
+    const page = await (await fetch(app.links + new URL(url).pathname)).text();
+    const line = (orderId: string) => page.split('<tr>').find((row) => row.includes(`Order ${orderId}<`)) ?? '';
+    expect(line(older.orderId)).toMatch(/refunded \$123\.00, in the opening balance.*>–</s);
+    expect(line(within.orderId)).toMatch(/refunded \$456\.00.*>\$0\.00</s);
+    expect(line(within.orderId)).not.toContain('opening balance');
+  });
+
   it('requires a creator who is or was on the roster, and a valid period', async () => {
     const { owner, period } = await makeStory();
     const stranger = await post(owner, '/v1/statements', { ...period, creator_email: 'x@mail.example' });

@@ -131,7 +131,15 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
 }
 
 /** These lead to the creator’s own page by mail only: a creator may pass on the link to one page, and not everything. */
-const PARTS: ReadonlySet<CreatorPage['kind']> = new Set(['brief', 'parcel', 'sign', 'statement', 'talk', 'work']);
+const PARTS: ReadonlySet<CreatorPage['kind']> = new Set([
+  'brief',
+  'parcel',
+  'payment',
+  'sign',
+  'statement',
+  'talk',
+  'work',
+]);
 const BACK = html`
 <p class="hint back"><a href="/me">Everything else is on your own page</a></p>`;
 

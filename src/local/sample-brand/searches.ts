@@ -4,7 +4,7 @@ import type { Caller } from '../../kit/access/keys/callers.ts';
 import type { Schedule } from './schedule.ts';
 
 const SEARCHES = [
-  ['Beauty in New York', { category: 'Beauty', city: 'NYC', follower_min: '50000' }],
+  ['Beauty in New York', { category: 'Beauty', city: 'NYC', follower_min: '5000' }],
   ['Small skin care creators in LA', { q: 'skincare', city: 'LA', follower_max: '50000' }],
 ] as const;
 

@@ -37,12 +37,10 @@ function BrandForm() {
     <>
       <p className="row">
         <Face name={brand.name} url={brand.logo} isLarge />
-        <span>
-          {brand.name}
-          {brand.website !== null && (
-            <span className="second">{brand.website.replace(/^https?:\/\/(?:www\.)?/, '')}</span>
-          )}
-        </span>
+        <strong>{brand.name}</strong>
+        {brand.website !== null && (
+          <span className="hint">{brand.website.replace(/^https?:\/\/(?:www\.)?|\/$/g, '')}</span>
+        )}
       </p>
       <OperationForm
         operation="update_brand"

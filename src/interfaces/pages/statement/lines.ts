@@ -45,17 +45,28 @@ const toShare = (code: string, amount: number, currency: string) => ({
 const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
 const joinParts = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
-/** A refund of this period, of an order whose commission was earned in an earlier one. */
-const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): boolean =>
-  type === 'commission' && refunded_amount !== 0 && commission === 0 && taken_back === 0;
+/** The first day of a statement, and the zone of its days. */
+interface Period {
+  from: string;
+  timeZone: string;
+}
 
-function commissionLine(line: Line, hasAddress: boolean, timeZone: string): ShownLine {
+/** A refund of this period, of an order whose commission was earned in an earlier one. */
+const isOfEarlier = (line: Line, { from, timeZone }: Period): boolean =>
+  line.type === 'commission' &&
+  line.refunded_amount !== 0 &&
+  line.commission === 0 &&
+  line.taken_back === 0 &&
+  formatDay(line.occurred_at, timeZone) < from;
+
+function commissionLine(line: Line, hasAddress: boolean, period: Period): ShownLine {
   const { currency, commission, taken_back: back } = line;
   const money = (amount: number) => formatAmount(amount, currency);
+  const isEarlier = isOfEarlier(line, period);
   return {
     id: line.id,
     name: line.order_id === null ? 'Commission' : `Order ${line.order_number ?? line.order_id}`,
-    date: formatDay(line.occurred_at, timeZone),
+    date: formatDay(line.occurred_at, period.timeZone),
     details: joinParts([
       line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.order_kind && KINDS[line.order_kind],
@@ -64,11 +75,11 @@ function commissionLine(line: Line, hasAddress: boolean, timeZone: string): Show
       line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
       line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
       back === 0 ? null : `taken back ${money(back)}`,
-      isOfEarlier(line) ? 'ordered before this period, so it is in the opening balance' : line.status,
+      isEarlier ? 'in the opening balance' : line.status,
       line.reason,
     ]),
-    amount: isOfEarlier(line) ? '–' : money(commission - back),
-    by: line.code && !isOfEarlier(line) ? toShare(line.code, commission - back, currency) : null,
+    amount: isEarlier ? '–' : money(commission - back),
+    by: line.code && !isEarlier ? toShare(line.code, commission - back, currency) : null,
   };
 }
 
@@ -96,13 +107,13 @@ function totalLines(lines: readonly Line[]): ShownLine[] {
 }
 
 /** The lines that add up to the totals come first. A masked address that several lines share says nothing. */
-export function linesOfStatement(lines: readonly Line[], timeZone: string): ShownLine[] {
+export function linesOfStatement(lines: readonly Line[], period: Period): ShownLine[] {
   const addresses = lines.flatMap(({ customer_email }) => customer_email ?? []);
   const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
   const shown = lines
-    .toSorted((one, other) => Number(isOfEarlier(one)) - Number(isOfEarlier(other)))
+    .toSorted((one, other) => Number(isOfEarlier(one, period)) - Number(isOfEarlier(other, period)))
     .map((line) =>
-      line.type !== 'commission' ? payoutLine(line, timeZone) : commissionLine(line, hasAddress, timeZone),
+      line.type !== 'commission' ? payoutLine(line, period.timeZone) : commissionLine(line, hasAddress, period),
     );
   return [...shown, ...totalLines(lines)];
 }
@@ -185,8 +196,8 @@ ${rows}</tbody>
 </table></div>`;
 }
 
-export function renderTotals({ totals, lines }: Pick<ReturnType<typeof toStatementContent>, 'totals' | 'lines'>): Html {
-  const why = lines.some(isOfEarlier)
+export function renderTotals({ totals, lines }: ReturnType<typeof toStatementContent>, period: Period): Html {
+  const why = lines.some((line) => isOfEarlier(line, period))
     ? html`<p class="hint">A refund lowers the commission on the day of its order. For an order from before this period, that has lowered the opening balance: its line below has no amount.</p>
 `
     : NOTHING;

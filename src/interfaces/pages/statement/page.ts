@@ -9,6 +9,7 @@ import { type Html, html } from '../../../kit/html/html.ts';
 import { periodText } from '../../../kit/html/times.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { getTimeZone } from '../../../kit/operation/local-days.ts';
+import { formatMoney } from '../../../kit/values/format.ts';
 import { creatorPage, type PageAnswer, type PageVisit } from '../declare.ts';
 import { linesOfPayout, linesOfStatement, renderLines, renderProof, renderTotals, type ShownLine } from './lines.ts';
 
@@ -21,6 +22,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
   const row = await findStatementPage(db, id);
   if (!row) return undefined;
   const content = toStatementContent(await sumStatement(db, row));
+  const period = { from: row.fromText, timeZone: getZone(row) };
   return {
     brandId: row.brandId,
     linkVersion: row.linkVersion,
@@ -28,9 +30,9 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     creatorName: row.creatorName,
     on: { statementId: row.id },
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
-    lines: linesOfStatement(content.lines, getZone(row)),
-    totals: renderTotals(content),
-    days: `Days are those of ${getZone(row)}.`,
+    lines: linesOfStatement(content.lines, period),
+    totals: renderTotals(content, period),
+    days: `Days are those of ${period.timeZone}.`,
     after: renderProof(row),
     questions: await listQuestions(db, row.brandId, { statementId: row.id }),
   };
@@ -48,7 +50,7 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
     creatorId,
     creatorName: payout.creatorName,
     on: { payoutId: id },
-    title: `Payout ${payout.reference ?? payout.id}`,
+    title: `Payout of ${formatMoney(payout.amountMinor, payout.currency)}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id), timeZone),
     totals: NOTHING,
     days: `Days are those of ${timeZone}.`,
