@@ -8,7 +8,7 @@ import type { Context } from '../kit/operation/context.ts';
 import { inWork } from '../kit/operation/work.ts';
 import { type BrandRow, createBrand, findBrand, getBrand, listSubscriptions } from '../platform/brands/brands.ts';
 import { createKey } from '../platform/keys/keys.ts';
-import { ensurePersonToSignIn } from '../platform/people/people.ts';
+import { ensurePersonToSignIn, listOwners } from '../platform/people/people.ts';
 import { createSignInPath } from '../platform/people/sessions.ts';
 import { fillSample } from './sample-brand/fill.ts';
 import { step } from './terminal.ts';
@@ -90,7 +90,9 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   await writeFile(draft, lines.join('\n'), { mode: 0o600 });
   await rename(draft, file);
   const engines = { db, redis: context.redis, clock: context.clock };
-  const person = await ensurePersonToSignIn(engines, brandId, OWNER);
+  // The first owner may have handed over to somebody else.
+  const hasOwner = (await listOwners(db, brandId)).length > 0;
+  const person = await ensurePersonToSignIn(engines, brandId, hasOwner ? undefined : OWNER);
   const signInPath = await createSignInPath(db, context.clock.now(), { brandId, personId: person.id });
   const { sample } = await getBrand(db, brandId);
   const mails = context.config.smtpUrl === undefined ? path.join(context.config.directory, 'mail') : undefined;
