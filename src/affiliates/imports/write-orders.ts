@@ -39,7 +39,10 @@ async function findShop(db: Db, brandId: string, source: string) {
 
 const stripZeros = (id: string) => id.replace(/^0+(?=.)/, '');
 
-/** Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it, each by its index. */
+/**
+ * Orders of the shop with one of these ids or numbers, or with one that differs in the zeros before it, each by its index.
+ * Without `offset 0`, each would be compared with all orders of the shop while a first import has no statistics.
+ */
 async function listKnown(db: Db, brandId: string, shopId: string, names: readonly string[]): Promise<KnownOrder[]> {
   const strippedNames = [...new Set(names.map(stripZeros))];
   const ids = [...new Set([...names, ...strippedNames])];
@@ -55,8 +58,8 @@ async function listKnown(db: Db, brandId: string, shopId: string, names: readonl
     select orders.id, orders.order_id, orders.order_number, orders.currency, orders.base_minor, orders.occurred_at,
       orders.paid_at, orders.cancelled_at, coalesce((select sum(refund.amount_minor) from order_refunds as refund
         where refund.integration_id = orders.integration_id and refund.order_id = orders.order_id), 0)::bigint as refunded_minor
-    from named join orders using (id)
-    where orders.brand_id = ${brandId} and orders.integration_id = ${shopId}`.execute(db);
+    from named cross join lateral (select * from orders
+      where id = named.id and brand_id = ${brandId} and integration_id = ${shopId} offset 0) as orders`.execute(db);
   return rows;
 }
 
