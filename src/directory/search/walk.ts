@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caller } from '../../kit/access/keys/callers.ts';
@@ -9,6 +9,7 @@ import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
+import { keyedHash } from '../../kit/values/secrets.ts';
 import { getScoringParameter } from './counts.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import { findNeededField } from './forced-filters.ts';
@@ -89,7 +90,7 @@ async function begin(
   const { index } = await directory.snapshot(query.directory_version);
   const day = clock.now().toISOString().slice(0, 10);
   const name = [caller.subscription.id, requestId, day, search, index].join(' ');
-  const walkId = `walk_${createHmac('sha256', secrets.key('walk')).update(name).digest('hex').slice(0, 24)}`;
+  const walkId = `walk_${keyedHash(secrets.key('walk'), name).toString('hex', 0, 12)}`;
   return { walkId, index, search, creators: 0, after: '' };
 }
 

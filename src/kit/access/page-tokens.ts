@@ -1,7 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../values/config.ts';
 import { base62, readBase62 } from '../values/ids.ts';
-import type { Secrets } from '../values/secrets.ts';
+import { keyedHash, type Secrets } from '../values/secrets.ts';
 
 /** The pages that open by a link without a login: their name in the URL, and the character that encodes it in a token. */
 const KINDS = {
@@ -91,8 +91,7 @@ function fitting(value: number, most: number): number {
 export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: Secrets): PageLinks {
   const key = secrets.key('page');
   const previous = secrets.previousKey('page');
-  const computeMac = (body: string, by = key) =>
-    toText(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
+  const computeMac = (body: string, by = key) => toText(keyedHash(by, body).subarray(0, MAC_BYTES), MAC_CHARACTERS);
 
   function signToken({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
     // The latest expiry that fits is thousands of years away.

@@ -100,9 +100,14 @@ export function openSecrets(secret: Buffer, previous?: Buffer): Secrets {
   };
 }
 
-/** A hash that recognises a value and cannot be brute-forced without the key. */
-export function keyedHash(key: Buffer, value: string): Buffer {
-  return createHmac('sha256', key).update(value).digest();
+/** Keys as OpenSSL has them: to prepare one costs three times as much as to hash a short text. */
+const preparedKeys = new WeakMap<Buffer, KeyObject>();
+
+/** A hash that recognises a value and cannot be brute-forced without the key, which must not change while it lives. */
+export function keyedHash(key: Buffer, value: string | Buffer): Buffer {
+  const preparedKey = preparedKeys.get(key) ?? createSecretKey(key);
+  preparedKeys.set(key, preparedKey);
+  return createHmac('sha256', preparedKey).update(value).digest();
 }
 
 const secretsFile = (config: Config) => path.join(config.directory, 'secret.hex');

@@ -1,6 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Context } from '../../kit/operation/context.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { keyedHash } from '../../kit/values/secrets.ts';
 
 /** The files of a job can be downloaded for this long. */
 export const FILES_KEPT_MS = 7 * DAY_MS;
@@ -23,7 +24,7 @@ const MAC_BYTES = 16;
 const TOKEN = /^(job_\w{1,60})\.(\d{1,6})\.([0-9a-z]{1,10})\.([\w-]{22})$/;
 
 const computeMac = (secrets: Context['secrets'], signed: string): Buffer =>
-  createHmac('sha256', secrets.key('job file')).update(signed).digest().subarray(0, MAC_BYTES);
+  keyedHash(secrets.key('job file'), signed).subarray(0, MAC_BYTES);
 
 /** The signed URL of a job's file. It works until the hour in which the file ends. */
 export function signFileUrl(

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { getRateLimit } from '../../kit/access/credits/meter.ts';
 import type { Caller } from '../../kit/access/keys/callers.ts';
 import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
@@ -7,6 +7,7 @@ import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { SearchOutcome, SearchRecord } from '../../kit/operation/operation.ts';
 import { type ErrorCode, ignoreFailure } from '../../kit/values/errors.ts';
+import { keyedHash } from '../../kit/values/secrets.ts';
 import { within } from '../../kit/values/within.ts';
 
 /** A call that is under way. */
@@ -74,7 +75,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
   function digestSearch(record: SearchRecord): string {
     const cached = digests.get(record);
     if (cached !== undefined) return cached;
-    const digest = createHmac('sha256', secrets.key('requests')).update(record.text).digest('hex').slice(0, 16);
+    const digest = keyedHash(secrets.key('requests'), record.text).toString('hex', 0, 8);
     digests.set(record, digest);
     return digest;
   }

@@ -1,7 +1,8 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Context } from '../../kit/operation/context.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
+import { keyedHash } from '../../kit/values/secrets.ts';
 import type { AssetType } from './assets.ts';
 
 /** Enough bytes to recognize any type. */
@@ -122,7 +123,7 @@ const MAC_BYTES = 16;
 const TOKEN = /^(ast_\w{1,60})\.([ot])\.([0-9a-z]{1,10})\.([\w-]{22})$/;
 
 function computeMac(secrets: Context['secrets'], payload: string): Buffer {
-  return createHmac('sha256', secrets.key('file')).update(payload).digest().subarray(0, MAC_BYTES);
+  return keyedHash(secrets.key('file'), payload).subarray(0, MAC_BYTES);
 }
 
 /**
