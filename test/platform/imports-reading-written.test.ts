@@ -26,6 +26,9 @@ interface WrittenFile {
   records: string[];
 }
 
+const paypal = (...lines: string[]) =>
+  `Date,Gross,Fee,Net,Type,To Email Address,Transaction ID,Reference Txn ID,Currency,Status,TimeZone\n${lines.map((line) => `${line},USD,Completed,UTC\n`).join('')}`;
+
 /** Files as tools and spreadsheets of several countries write them. */
 const FILES: Record<string, WrittenFile> = {
   'a German spreadsheet in windows-1252 with a title above, a negative amount and its sum below': {
@@ -240,6 +243,88 @@ const FILES: Record<string, WrittenFile> = {
       '2;14.10.2026 23:59 Uhr;$50.00;$5.00;$5.00;$0.00;$50.00;USD\n',
     records: ['1 2026-10-13 10000 0 USD', '2 2026-10-14 4500 0 USD'],
   },
+  'amounts in thousands, as their header says': {
+    of: 'commissions',
+    content:
+      'E-Mail;Umsatz (T€);Provision in T€;Datum\na@x.example;12,5;1,25;15.10.2026\nb@x.example;8;0,5;16.10.2026\n',
+    asks: ['column_meaning:amount', 'unit:scaled_amounts'],
+    records: ['2026-10-15 125000 EUR', '2026-10-16 50000 EUR'],
+  },
+  'amounts whose header says thousands, which they are not': {
+    of: 'orders',
+    content: 'Order,Date,Amount ($000s)\n1,2026-10-15,1250.50\n',
+    mapping: { constants: { scaled_amounts: 'no' }, symbols: { $: 'USD' } },
+    records: ['1 2026-10-15 125050 0 USD'],
+  },
+  'signs of another currency than their header has': {
+    of: 'commissions',
+    content: 'Email,Commission (EUR),Date\na@x.example,£12.50,2026-10-15\nb@x.example,€9.00,2026-10-15\n',
+    refuses: ['currency_contradicts 2'],
+    records: ['2026-10-15 900 EUR'],
+  },
+  'the currency of the sale alone beside a commission': {
+    of: 'commissions',
+    content: 'Email,Order currency,Commission,Date\na@x.example,USD,12.50,2026-10-15\n',
+    asks: ['column_meaning:currency'],
+    records: ['2026-10-15 1250 USD'],
+  },
+  'samples and replacements among sales': {
+    of: 'orders',
+    content:
+      'Order,Date,Amount,Currency,Order type\n1,2026-10-15,10.00,EUR,Sale\n2,2026-10-15,99.00,EUR,Sample\n3,2026-10-15,9.00,EUR,Replacement\n',
+    asks: ['status_meaning:sample', 'status_meaning:replacement'],
+    records: ['1 2026-10-15 1000 0 EUR'],
+  },
+  'ids that a spreadsheet could not look up': {
+    of: 'orders',
+    content:
+      'Order ID,Date,Amount,Currency\n#N/A,2026-10-15,10.00,EUR\n#N/A,2026-10-15,10.00,EUR\nA3,2026-10-15,9.00,EUR\n',
+    refuses: ['no_identity 2,3'],
+    records: ['A3 2026-10-15 900 0 EUR'],
+  },
+  'times under the name of an American zone': {
+    of: 'orders',
+    content: 'Order,Date (Pacific Time),Amount,Currency\n1,2026-10-15 20:00,10.00,USD\n',
+    records: ['1 2026-10-16 1000 0 USD'],
+  },
+  "a dispute in Stripe's payments that was lost": {
+    of: 'orders',
+    content:
+      'id,Created date (UTC),Amount,Amount Refunded,Currency,Captured,Status,Dispute Status\nch_1,2026-10-15 10:00,100.00,0.00,eur,true,Paid,\n' +
+      'ch_2,2026-10-15 10:00,80.00,0.00,eur,true,Paid,lost\nch_3,2026-10-15 10:00,60.00,0.00,eur,true,Paid,won\n',
+    mapping: { goods: 'total' },
+    records: ['ch_1 2026-10-15 10000 0 EUR', 'ch_3 2026-10-15 6000 0 EUR'],
+  },
+  "PayPal's payments, of which one came back whole, and one in part": {
+    of: 'payouts',
+    content: paypal(
+      '10/15/2026,-50.00,-1.00,-51.00,Mass Payment,a@x.example,T1,',
+      '10/15/2026,-70.00,0.00,-70.00,Mass Payment,b@x.example,T2,',
+      '10/16/2026,-20.00,0.00,-20.00,Mass Payment,c@x.example,T3,',
+      '10/20/2026,50.00,1.00,51.00,Mass Pay Reversal,pay@brand.example,T4,T1',
+      '10/21/2026,30.00,0.00,30.00,Payment Refund,pay@brand.example,T5,T2',
+      '10/22/2026,99.00,0.00,99.00,Payment Refund,pay@brand.example,T6,T0',
+      '10/22/2026,120.00,-4.00,116.00,Express Checkout Payment,pay@brand.example,T7,',
+    ),
+    refuses: ['returned_unmatched 7'],
+    records: ['2026-10-15 4000 USD', '2026-10-16 2000 USD'],
+  },
+  "PayPal's gross amounts, which a spreadsheet has sorted apart from the rest": {
+    of: 'payouts',
+    content: paypal(
+      '10/15/2026,-70.00,-1.00,-51.00,Mass Payment,a@x.example,T1,',
+      '10/15/2026,-50.00,-1.00,-71.00,Mass Payment,b@x.example,T2,',
+    ),
+    refuses: ['amounts_disagree 2,3'],
+    records: [],
+  },
+  'payments, of which a column says how much came back': {
+    of: 'payouts',
+    content:
+      'Email,Amount,Amount reversed,Currency,Date\na@x.example,50.00,50.00,EUR,2026-10-15\nb@x.example,70.00,0.00,EUR,2026-10-15\n',
+    asks: ['column_meaning:refunded'],
+    records: ['2026-10-15 7000 EUR'],
+  },
   "Etsy's British page, whose order of day and month nobody knows": {
     of: 'orders',
     content:
@@ -256,6 +341,35 @@ describe('a file', () => {
     expect(asked(read)).toEqual(asks);
     expect(refused(read)).toEqual(refuses);
     expect(money(read)).toEqual(records);
+  });
+
+  test('of payments that came back, without the column that says which ones, is refused and names the column', async () => {
+    const { reading } = await readWhole(
+      'payouts',
+      paypal(
+        '10/15/2026,-50.00,0.00,-50.00,Mass Payment,a@x.example,T1,',
+        '10/20/2026,50.00,0.00,50.00,Mass Pay Reversal,pay@brand.example,T2,',
+      ).replace('Reference Txn ID', 'Note'),
+    );
+    expect(reading.refusals).toMatchObject([
+      { kind: 'returns_unnamed', first_lines: [3], fault: { field: 'reference', value: 'Mass Pay Reversal' } },
+    ]);
+  });
+
+  test('that is refused as a whole says what would be right', async () => {
+    const refuse = async (of: Kind, content: string) => (await readWhole(of, content)).reading.refusals[0];
+    expect(await refuse('roster', 'Email,Ana,Ben\nName,x,y\nCode,x,y\n')).toMatchObject({
+      kind: 'transposed',
+      fault: { value: 'Email, Name, Code', expected: 'a header in one row, and a row below it for each record' },
+    });
+    expect(await refuse('roster', 'Email,Name\n')).toMatchObject({
+      kind: 'no_records',
+      fault: { value: 'Email, Name', expected: 'a row for each record below the header' },
+    });
+    expect(await refuse('payouts', 'Email,Amount,Currency,Paid at\n"a@x.example,1.00,EUR,2026-10-05\n')).toMatchObject({
+      kind: 'quote_not_closed',
+      fault: { expected: 'a second quote at the end of the cell' },
+    });
   });
 
   test('whose orders repeat their amount on each line says that it counts once', async () => {

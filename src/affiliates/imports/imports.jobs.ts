@@ -256,8 +256,11 @@ async function readFile(context: Context, row: ImportRow, source: ByteSource, no
     if (!isRefusal) throw error;
     const refusal =
       error instanceof UnsupportedFile
-        ? new BrokenFile(error.kind, error.message)
-        : new BrokenFile(error.code, `${error.field} ${error.message}`);
+        ? new BrokenFile(error.kind, error.message, null, { expected: 'a CSV or .xlsx file' })
+        : new BrokenFile(error.code, `${error.field} ${error.message}`, null, {
+            field: error.field,
+            expected: 'a mapping that names what the file has',
+          });
     const reading = refuseFile(source, undefined, request, `${row.id}-${row.revision}`, refusal);
     const file = { ...reading.file, sha256: row.sha256.toString('hex') };
     return { reading: { ...reading, file }, plan: null, opened: null, request, stored: null };

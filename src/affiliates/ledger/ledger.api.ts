@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Boundary, checkOrder, toEnd, toStart } from '../../analytics/figures/sums.ts';
+import { Boundary, toEnd, toStart } from '../../analytics/figures/sums.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
@@ -9,7 +9,6 @@ import { fromMinor } from '../../kit/values/decimals.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import { listSchema, PageQuery, timeZoneInput, toPage, toPagination } from '../../kit/values/page.ts';
-import { besideOthers } from '../../kit/values/problems.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { mapRows, toWire } from '../../kit/values/wire.ts';
 import { awaitFilter } from './as-of.ts';
@@ -139,24 +138,22 @@ const JournalLine = z
   })
   .meta({ id: 'JournalLine' });
 
-const JournalFilter = z
-  .object({
-    from: Boundary.optional()
-      .describe('Start of the window: a day or a time. Omitted: the first of this month.')
-      .meta({ example: '2026-03-01' }),
-    to: Boundary.optional().describe('End of the window: a day, which is included whole, or a time. Omitted: today.'),
-    time_zone: timeZoneInput,
-    by: z
-      .enum(['date', 'recorded'])
-      .default('date')
-      .describe(
-        '`date`: lines that count on these days, as known now. `recorded`: lines recorded on these days, which never change again.',
-      ),
-    account: account.optional().describe('Only lines of this account.'),
-    currency: Currency.optional().describe('Only lines in this currency.'),
-    ...PageQuery,
-  })
-  .superRefine(checkOrder, besideOthers);
+const JournalFilter = z.object({
+  from: Boundary.optional()
+    .describe('Start of the window: a day or a time. Omitted: the first of this month.')
+    .meta({ example: '2026-03-01' }),
+  to: Boundary.optional().describe('End of the window: a day, which is included whole, or a time. Omitted: today.'),
+  time_zone: timeZoneInput,
+  by: z
+    .enum(['date', 'recorded'])
+    .default('date')
+    .describe(
+      '`date`: lines that count on these days, as known now. `recorded`: lines recorded on these days, which never change again.',
+    ),
+  account: account.optional().describe('Only lines of this account.'),
+  currency: Currency.optional().describe('Only lines in this currency.'),
+  ...PageQuery,
+});
 export type JournalFilter = z.output<typeof JournalFilter>;
 
 const Turnover = z.object({

@@ -214,33 +214,26 @@ export const PayoutPatchById = z
   })
   .meta({ id: 'PayoutPatchById' });
 
-export const PayoutFilter = z
-  .object({
-    creator_email: Email.optional()
-      .describe("Only this creator's payouts. Case does not matter.")
-      .meta({ example: 'ana@example.com' }),
-    method: method.optional().describe('Only payouts sent this way.'),
-    status: Payout.shape.status.optional().describe('Only payouts of this status.'),
-    settled: booleanParameter()
-      .optional()
-      .describe(
-        '`true`: only paid payouts, including every `wallet` payout. `false`: only unpaid ones. Voided and returned ones are in neither.',
-      ),
-    from: timestampInput.optional().describe('Only payouts created at or after this time.'),
-    to: throughInput
-      .optional()
-      .describe('Only payouts created at or before this time; a date alone includes that day.'),
-    ...ListQuery,
-    sort: z
-      .enum(['newest', 'oldest', 'amount'])
-      .default('newest')
-      .describe('`amount`: largest first, whatever the currency. The others sort by the time of creation.'),
-    ...TotalsQuery,
-  })
-  .superRefine(({ from, to }: Unchecked<'from' | 'to'>, context) => {
-    if (!(from instanceof Date && to instanceof Date && from > to)) return;
-    context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from.toISOString() });
-  }, besideOthers);
+export const PayoutFilter = z.object({
+  creator_email: Email.optional()
+    .describe("Only this creator's payouts. Case does not matter.")
+    .meta({ example: 'ana@example.com' }),
+  method: method.optional().describe('Only payouts sent this way.'),
+  status: Payout.shape.status.optional().describe('Only payouts of this status.'),
+  settled: booleanParameter()
+    .optional()
+    .describe(
+      '`true`: only paid payouts, including every `wallet` payout. `false`: only unpaid ones. Voided and returned ones are in neither.',
+    ),
+  from: timestampInput.optional().describe('Only payouts created at or after this time.'),
+  to: throughInput.optional().describe('Only payouts created at or before this time; a date alone includes that day.'),
+  ...ListQuery,
+  sort: z
+    .enum(['newest', 'oldest', 'amount'])
+    .default('newest')
+    .describe('`amount`: largest first, whatever the currency. The others sort by the time of creation.'),
+  ...TotalsQuery,
+});
 export type PayoutFilter = z.output<typeof PayoutFilter>;
 
 /** Maps a row to every field of any shape of a payout, except `commission_ids`. */

@@ -4,7 +4,7 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import type { Unchecked } from '../../kit/values/problems.ts';
-import { isDay, TimeText } from '../../kit/values/time.ts';
+import { isBackwards, isDay, TimeText } from '../../kit/values/time.ts';
 import { timeIn, toInstant } from '../../kit/values/time-zone.ts';
 import { hasStoredDays, type LocalSpan, STORED_ZONE, toLocalTime, toMoment } from './local-time.ts';
 
@@ -138,9 +138,7 @@ const BACKWARDS = 'must not be after `to`';
 /** Reports two boundaries that are in the wrong order in every zone. A day and a time may be in order in one zone alone. */
 export function checkOrder({ from, to }: Unchecked<'from' | 'to'>, context: z.core.$RefinementCtx): void {
   if (typeof from !== 'string' || typeof to !== 'string') return;
-  const isBackwards =
-    isDay(from) === isDay(to) ? toStart(from) >= toEnd(to) : Date.parse(from) - toEnd(to).getTime() >= DAY_MS;
-  if (isBackwards) context.addIssue({ code: 'custom', path: ['from'], message: BACKWARDS, input: from });
+  if (isBackwards(from, to)) context.addIssue({ code: 'custom', path: ['from'], message: BACKWARDS, input: from });
 }
 
 /** The first moment of a period and the first one after it. Throws if it has none in this zone. */

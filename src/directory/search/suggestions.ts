@@ -17,6 +17,7 @@ import {
   readKnownCity,
   readState,
 } from './places.ts';
+import { listPostalPlaces } from './postal-codes.ts';
 import type { CreatorSearchQuery, Suggestion } from './search.shapes.ts';
 import { countMatches, settlePlan } from './settle-plan.ts';
 import { findTypos } from './typos.ts';
@@ -178,7 +179,11 @@ async function listMeant(
     if (region)
       return region.map((instead) => (parameter === 'city' ? { instead } : { instead, instead_parameter: 'city' }));
     const namesakes = interpretation[parameter]?.others?.map((other) => other.value) ?? [];
-    return [...toMeant([interpretation[parameter]?.did_you_mean, ...namesakes]), ...listOtherPlaces(parameter, value)];
+    return [
+      ...toMeant([interpretation[parameter]?.did_you_mean, ...namesakes]),
+      ...listOtherPlaces(parameter, value),
+      ...listPostalPlaces(value),
+    ];
   }
   if (parameter !== 'q') return await listOtherWords(context, caller, snapshot, { parameter, value });
   const isText = interpretation.q?.read_as === 'text';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
 import { SEPARATOR } from '../values/page.ts';
 import { isDeclared, toProblems } from '../values/problems.ts';
+import { isBackwards, TimeText } from '../values/time.ts';
 import type { CsvStyle } from './csv.ts';
 import type { FormPart } from './upload.ts';
 
@@ -62,6 +63,20 @@ const listBlank = (shape: z.ZodObject, raw: RawInput['query'], read: Readonly<Re
   Object.keys(raw).filter((name) => isDeclared(shape, name) && (isBlank(raw[name]) || read[name] === undefined));
 
 const isBlank = (value: string | string[] | undefined): boolean => [value].flat().every((text) => !text?.trim());
+
+/** The ends of windows in queries. */
+const WINDOWS = [
+  ['from', 'to'],
+  ['created_after', 'created_before'],
+] as const;
+
+/** Windows that end before they begin, which would find nothing. Ends in other forms are left to the shape. */
+const findBackwards = (values: Readonly<Record<string, string>>): Problem[] =>
+  WINDOWS.flatMap(([start, end]) => {
+    const [from, to] = [values[start], values[end]].map((text) => TimeText.safeParse(text).data);
+    if (from === undefined || to === undefined || !isBackwards(from, to)) return [];
+    return [{ field: start, code: 'invalid', message: `must not be after \`${end}\`: ${from} is after ${to}.` }];
+  });
 
 /** The maximum that `X-Ignored-Params` lists. */
 const MAX_IGNORED = 20;
@@ -134,6 +149,7 @@ export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends 
     reportInput: true,
   });
   problems.push(...toProblems(params), ...toProblems(query).map(ofParameter), ...toProblems(body), ...unstorable(raw));
+  problems.push(...findBackwards(values).filter(({ field }) => !problems.some((problem) => problem.field === field)));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
   for (const name of unknownFields(declared.body, raw.body, 'body')) {
     if (ignored.push(name) >= MAX_IGNORED) break;

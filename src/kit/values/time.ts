@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DAY_MS } from './duration.ts';
 
 /** The range that PostgreSQL, JSON and every client write with a four-digit year. */
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
@@ -19,3 +20,9 @@ const DayText = z.iso.date();
 
 /** True if the text is a date without a time. */
 export const isDay = (text: string): boolean => DayText.safeParse(text).success;
+
+/** True if a window ends before it begins in every zone. A day and a time may be in order in one zone alone. */
+export function isBackwards(from: string, to: string): boolean {
+  const end = Date.parse(to) + (isDay(to) ? DAY_MS : 1);
+  return Date.parse(from) - end >= (isDay(from) === isDay(to) ? 0 : DAY_MS);
+}

@@ -8,6 +8,7 @@ import { fold } from '../../../platform/imports/reading/fold.ts';
 import { isUnknown, readPercent } from '../../../platform/imports/reading/judge-person.ts';
 import { readCount } from '../../../platform/imports/reading/numbers.ts';
 import { readHandle } from '../../../platform/imports/reading/people.ts';
+import { splitScale } from '../../../platform/imports/reading/scale.ts';
 import { detectShape } from '../../../platform/imports/reading/shape.ts';
 import { CREATOR_FIELDS } from './fields.ts';
 import { type MappedSource, makePk } from './mapping.ts';
@@ -40,16 +41,17 @@ const toOwnName = (header: string): string => OWN_NAMES.get(fold(header)) ?? hea
 /**
  * A cell that does not look like its column's type stays text; validation then reports the type that it should have.
  */
-function readCell(column: string, cell: string, rate: 'percent' | 'fraction'): unknown {
+function readCell(column: string, cell: string, rate: 'percent' | 'fraction', power = 0): unknown {
   if (cell === '') return null;
-  if (NUMBERS.has(column)) return readNumber(column, cell, rate);
+  if (NUMBERS.has(column)) return readNumber(column, cell, rate, power);
   if (column !== 'is_verified') return cell;
   const word = cell.trim().toLowerCase();
   return TRUE.has(word) || (FALSE.has(word) ? false : cell);
 }
 
-function readNumber(column: string, cell: string, rate: 'percent' | 'fraction'): unknown {
+function readNumber(column: string, cell: string, rate: 'percent' | 'fraction', power: number): unknown {
   const isShare = column === 'engagement_rate';
+  if (COUNTS.has(column) && power > 0) return isUnknown(cell) ? null : (readCount(cell, power) ?? cell);
   if (NUMBER.test(cell) && !(COUNTS.has(column) ? GROUPED.test(cell) : isShare && rate === 'fraction'))
     return Number(cell);
   if (isUnknown(cell)) return null;
@@ -212,7 +214,9 @@ function toValue(header: string[], cells: string[], mapped: MappedSource | undef
   if (!mapped) return Object.fromEntries(header.map((name, i) => [name, readCell(name, cells[i] ?? '', 'percent')]));
   const { columns, rate = 'percent' } = mapped.mapping;
   const fields = Object.entries(columns).flatMap(([field, name]) =>
-    name === null ? [] : [[field, readCell(field, cellAt(header.indexOf(name)), rate)] as const],
+    name === null
+      ? []
+      : [[field, readCell(field, cellAt(header.indexOf(name)), rate, splitScale(name).power)] as const],
   );
   const value: Record<string, unknown> = Object.fromEntries(fields);
   const username = readHandle(String(value.username ?? ''));

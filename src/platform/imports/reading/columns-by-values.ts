@@ -1,6 +1,5 @@
-import { type Assignment, listTakenColumns } from './columns.ts';
+import { type Assignment, isCounted, listTakenColumns } from './columns.ts';
 import { readSign } from './currencies.ts';
-import { foldWords } from './fold.ts';
 import { type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { readPlatform } from './people.ts';
 import type { ColumnProfile } from './profile.ts';
@@ -65,8 +64,6 @@ const findFitting = (
   profiles: ReadonlyMap<number, ColumnProfile>,
 ) => [...profiles].filter(([at, profile]) => !takenColumns.has(at) && fits(type, profile)).map(([at]) => at);
 
-const COUNTED = /^(?:id|ids|no|nr|number|nummer|numero|zip|plz|phone|tel|qty|quantity|menge|rank|position|番号)$/;
-
 /** Puts the likelier columns first: amounts with decimals before numbers of something, handles that are written so. */
 function rank(
   type: FieldType,
@@ -82,8 +79,8 @@ function rank(
       return profile.samples.every((text) => text.startsWith('@') || readPlatform(text) !== undefined);
     return false;
   };
-  const isCounted = (position: number) => foldWords(headers[position] ?? '').some((word) => COUNTED.test(word));
-  const meantPositions = type === 'money' ? positions.filter((position) => !isCounted(position)) : positions;
+  const meantPositions =
+    type === 'money' ? positions.filter((position) => !isCounted(headers[position] ?? '')) : positions;
   const candidates = meantPositions.length > 0 ? meantPositions : positions;
   return [...candidates.filter(isRather), ...candidates.filter((position) => !isRather(position))];
 }

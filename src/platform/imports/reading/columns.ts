@@ -1,3 +1,4 @@
+import { readHeaderSign } from './currencies.ts';
 import { isFlag } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
@@ -6,12 +7,14 @@ import {
   isAmounts,
   isCurrencies,
   isEmails,
+  isHandles,
   isMisnamed,
   isPages,
   isPercent,
   isPhones,
   isPriced,
   isStates,
+  isTagged,
   isTimes,
 } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
@@ -152,7 +155,7 @@ function collectWords(
       if (type === undefined || isMisnamed(type, glance(position))) continue;
       if (field === 'refunded' && isFlag(glance(position))) continue;
       if (field === 'code' && isPhones(glance(position))) continue;
-      if (field === 'rate' && BASIS_POINTS.test(header)) continue;
+      if (field === 'rate' && (BASIS_POINTS.test(header) || readHeaderSign(header))) continue;
       candidates.set(field, [...(candidates.get(field) ?? []), position]);
     }
   });
@@ -178,14 +181,25 @@ function preferOwn(
 /** Words that a sale has as well as what it earned. */
 const AMBIGUOUS = new Set(['amount', 'betrag', 'montant', 'importe', 'monto', 'importo', 'bedrag', 'valor', 'kwota']);
 
+const SALE_WORDS = new Set(['order', 'sale', 'store', 'shop', 'bestellung', 'commande', 'pedido', 'ordine']);
+const isSaleCurrency = (headers: readonly string[], positions: readonly number[]): boolean =>
+  positions.every((at) => foldWords(headers[at] ?? '').some((word) => SALE_WORDS.has(word)));
+
 /** Words above numbers that are no amounts. */
 const COUNTS =
-  /^(?:ids?|no|nr|number|numbers|nummer|numero|zip|plz|postcode|phone|tel|qty|quantity|menge|anzahl|count|rank|position|year|jahr|month|monat|week|day|days|level|tier|items?|units?|pieces|clicks?|klicks|visits?|views?|impressions?|orders?|bestellungen|conversions?|signups?|leads?|customers?|kunden|referrals?|followers?|follower|posts?|age|rate|percent|percentage|score|rating|iban|account|konto|invoice|line|row)$/;
+  /^(?:番号|ids?|no|nr|number|numbers|nummer|numero|zip|plz|postcode|phone|tel|qty|quantity|menge|anzahl|count|rank|position|year|jahr|month|monat|week|day|days|level|tier|items?|units?|pieces|clicks?|klicks|visits?|views?|impressions?|orders?|bestellungen|conversions?|signups?|leads?|customers?|kunden|referrals?|followers?|follower|posts?|age|rate|percent|percentage|score|rating|iban|account|konto|invoice|line|row)$/;
+
+/** A header of something that is counted or named by a number, and is no amount. */
+export const isCounted = (header: string): boolean => foldWords(header).some((word) => COUNTS.test(word));
 
 /** In a list of people a commission may be a rate, and what was earned: without a percent sign it becomes a question. */
 const EARNS = /^(?:commissions?|provision|comision|commissione|provvigione|commissie|comissao|prowizja|kommission)$/;
 const mayBeRate = ({ of, headers, glance }: ColumnRequest, field: string, [at = -1]: readonly number[]): boolean =>
-  of === 'roster' && field === 'rate' && EARNS.test(fold(headers[at] ?? '')) && glance(at).percents === 0;
+  of === 'roster' &&
+  field === 'rate' &&
+  EARNS.test(fold(headers[at] ?? '')) &&
+  !(headers[at] ?? '').includes('%') &&
+  glance(at).percents === 0;
 
 /** Fees of an order are a part of its total, and those of its payment are not. Where parts make a total, they tell. */
 const FEES = new Set(['fees', 'gebuhren', 'frais', 'cargos', 'commissioni', 'toeslagen', 'taxas', 'opłaty', 'oplaty']);
@@ -225,8 +239,7 @@ function findRivals(
   // Beside “Amount”, whole numbers may be what was earned; what is counted says so.
   const isOpen = isPaid(of) && AMBIGUOUS.has(fold(headers[only] ?? '')) && !isPriced(glance(only));
   const mayBeEarned = (at: number) =>
-    isPriced(glance(at)) ||
-    (isOpen && isAmounts(glance(at)) && !foldWords(headers[at] ?? '').some((word) => COUNTS.test(word)));
+    isPriced(glance(at)) || (isOpen && isAmounts(glance(at)) && !isCounted(headers[at] ?? ''));
   const isUnnamed = (at: number) =>
     !takenColumns.has(at) &&
     findFields(of, headers[at] ?? '').every((named) => isMisnamed(FIELDS[of][named] ?? 'text', glance(at)));
@@ -245,7 +258,11 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;
-    const isUnsure = mayBeRate(wish, field, positions) || mayBePaymentFee(wish, field, positions, assignment);
+    const isUnsure =
+      mayBeRate(wish, field, positions) ||
+      mayBePaymentFee(wish, field, positions, assignment) ||
+      // What was given back of a sale is no payment that came back, and a sale may have another currency.
+      (isPaid(wish.of) && (field === 'refunded' || (field === 'currency' && isSaleCurrency(wish.headers, positions))));
     const isSale = isUnsure || mayBeSale(wish, field, positions);
     const isUndecided = isSale || (positions.length > 1 && STRICT_TYPES.has(type));
     const confidence = isUndecided
@@ -369,9 +386,15 @@ function assignByChance(
           glance(at).codes === glance(at).filled,
       ),
     );
+  const hasHandles = assignment.has('instagram') || assignment.has('tiktok');
+  if (of === 'roster' && !hasHandles)
+    ask(
+      'instagram',
+      find((at) => isHandles(glance(at))),
+    );
   const link = assignment.get('link')?.positions[0] ?? -1;
-  if (of === 'roster' && PLAIN_LINKS.has(fold(headers[link] ?? '')) && isPages(glance(link)))
-    ask('destination_url', [link]);
+  const isPlain = PLAIN_LINKS.has(fold(headers[link] ?? '')) && isPages(glance(link));
+  if (of === 'roster' && (isPlain || isTagged(glance(link)))) ask('destination_url', [link]);
   if (of === 'roster')
     ask(
       'rate',

@@ -1,4 +1,5 @@
 import { Currency } from '../../../kit/values/money.ts';
+import { splitScale } from './scale.ts';
 
 /** Signs that mean one currency, folded to upper case without dots and blanks. */
 const SIGNS: Readonly<Record<string, string>> = {
@@ -103,6 +104,20 @@ export function readSign(text: string): SignMeaning {
   // $1,250.50 USD and USD $5 name the code beside the sign.
   const code = sign.replace(/\p{Sc}/gu, '');
   return code !== sign && isCurrency(code) ? { currency: code } : undefined;
+}
+
+/** The currency that a header names: in brackets, as in `Amount (EUR)`, or as `Amount EUR`, `EUR amount` or `Amount in €`. */
+export function readHeaderSign(written: string): SignMeaning {
+  const header = splitScale(written).rest;
+  const bracket = /[([]\s*([^()[\]]{1,5})\s*[)\]]\s*$/.exec(header)?.[1];
+  if (bracket !== undefined) return readSign(bracket);
+  // Codes such as ALL and TOP are words where everything is written in capitals.
+  const isShouted = header === header.toUpperCase();
+  const words = header.split(/[\s_-]+/);
+  const [last = ''] = words.slice(-1);
+  if (words.length > 1 && /^\p{Sc}$/u.test(last)) return readSign(last);
+  const code = [last, words[0]].find((word) => /^[A-Z]{3}$/.test(word ?? '') && isCurrency(word ?? ''));
+  return code === undefined || words.length < 2 || isShouted ? undefined : { currency: code };
 }
 
 /** An amount's sign must agree with the currency that a column says. */

@@ -78,7 +78,7 @@ function listSums({ study }: ReadingParts): Reading['sums'] {
   return outcomes.flatMap((outcome) => study.tally.sums(outcome).map((sum) => ({ outcome, ...sum })));
 }
 
-function listWarnings({ known, resolved, study, table, mapping }: ReadingParts): Reading['warnings'] {
+function listWarnings({ known, resolved, study, survey, table, mapping }: ReadingParts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
   if (resolved.plan.columns.status === undefined && known.flags.length === 0 && known.request.of !== 'directory')
@@ -130,6 +130,11 @@ function listWarnings({ known, resolved, study, table, mapping }: ReadingParts):
     warnings.push({
       code: 'rates_flat',
       message: `Rates that are amounts of money, not percentages, are not taken: ${study.tally.ratesLost}. Codes and links of these people get the brand's terms; give them their own afterwards.`,
+    });
+  if (survey.lost > 0)
+    warnings.push({
+      code: 'letters_lost',
+      message: `Letters were lost before, and “\ufffd” stands in their place, in cells that are read: ${survey.lost}. Export the file again as UTF-8.`,
     });
   if (study.tally.renamed > 0)
     warnings.push({

@@ -18,6 +18,7 @@ const RIGHT: Readonly<Record<string, string>> = {
   clock_unreadable: 'a time of day such as 14:30',
   zone_unreadable: 'a zone such as Europe/London or +01:00; or say the time zone of the whole file',
   time_out_of_range: 'a date from 1970 to tomorrow',
+  returned_unmatched: 'a file that has the payment, too',
   contradicting_lines: 'one value on all lines of a record',
   no_identity: 'an order id or an order number',
   no_person: 'an email address, a handle or a name',

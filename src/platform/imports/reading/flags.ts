@@ -1,6 +1,7 @@
 import { isPlaceholder } from './cells.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
+import { isOrders, isPaid, type Kind } from './kinds.ts';
 import { foldStatus, isKnownState } from './statuses.ts';
 
 /** A column that says yes or no to a word. The status is that of a record of which it says that it does not count. */
@@ -13,6 +14,7 @@ export interface Flag {
   isEmptyOpen: boolean;
 }
 
+const NO_CONSENT = foldWords('no consent').join('');
 const YES = new Set(['yes', 'y', 'true', '1', 'x', 'ja', 'j', 'oui', 'si', 's', 'sim', 'tak', 't', 'wahr', 'vrai']);
 const NO = new Set(['no', 'n', 'false', '0', 'nein', 'non', 'nao', 'nie', 'nee', 'falsch', 'faux', '']);
 
@@ -47,6 +49,8 @@ const KEPT: Readonly<Record<string, string>> = {
     betalt`,
   'not approved': 'approved|confirmed|valid|genehmigt|bestatigt|approuve|aprobado',
   inactive: 'active|aktiv|actif|activo|attivo|actief|ativo',
+  'no consent':
+    'consent|consented|gdpr|gdprconsent|optin|optedin|einwilligung|dsgvo|consentement|consentimiento|consenso',
   'not completed': `completed|complete|abgeschlossen|captured|termine|terminee|completado|completada|completato|completata
     voltooid|concluido|zrealizowane|slutford`,
   test: 'livemode',
@@ -99,7 +103,7 @@ const FILLERS = new Set([
 
 /** Headers of what a line is, beside sales and payments such as refunds and fees. */
 const TYPE_HEADERS = new Set(
-  `type|kind|document type|doc type|belegart|belegtyp|type de document|tipo de documento|tipo documento|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
+  `type|kind|order type|order kind|bestellart|auftragsart|document type|doc type|belegart|belegtyp|type de document|tipo de documento|tipo documento|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
    vorgang|transaktionstyp|transaktionsart|buchungsart|type de transaction|type d'opération|tipo|tipo de transacción|
    tipo de operación|tipo di transazione|soort|type transactie|tipo de transação|typ transakcji|rodzaj`
     .split('|')
@@ -129,17 +133,18 @@ export function findFlags(
   headers: readonly string[],
   takenColumns: ReadonlySet<number>,
   glance: (position: number) => Glance,
-  hasDirections: boolean,
+  of: Kind,
 ): Flag[] {
   return headers.flatMap((header, position): Flag[] => {
     if (takenColumns.has(position)) return [];
+    const isPeople = !isOrders(of) && !isPaid(of);
     const flag = WORDS.get(
       foldWords(header)
         .filter((each) => !FILLERS.has(each))
         .join(''),
     );
     const { filled, yes, no, times, directions, types } = glance(position);
-    const isDirected = hasDirections && filled > 0 && directions === filled;
+    const isDirected = isPaid(of) && filled > 0 && directions === filled;
     const isType = types > 0 && TYPE_HEADERS.has(fold(header));
     const reason = REASONS.get(fold(header));
     if (filled > 0 && reason !== undefined) return [{ position, status: reason, by: 'filled', isEmptyOpen: false }];
@@ -147,6 +152,8 @@ export function findFlags(
       return [{ position, status: '', by: 'value', isEmptyOpen: false }];
     const isDated = flag?.by === 'yes' && flag.status !== 'test' && times + no === filled;
     const isAnswered = yes + no === filled || isDated;
+    // A buyer who wants no mails has bought all the same.
+    if (flag?.status === NO_CONSENT && !isPeople) return [];
     return flag && filled > 0 && isAnswered ? [{ position, ...flag, isEmptyOpen: flag.by === 'no' && no > 0 }] : [];
   });
 }

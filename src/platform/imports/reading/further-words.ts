@@ -2,7 +2,8 @@ import type { Kind } from './kinds.ts';
 
 /**
  * Words for fields in Swedish, Danish and Norwegian, Finnish, Czech, Hungarian, Turkish, Russian, Japanese and Chinese,
- * one language a line, where several tools write them. Words that mean two amounts stand nowhere.
+ * and for people also in Korean, Arabic, Hebrew, Greek, Ukrainian, Romanian and Vietnamese, one language a line, where
+ * several tools write them. Words that mean two amounts stand nowhere.
  */
 export const FURTHER_WORDS: Readonly<Record<string, string>> = {
   email: `e-post|e-postadress
@@ -13,7 +14,14 @@ export const FURTHER_WORDS: Readonly<Record<string, string>> = {
     e-posta|e-posta adresi
     эл. почта|электронная почта|почта
     メールアドレス|メール
-    邮箱|电子邮件|电子邮箱`,
+    邮箱|电子邮件|电子邮箱
+    이메일|이메일 주소|메일
+    البريد الإلكتروني|البريد الالكتروني|الايميل|الإيميل|ايميل
+    אימייל|דואר אלקטרוני|מייל
+    ηλεκτρονικό ταχυδρομείο|διεύθυνση email
+    електронна пошта|ел. пошта|пошта|електронна адреса
+    adresă de e-mail|adresa de email
+    địa chỉ email|thư điện tử`,
   name: `namn
     navn|fulde navn
     nimi
@@ -22,21 +30,46 @@ export const FURTHER_WORDS: Readonly<Record<string, string>> = {
     ad soyad|ad ve soyad
     имя и фамилия|фио
     氏名|名前|お名前
-    姓名`,
+    姓名
+    이름|성명|성함
+    الاسم|الاسم الكامل|اسم المؤثر
+    שם|שם מלא
+    όνομα|ονοματεπώνυμο
+    піб|повне імʼя|імʼя та прізвище
+    nume complet|nume și prenume
+    họ và tên|họ tên`,
   first_name: `förnamn
     fornavn
     etunimi
     jméno
     keresztnév
     ad|adı
-    имя`,
+    имя
+    名
+    名
+    
+    الاسم الأول
+    שם פרטי
+    
+    імʼя
+    prenume
+    `,
   last_name: `efternamn
     efternavn|etternavn
     sukunimi
     příjmení
     vezetéknév
     soyad|soyadı
-    фамилия`,
+    фамилия
+    姓|苗字
+    姓|姓氏
+    
+    اسم العائلة
+    שם משפחה
+    επώνυμο
+    прізвище
+    nume de familie
+    họ`,
   code: `rabattkod
     rabatkode|rabattkode
     alennuskoodi
@@ -45,7 +78,26 @@ export const FURTHER_WORDS: Readonly<Record<string, string>> = {
     kupon kodu|indirim kodu
     промокод|купон
     クーポンコード
-    优惠码`,
+    优惠码|折扣码|优惠券
+    할인코드|쿠폰코드|쿠폰
+    كود الخصم|كود|رمز الخصم
+    קוד קופון|קופון|קוד הנחה
+    κουπόνι|κωδικός έκπτωσης
+    промокод|код знижки
+    cod de reducere|cod promoțional
+    mã giảm giá|mã khuyến mãi`,
+  instagram: `インスタグラム|インスタ
+    인스타그램|인스타
+    انستغرام|انستقرام|إنستغرام|إنستجرام|انستا
+    אינסטגרם
+    инстаграм|инстаграмм|инста
+    інстаграм`,
+  tiktok: `ティックトック
+    틱톡
+    تيك توك
+    טיקטוק
+    тикток|тик ток
+    тікток`,
   order_number: `ordernummer|beställningsnummer
     ordrenummer|bestillingsnummer
     tilausnumero

@@ -36,6 +36,10 @@ export interface Glance {
   codes: number;
   /** Addresses of pages without anything in them that a tool follows a buyer by. */
   pages: number;
+  /** Pages that something after a question mark tells apart, such as `https://shop.example/?ref=ANA`. */
+  tagged: number;
+  /** Handles written with a sign before them, and addresses of profiles. */
+  handles: number;
 }
 
 function glanceAt(position: number, sample: readonly Row[]): Glance {
@@ -57,6 +61,8 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     phones: 0,
     codes: 0,
     pages: 0,
+    tagged: 0,
+    handles: 0,
   };
   for (const { cells } of sample) {
     const text = cleanCell(cells[position] ?? '');
@@ -84,6 +90,8 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (/^(?:\+|00)\d[\d\s()./-]{6,}$/.test(text)) glance.phones += 1;
     if (/^(?=.*\p{L})[\p{L}\p{N}_.&-]{2,40}$/u.test(text)) glance.codes += 1;
     if (/^https?:\/\/[^/?#]+\.[^/?#]+\/[^?#]+$/i.test(text) && readPlatform(text) === 'other') glance.pages += 1;
+    if (/^https?:\/\/[^/?#\s]+\.[^/?#\s]+\/?[^?#\s]*\?[^=\s]+=\S+$/i.test(text)) glance.tagged += 1;
+    if (/^@[\w.]{2,30}$/.test(text) || ['instagram', 'tiktok'].includes(readPlatform(text) ?? '')) glance.handles += 1;
   }
   return glance;
 }
@@ -130,6 +138,8 @@ export const isCurrencies = ({ filled, currencies }: Glance): boolean => filled 
 /** Every third cell names a state, so that the others do as well. */
 export const isStates = ({ filled, states }: Glance): boolean => states > 0 && states * 3 >= filled;
 export const isTimes = ({ filled, times }: Glance): boolean => filled > 0 && times === filled;
+export const isTagged = ({ filled, tagged }: Glance): boolean => filled > 0 && tagged === filled;
+export const isHandles = ({ filled, handles }: Glance): boolean => filled > 0 && handles === filled;
 export const isPages = ({ filled, pages }: Glance): boolean => filled > 0 && pages === filled;
 export const isPhones = ({ filled, phones }: Glance): boolean => filled > 0 && phones === filled;
 export const isEmails = ({ filled, emails }: Glance): boolean => filled > 0 && emails === filled;

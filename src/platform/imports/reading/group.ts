@@ -4,6 +4,7 @@ import { Entry } from './entry.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { FIELDS, isOrders, type Kind } from './kinds.ts';
 import { readEmail, readHandle } from './people.ts';
+import { isBack, type Returns } from './returns.ts';
 import type { Row } from './rows.ts';
 
 export interface KeyColumns {
@@ -12,6 +13,8 @@ export interface KeyColumns {
   positions: readonly (number | undefined)[];
   /** Columns that only the first row of a record needs to fill. */
   ownPositions: readonly number[];
+  /** A payment that came back is a further row of it. */
+  returns?: Returns | undefined;
 }
 
 const ITEM_FIELDS = new Set(['sku', 'title', 'quantity', 'line_amount']);
@@ -34,11 +37,12 @@ interface RowKeys {
   number: string;
 }
 
-function readKeys({ of, positions }: KeyColumns, { cells, isPlain }: Row): RowKeys {
+function readKeys({ of, positions, returns }: KeyColumns, { cells, isPlain }: Row): RowKeys {
   const text = (position: number | undefined) => {
     const cell = position === undefined ? '' : cleanCell(cells[position] ?? '', isPlain);
     return isPlaceholder(cell) ? '' : cell;
   };
+  if (returns && returns.of >= 0 && isBack(returns, cells)) return { id: text(returns.of), number: '' };
   if (of !== 'roster' && of !== 'payment_details') return { id: text(positions[0]), number: text(positions[1]) };
   const [email, ...handles] = positions.map(text);
   const address = email === undefined || email === '' ? '' : (readEmail(email) ?? email);

@@ -19,7 +19,7 @@ import {
   type StatusSaid,
 } from './judge.ts';
 import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
-import { readEmail, readList } from './people.ts';
+import { readCodes, readEmail } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
 import { isPartialRefund } from './statuses.ts';
@@ -185,7 +185,7 @@ function readItems(entry: Entry, plan: Plan): OrderRecord['items'] {
 
 const listAll = (entry: Entry, plan: Plan, field: string): string[] => {
   const position = plan.columns[field];
-  return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readList))];
+  return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readCodes))];
 };
 
 export interface OrderMoney {

@@ -19,9 +19,13 @@ import { findName } from './judge-paid.ts';
 import { readCount, readNumber, readPpm } from './numbers.ts';
 import { readCodes, readEmail, readHandle, readList, readPlatform } from './people.ts';
 import type { Plan } from './plan.ts';
+import { splitScale } from './scale.ts';
 import type { DirectoryRecord, PersonRecord } from './shapes.ts';
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
+
+/** A code has what it takes off, or another one, beside it, or is an address. */
+const MORE_THAN_CODE = /[%()]|:\/\/|@[^\s@]+\.|\s(?:[-–—/&+]|and|or|und|oder|et|ou|y|o|e)\s/i;
 
 /** Nobody is paid more than the goods cost. */
 const MOST_PPM = 1_000_000;
@@ -33,8 +37,7 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
   const destinations = new Map<string, number | null>();
   const written = plan.columns.code === undefined ? [] : entry.texts(plan.columns.code).flatMap(readCodes);
   if (written.some(isChangedCode)) return { problem: 'code_changed', field: 'code' };
-  // What a code takes off stands beside it.
-  if (written.some((code) => /[%()]/.test(code))) return { problem: 'code_unreadable', field: 'code' };
+  if (written.some((code) => MORE_THAN_CODE.test(code))) return { problem: 'code_unreadable', field: 'code' };
   for (const [i] of entry.rows.entries()) {
     const row = entry.row(i);
     const text = entry.rows.length === 1 ? entry.text(plan, 'rate') : row.text(plan, 'rate');
@@ -235,7 +238,7 @@ export function judgeProfile(entry: Entry, bench: Bench): Judged {
   if (hasExtraCells(entry, plan)) return toJudged(refuseLine(entry, plan, { problem: 'too_many_cells' }, null));
   const counts = ['follower_count', 'following_count', 'media_count'].map((field) => {
     const text = entry.text(plan, field);
-    return isUnknown(text) ? null : readCount(text);
+    return isUnknown(text) ? null : readCount(text, splitScale(plan.headers[plan.columns[field] ?? -1] ?? '').power);
   });
   const rate = readPercent(entry.text(plan, 'engagement_rate'), plan);
   if (counts.includes(undefined) || rate === undefined)

@@ -10,6 +10,7 @@ import { findFormatByKey } from './formats.ts';
 import { type MoneyRules, USES } from './money.ts';
 import { settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
+import { findReturns, type Returns } from './returns.ts';
 import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
 import { foldStatus, readStatus, readType } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
@@ -46,6 +47,7 @@ export interface Bench {
   /** The rules by which goods are read, and the meanings that identities are tried for. */
   rules: MoneyRules;
   goods: readonly Goods[];
+  returns: Returns | undefined;
   nextCount: (key: string) => number;
   isRepeated: (entry: Entry) => boolean;
 }
@@ -84,7 +86,8 @@ export function prepareBench(plan: Plan, now: Date, counts: Pick<Bench, 'nextCou
     if (position < 0) return [];
     return [{ position, values: typeof values === 'string' ? values : new Set(values.map(fold)), kind }];
   });
-  return { plan, format, now, leftOut, rules: makeRules(plan, format), goods: listGoods(plan), ...counts };
+  const returns = findReturns(format, plan);
+  return { plan, format, now, leftOut, rules: makeRules(plan, format), goods: listGoods(plan), returns, ...counts };
 }
 
 /** A reason to refuse rows, and the field that it is about; in one of several rows, where only that one is wrong. */
@@ -126,6 +129,9 @@ const MESSAGES: Readonly<Record<string, string>> = {
   unsubscribed: 'has unsubscribed.',
   not_captured: 'was not captured.',
   not_sent: 'is money that was not sent.',
+  returned: 'came back.',
+  returned_unmatched: 'is money that came back, and the payment that it is of is not in the file.',
+  disputed: 'was lost to a dispute.',
   not_money: 'is not money.',
   status_unknown: 'has a status whose meaning becomes a question.',
   too_many_cells: 'has more cells than the header: a separator within a cell needs quotes around it.',
@@ -257,6 +263,7 @@ export function findCurrency(entry: Entry, { plan, format }: Bench, fields: read
   }
   const said = readSymbols(symbols, plan);
   if (isFailure(said)) return said;
+  if (said !== undefined && said !== (plan.headerCurrency ?? said)) return { problem: 'currency_contradicts' };
   if (said !== undefined) return { currency: said, uses: 0 };
   const currency = plan.constants.currency ?? plan.currency;
   return currency === null ? { problem: 'currency_missing' } : { currency, uses: USES.currency };
@@ -274,7 +281,8 @@ export function findAmount(entry: Entry, plan: Plan, field: string, currency: st
   if (!number) return { problem: 'amount_unreadable', field };
   const position = plan.columns[field];
   const value = settleNumber(number, (position === undefined ? undefined : plan.decimals[position]) ?? '.', currency);
-  const result = toMinorUnits(value, currency, plan.unit);
+  const power = position === undefined ? undefined : plan.scales?.[position];
+  const result = toMinorUnits(power ? { ...value, scale: value.scale - power } : value, currency, plan.unit);
   return 'minor' in result ? result.minor : { ...result, field };
 }
 

@@ -95,6 +95,8 @@ const PAID_FIELDS = {
   order_id: 'id',
   sale_amount: 'money',
   fee: 'money',
+  net: 'money',
+  refunded: 'money',
   method: 'text',
 } as const satisfies Record<string, FieldType>;
 

@@ -190,14 +190,17 @@ const MULTIPLES: readonly (readonly [RegExp, number])[] = [
   [/^(?:b|bn|mrd\.?|mld\.?|md|billion)$/i, 9],
 ];
 
-/** A count such as 475.8m, 1,2 Mio or 12.000. Counts are whole, so a mark before three digits groups them. */
-export function readCount(text: string): number | undefined {
+/**
+ * A count such as 475.8m, 1,2 Mio or 12.000. Counts are whole, so a mark before three digits groups them, but below a
+ * header that says thousands or millions it may be either.
+ */
+export function readCount(text: string, headerPower = 0): number | undefined {
   const match = /^\s*([\d.,'’\s\u00a0\u202f]*\d)\s*(\p{L}*\.?)\+?\s*$/u.exec(text);
   const number = match && readNumber(match[1] ?? '');
   if (!match || !number) return undefined;
   const word = match[2] ?? '';
-  const power = word === '' ? 0 : MULTIPLES.find(([pattern]) => pattern.test(word))?.[1];
-  if (power === undefined) return undefined;
+  const power = word === '' ? headerPower : MULTIPLES.find(([pattern]) => pattern.test(word))?.[1];
+  if (power === undefined || (word === '' && power > 0 && number.open)) return undefined;
   const value = power > 0 && number.open ? number.open.asDecimal : number.value;
   const result = toMinorUnits({ ...value, scale: value.scale - power }, 'JPY', 'minor');
   return 'minor' in result ? result.minor : undefined;

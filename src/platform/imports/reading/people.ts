@@ -69,6 +69,42 @@ export function readList(text: string): string[] {
 export const readCodes = (text: string): string[] =>
   readList(text).flatMap((code) => (isPlaceholder(code) ? [] : [code.slice(0, 200)]));
 
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  szlig: 'ß',
+};
+/** The marks of letters such as `&ouml;`. */
+const ENTITY_MARKS: Readonly<Record<string, string>> = {
+  grave: '\u0300',
+  acute: '\u0301',
+  circ: '\u0302',
+  tilde: '\u0303',
+  uml: '\u0308',
+  ring: '\u030a',
+  caron: '\u030c',
+  cedil: '\u0327',
+};
+
+/** A name as its page shows it: `J&ouml;rg &amp; Co` is Jörg & Co. */
+export function readEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  const read = (whole: string, name: string): string => {
+    if (name.startsWith('#')) {
+      const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1));
+      return code > 31 && code < 0x110000 ? String.fromCodePoint(code) : whole;
+    }
+    const [, letter = '', mark = ''] = /^([a-z])([a-z]+)$/i.exec(name) ?? [];
+    const accent = ENTITY_MARKS[mark];
+    return ENTITIES[name] ?? (accent === undefined ? whole : (letter + accent).normalize('NFC'));
+  };
+  return text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,8});/gi, read);
+}
+
 export function joinNames(first: string, last: string): string {
   return [first, last].filter((part) => part !== '').join(' ');
 }

@@ -18,6 +18,8 @@ export interface Plan {
   zones?: Record<number, string>;
   timeZone: string;
   unit: 'major' | 'minor';
+  /** Columns that are counted in thousands or millions, with the power of ten. Plans of earlier versions lack it. */
+  scales?: Record<number, number>;
   goods: Goods | null;
   tax: TaxPlace | null;
   taxInPrices: 'proportional' | 'goods_only';

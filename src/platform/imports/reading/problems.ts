@@ -9,16 +9,31 @@ export class UnsupportedFile extends Error {
   }
 }
 
+/** The files that would be read instead, by the kind of refusal. */
+const RIGHT: Readonly<Record<string, string>> = {
+  no_records: 'a row for each record below the header',
+  transposed: 'a header in one row, and a row below it for each record',
+  several_tables: 'one table in a file',
+  wrong_file: 'the file that the message names',
+  quote_not_closed: 'a second quote at the end of the cell',
+  too_large: 'a smaller file',
+  too_many_lines: 'fewer lines in a file',
+  too_many_columns: 'fewer columns',
+  damaged_file: 'the file as it was downloaded',
+};
+
 /** A file that cannot be read unchanged. Its reading is refused with this kind, line and cell. */
 export class BrokenFile extends Error {
   readonly kind: string;
   readonly line: number | null;
   readonly fault: Fault | null;
-  constructor(kind: string, message: string, line: number | null = null, fault: Fault | null = null) {
+  constructor(kind: string, message: string, line: number | null = null, fault: Partial<Fault> | null = null) {
     super(message);
     this.kind = kind;
     this.line = line;
-    this.fault = fault;
+    const expected = fault?.expected ?? RIGHT[kind];
+    const { field = null, column = null, value = null } = fault ?? {};
+    this.fault = expected === undefined ? null : { field, column, value: value?.slice(0, 200) ?? null, expected };
   }
 }
 

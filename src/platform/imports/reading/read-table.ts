@@ -7,16 +7,17 @@ import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
 import { describeFault, RIGHT_BY_FIELD, RIGHT_BY_TYPE } from './faults.ts';
 import { findFlags } from './flags.ts';
-import { findFormat, findWrongFile } from './formats.ts';
+import { findFormat, findFormatByKey, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
-import { findKeys, Grouper } from './group.ts';
+import { findKeys, Grouper, type KeyColumns } from './group.ts';
 import { findAmount, isFailure } from './judge.ts';
-import { FIELDS, isGrouped, isOrders, isPaid, type Kind } from './kinds.ts';
+import { FIELDS, isGrouped, isOrders, type Kind } from './kinds.ts';
 import { GOODS } from './money.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
 import { askQuestions } from './questions.ts';
 import { type Resolved, resolvePlan } from './resolve.ts';
+import { findReturns } from './returns.ts';
 import { chooseGoods, listAllGoods } from './settle-money.ts';
 import type { Shape } from './shape.ts';
 import type { ByteSource, Fault, Goods, Line, Mapping, Reading, RecordOutcome, Request } from './shapes.ts';
@@ -86,10 +87,11 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const { of } = request;
   const { headers } = table.shape;
   const wrong = findWrongFile(headers);
-  if (wrong !== undefined) throw new BrokenFile('wrong_file', wrong);
+  if (wrong !== undefined) throw new BrokenFile('wrong_file', wrong, null, { value: headers.join(', ') });
   const format = findFormat(of, headers);
   const turnedProblem = findTurned(of, table.shape);
-  if (turnedProblem !== undefined) throw new BrokenFile('transposed', turnedProblem);
+  if (turnedProblem !== undefined)
+    throw new BrokenFile('transposed', turnedProblem, null, { value: table.shape.firstCells.join(', ') });
   const own = request.mapping ?? {};
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
@@ -97,7 +99,7 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const isTool = format !== undefined && format.key !== 'rollcall';
   // What a “type” says of a payment is not recorded, but it may tell money sent from money received.
   const listTaken = () => listTakenColumns(new Map([...assignment].filter(([field]) => field !== 'kind')));
-  const listFlags = () => (isTool ? [] : findFlags(headers, listTaken(), glance, isPaid(of)));
+  const listFlags = () => (isTool ? [] : findFlags(headers, listTaken(), glance, of));
   // What says whether a record counts is not what identifies it.
   const flagged = listFlags().map(({ position }) => position);
   assignByValues(assignment, { of, headers, constants: mapping.constants ?? {}, flagged }, survey.profiles);
@@ -209,15 +211,14 @@ async function openGrouper({ table, survey }: Prepared, plan: Plan, skipped: Rea
   const keys = findKeys(plan.of, plan.columns, plan.damaged);
   const isCounted = survey.grouper !== null && survey.keyColumns === JSON.stringify(keys.positions);
   if (isCounted && survey.grouper) return survey.grouper;
-  return countRows(table, keys, isGrouped(plan.of) || plan.format === 'wise_history', skipped);
+  return countRows(table, plan, skipped);
 }
 
-async function countRows(
-  table: Table,
-  keys: ReturnType<typeof findKeys>,
-  isGrouping: boolean,
-  skipped: ReadonlySet<number>,
-): Promise<Grouper> {
+async function countRows(table: Table, plan: Plan, skipped: ReadonlySet<number>): Promise<Grouper> {
+  const format = findFormatByKey(plan.format);
+  const isGrouping = isGrouped(plan.of) || format?.groups === true;
+  const returns = findReturns(format, plan);
+  const keys: KeyColumns = { ...findKeys(plan.of, plan.columns, plan.damaged), returns };
   const grouper = new Grouper(isGrouping ? keys : { ...keys, positions: [] });
   if (!isGrouping) return grouper;
   for await (const rows of table.rows()) for (const row of rows) if (!skipped.has(row.line)) grouper.count(row);
@@ -296,7 +297,9 @@ export async function readTable(source: ByteSource, request: Request): Promise<R
     table = await openTable(source, request, mapping);
     const preparedTable = await prepare(table, request, mapping);
     if (preparedTable.survey.lines === 0)
-      throw new BrokenFile('no_records', 'The file has no records below its header.');
+      throw new BrokenFile('no_records', 'The file has no records below its header.', null, {
+        value: table.shape.headers.join(', '),
+      });
     const missing = findMissing(preparedTable, mapping);
     if (missing !== undefined) throw new BrokenFile('no_column', missing.message, null, missing.fault);
     const tableStudy = await study(preparedTable, mapping);
@@ -347,9 +350,7 @@ function assertIds({ damaged, columns, headers }: Plan): void {
 async function openRows(source: ByteSource, request: Request, plan: Plan): Promise<OpenRows> {
   const mapping = mergeMappings(request.stored ?? {}, request.mapping ?? {});
   const table = await openTable(source, request, mapping);
-  const keys = findKeys(plan.of, plan.columns, plan.damaged);
-  const isGrouping = isGrouped(plan.of) || plan.format === 'wise_history';
-  return { table, grouper: await countRows(table, keys, isGrouping, new Set(plan.totalsLines)) };
+  return { table, grouper: await countRows(table, plan, new Set(plan.totalsLines)) };
 }
 
 interface RecordsWish {

@@ -14,7 +14,7 @@ import {
   settleGoods,
   settleSymbols,
 } from './settle-money.ts';
-import { settleDecimals, settleRate, settleTimes, settleUnit } from './settle-writing.ts';
+import { settleDecimals, settleRate, settleScales, settleTimes, settleUnit } from './settle-writing.ts';
 import type { DecimalSign, Mapping } from './shapes.ts';
 import { foldStatus, isPartialRefund, readStatus } from './statuses.ts';
 import { readZone } from './zones.ts';
@@ -118,7 +118,8 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const hasMoney = isOrders(of) || isPaid(of);
   const decimals = settleDecimals(settling);
   const times = settleTimes(settling);
-  const unit = hasMoney ? settleUnit(settling, decimals) : 'major';
+  const scales = hasMoney ? settleScales(settling) : {};
+  const unit = hasMoney ? settleUnit(settling, { decimals, scales }) : 'major';
   const symbols = hasMoney ? settleSymbols(settling) : {};
   const currency = hasMoney ? settleCurrency(settling, symbols) : null;
   const headerSign = hasMoney ? findHeaderSign(settling) : undefined;
@@ -144,6 +145,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     zones,
     timeZone: mapping.time_zone ?? request.brand.timeZone,
     unit,
+    scales,
     goods,
     tax: mapping.tax ?? null,
     taxInPrices: mapping.tax_in_prices ?? 'proportional',

@@ -1,5 +1,5 @@
 import { dayIn } from '../../../kit/values/time-zone.ts';
-import { isCurrency, readSign } from './currencies.ts';
+import { isCurrency, readHeaderSign, readSign } from './currencies.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling, toLines } from './doubts.ts';
 import { listGoods } from './judge.ts';
 import { USES } from './money.ts';
@@ -15,17 +15,10 @@ function listCurrencies({ request }: Known, from: readonly string[]): string[] {
 
 const CURRENCIES = ['USD', 'EUR', 'GBP', 'CAD', 'AUD'] as const;
 
-/** The currency that the header of the amounts names: in brackets, as in `Amount (EUR)`, or as `Amount EUR` or `EUR amount`. */
+/** The currency that the header of the amounts names. */
 export function findHeaderSign({ known, columns }: Pick<Settling, 'known' | 'columns'>): ReturnType<typeof readSign> {
   const [position] = BASIC.flatMap((field) => columns[field] ?? []);
-  const header = known.headers[position ?? -1] ?? '';
-  const bracket = /[([]\s*([^()[\]]{1,5})\s*[)\]]\s*$/.exec(header)?.[1];
-  if (bracket !== undefined) return readSign(bracket);
-  // Codes such as ALL and TOP are words where everything is written in capitals.
-  const isShouted = header === header.toUpperCase();
-  const words = header.split(/[\s_-]+/);
-  const code = [words.at(-1), words[0]].find((word) => /^[A-Z]{3}$/.test(word ?? '') && isCurrency(word ?? ''));
-  return code === undefined || words.length < 2 || isShouted ? undefined : { currency: code };
+  return readHeaderSign(known.headers[position ?? -1] ?? '');
 }
 
 /** The currency of amounts that say none: said, or a connected store's, or asked if any record needs it. */

@@ -3,6 +3,7 @@ import { findLanguages } from './months.ts';
 import { readNumber } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import type { ColumnProfile, LineList } from './profile.ts';
+import { splitScale } from './scale.ts';
 import type { DateOrder, DecimalSign } from './shapes.ts';
 import { DATE_ORDERS, describeDay } from './times.ts';
 
@@ -19,7 +20,7 @@ const MONEY_FIELDS = [
     'refunded_tax',
     'adjusted_total',
   ],
-  ...['sale_amount', 'fee'],
+  ...['sale_amount', 'fee', 'net'],
 ] as const;
 /** Headers of Etsy's British pages, of which nobody knows the order of day and month. */
 const BRITISH: ReadonlySet<string> = new Set(['Date Posted', 'Delivery']);
@@ -161,13 +162,43 @@ export function settleTimes(settling: Settling): Plan['times'] {
   return times;
 }
 
+/** Columns whose header says thousands or millions, with the power of ten of each. */
+export function settleScales({ known, mapping, columns, doubts }: Settling): Record<number, number> {
+  const scales = MONEY_FIELDS.flatMap((field) => {
+    const at = columns[field];
+    const { power } = splitScale(known.headers[at ?? -1] ?? '');
+    return at === undefined || power === 0 ? [] : [[at, power] as const];
+  });
+  const [first] = scales;
+  const isSaid = known.request.mapping?.unit !== undefined || mapping.constants?.scaled_amounts === 'no';
+  if (!first || isSaid) return {};
+  if (mapping.constants?.scaled_amounts === undefined) {
+    const [position, power] = first;
+    const sample = known.profiles.get(position)?.samples.find((text) => readNumber(text)) ?? '1.5';
+    const choose = (scaled_amounts: 'yes' | 'no', label: string) => ({
+      mapping: { constants: { scaled_amounts } },
+      label,
+    });
+    const words = power === 3 ? 'thousands' : 'millions';
+    doubts.push({
+      code: 'unit',
+      field: 'scaled_amounts',
+      message: `Is ${sample} under “${known.headers[position] ?? ''}” in ${words}?`,
+      ...NO_LINES,
+      choices: [choose('yes', `Yes, in ${words}`), choose('no', 'No, it is the amount as it stands')],
+    });
+  }
+  return Object.fromEntries(scales);
+}
+
 export function settleUnit(
   { known, mapping, columns, doubts }: Settling,
-  decimals: Plan['decimals'],
+  { decimals, scales }: Pick<Plan, 'decimals' | 'scales'>,
 ): 'major' | 'minor' {
   const { format, profiles, headers, request } = known;
   if (request.mapping?.unit !== undefined) return request.mapping.unit;
   const positions = BASIC.flatMap((field) => columns[field] ?? []);
+  if (positions.some((at) => scales?.[at] !== undefined)) return 'major';
   const basic = positions.flatMap((at) => {
     const money = profiles.get(at)?.money;
     return money ? [{ money, sign: decimals[at] ?? '.' }] : [];

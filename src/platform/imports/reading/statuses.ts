@@ -89,7 +89,10 @@ const OTHER_TYPES = new Set(
   list(
     `refund refunds return returns chargeback reversal adjustment fee fees withdrawal deposit credit_note void dispute
      credit debit tip topup shipping tax erstattung ruckerstattung gutschrift storno gebuhr remboursement avoir frais reembolso
-     devolucion rimborso reso zwrot terugbetaling`.replace(/\s+/g, ' '),
+     devolucion rimborso reso zwrot terugbetaling sample samples replacement seeding gifting warranty`.replace(
+      /\s+/g,
+      ' ',
+    ),
   ),
 );
 const ALL_TYPES = [OTHER_TYPES, ...Object.values(TYPES)];

@@ -120,11 +120,9 @@ function assertOneTable({ line: { outcome, line, cells } }: Judged, { of, column
   const { amount, subtotal, total, email } = columns;
   const isNamed = (first[amount ?? subtotal ?? total ?? email ?? 0] ?? '').trim() !== '';
   if (outcome !== 'refused' || !isNamed || !startsTable(of, { line, cells: first, isPlain: false })) return;
-  throw new BrokenFile(
-    'several_tables',
-    `Another table starts on line ${line}: ${first.filter((cell) => cell.trim() !== '').join(', ')}. Send each table as a file of its own.`,
-    line,
-  );
+  const value = first.filter((cell) => cell.trim() !== '').join(', ');
+  const message = `Another table starts on line ${line}: ${value}. Send each table as a file of its own.`;
+  throw new BrokenFile('several_tables', message, line, { value });
 }
 
 /** Judges all records under the plan, and under each choice of each doubt. */

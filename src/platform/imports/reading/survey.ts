@@ -16,6 +16,8 @@ export interface Survey {
   profiles: Map<number, ColumnProfile>;
   lines: number;
   repaired: number;
+  /** Cells with a sign in place of letters that were lost before. */
+  lost: number;
   differing: { line: number; text: string }[];
   /** Last rows that may add up those above. */
   totals: Row[];
@@ -87,6 +89,7 @@ export async function surveyTable(table: Table, of: Kind, assignment: Assignment
     profiles,
     lines: 0,
     repaired: 0,
+    lost: 0,
     differing: [],
     totals: [],
     grouper,
@@ -124,5 +127,6 @@ const isForeign = (cell: string) => FOREIGN.test(cell);
 /** Cells that were decoded wrongly once are counted; those that another encoding would change are shown. */
 function noteForeign(survey: Survey, cell: string, line: number, isLatin: boolean): void {
   if (repair(cell) !== undefined) survey.repaired += 1;
+  if (cell.includes('\ufffd')) survey.lost += 1;
   if (isLatin && survey.differing.length < 5) survey.differing.push({ line, text: cell.slice(0, 100) });
 }

@@ -1,6 +1,7 @@
 import { fold } from './fold.ts';
 import { FURTHER_NAMES, FURTHER_WORDS } from './further-words.ts';
 import type { Kind } from './kinds.ts';
+import { splitScale } from './scale.ts';
 
 type Words = Readonly<Record<string, string>>;
 
@@ -17,8 +18,8 @@ const PERSON: Words = {
     e-mailadres
     endereço de e-mail|endereço de email|correio eletrónico
     adres e-mail|adres email`,
-  name: `name|full name|affiliate name|partner name|creator name|influencer name|affiliate|partner|creator|influencer|publisher|publisher name|media partner|ambassador|promoter|display name|recipient name|recipient|payee
-    vollständiger name|name des partners|partnername|empfänger
+  name: `name|full name|affiliate name|partner name|creator name|influencer name|affiliate|partner|creator|influencer|publisher|publisher name|media partner|ambassador|promoter|talent|kol|blogger|youtuber|tiktoker|streamer|contact name|contact person|display name|recipient name|recipient|payee
+    vollständiger name|name des partners|partnername|empfänger|ansprechpartner|kontaktperson
     nom complet|nom du partenaire|affilié
     nombre completo|nombre del afiliado|afiliado
     nome completo|nome e cognome|affiliato
@@ -339,6 +340,7 @@ const PAID: Words = {
     kosten
     taxa
     opłata`,
+  refunded: `${ORDER.refunded}|refunded amount|amount reversed|reversed amount|reversed|amount returned|returned amount|returned|clawback|clawbacks`,
   method: PERSON.payment_method ?? '',
 };
 
@@ -462,8 +464,11 @@ function readWords(of: Kind): ReadonlyMap<string, readonly string[]> {
   return meanings;
 }
 
-/** A header without what stands in brackets at its end, such as `(UTC)` or `($)`. */
-export const bareHeader = (header: string) => header.replace(/\s*[([][^()[\]]*[)\]]\s*$/, '');
+/** A header without what stands in brackets at its end, such as `(UTC)` or `($)`, and without `in %`, `in EUR` or `in T€`. */
+export const bareHeader = (header: string) =>
+  splitScale(header)
+    .rest.replace(/\s*[([][^()[\]]*[)\]]\s*$/, '')
+    .replace(/\s+(?:in|en)\s+(?:%|[Pp]ercent|[Pp]rozent|[A-Z]{3}|\p{Sc})$/u, '');
 
 /** The fields that a header may be, by the words of other tools. */
 export function findFields(of: Kind, header: string): readonly string[] {

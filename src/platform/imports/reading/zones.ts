@@ -45,6 +45,16 @@ const ABBREVIATIONS: Readonly<Record<string, readonly number[]>> = {
 
 /** Zones as Square and others write them. */
 const NAMES: Readonly<Record<string, string>> = {
+  et: 'America/New_York',
+  eastern: 'America/New_York',
+  'eastern time': 'America/New_York',
+  ct: 'America/Chicago',
+  central: 'America/Chicago',
+  mt: 'America/Denver',
+  mountain: 'America/Denver',
+  pt: 'America/Los_Angeles',
+  pacific: 'America/Los_Angeles',
+  'pacific time': 'America/Los_Angeles',
   'eastern time (us & canada)': 'America/New_York',
   'central time (us & canada)': 'America/Chicago',
   'mountain time (us & canada)': 'America/Denver',

@@ -39,6 +39,8 @@ export interface Format {
   hasRefundRows?: boolean;
   /** Rows of one reference are one payment. */
   groups?: boolean;
+  /** A payment that came back is a row of its own: the headers of its type, and of the payment's reference. */
+  returns?: { types: readonly string[]; of: readonly string[] };
   rate?: 'percent' | 'fraction';
   /** The file is an order to pay, not a proof of payment. */
   asksProof?: boolean;

@@ -217,6 +217,9 @@ export const ORDER_FORMATS: readonly Format[] = [
     },
     asksGoods: true,
     isUtc: true,
-    leftOut: [{ column: 'Captured', values: ['false'], kind: 'not_captured' }],
+    leftOut: [
+      { column: 'Captured', values: ['false'], kind: 'not_captured' },
+      { column: 'Dispute Status', values: ['lost'], kind: 'disputed' },
+    ],
   },
 ];

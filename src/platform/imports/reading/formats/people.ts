@@ -160,13 +160,17 @@ export const PEOPLE_FORMATS: readonly Format[] = [
       time_zone: ['TimeZone', 'Time Zone', 'Zeitzone', 'Fuseau horaire'],
       status: ['Status', 'État', 'Etat'],
       fee: ['Fee', 'Entgelt', 'Gebühr', 'Commission'],
+      net: ['Net', 'Netto'],
       sale_amount: null,
       code: null,
       handle: null,
     },
     isNegative: true,
-    warning:
-      'A payment that came back is a line of its own, such as “Payment Refund”, and is left out as money that was not sent. Take such payments out before.',
+    groups: true,
+    returns: {
+      types: ['Type', 'Typ', 'Tipo'],
+      of: ['Reference Txn ID', 'Zugehöriger Transaktionscode', 'Numéro de la transaction de référence'],
+    },
   },
   {
     key: 'wise_history',
@@ -202,6 +206,7 @@ export const PEOPLE_FORMATS: readonly Format[] = [
       sale_amount: null,
     },
     isNegative: true,
+    groups: true,
   },
   {
     key: 'firstpromoter_commissions',
