@@ -334,6 +334,30 @@ const CASES: readonly FieldCase[] = [
     mapping: { columns: { destination_url: 'Link' } },
     records: ['ana@creators.example ig=null tt=null'],
   },
+  {
+    title: 'links of another tool that lead to the shop',
+    of: 'roster',
+    content: lines('Email,Affiliate link', 'ana@creators.example,https://shop.example/?ref=ANA10'),
+    asks: ['column_meaning:destination_url'],
+    mapping: { columns: { destination_url: null } },
+    records: ['ana@creators.example ig=null tt=null'],
+  },
+  {
+    title: 'Korean headers, and rates whose header has the percent sign',
+    of: 'roster',
+    content: lines('이름;이메일;인스타그램;쿠폰;Provision in %', '김민수;min@creators.example;min.su;MIN10;12,5'),
+    asks: [],
+    mapping: {},
+    records: ['min@creators.example ig=min.su tt=null MIN10 125000'],
+  },
+  {
+    title: 'profiles that no header names, and somebody who did not consent',
+    of: 'roster',
+    content: lines('Email,Find me,Consent', 'ana@creators.example,@ana,Yes', 'ben@creators.example,@ben,No'),
+    asks: ['column_meaning:instagram', 'status_meaning:noconsent'],
+    mapping: { columns: { instagram: 'Find me' }, statuses: { noconsent: 'left_out' } },
+    records: ['ana@creators.example ig=ana tt=null'],
+  },
 ];
 
 describe('a file of the field is right or asked:', () => {
@@ -404,6 +428,8 @@ describe('a refusal names the cell that is wrong', () => {
     expect(await refuse('roster', states)).toMatchObject([{ field: 'status', value: 'Active / Paused' }]);
     const codes = lines('Email,Code', 'ana@creators.example,ANA10 (10% off)');
     expect(await refuse('roster', codes)).toMatchObject([{ field: 'code', value: 'ANA10 (10% off)' }]);
+    const others = lines('Email,Code', 'ana@creators.example,ANA10 / ANA20', 'ben@creators.example,ben@shop.example');
+    expect((await refuse('roster', others)).map((fault) => fault?.field)).toEqual(['code', 'code']);
     const profiles = lines('username,followers', 'ana,1200', 'https://www.tiktok.com/@ben,8000');
     expect(await refuse('directory', profiles)).toMatchObject([{ field: 'username' }]);
   });

@@ -36,17 +36,15 @@ export const isPointedId = (text: string): boolean => /^\d{1,3}(?:\.\d{3})+$/.te
 /** Digits and the marks of a number, with nothing that only an id has. */
 export const isNumericId = (text: string): boolean => /^\d[\d.,'\u00a0\u202f]*$/.test(text);
 
-/** What a spreadsheet or a database writes where there is no value. */
-const NO_VALUE = /^(?:#(?:n\/a|nv|na|ref!|bezug!|name\?|value!|wert!|div\/0!|num!|zahl!|null!)|\\n)$/i;
-
 const PLACEHOLDER =
-  /^(?:nan|n\/?a|null|nil|none|[-–—]+|\?+|tb[acd]|keine[rs]?|aucune?|ningun[oa]?|nessun[oa]?|geen|brak|nenhuma?|no code)$/i;
+  /^(?:nan|n\/?a|\\n|null|nil|none|[-–—]+|\?+|tb[acd]|keine[rs]?|aucune?|ningun[oa]?|nessun[oa]?|geen|brak|nenhuma?|no code)$/i;
 
 /** `n/a`, `-` or `TBD` in place of a code, a handle, an id or an address. */
-export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text) || isNoValue(text);
+export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 
-/** `#N/A` and `\N`, which are nobody's name. */
-export const isNoValue = (text: string): boolean => NO_VALUE.test(text);
+/** `#N/A`, `#REF!` or `\N`: no id and nobody's name, whatever stood there. */
+export const isNoValue = (text: string): boolean =>
+  /^(?:#(?:n\/a|nv|na|ref!|bezug!|name\?|value!|wert!|div\/0!|num!|zahl!|null!)|\\n)$/i.test(text);
 
 /** `Oct-26` and `10-Jun`: what a spreadsheet makes of the id `10-26`. */
 export const isDatedId = (text: string): boolean => /^(?:\d{1,2}-[A-Z][a-z]{2}|[A-Z][a-z]{2}-\d{2})$/.test(text);

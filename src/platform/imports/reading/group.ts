@@ -1,5 +1,5 @@
 import { whole } from '../../../kit/values/text.ts';
-import { cleanCell, isPlaceholder } from './cells.ts';
+import { cleanCell, isNoValue, isPlaceholder } from './cells.ts';
 import { Entry } from './entry.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { FIELDS, isOrders, type Kind } from './kinds.ts';
@@ -40,7 +40,7 @@ interface RowKeys {
 function readKeys({ of, positions, returns }: KeyColumns, { cells, isPlain }: Row): RowKeys {
   const text = (position: number | undefined) => {
     const cell = position === undefined ? '' : cleanCell(cells[position] ?? '', isPlain);
-    return isPlaceholder(cell) ? '' : cell;
+    return isPlaceholder(cell) || isNoValue(cell) ? '' : cell;
   };
   if (returns && returns.of >= 0 && isBack(returns, cells)) return { id: text(returns.of), number: '' };
   if (of !== 'roster' && of !== 'payment_details') return { id: text(positions[0]), number: text(positions[1]) };

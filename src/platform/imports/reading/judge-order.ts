@@ -1,4 +1,4 @@
-import { cleanCell } from './cells.ts';
+import { cleanCell, isNoValue } from './cells.ts';
 import type { Entry } from './entry.ts';
 import { readAnswer } from './flags.ts';
 import {
@@ -185,7 +185,16 @@ function readItems(entry: Entry, plan: Plan): OrderRecord['items'] {
 
 const listAll = (entry: Entry, plan: Plan, field: string): string[] => {
   const position = plan.columns[field];
-  return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readCodes))];
+  return position === undefined
+    ? []
+    : [
+        ...new Set(
+          entry
+            .texts(position)
+            .flatMap(readCodes)
+            .filter((code) => !isNoValue(code)),
+        ),
+      ];
 };
 
 export interface OrderMoney {

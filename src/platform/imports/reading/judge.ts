@@ -1,4 +1,4 @@
-import { isNumericId, isPlaceholder } from './cells.ts';
+import { isNoValue, isNumericId, isPlaceholder } from './cells.ts';
 import { findHeader } from './columns.ts';
 import { agrees, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
@@ -340,7 +340,7 @@ export function findId(entry: Entry, plan: Plan, field: string): string {
   const position = plan.columns[field];
   if (position !== undefined && plan.damaged.includes(position)) return '';
   const text = entry.text(plan, field).slice(0, 200);
-  if (isPlaceholder(text)) return '';
+  if (isPlaceholder(text) || isNoValue(text)) return '';
   const isNumber = position !== undefined && plan.numbered?.includes(position) && isNumericId(text);
   return isNumber ? text.replace(/\.0$|\D/g, '') : text;
 }
