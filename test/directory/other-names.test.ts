@@ -33,6 +33,10 @@ describe('a city value', () => {
     ['Kiev', 'Kyiv, UA'],
     ['Saigon', 'Ho Chi Minh City, VN'],
     ['Basle', 'Basel, CH'],
+    ['Cracow', 'Kraków, PL'],
+    ['Hong Kong, China', 'Hong Kong, HK'],
+    ['香港, 中国', 'Hong Kong, HK'],
+    ['San Juan, Puerto Rico, USA', 'San Juan, PR'],
     ['Lyons', 'Lyon, FR'],
     ['Vegas', 'Las Vegas, NV'],
     ['Vegas, NV', 'Las Vegas, NV'],
@@ -222,6 +226,8 @@ describe('a stored row', () => {
     expect(listCityIds('Odessa', null, 'France')).toEqual([]);
     expect(listCityIds('New York, NY', null, null)).toEqual(listCityIds('New York', 'NY', 'US'));
     expect(listCityIds('Bogotá, D.C.', null, 'Colombia')).toEqual(listCityIds('Bogota', null, 'CO'));
+    expect(listCityIds('San Juan', 'PR', 'USA')).toEqual(listCityIds('San Juan', null, 'Puerto Rico'));
+    expect(listCityIds('Hong Kong', null, 'China')).toEqual(listCityIds('香港', null, 'Hong Kong'));
     expect(listCityIds('Toronto, ON', null, null)).toEqual(listCityIds('Toronto', 'Ontario', 'Canada'));
   });
 

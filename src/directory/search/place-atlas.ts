@@ -96,6 +96,13 @@ const countryNames: Readonly<Record<string, string | undefined>> = z
 
 export const states: readonly State[] = stateList.map(({ code, name }) => ({ code, name }));
 export const countries: readonly Country[] = countryList.map(({ code, name }) => ({ code, name }));
+/** Regions that have a code of their own beside the country that people write behind their cities: `Hong Kong, China`. */
+const COUNTRY_BY_REGION: Readonly<Record<string, string>> = { HK: 'CN', MO: 'CN', PR: 'US', GU: 'US', VI: 'US' };
+
+/** True if a place of the first country also lies in the second. */
+export const isWithin = (code: string, country: string | undefined): boolean =>
+  code === country || (country !== undefined && COUNTRY_BY_REGION[code] === country);
+
 export const metros: readonly Metro[] = MetroRows.parse(metroRows).map((row) => ({
   ...row,
   members: Object.entries(row.members).flatMap(([area, cities]) => cities.map((city) => ({ city, ...readArea(area) }))),

@@ -11,6 +11,7 @@ import {
   countryByKey,
   everydayWords,
   findStateByIso,
+  isWithin,
   type KnownCity,
   listCountriesBehindCity,
   listNamesakes,
@@ -444,6 +445,8 @@ function readArea(key: string, [first = '', second, ...more]: string[]): Area | 
   const state = stateByKey.get(placeKey(first));
   if (second === undefined) return pickArea(key, state, listCountriesBehindCity(first), findMetro(first));
   const country = findCountry(second);
+  const region = findCountry(first);
+  if (region && country && region !== country && isWithin(region.code, country.code)) return { country: region };
   if (country?.code === 'US') return state && { state };
   return country && listAllNamed(key).some(liesIn({ country })) ? { country } : undefined;
 }
@@ -460,10 +463,14 @@ function findAreaInMetro(key: string, metro: Metro | undefined): Area | undefine
 function pickArea(
   key: string,
   state: State | undefined,
-  countries: readonly Country[],
+  listedCountries: readonly Country[],
   metro: Metro | undefined,
 ): Area | undefined {
-  const areas: Area[] = [...(state ? [{ state }] : []), ...countries.map((country) => ({ country }))];
+  const named = [...(state ? [{ state }] : []), ...listedCountries.map((country) => ({ country }))];
+  const regions = countries.filter(({ code }) =>
+    listedCountries.some((one) => code !== one.code && isWithin(code, one.code)),
+  );
+  const areas: Area[] = [...named, ...regions.map((country) => ({ country }))];
   const places: Array<Pick<KnownCity, 'state' | 'country'>> = [
     ...listAllNamed(key),
     ...(metroByAlias.get(key)?.members ?? []),

@@ -1,5 +1,3 @@
-import { fold } from '../../kit/values/fold.ts';
-
 /** States by the first three digits of their ZIP codes, each range by its first and last. */
 const ZIPS =
   `005 005 NY,006 009 PR,010 027 MA,028 029 RI,030 038 NH,039 049 ME,050 059 VT,060 069 CT,070 089 NJ,100 149 NY,150 196 PA,
@@ -24,36 +22,25 @@ const BRITISH: Readonly<Record<string, string>> = {
   M: 'Manchester, UK',
   S: 'Sheffield, UK',
 };
-/** Cities and provinces by the letter that their Canadian postal codes begin with. */
-const CANADIAN: Readonly<Record<string, { instead: string; instead_parameter?: 'state' }>> = {
-  M: { instead: 'Toronto' },
-  H: { instead: 'Montreal' },
-  V: { instead: 'British Columbia', instead_parameter: 'state' },
-  T: { instead: 'Alberta', instead_parameter: 'state' },
-  R: { instead: 'Manitoba', instead_parameter: 'state' },
-  S: { instead: 'Saskatchewan', instead_parameter: 'state' },
-};
+/** Cities by the letter that their Canadian postal codes begin with. */
+const CANADIAN: Readonly<Record<string, string>> = { M: 'Toronto', H: 'Montreal' };
 
-interface Meant {
-  instead: string;
-  instead_parameter?: 'city' | 'state';
+interface PostalPlace {
+  parameter: 'city' | 'state';
+  value: string;
 }
 
-/** The places that a postal code stands for or beside: `10001`, `SW1A 1AA`, `10115 Berlin`. The directory knows no codes. */
-export function listPostalPlaces(value: string): Meant[] {
+/** The place of a postal code: `10001`, `SW1A 1AA`, `M5V 2T6`. The directory knows no codes. */
+export function listPostalPlaces(value: string): PostalPlace[] {
   const text = value.trim();
   const [, zip] = /^(\d{3})\d{2}(?:-\d{4})?$/.exec(text) ?? [];
   if (zip !== undefined) {
     const [, , state] = ZIPS.find(([from = '', to = '']) => from <= zip && zip <= to) ?? [];
-    return state === undefined ? [] : [{ instead: state, instead_parameter: 'state' }];
+    return state === undefined ? [] : [{ parameter: 'state', value: state }];
   }
   const [, area = ''] = /^([A-Z]{1,2})\d[A-Z\d]?(?:\s*\d[A-Z]{2})?$/i.exec(text) ?? [];
   const british = BRITISH[area.toUpperCase()];
   const [, letter = ''] = /^([A-Z])\d[A-Z]\s*\d[A-Z]\d$/i.exec(text) ?? [];
-  const canadian = CANADIAN[letter.toUpperCase()];
-  if (canadian) return [canadian];
-  if (british !== undefined) return [{ instead: british, instead_parameter: 'city' }];
-  const [, before = '', behind = ''] = /^(.*\D)[\s,]+\d{4,6}(?:-\d{4})?$|^\d{4,6}\s+(\D.*)$/.exec(text) ?? [];
-  const place = (before || behind).replace(/[\s,]+$/, '');
-  return fold(place) === '' ? [] : [{ instead: place }];
+  const city = CANADIAN[letter.toUpperCase()] ?? british;
+  return city === undefined ? [] : [{ parameter: 'city', value: city }];
 }

@@ -4,6 +4,7 @@ import {
   citiesByOtherName,
   findState,
   findStoredCountry,
+  isWithin,
   type KnownCity,
   membersByKey,
   metroByAlias,
@@ -132,8 +133,9 @@ function isPlaced({ state, country }: StoredPlace): boolean {
 }
 
 function agrees(place: StoredPlace, area: { state: string | null; country: string }): boolean {
-  if (place.country !== null && place.country !== area.country) return false;
-  if (area.country !== 'US') return place.state === null || place.state === 'unknown';
+  if (place.country !== null && !isWithin(area.country, place.country)) return false;
+  // Puerto Rico is a state to some and a country to others.
+  if (area.country !== 'US') return [null, 'unknown', area.country].includes(place.state);
   return place.state === null || place.state === area.state;
 }
 

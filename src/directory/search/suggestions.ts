@@ -182,7 +182,10 @@ async function listMeant(
     return [
       ...toMeant([interpretation[parameter]?.did_you_mean, ...namesakes]),
       ...listOtherPlaces(parameter, value),
-      ...listPostalPlaces(value),
+      ...listPostalPlaces(value).map(
+        ({ parameter: other, value: instead }): Meant =>
+          other === parameter ? { instead } : { instead, instead_parameter: other },
+      ),
     ];
   }
   if (parameter !== 'q') return await listOtherWords(context, caller, snapshot, { parameter, value });

@@ -42,9 +42,10 @@ const PLACEHOLDER =
 /** `n/a`, `-` or `TBD` in place of a code, a handle, an id or an address. */
 export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 
+const NO_VALUE = /^(?:#(?:n\/a|nv|na|ref!|bezug!|name\?|value!|wert!|div\/0!|num!|zahl!|null!)|\\n)$/i;
+
 /** `#N/A`, `#REF!` or `\N`: no id and nobody's name, whatever stood there. */
-export const isNoValue = (text: string): boolean =>
-  /^(?:#(?:n\/a|nv|na|ref!|bezug!|name\?|value!|wert!|div\/0!|num!|zahl!|null!)|\\n)$/i.test(text);
+export const isNoValue = (text: string): boolean => /^[#\\]/.test(text) && NO_VALUE.test(text);
 
 /** `Oct-26` and `10-Jun`: what a spreadsheet makes of the id `10-26`. */
 export const isDatedId = (text: string): boolean => /^(?:\d{1,2}-[A-Z][a-z]{2}|[A-Z][a-z]{2}-\d{2})$/.test(text);

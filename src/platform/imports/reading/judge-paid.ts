@@ -29,13 +29,11 @@ const orNull = (text: string): string | null => (text === '' ? null : text);
 
 /** The name of a person: a column of it, else first and last name. */
 export function findName(entry: Entry, bench: Bench): string {
-  const read = (field: string) => {
-    const text = findText(entry, bench, field);
-    return isNoValue(text) ? '' : readEntities(text);
-  };
-  const whole = read('name');
-  const name = whole === '' ? joinNames(read('first_name'), read('last_name')) : whole;
-  return name
+  const whole = findText(entry, bench, 'name');
+  const name =
+    whole === '' ? joinNames(findText(entry, bench, 'first_name'), findText(entry, bench, 'last_name')) : whole;
+  if (name === '' || isNoValue(name)) return '';
+  return readEntities(name)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .slice(0, 200);
