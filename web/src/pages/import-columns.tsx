@@ -46,6 +46,7 @@ const PAID_FIELDS = [
     'status',
     'order_id',
     'sale_amount',
+    'refunded',
   ],
 ];
 const PERSON_FIELDS = [

@@ -40,11 +40,12 @@ const NOUNS: Readonly<Record<string, string>> = {
   refunded_at: 'time of the refund',
 };
 
-function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
+function askColumns(assignment: Assignment, { headers, request }: Known): Doubt[] {
   return [...assignment.values()].flatMap(({ field, positions, confidence, isOptional }) => {
     if (confidence !== 'asked') return [];
     const names = positions.map((position) => headers[position] ?? '');
-    const noun = NOUNS[field] ?? field.replaceAll('_', ' ');
+    const isReturn = field === 'refunded' && isPaid(request.of);
+    const noun = isReturn ? 'amount that came back' : (NOUNS[field] ?? field.replaceAll('_', ' '));
     const choices: Choice[] = names.map((name) => {
       const mapping = { columns: { [field]: name } };
       return { mapping, label: `“${name}” is the ${noun}` };
