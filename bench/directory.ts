@@ -14,7 +14,7 @@ import { withOwnData } from './own-data.ts';
 import { measurePages } from './pages.ts';
 import { measurePostgres } from './postgres.ts';
 import { makeKinds, shuffled } from './queries.ts';
-import { openResults, progress, type Results } from './report.ts';
+import { type Add, openResults, progress, type Results } from './report.ts';
 import { assertSameAnswers, prepareSearches } from './searches.ts';
 import { type Scale, type Session, someOfEach, targetApi, targetElastic } from './session.ts';
 import { measureStart, type Started } from './start.ts';
@@ -54,8 +54,9 @@ const options = benchCommand(
     'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 if a floor is missed.',
 )
   .option('--quick', '100,000 creators instead of 1,000,000; only the floors that do not grow with the data')
+  .option('--only <part>', 'mix, cached, naive, pages, postgres or updates')
   .parse()
-  .opts<{ quick?: true }>();
+  .opts<{ quick?: true; only?: string }>();
 
 async function openSession(config: Config, scale: Scale, started: Started) {
   const { urls, env, api } = started;
@@ -78,12 +79,17 @@ async function measureSearches(results: Results, session: Session, dataName: str
   progress('Comparing answers');
   const checked = someOfEach(session.searches, CHECK_EVERY);
   await assertSameAnswers(targetApi(session, session.api), targetElastic(session), checked);
-  await results.part('mix', (add) => measureMix(session, add));
-  await results.part('cached', (add) => measureCached(session, add));
-  await results.part('naive', (add) => measureNaive(session, add));
-  await results.part('pages', (add) => measurePages(session, add));
-  await results.part('postgres', (add) => measurePostgres(session, dataName, add));
-  await results.part('updates', (add) => measureUpdates(session, add));
+  const parts: Record<string, (add: Add) => Promise<void>> = {
+    mix: (add) => measureMix(session, add),
+    cached: (add) => measureCached(session, add),
+    naive: (add) => measureNaive(session, add),
+    pages: (add) => measurePages(session, add),
+    postgres: (add) => measurePostgres(session, dataName, add),
+    updates: (add) => measureUpdates(session, add),
+  };
+  for (const [name, measure] of Object.entries(parts)) {
+    if ((options.only ?? name) === name) await results.part(name, measure);
+  }
 }
 
 async function measureAll(results: Results, config: Config, scale: Scale, dataName: string): Promise<void> {

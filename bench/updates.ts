@@ -8,6 +8,9 @@ import { flawless, type Session, shallowMix, targetApi } from './session.ts';
 const UPDATES_PER_SECOND = 1_000;
 const UPDATES_AT_ONCE = 100;
 const DIFFERENT_CREATORS = 20_000;
+const ROUNDS = 5;
+/** Elasticsearch keeps up with them. */
+const KEPT_UP = 0.95 * UPDATES_PER_SECOND;
 
 /** Bulk bodies that rewrite creators from all over the directory. */
 function prepareUpdates(creators: number): string[] {
@@ -19,8 +22,8 @@ function prepareUpdates(creators: number): string[] {
   return bodies;
 }
 
-/** Sends updates at a steady rate until `isOver`; fails if Elasticsearch cannot keep up. */
-async function keepUpdating(session: Session, bodies: readonly string[], isOver: () => boolean): Promise<void> {
+/** Sends updates at a steady rate until `isOver`. Returns how many a second went through. */
+async function keepUpdating(session: Session, bodies: readonly string[], isOver: () => boolean): Promise<number> {
   const { elastic } = session.context;
   const everyMs = (UPDATES_AT_ONCE * 1000) / UPDATES_PER_SECOND;
   const from = performance.now();
@@ -32,8 +35,7 @@ async function keepUpdating(session: Session, bodies: readonly string[], isOver:
     if (answer.toString() !== '{"errors":false}') throw new Error('An update was refused.');
     await pause(Math.max(0, from + (sent + 1) * everyMs - performance.now()));
   }
-  const perSecond = (sent * UPDATES_AT_ONCE * 1000) / (performance.now() - from);
-  if (perSecond < UPDATES_PER_SECOND * 0.95) throw new Error(`Only ${round(perSecond)} updates a second went through.`);
+  return (sent * UPDATES_AT_ONCE * 1000) / (performance.now() - from);
 }
 
 /** Searches while the live index is being updated, against searches while it is not. */
@@ -50,8 +52,9 @@ export async function measureUpdates(session: Session, add: Add): Promise<void> 
     await pause(1_500);
     await flawless('API', target, shots);
   }
+  const updates: number[] = [];
   progress(`API, idle and with ${UPDATES_PER_SECOND} updates a second`);
-  const [idle = [], updated = []] = await alternate(scale.isFull ? 4 : 1, [
+  const [idle = [], updated = []] = await alternate(ROUNDS, [
     async () => {
       await settle();
       return await search();
@@ -62,16 +65,20 @@ export async function measureUpdates(session: Session, add: Add): Promise<void> 
       const updating = keepUpdating(session, bodies, () => isOver);
       const result = await search();
       isOver = true;
-      await updating;
+      updates.push(await updating);
       return result;
     },
   ]);
-  add({
-    name: 'updating_to_idle',
-    value: medianRatio(updated, idle),
-    floor: 0.85,
-    bound: 'at least',
-    measured: `${round(median(updated))}/s with ${UPDATES_PER_SECOND} updates/s, ${round(median(idle))}/s idle`,
-    warm: "the API's counts until each refresh (every 5 s)",
-  });
+  const warm = "the API's counts until each refresh (every 5 s)";
+  const ratios = updated.map((perSecond, place) => round(perSecond / (idle[place] ?? Number.NaN)));
+  add(
+    {
+      ...{ name: 'updating_to_idle', value: medianRatio(updated, idle), floor: 0.85, bound: 'at least', warm },
+      measured: `${round(median(updated))}/s with updates, ${round(median(idle))}/s idle; ${ratios.join(', ')}`,
+    },
+    {
+      ...{ name: 'updates_per_second', value: median(updates), floor: KEPT_UP, bound: 'at least', warm },
+      measured: `${updates.map(round).join(', ')}, of ${UPDATES_PER_SECOND} that were due`,
+    },
+  );
 }
