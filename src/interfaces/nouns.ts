@@ -24,6 +24,7 @@ import { storeSweeps } from '../affiliates/stores/sweeps/sweeps.api.ts';
 import { storeWebhooks } from '../affiliates/stores/webhooks.jobs.ts';
 import { termsNoun } from '../affiliates/terms/terms.api.ts';
 import { alertsNoun } from '../analytics/alerts/alerts.api.ts';
+import { campaignListNoun } from '../analytics/campaigns.api.ts';
 import { costsNoun } from '../analytics/costs/costs.api.ts';
 import { creatorsNoun } from '../analytics/creators.api.ts';
 import { exportsNoun } from '../analytics/exports/exports.api.ts';
@@ -77,6 +78,7 @@ const declared = [
   requests,
   brands,
   sample,
+  campaignListNoun,
   campaignsNoun,
   applicationsNoun,
   assetsNoun,

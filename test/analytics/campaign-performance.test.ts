@@ -108,6 +108,114 @@ describe('the performance of campaigns', () => {
   });
 });
 
+describe('the list of campaigns', () => {
+  const FIGURES = ['conversions', 'revenue', 'commission'] as const;
+  interface Listed extends Record<(typeof FIGURES)[number], number | null> {
+    id: string;
+    title: string;
+    by_currency: object[];
+  }
+  let own: TestBrand;
+  let by: string;
+  let byTitle: Record<string, string>;
+  const list = async (query = '', from = app.url) => {
+    const { status, body, headers } = await call(`${from}/v1/campaigns?${query}`, by);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return { ...body, rows: new Map<string, Listed>(body.data.map((row: Listed) => [row.title, row])), headers };
+  };
+
+  beforeAll(async () => {
+    own = await makeBrand(app.context);
+    by = await own.key('brand');
+    byTitle = {};
+    for (const title of ['Few', 'Many', 'None', 'Foreign']) byTitle[title] = await makeCampaign(title, by);
+    const dollars = await Promise.all(Array.from({ length: 3 }, () => putAssignment(app, own.id)));
+    const [few, many, alsoMany] = dollars;
+    const yen = await putAssignment(app, own.id, { currency: 'JPY' });
+    if (!few || !many || !alsoMany) throw new Error('Three links were made.');
+    await put(byTitle.Few ?? '', [few.linkId]);
+    await put(byTitle.Many ?? '', [many.linkId, alsoMany.linkId]);
+    await put(byTitle.Foreign ?? '', [yen.linkId]);
+    await postAndSync(app, own.id, [
+      sale(few, at('2026-03-01'), 90_000, 100),
+      sale(many, at('2026-03-01'), 5_000, 500),
+      sale(alsoMany, at('2026-03-02'), 3_000, 300),
+      lateRefund(alsoMany, at('2026-03-09'), 1_000, 100),
+      sale(yen, at('2026-03-03'), 7_000, 700),
+    ]);
+  });
+
+  it('has what the links and codes of each sold, as on its own page, with other currencies separately', async () => {
+    const { rows, headers } = await list();
+    expect(headers.get('x-data-as-of')).not.toBeNull();
+    expect(rows.get('Few')).toMatchObject({ conversions: 1, revenue: 900, commission: 1, by_currency: [] });
+    expect(rows.get('Many')).toMatchObject({ conversions: 2, revenue: 70, commission: 7, by_currency: [] });
+    expect(rows.get('None')).toMatchObject({ conversions: 0, revenue: 0, commission: 0, by_currency: [] });
+    expect(rows.get('Foreign')).toMatchObject({
+      ...{ conversions: 1, revenue: 0, commission: 0 },
+      by_currency: [{ currency: 'JPY', revenue: 7_000, commission: 700 }],
+    });
+    const { body } = await call(`${app.url}/v1/analytics/returns?by=campaign&from=2000-01-01`, by);
+    const onPage = body.data.filter((row: { currency: string }) => row.currency === 'USD');
+    for (const { key: id, revenue_minor, commission_minor, orders } of onPage) {
+      const row = [...rows.values()].find((one) => one.id === id);
+      if (row)
+        expect([row.revenue, row.commission, row.conversions]).toEqual([
+          revenue_minor / 100,
+          commission_minor / 100,
+          orders,
+        ]);
+    }
+    expect(onPage.length).toBeGreaterThan(1);
+  });
+
+  it.each(FIGURES)('sorted by %s has the largest first, on pages and in the file', async (figure) => {
+    const { data } = await list(`sort=${figure}`);
+    const figures = data.map((row: Listed) => row[figure]);
+    expect(figures).toEqual(figures.toSorted((one: number, other: number) => other - one));
+    expect(new Set(figures).size).toBeGreaterThan(2);
+    const ids = data.map(({ id }: Listed) => id);
+    const paged = await Promise.all([1, 2, 3, 4].map((page) => list(`sort=${figure}&limit=1&page=${page}`)));
+    expect(paged.map((page) => page.data[0].id)).toEqual(ids);
+    expect(paged.map((page) => page.pagination.total)).toEqual([4, 4, 4, 4]);
+    const file = await call(`${app.url}/v1/campaigns?sort=${figure}`, by, { headers: { accept: 'text/csv' } });
+    const [head = '', ...lines] = String(file.body).trim().split('\n');
+    expect(head.endsWith('conversions,revenue,commission,by_currency')).toBe(true);
+    expect(lines.map((line) => line.split(',')[0])).toEqual(ids);
+  });
+
+  it('sums up what all matching campaigns sold, not only those of the page', async () => {
+    const sums = { applicant_count: 0, hired_count: 0, conversions: 4, revenue: 970, commission: 8 };
+    expect((await list('totals=true&limit=1')).totals).toEqual([{ currency: 'USD', count: 4, ...sums }]);
+    const many = { conversions: 2, revenue: 70, commission: 7 };
+    expect((await list('totals=true&search=man')).totals).toEqual([{ currency: 'USD', count: 1, ...sums, ...many }]);
+    expect((await list('totals=true&search=nobody')).totals).toEqual([]);
+    expect((await list()).totals).toBeUndefined();
+  });
+
+  it('has nothing of another brand’s', async () => {
+    const other = await makeBrand(app.context);
+    const key = await other.key('brand');
+    await makeCampaign('Theirs', key);
+    const { body } = await call(`${app.url}/v1/campaigns?totals=true&sort=revenue`, key);
+    expect(body.data).toMatchObject([{ title: 'Theirs', conversions: 0, revenue: 0, by_currency: [] }]);
+    expect(body.totals).toMatchObject([{ count: 1, revenue: 0 }]);
+  });
+
+  it('is read without figures while ClickHouse does not answer, and cannot be sorted by them then', async () => {
+    const closed = await startApp({ urls: { clickhouse: 'http://127.0.0.1:1' } });
+    try {
+      const { rows, totals } = await list('totals=true', closed.url);
+      expect(rows.get('Few')).toMatchObject({ conversions: null, revenue: null, commission: null, by_currency: [] });
+      expect(totals).toMatchObject([{ count: 4, applicant_count: 0, conversions: null, revenue: null }]);
+      const { status, body } = await call(`${closed.url}/v1/campaigns?sort=revenue`, by);
+      expect([status, body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    } finally {
+      await closed.close();
+    }
+  });
+});
+
 describe('the performance of links', () => {
   it('can be sorted by revenue and limited to named links', async () => {
     const own = await makeBrand(app.context);

@@ -85,7 +85,7 @@ it.each([
 
 it.each([
   ['roster', ['total_earned', 'total_sold']],
-  ['campaigns', ['applicant_count', 'hired_count']],
+  ['campaigns', ['applicant_count', 'hired_count', 'conversions', 'revenue', 'commission']],
 ] as const)('the totals of %s are the sums of all items, also of a filtered list', async (path, sums) => {
   const key = await brand.key('brand');
   for (const filter of ['', '&status=active', '&search=3']) {

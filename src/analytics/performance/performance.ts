@@ -122,8 +122,16 @@ interface CampaignSums extends Sums {
 
 const toKey = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
 
-/** Sums by campaign and currency. A link's campaign may change, so only PostgreSQL knows it, not the figures. */
-async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string, where: PerformanceWhere) {
+/**
+ * Sums by campaign and currency; with `only`, of these campaigns and one sum of everything else. A link's campaign may
+ * change, so only PostgreSQL knows it, not the figures.
+ */
+export async function sumByCampaign(
+  { postgres, clickhouse }: Engines,
+  brandId: string,
+  where: PerformanceWhere,
+  only?: readonly string[],
+): Promise<CampaignSums[]> {
   // Campaigns with their current links, of all creators or of these.
   const campaigns = await postgres.db
     .selectFrom('links')
@@ -135,6 +143,7 @@ async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string,
     .$if(where.creatorIds !== undefined, (query) =>
       query.where('links.creatorId', '=', sql<string>`any(${where.creatorIds})`),
     )
+    .$if(only !== undefined, (query) => query.where('links.campaignId', '=', sql<string>`any(${only})`))
     .groupBy('campaigns.id')
     .execute();
   const linkIds = campaigns.map((campaign) => campaign.linkIds);

@@ -8,11 +8,11 @@ import { PlainSearchAnswer } from '../../directory/search/search.shapes.ts';
 import { listSchema, Pagination, utcTimestampInput } from '../../kit/values/page.ts';
 import { OlderWebhook } from '../../platform/webhooks/webhooks.shapes.ts';
 import {
-  Campaign,
   CampaignCreate,
   CampaignDetail,
   CampaignFilter,
   CampaignPatch,
+  CampaignRecord,
   CampaignSaved,
 } from '../../workflow/campaigns/campaigns.shapes.ts';
 import { Shipment, ShipmentCreate, ShipmentPatch } from '../../workflow/shipments/shipments.shapes.ts';
@@ -31,7 +31,7 @@ const WORDS = '`active` is `live` and `ugc` is `organic_ugc`; both words are acc
 const campaigns: Record<string, Difference> = {
   list_campaigns: {
     query: CampaignFilter.omit({ search: true }).extend({ status: status.optional() }),
-    response: wrapPage(legacyCampaign(Campaign), 'LegacyCampaignList'),
+    response: wrapPage(legacyCampaign(CampaignRecord), 'LegacyCampaignList'),
     read: readCampaign,
     says: WORDS,
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { create, get, list, patch, read } from '../../kit/operation/kit.ts';
+import { create, get, patch, read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { compensationLabel, toCompensation, WEIGHED_COMPENSATION } from '../../kit/values/compensation.ts';
+import { toCompensation, WEIGHED_COMPENSATION } from '../../kit/values/compensation.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
@@ -17,15 +17,8 @@ import {
   toAmount,
   toCampaignCreator,
 } from './campaign-creators.ts';
-import {
-  Campaign,
-  CampaignCreate,
-  CampaignDetail,
-  CampaignFilter,
-  CampaignPatch,
-  CampaignSaved,
-} from './campaigns.shapes.ts';
-import { type CampaignRow, campaigns, createCampaign, getCampaign, patchCampaign } from './campaigns.ts';
+import { CampaignCreate, CampaignDetail, CampaignPatch, CampaignSaved } from './campaigns.shapes.ts';
+import { createCampaign, getCampaign, patchCampaign, toCampaign } from './campaigns.ts';
 
 const listCampaignCreatorsOperation = read({
   id: 'list_campaign_creators',
@@ -68,26 +61,7 @@ const listCampaignCreatorsOperation = read({
 
 const tag = 'Campaigns';
 
-const toCampaign = <Row extends CampaignRow>(row: Row) => ({
-  ...toWire(row),
-  compensation_label: compensationLabel(row),
-});
-
 const campaignOperations = [
-  list({
-    id: 'list_campaigns',
-    path: '/v1/campaigns',
-    tag,
-    summary: "The brand's campaigns",
-    description: 'Newest first.',
-    forAgents: { omits: ['search', 'totals'] },
-    query: CampaignFilter,
-    item: Campaign,
-    rows: campaigns,
-    sums: { applicant_count: 'Applications to these campaigns.', hired_count: 'Accepted applications among them.' },
-    counts: ['applicant_count', 'hired_count'],
-    itemOf: toCampaign,
-  }),
   create({
     id: 'create_campaign',
     path: '/v1/campaigns',
@@ -144,6 +118,7 @@ const campaignOperations = [
   listCampaignCreatorsOperation,
 ] as const;
 
+/** The list of campaigns shows what they sold, so its operation is in `analytics/campaigns.api.ts`. */
 export const campaignsNoun = noun({
   name: 'campaigns',
   tag: {

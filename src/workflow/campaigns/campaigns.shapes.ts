@@ -3,7 +3,7 @@ import { type EventsOf, events } from '../../kit/outbox/events.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, currencyField, idField, PLATFORM_NAMES, updatedAt } from '../../kit/values/fields.ts';
 import { amountProblem, Currency, toPpm } from '../../kit/values/money.ts';
-import { ListQuery, TotalsQuery, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
+import { ListQuery, listSchema, TotalsQuery, timestamp, utcTimestampInput } from '../../kit/values/page.ts';
 import { PLATFORMS } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { Budgets } from '../terms/budgets.ts';
@@ -25,34 +25,97 @@ export const creatorFilter = Email.optional().describe('Only items of this creat
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES).describe('Campaign status. Creators can apply only while it is `active`.');
 
-export const Campaign = z
-  .object({
-    id: idField('cmp', 'Campaign id.'),
-    title: z.string().describe('Title that creators see.').meta({ example: 'Summer launch' }),
-    status,
-    campaign_type: z
-      .string()
-      .nullable()
-      .describe("The brand's name for this kind of campaign; null when none was given.")
-      .meta({ example: 'ugc' }),
-    compensation_label: z
-      .string()
-      .nullable()
-      .describe('Compensation in words, such as "15% commission" or "Product only"; null when none is set.')
-      .meta({ example: '$500 fixed' }),
-    applicant_count: z.number().int().describe('Number of applications, whatever their status.').meta({ example: 12 }),
-    hired_count: z.number().int().describe('Number of accepted applications.').meta({ example: 4 }),
-    created_at: createdAt,
-    updated_at: updatedAt,
-    deadline: timestamp
-      .nullable()
-      .describe(
-        'Applications are refused after this time; midnight UTC means the end of that day for the brand. Null: no deadline.',
-      )
-      .meta({ example: '2026-06-30T00:00:00.000Z' }),
-  })
-  .meta({ id: 'Campaign' });
+/** A campaign without what it sold. */
+export const CampaignRecord = z.object({
+  id: idField('cmp', 'Campaign id.'),
+  title: z.string().describe('Title that creators see.').meta({ example: 'Summer launch' }),
+  status,
+  campaign_type: z
+    .string()
+    .nullable()
+    .describe("The brand's name for this kind of campaign; null when none was given.")
+    .meta({ example: 'ugc' }),
+  compensation_label: z
+    .string()
+    .nullable()
+    .describe('Compensation in words, such as "15% commission" or "Product only"; null when none is set.')
+    .meta({ example: '$500 fixed' }),
+  applicant_count: z.number().int().describe('Number of applications, whatever their status.').meta({ example: 12 }),
+  hired_count: z.number().int().describe('Number of accepted applications.').meta({ example: 4 }),
+  created_at: createdAt,
+  updated_at: updatedAt,
+  deadline: timestamp
+    .nullable()
+    .describe(
+      'Applications are refused after this time; midnight UTC means the end of that day for the brand. Null: no deadline.',
+    )
+    .meta({ example: '2026-06-30T00:00:00.000Z' }),
+});
+
+const SOLD = 'by its codes and links since they were created';
+const UNKNOWN = 'Null while figures cannot be read.';
+
+/** A campaign in the list. */
+export const Campaign = CampaignRecord.extend({
+  conversions: z
+    .number()
+    .int()
+    .nullable()
+    .describe(`Paid orders ${SOLD}, in any currency; refunds do not reduce them. ${UNKNOWN}`)
+    .meta({ example: 52 }),
+  revenue: z
+    .number()
+    .nullable()
+    .describe(`Sales ${SOLD}, minus refunds, in major units of the brand's currency. ${UNKNOWN}`)
+    .meta({ example: 5120.4 }),
+  commission: z
+    .number()
+    .nullable()
+    .describe(
+      `Commission on these sales in major units: pending, approved and paid, minus refunds of paid commissions. ${UNKNOWN}`,
+    )
+    .meta({ example: 412.5 }),
+  by_currency: z
+    .array(
+      z.object({
+        currency: currencyField,
+        revenue: z.number().describe('Sales minus refunds in this currency, in major units.').meta({ example: 310.2 }),
+        commission: z.number().describe('Commission in this currency, in major units.').meta({ example: 31.02 }),
+      }),
+    )
+    .describe('Revenue and commission in currencies other than that of the brand, one row per currency.'),
+}).meta({ id: 'Campaign' });
 export type Campaign = z.infer<typeof Campaign>;
+
+export const CampaignList = listSchema(Campaign).extend({
+  totals: z
+    .array(
+      z.object({
+        currency: currencyField.describe("The brand's currency."),
+        count: z.number().int().min(1).describe('Matching campaigns.').meta({ example: 163 }),
+        applicant_count: z.number().int().describe('Applications to these campaigns.').meta({ example: 22 }),
+        hired_count: z.number().int().describe('Accepted applications among them.').meta({ example: 22 }),
+        conversions: z
+          .number()
+          .int()
+          .nullable()
+          .describe(`Their paid orders, in any currency. ${UNKNOWN}`)
+          .meta({ example: 640 }),
+        revenue: z
+          .number()
+          .nullable()
+          .describe(`Their sales in \`currency\`, minus refunds, in major units. ${UNKNOWN}`)
+          .meta({ example: 1250.5 }),
+        commission: z
+          .number()
+          .nullable()
+          .describe(`Commission on these sales, in major units. ${UNKNOWN}`)
+          .meta({ example: 125.05 }),
+      }),
+    )
+    .optional()
+    .describe('Counts and sums of all matching campaigns; only with `totals=true`. One item, none without campaigns.'),
+});
 
 export const Compensation = z.object({
   type: z
@@ -106,7 +169,7 @@ const Requirements = z.object({
     .meta({ example: 2 }),
 });
 
-export const CampaignDetail = Campaign.extend({
+export const CampaignDetail = CampaignRecord.extend({
   description: z
     .string()
     .nullable()
@@ -128,7 +191,7 @@ export const CampaignDetail = Campaign.extend({
   budget: Budgets,
 }).meta({ id: 'CampaignDetail' });
 
-export const CampaignSaved = Campaign.omit({ applicant_count: true, hired_count: true, deadline: true });
+export const CampaignSaved = CampaignRecord.omit({ applicant_count: true, hired_count: true, deadline: true });
 
 type CompensationInput = {
   type?: string | undefined;
@@ -225,16 +288,21 @@ export const CampaignPatch = z
   .meta({ id: 'CampaignPatch' });
 export type CampaignPatch = z.output<typeof CampaignPatch>;
 
+/** Figures of sales that the list can be sorted by. */
+export const SOLD_FIGURES = ['conversions', 'revenue', 'commission'] as const;
+export type SoldFigure = (typeof SOLD_FIGURES)[number];
+
 export const CampaignFilter = z.object({
   status: status.optional().describe('Only campaigns with this status.'),
   search: z.string().trim().min(1).max(200).optional().describe('Part of the title; case is ignored.'),
   ...ListQuery,
   ...TotalsQuery,
   sort: z
-    .enum(['newest', 'oldest', 'applications', 'accepted'])
+    .enum(['newest', 'oldest', 'applications', 'accepted', ...SOLD_FIGURES])
     .default('newest')
     .describe(
-      '`applications`, `accepted`: by the number of these, largest first. The others sort by the time of creation.',
+      "`applications`, `accepted`: by the number of these, largest first. `conversions`, `revenue`, `commission`: by that lifetime figure, money in the brand's currency, largest first. " +
+        'The others sort by the time of creation.',
     ),
 });
 export type CampaignFilter = z.output<typeof CampaignFilter>;

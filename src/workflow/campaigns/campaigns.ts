@@ -79,6 +79,24 @@ export const campaigns = listing({
 });
 export const { get: getCampaign } = campaigns;
 
+export type ListedCampaign = Awaited<ReturnType<typeof getCampaign>>;
+
+/** These campaigns, in this order. */
+export async function listCampaignsByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedCampaign[]> {
+  if (ids.length === 0) return [];
+  const wantedIds = sql`${[...ids]}::text[]`;
+  return await withCounts(db, brandId)
+    .where('campaigns.brandId', '=', brandId)
+    .where(sql<boolean>`campaigns.id = any(${wantedIds})`)
+    .orderBy(sql`array_position(${wantedIds}, campaigns.id)`)
+    .execute();
+}
+
+export const toCampaign = <Row extends CampaignRow>(row: Row) => ({
+  ...toWire(row),
+  compensation_label: compensationLabel(row),
+});
+
 const campaignRows = table<CampaignsTable>('campaigns', 'campaign');
 
 /** A date arrives as midnight UTC, so a deadline at midnight UTC means the whole day. */

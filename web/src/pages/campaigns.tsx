@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { counted, day, deadline, isPastDeadline, number } from '../kit/format.ts';
+import { counted, day, deadline, isPastDeadline, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
@@ -27,6 +27,15 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
   );
 }
 
+type SoldFigure = 'revenue' | 'commission';
+
+/** An amount in the brand's currency, and those in others. */
+function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFigure, currency: string): string {
+  const others = of.by_currency.filter((one) => one[figure] !== 0);
+  if (others.length > 0 && of[figure] === 0) return others.map((one) => money(one[figure], one.currency)).join(', ');
+  return [money(of[figure], currency), ...others.map((one) => money(one[figure], one.currency))].join(', ');
+}
+
 export function Campaigns() {
   const { get } = useFilters();
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
@@ -34,6 +43,7 @@ export function Campaigns() {
   const list = useRows('list_campaigns', query);
   const totals = useCall('list_campaigns', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data
     ?.totals;
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [
@@ -59,6 +69,26 @@ export function Campaigns() {
       head: 'Accepted',
       cell: ({ hired_count }) => number(hired_count),
       sort: { by: 'accepted', isOn: sort === 'accepted' },
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Orders',
+      cell: ({ conversions }) => number(conversions),
+      sort: { by: 'conversions', isOn: sort === 'conversions' },
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Sales',
+      cell: (campaign) => amounts(campaign, 'revenue', currency),
+      sort: { by: 'revenue', isOn: sort === 'revenue' },
+      isNumber: true,
+    },
+    {
+      head: 'Commission',
+      cell: (campaign) => amounts(campaign, 'commission', currency),
+      sort: { by: 'commission', isOn: sort === 'commission' },
       isNumber: true,
       isWide: true,
     },
@@ -93,8 +123,12 @@ export function Campaigns() {
                 sums: [
                   ['Applications', number(sum.applicant_count)],
                   ['Accepted', number(sum.hired_count)],
+                  ['Orders', number(sum.conversions)],
+                  ['Sales', money(sum.revenue, sum.currency)],
+                  ['Commission', money(sum.commission, sum.currency)],
                 ],
               }))}
+              note="All time, by these campaigns’ links and codes: paid orders, less refunds. Sums of money are in your currency."
             />
           ) : null
         }

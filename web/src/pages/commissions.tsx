@@ -159,7 +159,7 @@ function sumUp(commissions: Iterable<Commission>): string {
 }
 
 const AT_ONCE = 100;
-const SHOWN = ['list_affiliate_commissions', 'list_commissions', 'get_analytics'] as const;
+const SHOWN = ['list_affiliate_commissions', 'list_commissions', 'preview_payouts', 'get_analytics'] as const;
 
 export function Commissions() {
   const { get } = useFilters();

@@ -145,7 +145,7 @@ export function Journal() {
       </div>
       <Table
         caption="Journal"
-        noun={['entry', 'entries']}
+        noun="line"
         list={list}
         getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
         columns={[...COLUMNS, ...sides]}

@@ -1,16 +1,18 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useCall, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Download } from '../kit/download.tsx';
 import { Choose, Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
+import { Labelled } from '../kit/form.tsx';
 import { compact, day, money, number, rate } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
 import { Totals } from '../kit/totals.tsx';
 import { CreatorCell, toProfileLink } from './item-links.tsx';
 
@@ -27,15 +29,45 @@ const HANDLES = [
   { name: 'tt_handle', kind: 'text' },
 ] as const;
 
+/** A first message, which is mailed once the creator is on the roster. The address is the one in the form around it. */
+function useInvitation() {
+  const text = useRef<HTMLTextAreaElement>(null);
+  const send = useChange('send_message', ['list_conversations']);
+  const say = useSay();
+  async function invite() {
+    const body = text.current?.value.trim() ?? '';
+    if (!text.current?.form || body === '') return;
+    const email = String(new FormData(text.current.form).get('creator_email') ?? '').trim();
+    if (email === '') {
+      say('Added, but nobody was invited: an invitation needs an email address.');
+      return;
+    }
+    await send.mutateAsync({ body: { creator_email: email, body, send_email: true } }).then(
+      () => say('The invitation is being emailed.'),
+      (error: Error) => say(`Added, but the invitation was not sent: ${error.message}`),
+    );
+  }
+  const input = (
+    <IfMay needs="send_message">
+      <Labelled label="Invitation" hint="Emailed to the creator with a link to reply. Leave blank to send nothing.">
+        {(labelled) => <textarea rows={4} ref={text} maxLength={10_000} {...labelled} />}
+      </Labelled>
+    </IfMay>
+  );
+  return { invite, input };
+}
+
 function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
   const [by, setBy] = useState<'address' | 'handle'>('address');
+  const { invite, input } = useInvitation();
   const dialog = {
     title: 'Add a creator',
     head: <Choose ofForm label="Known by" value={by} options={KNOWN_BY} onChoose={setBy} />,
     action: 'Add',
     shown: ['list_roster'],
     onClose: close,
-    onDone: close,
+    onDone: () => invite().then(close),
+    children: input,
     isOpen,
   } as const;
   return by === 'address' ? (
