@@ -29,11 +29,13 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
 
 type SoldFigure = 'revenue' | 'commission';
 
-/** An amount in the brand's currency, and those in others. */
+/** What a campaign sold or pays: in the brand's currency, and in others. */
 function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFigure, currency: string): string {
-  const others = of.by_currency.filter((one) => one[figure] !== 0);
-  if (others.length > 0 && of[figure] === 0) return others.map((one) => money(one[figure], one.currency)).join(', ');
-  return [money(of[figure], currency), ...others.map((one) => money(one[figure], one.currency))].join(', ');
+  return (
+    [{ currency, amount: of[figure] }, ...of.by_currency.map((one) => ({ ...one, amount: one[figure] }))]
+      .flatMap(({ currency, amount }) => (amount === null || amount === 0 ? [] : [money(amount, currency)]))
+      .join(', ') || '–'
+  );
 }
 
 export function Campaigns() {
@@ -64,18 +66,12 @@ export function Campaigns() {
       cell: ({ applicant_count }) => number(applicant_count),
       sort: { by: 'applications', isOn: sort === 'applications' },
       isNumber: true,
+      chip: 'named',
     },
     {
       head: 'Accepted',
       cell: ({ hired_count }) => number(hired_count),
       sort: { by: 'accepted', isOn: sort === 'accepted' },
-      isNumber: true,
-      isWide: true,
-    },
-    {
-      head: 'Orders',
-      cell: ({ conversions }) => number(conversions),
-      sort: { by: 'conversions', isOn: sort === 'conversions' },
       isNumber: true,
       isWide: true,
     },
@@ -123,7 +119,6 @@ export function Campaigns() {
                 sums: [
                   ['Applications', number(sum.applicant_count)],
                   ['Accepted', number(sum.hired_count)],
-                  ['Orders', number(sum.conversions)],
                   ['Sales', money(sum.revenue, sum.currency)],
                   ['Commission', money(sum.commission, sum.currency)],
                 ],
