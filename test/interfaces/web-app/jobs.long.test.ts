@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Assignment, daysAgo, makeAssignment, makeSale, makeSales } from '../../harness/affiliates/sales.ts';
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
         await press(button('Connect', form));
         await dialog(`${store.name} is connected`).waitFor();
       });
-      const { data } = await read('/v1/affiliates/stores?limit=100');
+      const { data } = await read('/v1/affiliates/integrations?limit=100');
       expect(data).toContainEqual(
         expect.objectContaining({ name: store.name, provider: 'shopify', status: 'connected' }),
       );
@@ -280,7 +280,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
         const saved = page.waitForEvent('download');
         await press(button('Download CSV'));
         const { pathname, search } = new URL((await asked).url());
-        const file = await readFile(await (await saved).path());
+        const file = await buffer(await (await saved).createReadStream());
         const accept = (await asked).headers().accept ?? '';
         const own = await fetch(`${app.url}${pathname}${search}`, {
           headers: { accept, authorization: `Bearer ${nextKey()}` },
