@@ -75,9 +75,9 @@ describe('killing the process that owns a stack', () => {
   }
 
   it(
-    'leaves no engine behind; the next start has what was acknowledged, and an API that kept running continues with it',
+    'leaves no engine behind in a folder whose name has spaces and letters that are not ASCII; the next start has what was acknowledged, and an API that kept running continues with it',
     async () => {
-      const dataName = ownDataName('killed');
+      const dataName = ownDataName('killed Prüf Ordner');
       const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
       expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);
       await write(AllUrls.parse(urls));
