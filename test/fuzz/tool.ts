@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { installPythonTools } from '../../clients/python-tools.ts';
+import { readConfig } from '../../src/config.ts';
 
 /** Schemathesis, in a Python environment of its own below `directory`. */
 export async function installSchemathesis(directory: string, report: (line: string) => void): Promise<string> {
@@ -7,3 +8,6 @@ export async function installSchemathesis(directory: string, report: (line: stri
   const python = await installPythonTools(path.join(directory, 'fuzz-venv'), 'test/fuzz/requirements.txt');
   return path.join(path.dirname(python), 'schemathesis');
 }
+
+// Before it is needed, beside other work.
+if (import.meta.main) await installSchemathesis(readConfig().directory, () => undefined);
