@@ -11,5 +11,5 @@ const { context } = openContext(config, configuredUrls(config));
 process.stderr.write('matching started\n');
 for (;;) {
   await findMatches(context).catch(ignoreFailure('the next pass tries again, as that of a worker does'));
-  await sleep(20);
+  await sleep(100);
 }
