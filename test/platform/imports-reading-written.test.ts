@@ -256,6 +256,14 @@ const FILES: Record<string, WrittenFile> = {
     mapping: { constants: { scaled_amounts: 'no' }, symbols: { $: 'USD' } },
     records: ['1 2026-10-15 125050 0 USD'],
   },
+  'cents that have decimals, as their header says, and pence': {
+    of: 'commissions',
+    content:
+      'Email,Commission (cents),Currency,Date\na@x.example,1250.00,EUR,2026-10-15\nb@x.example,9900.00,GBp,2026-10-15\n',
+    asks: ['unit:scaled_amounts'],
+    refuses: ['currency_unknown 3'],
+    records: ['2026-10-15 1250 EUR'],
+  },
   'signs of another currency than their header has': {
     of: 'commissions',
     content: 'Email,Commission (EUR),Date\na@x.example,£12.50,2026-10-15\nb@x.example,€9.00,2026-10-15\n',

@@ -84,6 +84,15 @@ describe('Shopify', () => {
     );
   });
 
+  it('a dispute that was lost is read, also where its end is a day alone', async () => {
+    const dispute = { id: 5, order_id: 7, status: 'lost', initiated_at: '2026-03-01T10:00:00Z' };
+    for (const finalized_on of [null, '2026-03-20', '2026-03-20T10:00:00Z'])
+      expect(await read('shopify', 'disputes/update', { ...dispute, finalized_on })).toMatchObject({
+        kind: 'dispute',
+        facts: { orderId: '7', status: 'lost' },
+      });
+  });
+
   it('deducts the tax from prices that include it, also for refunds', async () => {
     const lines = [{ price: '119.00', discounts: ['11.90'], taxes: ['17.10'] }];
     const refund = shopifyRefund({ id: 7, lines: [{ subtotal: '107.10', tax: '17.10' }], currency: 'EUR' });

@@ -160,6 +160,11 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     expect(before.rows).toEqual(rows.filter((row) => (row[time] ?? '') <= moment));
     expect(after.total + before.total).toBe(total);
     expect((await walk(`created_after=${at}&created_before=${at}`)).total).toBe(0);
+    const backwards = await read(`${path}?created_after=2026-03-05&created_before=2026-03-01`);
+    expect([backwards.status, backwards.body.details]).toMatchObject([
+      422,
+      [{ field: 'created_after', message: expect.stringContaining('2026-03-05 is after 2026-03-01') }],
+    ]);
     expect((await read(`${path}?created_after=soon`)).status).toBe(422);
     expect((await read(`${path}?sort=best`)).status).toBe(422);
   });

@@ -268,7 +268,8 @@ const Dispute = z.object({
   order_id: StoreId.nullable(),
   status: z.string(),
   initiated_at: StoreTime,
-  finalized_on: StoreTime.nullish(),
+  // A day alone, as Shopify's other interface has it, says nothing of the time.
+  finalized_on: StoreTime.nullish().catch(null),
 });
 
 /** The bank decided for the customer, or the shop accepted the dispute. Refunded charges arrive as refunds. */

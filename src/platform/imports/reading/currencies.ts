@@ -85,8 +85,9 @@ function findNamed(name: string): string | undefined {
   return names.get(name.trim().toLowerCase());
 }
 
-/** A currency column's cell: a code, a name, or a sign that means one. */
+/** A currency column's cell: a code, a name, or a sign that means one. `GBp` are pence, and `ZAc` cents. */
 export function readCurrency(text: string): string | undefined {
+  if (/^(?:GBp|ZAc)$/.test(text)) return undefined;
   const code = text.trim().toUpperCase();
   if (isCurrency(code)) return code;
   const meaning = readSign(text);

@@ -199,7 +199,7 @@ export function readCount(text: string, headerPower = 0): number | undefined {
   const number = match && readNumber(match[1] ?? '');
   if (!match || !number) return undefined;
   const word = match[2] ?? '';
-  const power = word === '' ? headerPower : MULTIPLES.find(([pattern]) => pattern.test(word))?.[1];
+  const power = word === '' ? Math.max(headerPower, 0) : MULTIPLES.find(([pattern]) => pattern.test(word))?.[1];
   if (power === undefined || (word === '' && power > 0 && number.open)) return undefined;
   const value = power > 0 && number.open ? number.open.asDecimal : number.value;
   const result = toMinorUnits({ ...value, scale: value.scale - power }, 'JPY', 'minor');

@@ -18,7 +18,7 @@ export interface Plan {
   zones?: Record<number, string>;
   timeZone: string;
   unit: 'major' | 'minor';
-  /** Columns that are counted in thousands or millions, with the power of ten. Plans of earlier versions lack it. */
+  /** Columns that are counted in cents, thousands or millions, with the power of ten. Plans of earlier versions lack it. */
   scales?: Record<number, number>;
   goods: Goods | null;
   tax: TaxPlace | null;

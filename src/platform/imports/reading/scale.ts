@@ -1,5 +1,6 @@
-/** Words above numbers that are counted in thousands or millions, with the power of ten that they stand for. */
+/** Words above numbers that are counted in cents, thousands or millions, with the power of ten that they stand for. */
 const SCALES: readonly (readonly [power: number, words: string])[] = [
+  [-2, 'cents?|ct|pence|pennies|centimes?|centavos?|céntimos?|centesimi|minor units?|öre|øre|groszy'],
   [3, "tsd|tys|ths|thousands?|tausend|milliers|miles|migliaia|duizend(?:en)?|тыс|['’]?000['’]?s?"],
   [6, 'mio|mln|mn|mm|millions?|millionen|millones|milioni|milhões|miljoen|млн'],
 ];

@@ -162,7 +162,9 @@ export function settleTimes(settling: Settling): Plan['times'] {
   return times;
 }
 
-/** Columns whose header says thousands or millions, with the power of ten of each. */
+const UNITS: Readonly<Record<number, string>> = { '-2': 'cents', 3: 'thousands', 6: 'millions' };
+
+/** Columns whose header says cents, thousands or millions, with the power of ten of each. */
 export function settleScales({ known, mapping, columns, doubts }: Settling): Record<number, number> {
   const scales = MONEY_FIELDS.flatMap((field) => {
     const at = columns[field];
@@ -179,7 +181,7 @@ export function settleScales({ known, mapping, columns, doubts }: Settling): Rec
       mapping: { constants: { scaled_amounts } },
       label,
     });
-    const words = power === 3 ? 'thousands' : 'millions';
+    const words = UNITS[power] ?? 'another unit';
     doubts.push({
       code: 'unit',
       field: 'scaled_amounts',
