@@ -1,7 +1,7 @@
 import type { Assignment } from './columns.ts';
 import type { Known } from './doubts.ts';
 import { explain } from './judge.ts';
-import { isOrders } from './kinds.ts';
+import { isOrders, isPaid } from './kinds.ts';
 import type { BrokenFile } from './problems.ts';
 import type { Resolved } from './resolve.ts';
 import type {
@@ -78,6 +78,9 @@ function listSums({ study }: ReadingParts): Reading['sums'] {
   return outcomes.flatMap((outcome) => study.tally.sums(outcome).map((sum) => ({ outcome, ...sum })));
 }
 
+/** A header of days on which something was earned, not paid. */
+const CREATED = /^(?:date )?created(?: at| date)?$|^created_at$/i;
+
 function listWarnings({ known, resolved, study, survey, table, mapping }: ReadingParts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
@@ -93,6 +96,9 @@ function listWarnings({ known, resolved, study, survey, table, mapping }: Readin
       code: 'damaged_ids',
       message: 'A spreadsheet has rounded or changed ids of this file; they are not used.',
     });
+  const paidHeader = table.shape.headers[resolved.plan.columns.paid_at ?? -1] ?? '';
+  if (isPaid(known.request.of) && CREATED.test(paidHeader) && mapping.columns?.paid_at === undefined)
+    warnings.push({ code: 'days_created', message: `The days under “${paidHeader}” are taken as those of payment.` });
   const commissionWords = table.shape.headers.filter((header) => {
     const fields = findFields('commissions', header);
     return fields.includes('amount') && findFields('orders', header).length === 0;
