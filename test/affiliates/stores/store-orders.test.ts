@@ -84,6 +84,11 @@ describe('Shopify', () => {
     );
   });
 
+  it('knows its customer by the id alone, as where the shop keeps addresses from apps', async () => {
+    const order = { ...shopifyOrder({ lines: [{ price: '10.00' }] }), email: null, customer: { id: 901 } };
+    expect(await factsOf('shopify', 'orders/paid', order)).toMatchObject({ customerId: '901', customerEmail: null });
+  });
+
   it('a dispute that was lost is read, also where its end is a day alone', async () => {
     const dispute = { id: 5, order_id: 7, status: 'lost', initiated_at: '2026-03-01T10:00:00Z' };
     for (const finalized_on of [null, '2026-03-20', '2026-03-20T10:00:00Z'])

@@ -126,8 +126,9 @@ const ShopifyOrder = z.object({
 type ShopifyOrder = z.output<typeof ShopifyOrder>;
 
 const Attribute = z.object({ name: z.string(), value: z.unknown() });
-const Customer = z.object({ id: z.unknown(), email: z.unknown() });
-const Address = z.object({ country_code: z.unknown() });
+/** Without the permission to read customers, Shopify sends their ids alone. */
+const Customer = z.object({ id: z.unknown().optional(), email: z.unknown().optional() });
+const Address = z.object({ country_code: z.unknown().optional() });
 
 /** Computes what the customer paid for a line: discounts are allocated to lines, and prices may include tax. */
 function computeAmount(line: LineItem, taxesIncluded: boolean): bigint {

@@ -78,7 +78,7 @@ interface OrderReader {
 
 const Meta = z.object({ key: z.string(), value: z.unknown() });
 const Billing = z.object({ email: z.string().max(320).nullish() });
-const Address = z.object({ country: z.unknown() });
+const Address = z.object({ country: z.unknown().optional() });
 
 /** WooCommerce's own order attribution keeps the page that the visit began with. */
 const LANDING_PAGE = '_wc_order_attribution_session_entry';
