@@ -46,20 +46,23 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** Searches of the brand with their matches in the sample directory. */
-const SEARCHES: readonly [SavedFilters, number][] = [
+const SEARCHED: readonly [SavedFilters, number][] = [
   [{ category: 'Beauty', city: 'NYC' }, 118],
   [{ category: 'Beauty', city: 'LA', follower_min: '10000' }, 64],
   [{ q: 'skincare', follower_min: '5000', follower_max: '50000' }, 231],
   [{ category: 'Beauty', country: 'DE', engagement_min: '4' }, 12],
   [{ q: 'barrier cream', city: 'Oakland' }, 0],
 ];
+const SEARCHES = SEARCHED.map(([filters, results]) => ({
+  results,
+  record: toSearchRecord(readFilters('filters', filters)),
+}));
 
 const drawKind = weighted(KINDS, ({ share }) => share);
 
 /** A preview, or a page of what was previewed. Neither costs credits: a brand's key pays with its plan. */
 function drawSearch(random: ReturnType<typeof seededRandom>): SearchOutcome {
-  const [filters, results] = random.pick(SEARCHES);
-  const record = toSearchRecord(readFilters('filters', filters));
+  const { results, record } = random.pick(SEARCHES);
   return { results, record: random.chance(0.4) ? { ...record, kind: 'preview' } : record };
 }
 

@@ -85,8 +85,10 @@ export async function fillSample(
     await schedule.perform({ people: open(), money: open(), alone: open() });
     // Its first pass only notes what is on its way. There are no figures yet, so the second one has nothing to compare.
     for (const _pass of [1, 2]) await reconcileJob.run(context);
-    await insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`);
-    await recordCalls(context, caller, now);
+    await Promise.all([
+      insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`),
+      recordCalls(context, caller, now),
+    ]);
     await syncLedger(context);
     await mailFigures(open(reportsBegin(now)), now);
     await endFilling(postgres.db, caller.brandId);
