@@ -85,7 +85,8 @@ describe('Shopify', () => {
   });
 
   it('knows its customer by the id alone, as where the shop keeps addresses from apps', async () => {
-    const order = { ...shopifyOrder({ lines: [{ price: '10.00' }] }), email: null, customer: { id: 901 } };
+    const lines = [{ price: '10.00' }];
+    const order = { ...shopifyOrder({ lines }), email: null, contact_email: null, customer: { id: 901 } };
     expect(await factsOf('shopify', 'orders/paid', order)).toMatchObject({ customerId: '901', customerEmail: null });
   });
 
