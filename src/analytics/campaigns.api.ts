@@ -105,20 +105,25 @@ type LoadResults = (only?: readonly string[]) => Promise<Results>;
 async function listPage(context: Engines, brandId: string, query: CampaignFilter, load: LoadResults) {
   const { db } = context.postgres;
   const [page, figure] = [toPage(query), findSortFigure(query.sort)];
-  const currency = await getBrandCurrency(db, brandId);
-  const all = figure !== undefined || query.totals ? await load() : undefined;
+  const [currency, all] = await Promise.all([
+    getBrandCurrency(db, brandId),
+    figure !== undefined || query.totals ? load() : undefined,
+  ]);
   const readPage = async () => {
     if (figure === undefined) return await campaigns.list(db, brandId, query, page);
     const ids = await listSortedIds(context, brandId, query, { results: all, currency, figure });
     const idsOfPage = ids.slice(page.offset, page.offset + page.limit);
     return { rows: await listCampaignsByIds(db, brandId, idsOfPage), total: ids.length };
   };
-  const { rows, total } = await readPage();
+  const [{ rows, total }, totals] = await Promise.all([
+    readPage(),
+    query.totals ? sumUp(context, brandId, query, all, currency) : undefined,
+  ]);
   const results = all ?? (await load(rows.map(({ id }) => id)));
   return {
     data: rows.map((row) => toListed(row, results, currency)),
     pagination: toPagination(page, total),
-    ...(query.totals ? { totals: await sumUp(context, brandId, query, all, currency) } : {}),
+    ...(totals ? { totals } : {}),
   };
 }
 
