@@ -31,13 +31,14 @@ export function readAnswer(text: string): 'yes' | 'no' | undefined {
 export const isFlag = ({ filled, yes, no }: Glance): boolean => yes > 0 && yes + no === filled;
 
 const LOST: Readonly<Record<string, string>> = {
-  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
+  refunded: `refunded|refund|returned|return|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
     zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert`,
   cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
     anulowane|avbruten|annulleret|kansellert`,
   voided: 'voided|void',
   rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
-  disputed: 'disputed|chargeback|fraud|reversed',
+  disputed: 'disputed|chargeback|fraud|reversed|reversal',
+  failed: 'failed|failure|bounced|bounce|unclaimed',
   deleted: 'deleted|geloscht|trashed',
   unsubscribed: 'unsubscribed|unsubscribe|unsub|optout|optedout|abgemeldet|desabonne|donotcontact|donotmail|dnc',
   inactive: 'left|terminated|archived|churned|removed|inactive|inaktiv|inactif',
@@ -124,6 +125,9 @@ const REASONS = new Map(
       'cancelled',
     ]),
     ...['refund reason', 'return reason', 'reason for refund', 'retourengrund'].map((name) => [name, 'refund reason']),
+    ...['failure reason', 'failed reason', 'error', 'error message', 'error code', 'fehler', 'fehlergrund'].map(
+      (name) => [name, 'failed'],
+    ),
     ...['rejection reason', 'reason for rejection', 'decline reason'].map((name) => [name, 'rejected']),
   ].map(([name = '', status = '']) => [fold(name), fold(status)] as const),
 );
@@ -161,7 +165,7 @@ export function findFlags(
 /** The status that a cell gives its record; undefined if the record counts. A day since when says yes. */
 export function readFlag({ status, by, isEmptyOpen }: Flag, cell: string): string | undefined {
   if (by === 'value') return cell === '' ? undefined : foldStatus(cell);
-  if (by === 'filled') return cell === '' || isPlaceholder(cell) ? undefined : status;
+  if (by === 'filled') return isPlaceholder(cell) || readAnswer(cell) === 'no' ? undefined : status;
   if (cell === '' && isEmptyOpen) return '';
   const isNo = readAnswer(cell) === 'no';
   return isNo === (by === 'no') ? status : undefined;
