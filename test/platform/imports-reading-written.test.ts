@@ -331,7 +331,6 @@ const FILES: Record<string, WrittenFile> = {
     content:
       'Email,Amount,Currency,Date,Bounced,Reversal date,Error\na@x.example,10.00,EUR,2026-10-15,No,,0\nb@x.example,20.00,EUR,2026-10-15,Yes,,\n' +
       'c@x.example,30.00,EUR,2026-10-15,No,2026-10-20,none\nd@x.example,40.00,EUR,2026-10-15,No,,INVALID_RECEIVER\n',
-    asks: ['status_meaning:disputed'],
     records: ['2026-10-15 1000 EUR'],
   },
   'payments, of which a column says how much came back': {

@@ -31,13 +31,13 @@ export function readAnswer(text: string): 'yes' | 'no' | undefined {
 export const isFlag = ({ filled, yes, no }: Glance): boolean => yes > 0 && yes + no === filled;
 
 const LOST: Readonly<Record<string, string>> = {
-  refunded: `refunded|refund|returned|return|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
+  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
     zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert`,
   cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
     anulowane|avbruten|annulleret|kansellert`,
   voided: 'voided|void',
   rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
-  disputed: 'disputed|chargeback|fraud|reversed|reversal',
+  disputed: 'disputed|chargeback|fraud|reversed',
   failed: 'failed|failure|bounced|bounce|unclaimed',
   deleted: 'deleted|geloscht|trashed',
   unsubscribed: 'unsubscribed|unsubscribe|unsub|optout|optedout|abgemeldet|desabonne|donotcontact|donotmail|dnc',
@@ -128,6 +128,7 @@ const REASONS = new Map(
     ...['failure reason', 'failed reason', 'error', 'error message', 'error code', 'fehler', 'fehlergrund'].map(
       (name) => [name, 'failed'],
     ),
+    ...['reversal date', 'return date', 'refund date'].map((name) => [name, 'refunded']),
     ...['rejection reason', 'reason for rejection', 'decline reason'].map((name) => [name, 'rejected']),
   ].map(([name = '', status = '']) => [fold(name), fold(status)] as const),
 );
