@@ -11,34 +11,46 @@ import { campaignProblems } from '../campaigns/campaigns.ts';
 /** The maximum number of parcels on a shared page. */
 export const MAX_SHARED = 500;
 
-/** A shared page that is not revoked, found by id alone, because the link alone gives access. */
+/** A shared page, perhaps a revoked one, found by id alone, because the link alone gives access. */
 export async function findShare(db: Db, shareId: string) {
   return await db
     .selectFrom('shipmentShares as share')
     .innerJoin('brands as brand', 'brand.id', 'share.brandId')
+    .leftJoin('campaigns as campaign', (join) =>
+      join.onRef('campaign.id', '=', 'share.campaignId').on('campaign.status', '<>', 'draft'),
+    )
     .selectAll('share')
-    .select(['brand.name as brandName', 'brand.logo as brandLogo', 'brand.website as brandWebsite'])
+    .select([
+      'brand.name as brandName',
+      'brand.logo as brandLogo',
+      'brand.website as brandWebsite',
+      'campaign.title as campaignTitle',
+    ])
     .where('share.shareId', '=', shareId)
-    .where('share.revokedAt', 'is', null)
     .executeTakeFirst();
 }
 
 export type SharedRow = Awaited<ReturnType<typeof listShared>>[number];
 
-/** The newest parcels of the shared campaign, or of the brand. */
+/** The newest parcels of the shared campaign, or of the brand. A draft's title is not shown, because drafts are not public. */
 export async function listShared(db: Db, { brandId, campaignId }: Pick<ShipmentSharesTable, 'brandId' | 'campaignId'>) {
   return await db
     .selectFrom('shipments')
     .innerJoin('creators as creator', 'creator.id', 'shipments.creatorId')
+    .leftJoin('campaigns as campaign', (join) =>
+      join.onRef('campaign.id', '=', 'shipments.campaignId').on('campaign.status', '<>', 'draft'),
+    )
     .select([
       'shipments.productDescription',
       'shipments.status',
       'shipments.carrier',
       'shipments.trackingStatus',
+      'shipments.estimatedArrival',
       'shipments.shippingAddress',
       'creator.name as creatorName',
       'creator.igHandle',
       'creator.ttHandle',
+      'campaign.title as campaignTitle',
     ])
     .where('shipments.brandId', '=', brandId)
     .$if(campaignId !== null, (query) => query.where('shipments.campaignId', '=', campaignId ?? ''))

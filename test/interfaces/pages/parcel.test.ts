@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBrand } from '../../../src/platform/brands/brands.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { mailsOf, pathOf } from '../../harness/kit/mail.ts';
 import { email } from '../../harness/platform/people.ts';
@@ -90,6 +91,35 @@ describe('POST /api/brand/shipments/share', () => {
     expect((await revoke(stranger)).status).toBe(404);
     expect((await revoke(key)).body).toEqual({ deleted: true, shareId });
     expect([(await call(page)).status, (await revoke(key)).status]).toEqual([404, 404]);
+  });
+
+  it('says when a parcel is expected and for which public campaign, tells no tracking number, and keeps its face once revoked', async () => {
+    const { brand, key, ship } = await desk();
+    const titles = [unique('Open'), unique('Secret')] as const;
+    const open = await made(`${app.url}/v1/campaigns`, key, { name: titles[0], status: 'active' });
+    const draft = await made(`${app.url}/v1/campaigns`, key, { name: titles[1], status: 'draft' });
+    const sent = { carrier: 'UPS', tracking_number: '1Z999AA10123456784', estimated_arrival: '2026-12-04' };
+    const { id } = await ship({ ...sent, campaign_id: open.id });
+    await ship({ campaign_id: draft.id });
+    const share = (body: object) => send(`${app.url}/api/brand/shipments/share`, key, 'POST', body);
+    const { shareId, url } = (await share({ title: 'Parcels' })).body;
+    const page = `${app.links}${pathOf(url)}`;
+    const { body } = await call(page);
+    for (const text of ['December 4, 2026', titles[0], 'Being prepared']) expect(body).toContain(text);
+    for (const text of [sent.tracking_number, titles[1]]) expect(body).not.toContain(text);
+    await send(`${app.url}/v1/shipments/${id}`, key, 'PATCH', { status: 'delivered' });
+    expect((await call(page)).body).not.toContain('December 4, 2026');
+    const ofCampaign = `${app.links}${pathOf((await share({ campaignId: open.id })).body.url)}`;
+    expect((await call(ofCampaign)).body).toContain(`<h1>${titles[0]}</h1>`);
+    await send(`${app.url}/api/brand/shipments/share/${shareId}`, key, 'DELETE');
+    const ended = await call(page);
+    const { name = '' } = (await findBrand(app.context.postgres.db, brand.id)) ?? {};
+    expect([ended.status, ended.body.includes('no longer shared'), ended.body.includes(name)]).toEqual([
+      404,
+      true,
+      true,
+    ]);
+    expect((await call(`${app.links}/s/4fV8kQ2mXz7LpRb0Uo3xKt`)).body).not.toContain('no longer shared');
   });
 
   it('shows only the parcels of a named campaign, and needs a title or a campaign', async () => {
