@@ -109,7 +109,7 @@ describe('dates without a time', () => {
     expect([read.time_zone, read.totals[0].commission]).toEqual([SYDNEY, 20]);
     await setZone(SYDNEY);
     const page = await fetch(body.data.url.replace(/^https?:\/\/[^/]+/, app.links));
-    expect(await page.text()).toContain(`Days are those of ${SYDNEY}.`);
+    expect(await page.text()).toContain(`Days are in ${SYDNEY}.`);
     const backwards = { ...period, from: '2026-04-01T14:00:00Z', to: '2026-04-01' };
     expect((await post('/v1/statements', backwards)).body.details).toMatchObject([{ field: 'from' }]);
     expect((await post('/v1/statements', { ...backwards, time_zone: 'UTC' })).status).toBe(201);

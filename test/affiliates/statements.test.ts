@@ -122,6 +122,16 @@ describe('a creator’s statement', () => {
     expect(line(within.orderId)).not.toContain('opening balance');
   });
 
+  it('shows the amount of a fee, which is not part of the balance', async () => {
+    const { owner, period } = await makeStory();
+    await recorded(owner, { method: 'wallet', amount: 450, commission_ids: [] });
+    const { url } = (await post(owner, '/v1/statements', period)).body.data;
+    const page = await (await fetch(app.links + new URL(url).pathname)).text();
+    const fee = page.split('<tr>').find((row) => row.includes('>Fee<')) ?? '';
+    expect(fee).toMatch(/not part of the balance.*>\$450\.00</s);
+    expect(page).toMatch(/>Closing balance<.*?>\$26\.00</s);
+  });
+
   it('requires a creator who is or was on the roster, and a valid period', async () => {
     const { owner, period } = await makeStory();
     const stranger = await post(owner, '/v1/statements', { ...period, creator_email: 'x@mail.example' });

@@ -87,10 +87,10 @@ function payoutLine(line: Line, timeZone: string): ShownLine {
   const { type, id, currency, occurred_at, reference, paid_out, fee, reason } = line;
   return {
     id,
-    name: type === 'return' ? 'Payout came back' : 'Payout',
+    name: `${fee === 0 ? 'Payout' : 'Fee'}${type === 'return' ? ' came back' : ''}`,
     date: formatDay(occurred_at, timeZone),
-    details: joinParts([reference, fee === 0 ? null : `a fee of ${formatAmount(Math.abs(fee), currency)}`, reason]),
-    amount: fee === 0 ? formatAmount(-paid_out, currency) : '',
+    details: joinParts([reference, fee === 0 ? null : 'not part of the balance', reason]),
+    amount: fee === 0 ? formatAmount(-paid_out, currency) : formatAmount(Math.abs(fee), currency),
     by: null,
   };
 }
@@ -207,10 +207,10 @@ export function renderTotals({ totals, lines }: ReturnType<typeof toStatementCon
       ['Earned', commission],
       ['Reversed by refunds', -taken_back],
       ['Paid out', -paid_out],
-      ['Closing balance', closing],
     ];
-    return html`<h2>In ${currency}</h2>
-<dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${formatAmount(amount, currency)}</dd>\n`)}</dl>
+    return html`<h2>${totals.length === 1 ? 'Balance' : `Balance in ${currency}`}</h2>
+<dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${formatAmount(amount, currency)}</dd>\n`)}<dt class="sum">Closing balance</dt><dd class="sum">${formatAmount(closing, currency)}</dd>
+</dl>
 `;
   });
   return html`${blocks}${why}`;

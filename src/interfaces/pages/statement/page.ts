@@ -32,7 +32,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
     lines: linesOfStatement(content.lines, period),
     totals: renderTotals(content, period),
-    days: `Days are those of ${period.timeZone}.`,
+    days: `Days are in ${period.timeZone}.`,
     after: renderProof(row),
     questions: await listQuestions(db, row.brandId, { statementId: row.id }),
   };
@@ -53,7 +53,7 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
     title: `Payout of ${formatMoney(payout.amountMinor, payout.currency)}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id), timeZone),
     totals: NOTHING,
-    days: `Days are those of ${timeZone}.`,
+    days: `Days are in ${timeZone}.`,
     after: NOTHING,
     questions: await listQuestions(db, brandId, { payoutId: id }),
   };
