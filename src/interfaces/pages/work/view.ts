@@ -28,20 +28,27 @@ export function describeDeliverable({ type, platform }: DeliverableFacts): strin
 /** The address of one deliverable of the page. */
 export const pathTo = (action: string, id: string): string => `${action}?deliverable=${id}`;
 
+/** A button for what the creator may hand in. */
+const renderHandIn = (path: string, row: DeliverableFacts): Html =>
+  listMoves('creator', row.status).includes('submitted')
+    ? html`<a class="button" href="${path}" aria-label="Hand in: ${describeDeliverable(row)}">Hand in</a>`
+    : NOTHING;
+
 /** All deliverables of a contract, each with a link to its part of the page. */
 export function listView(title: string, action: string, rows: readonly DeliverableFacts[]): Html {
   return html`<h1>${title}</h1>
-<p>Open one to hand it in or to see its status.</p>
+<p>Open one to see what is wanted and what you handed in.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What to deliver">
-<table>
-<thead><tr><th scope="col">What</th><th scope="col">Due</th></tr></thead>
+<table class="stack">
+<thead><tr><th scope="col">What</th><th scope="col">Due</th><td></td></tr></thead>
 <tbody>
 ${rows.map(
   (
     row,
     i,
   ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${describeDeliverable(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
-<td class="unbroken">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td></tr>
+<td class="unbroken" data-head="Due">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td>
+<td class="act">${renderHandIn(pathTo(action, row.id), row)}</td></tr>
 `,
 )}</tbody>
 </table>
