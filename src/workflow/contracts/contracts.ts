@@ -76,13 +76,8 @@ export const contracts = listing({
 export const { get: getContract } = contracts;
 
 /** Found by id alone, because a visitor with the page's link has no brand. */
-export async function findLinkedContract(db: Db, id: string, version: number): Promise<ContractFacts | undefined> {
-  const row = await db
-    .selectFrom('contracts')
-    .select('brandId')
-    .where('id', '=', id)
-    .where('linkVersion', '=', version)
-    .executeTakeFirst();
+export async function findLinkedContract(db: Db, id: string): Promise<ContractFacts | undefined> {
+  const row = await db.selectFrom('contracts').select('brandId').where('id', '=', id).executeTakeFirst();
   return row && (await contracts.find(db, row.brandId, id));
 }
 
