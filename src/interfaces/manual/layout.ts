@@ -4,7 +4,7 @@ import { type Html, html } from '../../kit/html/html.ts';
 import { COLOURS } from '../../kit/html/page.ts';
 import { listTitles, readSections, renderBody } from './read.ts';
 import type { Hit } from './search.ts';
-import { ENTRIES, type Entry, SHELVES } from './shelves.ts';
+import { describeEntry, ENTRIES, type Entry, SHELVES } from './shelves.ts';
 
 const STYLE = `${COLOURS}${readFileSync(new URL('./manual.css', import.meta.url), 'utf8')}`;
 
@@ -103,8 +103,8 @@ export function renderStart(): string {
 <h2>${title}</h2>
 <dl>
 ${entries.map(
-  ({ name, about }) => html`<dt><a href="/manual/${name}">${getTitle(name)}</a></dt>
-<dd>${about.replaceAll('`', '')}</dd>
+  (entry) => html`<dt><a href="/manual/${entry.name}">${getTitle(entry.name)}</a></dt>
+<dd>${describeEntry(entry)}</dd>
 `,
 )}</dl>
 </section>

@@ -18,12 +18,16 @@ export interface Section {
   id: string;
   title: string;
   level: number;
+  /** All of it, to be searched. */
   text: string;
+  /** Its paragraphs, without tables and code. */
+  prose: string[];
 }
 
 const toPlain = (text: string): string =>
   text
     .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
     .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replace(/[`*]/g, '');
 
@@ -58,6 +62,25 @@ function resolveLink(from: string, href: string): string | undefined {
   return picture === undefined ? undefined : `/manual/pictures/${picture}`;
 }
 
+const flatten = (text: string): string => toPlain(text).replace(/\s+/g, ' ').trim();
+
+/** Lists the paragraphs of a text, one of a list's points after the other, and the rows of a table as phrases. */
+function listProse(tokens: readonly Token[]): string[] {
+  return tokens.flatMap((token) => {
+    if (token.type === 'list') return token.items.flatMap((item: Tokens.ListItem) => listProse(item.tokens));
+    if (token.type === 'blockquote') return listProse(token.tokens ?? []);
+    if (token.type === 'table') {
+      return token.rows.map((row: readonly Tokens.TableCell[]) => {
+        const [first = '', ...rest] = row.map(({ text }) => flatten(text));
+        return `${first}: ${rest.filter(Boolean).join('; ')}`;
+      });
+    }
+    const isProse = token.type === 'paragraph' || token.type === 'text';
+    const line = isProse ? flatten(token.raw) : '';
+    return line === '' ? [] : [line];
+  });
+}
+
 /** Reads the sections of a page, for its contents and for the search. */
 function listSections(tokens: readonly Token[], ids: (title: string) => string): Section[] {
   const sections: Section[] = [];
@@ -65,11 +88,13 @@ function listSections(tokens: readonly Token[], ids: (title: string) => string):
     if (token.type === 'heading') {
       const title = toPlain(token.text);
       const isTitle = token.depth === 1;
-      sections.push({ id: isTitle ? '' : ids(title), title, level: token.depth, text: '' });
+      sections.push({ id: isTitle ? '' : ids(title), title, level: token.depth, text: '', prose: [] });
       continue;
     }
     const last = sections.at(-1);
-    if (last) last.text += `${toPlain(token.raw)}\n`;
+    if (!last) continue;
+    last.text += `${toPlain(token.raw)}\n`;
+    last.prose.push(...listProse([token]));
   }
   return sections;
 }

@@ -1,28 +1,66 @@
 import MiniSearch from 'minisearch';
+import { type Html, html } from '../../kit/html/html.ts';
 import { listTitles, readSections } from './read.ts';
-import { ENTRIES } from './shelves.ts';
+import { describeEntry, ENTRIES } from './shelves.ts';
 
 /** A section that a search found. */
 export interface Hit {
   href: string;
   page: string;
   title: string;
-  /** The text around the first word that was found. */
-  excerpt: string;
+  /** The sentence with the first word that was found, and what follows it. */
+  excerpt: Html;
+}
+
+/** A section to be found. */
+interface Section extends Omit<Hit, 'excerpt'> {
+  /** What its page is about, for a section without a paragraph. */
+  about: string;
+  prose: readonly string[];
 }
 
 const MAX_HITS = 20;
 const EXCERPT = 220;
-/** A user's page comes before what was decided, built or measured. */
-const INNER = /^(decisions-|developing|measured|changelog)/;
+/** JSON or a path of the API: a paragraph without them reads better. */
+const API = /[{}]|\/v1\b/;
+const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
 
-function excerpt(text: string, words: readonly string[]): string {
-  const flat = text.replace(/[\s|]+/g, ' ').trim();
-  const lower = flat.toLowerCase();
-  const at = Math.min(...words.map((word) => lower.indexOf(word)).filter((index) => index >= 0));
-  const from = Number.isFinite(at) ? Math.max(0, flat.lastIndexOf(' ', at - 60) + 1) : 0;
-  const part = flat.slice(from, from + EXCERPT);
-  return `${from > 0 ? '… ' : ''}${part}${from + EXCERPT < flat.length ? ' …' : ''}`;
+/** A page for brands comes before one for those who build on it or run it, and before what was decided, built or measured. */
+const OUTER =
+  /^(agents|clients|webhooks|jobs|legacy|indexing|operating|engines|administration|backup|scaling|people|assets-and-messages)$/;
+const INNER = /^(decisions-|developing|measured|changelog)/;
+const weigh = (name: string): number => (INNER.test(name) ? 0.25 : OUTER.test(name) ? 0.4 : 1);
+
+/** Matches the words that a search found, as whole words, and not within a path or a name of the API. */
+function matchWords(words: readonly string[]): RegExp {
+  const escaped = words.toSorted((one, other) => other.length - one.length).map((word) => RegExp.escape(word));
+  return new RegExp(`(?<![\\p{L}\\p{N}/_.])(${escaped.join('|')})(?![\\p{L}\\p{N}/_]|\\.\\p{L})`, 'giu');
+}
+
+/** Cuts a text after a whole word. */
+const shorten = (text: string): string =>
+  text.length <= EXCERPT ? text : `${text.slice(0, text.lastIndexOf(' ', EXCERPT)).replace(/[\s,;:]+$/, '')} …`;
+
+/** Takes whole sentences from the first one with a word that was found, and marks those words. */
+function excerpt({ about, prose }: Pick<Section, 'about' | 'prose'>, words: readonly string[]): Html {
+  const long = words.filter(({ length }) => length > 2);
+  const pattern = matchWords(long.length > 0 ? long : words);
+  const plain = prose.filter((one) => !API.test(one));
+  const [paragraph = about] = [
+    ...plain.filter((one) => one.search(pattern) === 0),
+    ...plain.filter((one) => one.search(pattern) > 0),
+    ...prose.filter((one) => one.search(pattern) >= 0),
+    ...plain,
+    ...prose,
+  ];
+  const sentences = paragraph.split(SENTENCE_END);
+  const from = Math.max(
+    0,
+    sentences.findIndex((one) => one.search(pattern) >= 0),
+  );
+  const text = shorten(sentences.slice(from).join(' ').replace(/:$/, '.'));
+  // Every second part is a word that the pattern captured.
+  return html`${text.split(pattern).map((part, i) => (i % 2 === 1 ? html`<strong>${part}</strong>` : html`${part}`))}`;
 }
 
 /**
@@ -32,27 +70,28 @@ function excerpt(text: string, words: readonly string[]): string {
 export async function openSearch(): Promise<(query: string) => Hit[]> {
   const titles = listTitles();
   const index = new MiniSearch({ idField: 'key', fields: ['title', 'page', 'text'], storeFields: ['name'] });
-  const byKey = new Map<string, Hit & { text: string }>();
+  const byKey = new Map<string, Section>();
   for (const entry of ENTRIES) {
     const { name } = entry;
+    const about = `${describeEntry(entry)}.`;
     const page = titles.get(name) ?? name;
-    const sections = readSections(entry).map(({ id, title, text }) => ({
+    const sections = readSections(entry).map(({ id, title, text, prose }) => ({
       key: `${name}#${id}`,
       name,
       page,
       title,
       text,
+      prose,
     }));
-    for (const { key, title, text } of sections) {
-      byKey.set(key, { href: `/manual/${key.replace(/#$/, '')}`, page, title, text, excerpt: '' });
+    for (const { key, title, prose } of sections) {
+      byKey.set(key, { href: `/manual/${key.replace(/#$/, '')}`, page, title, about, prose });
     }
     await index.addAllAsync(sections, { chunkSize: 10 });
   }
   const options = {
     boost: { title: 4, page: 2 },
-    boostDocument: (_key: unknown, _term: string, stored?: Record<string, unknown>) =>
-      INNER.test(`${stored?.name}`) ? 0.4 : 1,
-    prefix: true,
+    boostDocument: (_key: unknown, _term: string, stored?: Record<string, unknown>) => weigh(`${stored?.name}`),
+    prefix: (word: string) => word.length > 2,
     fuzzy: 0.15,
   };
   return (query) => {
@@ -60,7 +99,9 @@ export async function openSearch(): Promise<(query: string) => Hit[]> {
     const results = all.length > 0 ? all : index.search(query, options);
     return results.slice(0, MAX_HITS).flatMap(({ id, terms }) => {
       const section = byKey.get(`${id}`);
-      return section ? [{ ...section, excerpt: excerpt(section.text, terms) }] : [];
+      if (!section) return [];
+      const { href, page, title } = section;
+      return [{ href, page, title, excerpt: excerpt(section, terms) }];
     });
   };
 }

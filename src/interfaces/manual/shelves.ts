@@ -89,4 +89,8 @@ export const SHELVES: readonly Shelf[] = [
   },
 ];
 
+/** What a page is about, with a capital letter. */
+export const describeEntry = ({ about }: Entry): string =>
+  about.replaceAll('`', '').replace(/^./, (letter) => letter.toUpperCase());
+
 export const ENTRIES: readonly Entry[] = SHELVES.flatMap(({ entries }) => entries);

@@ -91,4 +91,25 @@ describe('The manual', () => {
     expect(await read('/manual/search?q=%3Cscript%3E')).not.toContain('value="<script>');
     expect((await fetch(`${app.url}/manual/search?q=a&q=b`)).status).toBe(200);
   });
+
+  it('quotes whole sentences of prose with the words marked, never tables or code, and brand pages come first', async () => {
+    const pages: string[] = [];
+    for (const query of ['payout', 'refund', 'commission', 'closing a month', 'backup restore']) {
+      const list = [
+        ...(await read(`/manual/search?q=${encodeURIComponent(query)}`)).matchAll(
+          /<li>\s*<a href="([^"]+)">.*?<p>(.*?)<\/p>/gs,
+        ),
+      ];
+      expect(list.length).toBeGreaterThan(1);
+      for (const [, href = '', excerpt = ''] of list) {
+        expect([href, excerpt]).toEqual([href, expect.not.stringMatching(/---|\$\(|curl|\*\*|^$|\w…|^…/)]);
+      }
+      expect([query, list[0]?.[2]]).toEqual([query, expect.stringContaining('<strong>')]);
+      if (query === 'payout') pages.push(...list.map(([, href = '']) => href));
+    }
+    const firstInner = pages.findIndex((href) => /\/(decisions-|developing|measured|changelog)/.test(href));
+    const lastMoney = pages.findLastIndex((href) => href.startsWith('/manual/money'));
+    expect(lastMoney).toBeGreaterThanOrEqual(0);
+    expect(firstInner === -1 || firstInner > lastMoney).toBe(true);
+  });
 });
