@@ -64,15 +64,15 @@ function resolveLink(from: string, href: string): string | undefined {
 
 const flatten = (text: string): string => toPlain(text).replace(/\s+/g, ' ').trim();
 
-/** Lists the paragraphs of a text, one of a list's points after the other, and the rows of a table as phrases. */
+/** Lists the paragraphs of a text, one of a list's points after the other, and what a table says of the first cell of a row. */
 function listProse(tokens: readonly Token[]): string[] {
   return tokens.flatMap((token) => {
     if (token.type === 'list') return token.items.flatMap((item: Tokens.ListItem) => listProse(item.tokens));
     if (token.type === 'blockquote') return listProse(token.tokens ?? []);
     if (token.type === 'table') {
-      return token.rows.map((row: readonly Tokens.TableCell[]) => {
+      return token.rows.flatMap((row: readonly Tokens.TableCell[]) => {
         const [first = '', ...rest] = row.map(({ text }) => flatten(text));
-        return `${first}: ${rest.filter(Boolean).join('; ')}`;
+        return rest.filter((text) => text !== '').map((text) => `${first}: ${text}`);
       });
     }
     const isProse = token.type === 'paragraph' || token.type === 'text';
