@@ -29,7 +29,7 @@ const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
 const OUTER =
   /^(agents|clients|webhooks|jobs|legacy|indexing|operating|engines|administration|backup|scaling|people|assets-and-messages)$/;
 const INNER = /^(decisions-|developing|measured|changelog)/;
-const weigh = (name: string): number => (INNER.test(name) ? 0.25 : OUTER.test(name) ? 0.4 : 1);
+const weigh = (name: string): number => (INNER.test(name) ? 0.15 : OUTER.test(name) ? 0.25 : 1);
 
 /** Matches the words that a search found, as whole words, and not within a path or a name of the API. */
 function matchWords(words: readonly string[]): RegExp {
