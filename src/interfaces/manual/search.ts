@@ -33,7 +33,9 @@ const weigh = (name: string): number => (INNER.test(name) ? 0.15 : OUTER.test(na
 
 /** Matches the words that a search found, as whole words, and not within a path or a name of the API. */
 function matchWords(words: readonly string[]): RegExp {
-  const escaped = words.toSorted((one, other) => other.length - one.length).map((word) => RegExp.escape(word));
+  const escaped = words
+    .toSorted((one, other) => other.length - one.length)
+    .map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`(?<![\\p{L}\\p{N}/_.])(${escaped.join('|')})(?![\\p{L}\\p{N}/_]|\\.\\p{L})`, 'giu');
 }
 
