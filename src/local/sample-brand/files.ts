@@ -123,7 +123,8 @@ function addImports({ ago, add }: Schedule, people: readonly Person[]): void {
       'spring-payouts.csv',
       people.slice(3, 9).map((person, i) => toRow(person, 50 + i, `0${i + 1}/0${i + 3}/2026`)),
     );
-  add(ago(21.2), record, 'alone');
+  // Within the week in which the refused line can be read.
+  add(ago(4.2), record, 'alone');
   add(ago(0.6), ask, 'alone');
 }
 

@@ -251,7 +251,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       await page.getByRole('button', { name: 'Settle the payout' }).click();
       await page.getByText('Settle the payout').waitFor({ state: 'hidden' });
       await page.getByRole('button', { name: 'Ann Lee', exact: true }).first().click();
-      const statement = page.getByRole('dialog', { name: 'Payout' });
+      const statement = page.getByRole('dialog', { name: 'Payout to Ann Lee, $30.00', exact: true });
       await statement.getByText('SEPA 1').waitFor();
       await shoot(page, 'jobs-statement');
       await clean();

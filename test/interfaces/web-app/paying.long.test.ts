@@ -72,7 +72,11 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     const { page } = open;
     const made = await post('/v1/payouts', { creator_email: ann.email, amount: 8, method: 'manual' });
     await open.go('/payouts');
-    await page.getByRole('button', { name: 'Settle' }).click();
+    await page.getByRole('button', { name: 'Ann Lee' }).first().click();
+    const payout = page.getByRole('dialog', { name: 'Payout to Ann Lee, $8.00', exact: true });
+    await payout.getByText('No commission is marked as paid yet.').waitFor();
+    await clean('paying-to-settle');
+    await payout.getByRole('button', { name: 'Settle', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: /^Settle/ });
     await dialog.getByRole('radio', { name: 'Selected commissions' }).check();
     await dialog.getByRole('button', { name: 'Settle the payout' }).click();
@@ -82,8 +86,6 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await clean('paying-settle');
     await dialog.getByRole('button', { name: 'Settle the payout' }).click();
     await dialog.waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Ann Lee' }).first().click();
-    const payout = page.getByRole('dialog', { name: 'Payout' });
     await payout.getByRole('cell', { name: /ann-39/ }).waitFor();
     expect(await payout.getByText('ann-40').count()).toBe(0);
     await clean('paying-payout');
@@ -160,9 +162,14 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await open.go('/commissions');
     await page.getByRole('button', { name: 'Approve what is due' }).click();
     const form = page.getByRole('dialog', { name: 'Approve what is due' });
+    await form.getByRole('button', { name: 'Approve 2 commissions, $20.00', exact: true }).waitFor();
+    await form.getByLabel('Creator').fill(ann.email);
+    await form.getByText('Nothing is due within these limits.').waitFor();
+    await form.getByLabel('Creator').fill('');
     await form.getByLabel('Orders up to').fill(daysAgo(10).toISOString().slice(0, 10));
+    await form.getByRole('button', { name: 'Approve 1 commission, $10.00', exact: true }).waitFor();
     await clean('paying-approve');
-    await form.getByRole('button', { name: 'Approve what is due' }).click();
+    await form.getByRole('button', { name: 'Approve 1 commission, $10.00', exact: true }).click();
     await form.getByText('1 approved: $10.00').waitFor();
     await form.getByRole('button', { name: 'Done' }).click();
     await open.go('/payouts');

@@ -341,7 +341,8 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     const past_commissions = [1_250.5, 40].map((amount, i) => ({ ...paid, amount, reference: `PO-${i + 1}` }));
     await desk.post('/v1/past-commissions/batch', { source: 'Before', past_commissions });
     await open.go('/commissions');
-    await open.page.getByRole('link', { name: 'Past commissions' }).click();
+    await open.page.getByRole('button', { name: 'More actions for commissions', exact: true }).click();
+    await open.page.getByRole('link', { name: 'Past commissions', exact: true }).click();
     const rows = open.page.getByRole('table', { name: 'Past commissions' }).getByRole('row');
     await expect.poll(() => rows.count()).toBe(3);
     await open.page.getByRole('row', { name: /1,250\.50.*PO-1/ }).waitFor();

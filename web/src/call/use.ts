@@ -162,8 +162,14 @@ async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promis
 }
 
 /** A complete list, for lists that are always short, such as folders. */
-export function useAll<Id extends OperationId>(id: Id, query: Query<Id>) {
-  return lasting(useQuery<readonly Row<Id>[]>({ queryKey: [id, 'all', query], queryFn: () => readAll(id, query) }));
+export function useAll<Id extends OperationId>(id: Id, query: Query<Id>, { isEnabled = true } = {}) {
+  return lasting(
+    useQuery<readonly Row<Id>[]>({
+      queryKey: [id, 'all', query],
+      queryFn: () => readAll(id, query),
+      enabled: isEnabled,
+    }),
+  );
 }
 
 interface Sending<Id extends OperationId> {

@@ -168,6 +168,8 @@ export interface FormProps extends FieldsProps {
   action: string;
   /** Other buttons that submit; each sets its field. The last one is the main one. */
   actions?: readonly (readonly [name: string, label: string])[];
+  /** Called with the values after each change of one. */
+  onValues?: (values: Values) => void;
   /** `was` has the values from before anything was typed. */
   onSubmit: (values: Values, was: Values) => Promise<unknown>;
   /** Stands after the fields. */
@@ -308,6 +310,7 @@ function FilledIn(props: FilledInProps) {
     groups,
     more,
     action,
+    onValues,
     onSubmit,
     own,
     children,
@@ -325,6 +328,13 @@ function FilledIn(props: FilledInProps) {
   useEffect(() => {
     if (form.current) was.current = new Values(new FormData(form.current));
   }, []);
+  useEffect(() => {
+    const element = form.current;
+    if (!element || !onValues) return;
+    const report = () => onValues(new Values(new FormData(element)));
+    element.addEventListener('input', report);
+    return () => element.removeEventListener('input', report);
+  }, [onValues]);
   // The refused field may be far from the button that was pressed.
   useEffect(() => {
     if (error === undefined) return;

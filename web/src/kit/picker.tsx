@@ -130,7 +130,9 @@ export function Picker(props: PickerProps) {
   const { useFound, useNamed, placeholder, isValue } = SOURCES[kind];
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
+  const sent = useRef<HTMLInputElement>(null);
   const [value, setValue] = useState(props.value);
+  const reportedValue = useRef(value);
   const [outerValue, setOuterValue] = useState(props.value);
   /** The text that is being typed; undefined once something is chosen. */
   const [text, setText] = useState<string>();
@@ -155,6 +157,13 @@ export function Picker(props: PickerProps) {
   useEffect(() => {
     input.current?.setCustomValidity(isUnknown && name !== undefined ? 'Choose one from the list.' : '');
   }, [isUnknown, name]);
+
+  // The browser reports no change of a hidden input, and a form may follow its values.
+  useEffect(() => {
+    if (reportedValue.current === value) return;
+    reportedValue.current = value;
+    sent.current?.dispatchEvent(new Event('input', { bubbles: true }));
+  }, [value]);
 
   function type(next: string) {
     const enteredText = next.trim();
@@ -219,7 +228,7 @@ export function Picker(props: PickerProps) {
         onKeyDown={press}
         onBlur={leave}
       />
-      {name !== undefined && <input type="hidden" name={name} value={value} />}
+      {name !== undefined && <input ref={sent} type="hidden" name={name} value={value} />}
       {isShown && (
         <div id={list} role="listbox" className="choices" aria-label="Suggestions">
           {choices.map((choice, i) => (

@@ -42,6 +42,16 @@ export function Foot({ label, lines, note }: FootProps) {
   );
 }
 
+/** The sum of commissions in each currency, such as `$120.00 + €40.00`. */
+export function sumUp(commissions: Iterable<{ currency: string; commission: number }>): string {
+  const sums = new Map<string, number>();
+  for (const { currency, commission } of commissions) sums.set(currency, (sums.get(currency) ?? 0) + commission);
+  return [...sums]
+    .toSorted(([one], [other]) => one.localeCompare(other))
+    .map(([currency, sum]) => money(sum, currency))
+    .join(' + ');
+}
+
 /** The same of money, by currency. */
 export function Totals<Row extends Sums>({ label, noun, of = [], sums, note }: TotalsProps<Row>) {
   if (of.length === 0) return null;

@@ -17,13 +17,14 @@ import {
   useFilters,
 } from '../kit/filters.tsx';
 import { counted, day, money, number, shortDay, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { Totals } from '../kit/totals.tsx';
+import { sumUp, Totals } from '../kit/totals.tsx';
 import { ApproveDueDialog } from './approve-due.tsx';
 import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
@@ -146,16 +147,6 @@ function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<
     const { order_number = null, order_id = null } = orders.get(id) ?? {};
     return [{ id, order: order_number ?? order_id ?? id, reason }];
   });
-}
-
-/** The sum of the creators' commissions in each currency, such as `$120.00 + €40.00`. */
-function sumUp(commissions: Iterable<Commission>): string {
-  const sums = new Map<string, number>();
-  for (const { currency, commission } of commissions) sums.set(currency, (sums.get(currency) ?? 0) + commission);
-  return [...sums]
-    .toSorted(([one], [other]) => one.localeCompare(other))
-    .map(([currency, sum]) => money(sum, currency))
-    .join(' + ');
 }
 
 const AT_ONCE = 100;
@@ -289,14 +280,7 @@ export function Commissions() {
             : 'What creators earned from orders. Open an order to see who was paid and why.'
         }
       >
-        <Link to="/commissions/past" search={{}} className="button plain">
-          Past commissions
-        </Link>
-        <Download id="list_commissions" query={query} name="commissions.csv" />
-        <Button needs="record_manual_commission" onPress={recording.open}>
-          Record a commission
-        </Button>
-        <Button needs="approve_due_commissions" onPress={approving.open}>
+        <Button needs="approve_due_commissions" kind={approvable ? 'primary' : 'plain'} onPress={approving.open}>
           Approve what is due
         </Button>
         {may('update_commissions') && !approvable && (
@@ -304,6 +288,15 @@ export function Commissions() {
             Review
           </Link>
         )}
+        <Menu label="More actions for commissions">
+          <Download id="list_commissions" query={query} name="commissions.csv" />
+          <Button needs="record_manual_commission" onPress={recording.open}>
+            Record a commission
+          </Button>
+          <Link to="/commissions/past" search={{}} className="button plain">
+            Past commissions
+          </Link>
+        </Menu>
       </PageHead>
       <Stages of={of} />
       <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />

@@ -4,7 +4,7 @@ import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, minorMoney, money, number, words } from '../kit/format.ts';
 import { orderSecond } from '../kit/order-name.ts';
-import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Badge, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -97,6 +97,47 @@ function Parts({ of: { parts, capped, terms_id }, currency }: { of: ExplainedCom
   );
 }
 
+const REVIEW_PERIOD = 'review_period_active';
+
+const isReviewOver = ({ status, blocked_by }: ExplainedCommission) =>
+  status === 'pending' && !blocked_by.includes(REVIEW_PERIOD);
+
+function Products({ of, currency }: { of: Explained['items']; currency: string }) {
+  if (of.length === 0) return null;
+  return (
+    <>
+      <h3>Products</h3>
+      <PlainTable
+        caption="Products"
+        rows={of.map((item, place) => ({ ...item, place }))}
+        getKey={({ place }) => String(place)}
+        columns={[
+          {
+            head: 'Product',
+            cell: ({ sku, title }) => (
+              <>
+                {title ?? sku ?? 'Item'}
+                {title !== null && <span className="second">{sku}</span>}
+              </>
+            ),
+          },
+          { head: 'Quantity', cell: ({ quantity }) => number(quantity), isNumber: true },
+          {
+            head: 'Price',
+            cell: ({ amount_minor, refunded_minor }) => (
+              <>
+                {minorMoney(amount_minor, currency)}
+                {refunded_minor > 0 && <span className="second">{minorMoney(refunded_minor, currency)} refunded</span>}
+              </>
+            ),
+            isNumber: true,
+          },
+        ]}
+      />
+    </>
+  );
+}
+
 type Candidate = Explained['candidates'][number];
 
 const candidateName = (candidate: Candidate) =>
@@ -146,17 +187,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               ],
             ]}
           />
-          {data.items.length > 0 && (
-            <ul className="plain">
-              {data.items.map(({ sku, title, quantity, amount_minor, refunded_minor }, i) => (
-                <li key={i}>
-                  {number(quantity)} × {title ?? sku ?? 'Item'}, {minorMoney(amount_minor, data.currency)}
-                  {refunded_minor > 0 && `, ${minorMoney(refunded_minor, data.currency)} refunded`}
-                  {sku !== null && title !== null && <span className="second muted"> {sku}</span>}
-                </li>
-              ))}
-            </ul>
-          )}
+          <Products of={data.items} currency={data.currency} />
           {data.unpaid_lines.length > 0 && (
             <ul className="plain">
               {data.unpaid_lines.map(({ explanation }, i) => (
@@ -173,7 +204,8 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                 of={[
                   ['Amount', money(data.commission.commission, data.currency)],
                   ['Creator', <CreatorName key="creator" of={data.commission} />],
-                  ['Can be approved from', data.commission.status === 'pending' && day(data.commission.hold_ends_at)],
+                  // A period that is not over says its end below.
+                  ['Can be approved from', isReviewOver(data.commission) && day(data.commission.hold_ends_at)],
                   ['Note', data.commission.status_note],
                 ]}
               />
@@ -181,13 +213,16 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               {data.commission.blocked_by.length > 0 && (
                 <div
                   className={
-                    data.commission.blocked_by.every((code) => code === 'review_period_active')
+                    data.commission.blocked_by.every((code) => code === REVIEW_PERIOD)
                       ? 'problem summary wait'
                       : 'problem summary'
                   }
                 >
                   {data.commission.blocked_by.map((code) => (
-                    <p key={code}>{BLOCKS[code]}</p>
+                    <p key={code}>
+                      {BLOCKS[code]}
+                      {code === REVIEW_PERIOD && ` It can be approved from ${day(data.commission?.hold_ends_at)}.`}
+                    </p>
                   ))}
                 </div>
               )}
@@ -223,10 +258,13 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
             </>
           )}
           {data.customer_email !== null && (
-            <div className="row">
-              <ExportPerson of={{ customer_of: data.id }} />
-              <ErasePerson of={{ customer_of: data.id }} name="this customer" />
-            </div>
+            <IfMay needs="create_data_request">
+              <h3>The customer’s data</h3>
+              <div className="row">
+                <ExportPerson of={{ customer_of: data.id }} />
+                <ErasePerson of={{ customer_of: data.id }} name="this customer" />
+              </div>
+            </IfMay>
           )}
         </div>
       )}

@@ -155,8 +155,15 @@ function LeftOut({ of: { statuses } }: { of: Import }) {
   );
 }
 
-function Refusals({ of: { id, refusals } }: { of: Import }) {
-  if (refusals.length === 0) return null;
+/** The lines of a file are kept for a week; their counts stay. */
+function Refusals({ of: { id, refusals, counts } }: { of: Import }) {
+  if (refusals.length === 0) {
+    return counts !== null && counts.refused > 0 ? (
+      <p className="hint">
+        The file and its lines were removed a week after the import, so the refused ones are no longer here.
+      </p>
+    ) : null;
+  }
   return (
     <>
       <h3>Refused</h3>
@@ -169,7 +176,9 @@ function Refusals({ of: { id, refusals } }: { of: Import }) {
                 “{column}” says “{value}”; right is {expected}.{' '}
               </>
             )}
-            {lines > 1 && `${number(lines)} lines: ${first.join(', ')}${lines > first.length ? ' …' : ''}.`}
+            {lines === 1
+              ? !message.includes(`ine ${first[0]}`) && first.length > 0 && `Line ${first[0]}.`
+              : `${number(lines)} lines: ${first.join(', ')}${lines > first.length ? ' …' : ''}.`}
           </li>
         ))}
       </ul>

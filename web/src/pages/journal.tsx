@@ -3,10 +3,11 @@ import type { Answer, Row } from '../call/call.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { brandZone, day, money } from '../kit/format.ts';
-import { Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { brandZone, day, money, month, today } from '../kit/format.ts';
+import { Button, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { toUtcDay } from '../kit/utc-day.ts';
 import { useIsWide } from '../kit/wide.ts';
 import { CreatorName } from './item-links.tsx';
 
@@ -99,10 +100,29 @@ const totalText = (accounts: readonly Turnover[], side: 'debit' | 'credit') =>
     )
     .join(' + ');
 
+/** Until this day of a month, the books of the last one are what is looked at. */
+const EARLY = 5;
+
+/** Leads to the month before the period. */
+function NoEntries({ from }: { from: string }) {
+  const { set } = useFilters();
+  const [year = 0, place = 0] = from.split('-').map(Number);
+  const before = { from: toUtcDay(Date.UTC(year, place - 2)), to: toUtcDay(Date.UTC(year, place - 1, 0)) };
+  function show() {
+    set('from', before.from, ['period']);
+    set('to', before.to, ['period']);
+  }
+  return (
+    <Empty title="No entries in this period">
+      <Button onPress={show}>Show {month(before.from)}</Button>
+    </Empty>
+  );
+}
+
 /** The ledger as a bookkeeper reads it: a line for each posting, and the turnover of each account. */
 export function Journal() {
   const { get } = useFilters();
-  const { from, to, filters } = usePeriod('month');
+  const { from, to, filters } = usePeriod(Number(today().slice(-2)) <= EARLY ? 'last_month' : 'month');
   const account = get('account');
   const period = { from, to };
   const turnover = useCall('list_ledger_journal', { query: { ...period, limit: 1 } });
@@ -122,35 +142,40 @@ export function Journal() {
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>
       <Filters of={[...filters, { name: 'account', label: 'Account', kind: 'select', options: [...accountNames] }]} />
-      <div className="turnover">
-        <Card title="Turnover">
-          {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
-          {!turnover.error && !turnover.data && <Loading rows={4} />}
-          {turnover.data && accounts.length === 0 && <Empty title="No entries in this period" />}
-          {accounts.length > 0 && (
-            <PlainTable
-              isTight
-              caption="Turnover of each account"
-              rows={accounts}
-              getKey={(one) => `${one.account} ${one.currency}`}
-              foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
-              columns={[
-                { head: 'Account', cell: ({ account_name }) => account_name },
-                { head: 'Debit', cell: ({ debit, currency }) => formatAmount(debit, currency), isNumber: true },
-                { head: 'Credit', cell: ({ credit, currency }) => formatAmount(credit, currency), isNumber: true },
-              ]}
-            />
-          )}
-        </Card>
-      </div>
-      <Table
-        caption="Journal"
-        noun="line"
-        list={list}
-        getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
-        columns={[...COLUMNS, ...sides]}
-        empty={<Empty title="No entries in this period">Choose another period.</Empty>}
-      />
+      {turnover.data && accounts.length === 0 ? (
+        <NoEntries from={from} />
+      ) : (
+        <>
+          <div className="turnover">
+            <Card title="Turnover">
+              {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
+              {!turnover.error && !turnover.data && <Loading rows={4} />}
+              {accounts.length > 0 && (
+                <PlainTable
+                  isTight
+                  caption="Turnover of each account"
+                  rows={accounts}
+                  getKey={(one) => `${one.account} ${one.currency}`}
+                  foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
+                  columns={[
+                    { head: 'Account', cell: ({ account_name }) => account_name },
+                    { head: 'Debit', cell: ({ debit, currency }) => formatAmount(debit, currency), isNumber: true },
+                    { head: 'Credit', cell: ({ credit, currency }) => formatAmount(credit, currency), isNumber: true },
+                  ]}
+                />
+              )}
+            </Card>
+          </div>
+          <Table
+            caption="Journal"
+            noun="line"
+            list={list}
+            getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
+            columns={[...COLUMNS, ...sides]}
+            empty={<Empty title="No entries in this period" />}
+          />
+        </>
+      )}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { Detail } from '../kit/detail.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Badge, Copy, Facts } from '../kit/parts.tsx';
+import { Badge, breakable, Copy, Facts } from '../kit/parts.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { RotateCode } from './link-leaks.tsx';
 import { TermsButton } from './terms-dialog.tsx';
@@ -58,17 +58,27 @@ function EditLink({ item: link, isOpen, onClose }: Editing<LinkItem>) {
   );
 }
 
-const SOURCES: Readonly<Record<LinkItem['terms_source'], string>> = {
-  link: 'This link or code',
-  group: 'The creator’s group',
-  campaign: 'The campaign',
-  brand: 'The brand',
-};
+/** The place whose terms the link pays by. */
+function TermsPlace({ of: { terms_source: source, type, campaign_id } }: { of: LinkItem }) {
+  if (source === 'campaign') return <CampaignName id={campaign_id} />;
+  if (source === 'group') return 'The creator’s group';
+  if (source === 'brand') return 'The brand’s usual terms';
+  return `Its own, set on this ${type === 'link' ? 'link' : 'code'}`;
+}
 
 function LinkTerms({ of: link }: { of: LinkItem }) {
   const { id, value: name, terms, effective_terms, terms_source: source, terms_summary: summary, budget } = link;
   const inEffect = { terms: effective_terms, source, summary };
   return <TermsButton of={{ place: 'link', id, name, terms, inEffect, budget }} />;
+}
+
+function Address({ of }: { of: string | null }) {
+  if (of === null || !/^https?:/.test(of)) return of;
+  return (
+    <a href={of} target="_blank" rel="noreferrer">
+      {breakable(of)}
+    </a>
+  );
 }
 
 /** One link or code, with what it brought. */
@@ -86,12 +96,12 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
               ['Campaign', <CampaignName key="campaign" id={link.campaign_id} />],
               ...(link.type === 'link'
                 ? ([
-                    ['Short link', link.url],
-                    ['Leads to', link.destination_url],
+                    ['Short link', <Address key="url" of={link.url} />],
+                    ['Leads to', <Address key="destination" of={link.destination_url} />],
                   ] as const)
                 : []),
               ['Pays', link.terms_summary],
-              ['Terms from', SOURCES[link.terms_source]],
+              ['Terms', <TermsPlace key="terms" of={link} />],
               ['Clicks', number(link.clicks)],
               ['Orders', number(link.conversions)],
               ['Sales', money(link.revenue, link.currency)],
@@ -107,12 +117,12 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
             ]}
           />
           <div className="row">
+            <Copy text={link.url ?? link.value} label={`Copy ${link.value}`} />
             <Editor item={link} needs="update_affiliate_link" kind="primary">
               {(editing) => <EditLink {...editing} />}
             </Editor>
             <LinkTerms of={link} />
             {link.type === 'discount_code' && <RotateCode of={link} />}
-            <Copy text={link.url ?? link.value} label={`Copy ${link.value}`} />
             {link.type === 'link' && (
               <Link to="/clicks" search={{ link_id: link.id }} className="button plain">
                 Clicks

@@ -58,8 +58,9 @@ function Sums({ query }: { query: OpenItemsQuery }) {
           note={[
             `${money(approved, currency)} approved`,
             `${money(pending, currency)} in review`,
-            unallocated !== 0 && `less ${money(unallocated, currency)} paid in advance`,
-            owed_back !== 0 && `less ${money(owed_back, currency)} to be deducted for refunds`,
+            unallocated < 0 && `less ${money(-unallocated, currency)} paid in advance`,
+            owed_back < 0 && `less ${money(-owed_back, currency)} to be deducted for refunds`,
+            owed_back > 0 && `plus ${money(owed_back, currency)} deducted too much for refunds`,
           ]
             .filter(Boolean)
             .join(', ')}
@@ -77,11 +78,12 @@ export function OpenItems() {
   const { get } = useFilters();
   const query = { as_of: get('as_of'), creator_email: get('creator_email') };
   const list = useRows('list_open_items', query);
+  const isNow = query.as_of === undefined || query.as_of >= today();
   return (
     <>
       <PageHead
         title="Balances"
-        hint={`What you owed creators at the end of ${day(query.as_of ?? today())}, read from the ledger.`}
+        hint={`What you ${isNow ? 'owe creators now' : `owed creators at the end of ${day(query.as_of)}`}, read from the ledger.`}
         hasPeriod
       >
         <Download id="list_open_items" query={query} name={`open-items-${query.as_of ?? today()}.csv`} />

@@ -6,7 +6,7 @@ import { day, money, number } from '../kit/format.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Failure, Loading } from '../kit/parts.tsx';
 
-type Payout = Row<'list_payouts'>;
+type Payout = Pick<Row<'list_payouts'>, 'id' | 'amount' | 'currency' | 'creator_email'>;
 const HOW = ['oldest', 'chosen', 'none'] as const;
 type How = (typeof HOW)[number];
 

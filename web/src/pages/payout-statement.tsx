@@ -1,11 +1,13 @@
+import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { orderSecond } from '../kit/order-name.ts';
-import { Badge, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { Table, toRows } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
+import { SettleDialog } from './payout-settle.tsx';
 
 type PayoutLine = Answer<'get_payout_statement'>['data']['lines'][number];
 
@@ -25,27 +27,39 @@ type StatementPayout = Answer<'get_payout_statement'>['data']['payout'];
 export const isPaid = ({ status, method }: Pick<StatementPayout, 'status' | 'method'>) =>
   status === 'paid' || (method === 'wallet' && status === 'completed');
 
+export const isToSettle = (payout: Pick<StatementPayout, 'status' | 'method'>) =>
+  payout.status === 'completed' && !isPaid(payout);
+
+const titlePayout = ({ creator_name, creator_email, amount, currency }: StatementPayout) =>
+  `Payout to ${creator_name ?? creator_email ?? 'a creator'}, ${money(amount, currency)}`;
+
 /** The API calls a payout completed once it is recorded, but the user wants to know what is left to do. */
 export function PayoutState({ of: payout }: { of: Pick<StatementPayout, 'status' | 'method'> }) {
-  return <Badge state={isPaid(payout) ? 'paid' : payout.status === 'completed' ? 'to_settle' : payout.status} />;
+  return <Badge state={isPaid(payout) ? 'paid' : isToSettle(payout) ? 'to_settle' : payout.status} />;
 }
 
 /** The lines of a payout, which add up to its amount. */
 export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_payout_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const statement = query.data?.data;
+  const read = query.data?.data;
+  const statement = read?.payout.id === id ? read : undefined;
   return (
-    <Dialog title="Payout" isOpen={id !== undefined} onClose={onClose} isSide>
+    <Dialog
+      title={statement ? titlePayout(statement.payout) : 'Payout'}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
       {query.error && <Failure error={query.error} again={() => void query.refetch()} />}
-      {!query.error && statement?.payout.id !== id && <Loading />}
-      {statement && statement.payout.id === id && <Statement of={statement} />}
+      {!query.error && !statement && <Loading />}
+      {statement && <Statement of={statement} />}
     </Dialog>
   );
 }
 
 function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout_statement'>['data'] }) {
   const { currency } = payout;
-  const nameLine = (line: PayoutLine) => line.order_number ?? line.order_id ?? NAMES[line.type];
+  const [isSettling, setSettling] = useState(false);
   return (
     <>
       <Facts
@@ -62,6 +76,31 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           ['Reason', payout.correction_reason],
         ]}
       />
+      {isToSettle(payout) ? (
+        <>
+          <p className="hint">
+            No commission is marked as paid yet. Settle the payout once the money has left your account.
+          </p>
+          <Button needs="settle_payout" kind="primary" onPress={() => setSettling(true)}>
+            Settle
+          </Button>
+        </>
+      ) : (
+        <Breakdown lines={lines} currency={currency} />
+      )}
+      <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
+        Open printable page
+      </a>
+      <p className="hint">Anyone with the page’s address can read it for 30 days, so you can send it to the creator.</p>
+      <SettleDialog payout={isSettling ? payout : undefined} onClose={() => setSettling(false)} />
+    </>
+  );
+}
+
+function Breakdown({ lines, currency }: { lines: readonly PayoutLine[]; currency: string }) {
+  const nameLine = (line: PayoutLine) => line.order_number ?? line.order_id ?? NAMES[line.type];
+  return (
+    <>
       <h3>Breakdown</h3>
       <Table
         caption="Payout breakdown"
@@ -86,10 +125,6 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           { head: 'Paid', cell: ({ amount }) => money(amount, currency), isNumber: true },
         ]}
       />
-      <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
-        Open printable page
-      </a>
-      <p className="hint">Anyone with the page’s address can read it for 30 days, so you can send it to the creator.</p>
     </>
   );
 }

@@ -15,7 +15,7 @@ import { Totals } from '../kit/totals.tsx';
 import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
-import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
+import { isPaid, isToSettle, PayoutDialog, PayoutState } from './payout-statement.tsx';
 
 const SETTLED = ['true', 'false'] as const;
 const SORTS = listChoices('list_payouts', 'sort');
@@ -98,7 +98,7 @@ export function Payouts() {
       needs: 'settle_payout',
       cell: (payout) => (
         <span className="row">
-          {payout.status === 'completed' && !isPaid(payout) && (
+          {isToSettle(payout) && (
             <Button needs="settle_payout" onPress={() => setSettling(payout)}>
               Settle
             </Button>

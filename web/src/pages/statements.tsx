@@ -67,19 +67,21 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
         <>
           <p className="hint">
             {period(one)}, according to the ledger on {day(one.created_at)}: what changed later is in the opening
-            balance of a later statement. <CreatorName of={one} />
+            balance of a later statement.
           </p>
+          <Facts of={[['Creator', <CreatorName key="creator" of={one} />]]} />
           {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
-            <Facts
-              key={currency}
-              of={[
-                ['Opening balance', money(opening, currency)],
-                ['Earned', money(commission, currency)],
-                ['Reversed by refunds', money(taken_back, currency)],
-                ['Paid out', money(paid_out, currency)],
-                ['Closing balance', <strong key="closing">{money(closing, currency)}</strong>],
-              ]}
-            />
+            <div key={currency} className="sums">
+              <Facts
+                of={[
+                  ['Opening balance', money(opening, currency)],
+                  ['Earned', money(commission, currency)],
+                  ['Reversed by refunds', money(taken_back, currency)],
+                  ['Paid out', money(paid_out, currency)],
+                  ['Closing balance', <strong key="closing">{money(closing, currency)}</strong>],
+                ]}
+              />
+            </div>
           ))}
           <Table
             caption="Lines of the statement"
