@@ -2,7 +2,7 @@ import { seededRandom, weighted } from '../../directory/imports/indexing/random.
 import { readFilters, type SavedFilters } from '../../directory/saved-searches/filters.ts';
 import { toSearchRecord } from '../../directory/search/search-record.ts';
 import type { OperationId } from '../../interfaces/nouns.ts';
-import type { Caller } from '../../kit/access/keys/callers.ts';
+import { type Caller, updateLastUsed } from '../../kit/access/keys/callers.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { SearchOutcome } from '../../kit/operation/operation.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
@@ -77,6 +77,7 @@ export async function recordCalls(context: Context, caller: Caller, now: Date): 
   const random = seededRandom(SEED);
   const until = now.getTime() - (now.getTime() % HOUR_MS);
   let at = now;
+  const lastUses = new Map<string, Date>();
   const record = openCallRecord({ ...context, clock: { now: () => at } });
   const days = Math.floor(CALLS_KEPT_MS / DAY_MS);
   for (let day = days; day > 0; day -= 1) {
@@ -89,7 +90,9 @@ export async function recordCalls(context: Context, caller: Caller, now: Date): 
       const operation = isLookUp ? 'get_directory_creator' : isSearch ? 'search_creators' : kind.operation;
       const code = isLookUp || isSearch ? undefined : kind.code;
       const call = record.begin(operation, newId('req', at.getTime()));
+      const { keyId } = isLookUp ? reader : caller;
       call.caller = isLookUp ? reader : caller;
+      if (at > (lastUses.get(keyId) ?? new Date(0))) lastUses.set(keyId, at);
       const ms = (isLookUp ? 6 : isSearch ? 34 : kind.ms) * (0.6 + random.next() + (random.chance(0.03) ? 6 : 0));
       call.startedAtMs = performance.now() - ms;
       if (isSearch) call.outcome = drawSearch(random);
@@ -99,4 +102,5 @@ export async function recordCalls(context: Context, caller: Caller, now: Date): 
     }
   }
   await record.close();
+  await updateLastUsed(context.postgres.db, lastUses);
 }

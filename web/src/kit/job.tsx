@@ -22,7 +22,7 @@ export const useJob = (id: string) =>
 /** Shows the progress of a job, or the reason for its failure. */
 export function JobProgress({ of, what = 'rows' }: { of: Job; what?: string }) {
   const { id, status, progress, rows, total_rows, error } = of;
-  if (status === 'failed') return <>{error}</>;
+  if (status === 'failed') return <span className="described">{error}</span>;
   if (status !== 'running') return <>{`${number(rows)} ${what}`}</>;
   return (
     <>

@@ -74,7 +74,7 @@ function Jobs() {
   const columns: readonly Column<Job>[] = [
     { head: 'Export', cell: (job) => <Request of={job} /> },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Written', cell: (job) => <JobProgress of={job} />, isWide: true },
+    { head: 'Written', cell: (job) => <JobProgress of={job} />, isNumber: true, isWide: true },
     { head: 'Files', cell: (job) => <Files of={job} /> },
     {
       head: 'Available until',
