@@ -94,6 +94,12 @@ describe.skipIf(!hasBrowser('Imports in the web app'))('the pages of imports', (
       await runJobs(app);
       await page.getByRole('heading', { name: 'Report' }).waitFor();
       await page.getByRole('button', { name: 'Undo' }).waitFor();
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: /ine 3\b/ })
+        .waitFor();
+      await expect.poll(focused).toBe('Report');
+      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('none');
       await look('report');
 
       await page.reload();

@@ -177,8 +177,10 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     const items = page.getByRole('table', { name: 'Balances' });
     await items.getByRole('row', { name: /cy-30.*Approved/ }).waitFor();
     await items.getByRole('row', { name: /cy-3 .*In review/ }).waitFor();
+    await page.getByText('What you owe creators now, read from the ledger.').waitFor();
     await clean('paying-open-items');
     await page.getByLabel('At the end of').fill(daysAgo(100).toISOString().slice(0, 10));
+    await page.getByText(/^What you owed creators at the end of /).waitFor();
     await page.getByText('Nothing was owed that day').or(page.getByText('Nothing matches these filters')).waitFor();
   });
 

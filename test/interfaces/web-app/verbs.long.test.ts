@@ -364,4 +364,24 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     const cash = open.page.getByRole('table', { name: 'Journal' }).getByText('Cash');
     await expect.poll(() => cash.count()).toBe(0);
   });
+
+  it('sees the last month in its journal until the new one has begun, and is led to an earlier one', async () => {
+    const page = await open.page.context().newPage();
+    for (const [today, from, to] of [
+      ['2026-12-03', '2026-11-01', '2026-11-30'],
+      ['2026-12-20', '2026-12-01', '2026-12-20'],
+    ] as const) {
+      await page.clock.setFixedTime(`${today}T12:00:00Z`);
+      await page.goto(`${app.url}/app/journal`);
+      await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe(from);
+      expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe(to);
+    }
+    await page.goto(`${app.url}/app/journal?from=2020-03-10&to=2020-03-20`);
+    await page.getByText('No entries in this period').waitFor();
+    expect(await page.getByText('No entries in this period').count()).toBe(1);
+    await page.getByRole('button', { name: 'Show Feb 2020', exact: true }).click();
+    await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe('2020-02-01');
+    expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('2020-02-29');
+    await page.close();
+  });
 });

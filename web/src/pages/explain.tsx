@@ -221,7 +221,8 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                   {data.commission.blocked_by.map((code) => (
                     <p key={code}>
                       {BLOCKS[code]}
-                      {code === REVIEW_PERIOD && ` It can be approved from ${day(data.commission?.hold_ends_at)}.`}
+                      {code === REVIEW_PERIOD &&
+                        ` The commission can be approved from ${day(data.commission?.hold_ends_at)}.`}
                     </p>
                   ))}
                 </div>

@@ -77,20 +77,22 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
         ]}
       />
       {isToSettle(payout) ? (
-        <>
-          <p className="hint">
-            No commission is marked as paid yet. Settle the payout once the money has left your account.
-          </p>
-          <Button needs="settle_payout" kind="primary" onPress={() => setSettling(true)}>
-            Settle
-          </Button>
-        </>
+        <p className="hint">
+          No commission is marked as paid yet. Settle the payout once the money has left your account.
+        </p>
       ) : (
         <Breakdown lines={lines} currency={currency} />
       )}
-      <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
-        Open printable page
-      </a>
+      <div className="row">
+        {isToSettle(payout) && (
+          <Button needs="settle_payout" kind="primary" onPress={() => setSettling(true)}>
+            Settle
+          </Button>
+        )}
+        <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
+          Open printable page
+        </a>
+      </div>
       <p className="hint">Anyone with the page’s address can read it for 30 days, so you can send it to the creator.</p>
       <SettleDialog payout={isSettling ? payout : undefined} onClose={() => setSettling(false)} />
     </>
