@@ -328,13 +328,6 @@ function FilledIn(props: FilledInProps) {
   useEffect(() => {
     if (form.current) was.current = new Values(new FormData(form.current));
   }, []);
-  useEffect(() => {
-    const element = form.current;
-    if (!element || !onValues) return;
-    const report = () => onValues(new Values(new FormData(element)));
-    element.addEventListener('input', report);
-    return () => element.removeEventListener('input', report);
-  }, [onValues]);
   // The refused field may be far from the button that was pressed.
   useEffect(() => {
     if (error === undefined) return;
@@ -363,7 +356,13 @@ function FilledIn(props: FilledInProps) {
   const isOfOwn = own !== undefined && problems.some(({ field }) => field.split(/[.[]/)[0] === own.name);
   const isElsewhere = error !== undefined && !isOfOwn && !listFields(props).some((field) => findProblem(field));
   return (
-    <form ref={form} className="form" tabIndex={-1} onSubmit={(event) => void submit(event)}>
+    <form
+      ref={form}
+      className="form"
+      tabIndex={-1}
+      onInput={({ currentTarget }) => onValues?.(new Values(new FormData(currentTarget)))}
+      onSubmit={(event) => void submit(event)}
+    >
       {error && (
         <p className="problem summary" role="alert">
           {isElsewhere ? error.message : 'Correct the fields marked below.'}

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { useAll, useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
@@ -96,14 +96,13 @@ function ApprovalForm({
   onDone: (answer: Answer<'approve_due_commissions'>) => unknown;
 }) {
   const [limits, setLimits] = useState<Limits>({ cutoff: today(), email, currency: '', isFlagged: false });
-  const follow = useCallback((values: Values) => setLimits(readLimits(values)), []);
   const due = useDueSum(limits);
   return (
     <OperationForm
       operation="approve_due_commissions"
       action={labelAction(due)}
       onCancel={onCancel}
-      onValues={follow}
+      onValues={(values) => setLimits(readLimits(values))}
       start={{ cutoff: today(), creator_email: email }}
       fields={[
         { name: 'cutoff', label: 'Orders up to', kind: 'date', hint: 'That day is included.' },
