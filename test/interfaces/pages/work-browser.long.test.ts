@@ -145,4 +145,29 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     await expectGood();
     expect((await desk.read('/v1/deliverables'))[0].declined_reason).toBe('I am on holiday.');
   });
+
+  it('a shared page of parcels is stacked, so that nothing of it is cut off', async () => {
+    const parcel = { creator_email: desk.creator, carrier: 'dhl', estimated_arrival: '2030-01-31' };
+    await desk.post('/v1/shipments', { ...parcel, product_description: `Two pairs of shoes ${LONG_WORD}` });
+    const { body } = await desk.post('/api/brand/shipments/share', { title: `Parcels ${LONG_WORD}` });
+    await openLink(body.url);
+    await page.getByRole('region', { name: 'Parcels', exact: true }).waitFor();
+    await expectGood();
+    const wider = await page.locator('.scroll').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
+    expect(wider).toBe(0);
+    await page.getByText('January 31, 2030', { exact: true }).waitFor();
+  });
+
+  it('a link that was revoked shows its brand, and mails the link to the creator’s own page', async () => {
+    const { id, signature_url } = await contract();
+    await desk.post(`/v1/contracts/${id}/send`, {});
+    await openLink(signature_url);
+    await page.getByRole('heading', { name: 'This link has ended', exact: true }).waitFor();
+    // The browser remarks on each 404.
+    complaints.length = 0;
+    await expectGood();
+    await page.getByLabel('Email').fill(desk.creator);
+    await page.getByRole('button', { name: 'Mail me the link', exact: true }).click();
+    await page.getByRole('heading', { name: 'Check your mail', exact: true }).waitFor();
+  });
 });
