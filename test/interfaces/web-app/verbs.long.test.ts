@@ -141,6 +141,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Request');
     await gone();
     await press('Photo set');
+    await inDialog('More actions for the deliverable');
     await inDialog('Cancel deliverable');
     await inDialog('Yes, cancel it');
     await gone();

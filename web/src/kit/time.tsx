@@ -36,12 +36,11 @@ export function Ago({ at }: TimeProps) {
   );
 }
 
-/** The day that something is due, and whether it is late; what is done is never late. Others owe it, so it is no alarm. */
+/** The day that something is due, and whether it is late; what is done is never late. */
 export function Due({ at, isDone, late = 'Overdue' }: TimeProps & { isDone: boolean; late?: string }) {
   return (
     <>
-      {day(at)}
-      {!isDone && isPastDeadline(at) && <span className="second overdue">{late}</span>}
+      {day(at)} {!isDone && isPastDeadline(at) && <span className="badge bad">{late}</span>}
     </>
   );
 }

@@ -226,6 +226,12 @@ export function BroughtCustomers() {
           { name: 'by_upgrade', label: 'Recorded by', kind: 'select', options: [['true', 'The upgrade']] },
         ]}
       />
+      {query.by_upgrade && (
+        <p className="note-box">
+          Orders from before the upgrade won these customers, and their renewals pay the creators too. Check that this
+          is right; where it is not, open the customer and choose Move, End or Forget.
+        </p>
+      )}
       <Table
         caption="Customers of creators"
         noun="customer"

@@ -1,7 +1,9 @@
+import { Fragment } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { day, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
 import { platformName } from '../kit/platforms.ts';
@@ -95,7 +97,7 @@ function Version({
   return (
     <section className="card" aria-label={`Version ${version}`}>
       <h4>
-        Version {version} {is_late && <span className="badge quiet">Late</span>}
+        Version {version} {is_late && <span className="badge wait">Late</span>}
       </h4>
       {asset_ids.map((id) => (
         <File key={id} id={id} />
@@ -147,9 +149,8 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
 function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
   const update = useChange('update_deliverable', ['list_deliverables', 'get_deliverable']);
   return (
-    <div className="row">
+    <Menu label="More actions for the deliverable" needs="update_deliverable">
       <Confirm
-        needs="update_deliverable"
         label="Cancel deliverable"
         title="Cancel this deliverable?"
         action="Yes, cancel it"
@@ -160,11 +161,19 @@ function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
       >
         <p>The creator can no longer submit work for it.</p>
       </Confirm>
-    </div>
+    </Menu>
   );
 }
 
-/** Shows the agreement next to the submissions, newest first. */
+const CANCELLABLE: ReadonlySet<Deliverable['status']> = new Set([
+  'pending',
+  'in_progress',
+  'submitted',
+  'revision_requested',
+  'declined',
+]);
+
+/** Shows the submissions, newest first, with the decision below the newest, and the agreement beside them. */
 export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
     'get_deliverable',
@@ -185,7 +194,24 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
       {one && (
         <div className="beside">
           <div className="stack">
-            <h3>Agreed</h3>
+            <h3>Submitted</h3>
+            {one.submissions.length === 0 && <p className="hint">Nothing submitted yet.</p>}
+            {one.submissions.map((submission, place) => (
+              <Fragment key={submission.version}>
+                <Version of={submission} />
+                {place === 0 && one.status === 'submitted' && (
+                  <IfMay needs="update_deliverable">
+                    <Decide of={one} onClose={onClose} />
+                  </IfMay>
+                )}
+              </Fragment>
+            ))}
+          </div>
+          <div className="stack">
+            <div className="card-head">
+              <h3>Agreed</h3>
+              {CANCELLABLE.has(one.status) && <Cancel id={one.id} onClose={onClose} />}
+            </div>
             <Facts
               of={[
                 ['Status', <Badge key="state" state={one.status} />],
@@ -199,23 +225,8 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
                 ['Due', day(one.due_date)],
               ]}
             />
-            {['pending', 'in_progress', 'submitted', 'revision_requested', 'declined'].includes(one.status) && (
-              <Cancel id={one.id} onClose={onClose} />
-            )}
             <OfBriefs of={one} />
             {one.contract_id && <OfContract id={one.contract_id} />}
-          </div>
-          <div className="stack">
-            <h3>Submitted</h3>
-            {one.status === 'submitted' && (
-              <IfMay needs="update_deliverable">
-                <Decide of={one} onClose={onClose} />
-              </IfMay>
-            )}
-            {one.submissions.length === 0 && <p className="hint">Nothing submitted yet.</p>}
-            {one.submissions.map((submission) => (
-              <Version key={submission.version} of={submission} />
-            ))}
           </div>
         </div>
       )}

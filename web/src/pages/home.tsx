@@ -17,6 +17,8 @@ interface Waiting {
   /** The singular and the plural. */
   text: readonly [one: string, more: string];
   link: (content: ReactNode) => ReactNode;
+  /** Something is broken. */
+  isUrgent?: boolean;
 }
 
 /** One of the page's counts. If some failed, the first error is shown. */
@@ -45,8 +47,8 @@ function Decisions({ of, counted, isReady }: DecisionsProps) {
   if (open.length === 0) return <Empty title="Nothing to decide">New work appears here automatically.</Empty>;
   return (
     <ul className="decisions">
-      {open.map(({ count, amount, text, link }) => (
-        <li key={`${amount} ${text[1]}`} className={amount === undefined ? undefined : 'amount'}>
+      {open.map(({ count, amount, text, link, isUrgent }) => (
+        <li key={`${amount} ${text[1]}`} className={isUrgent ? 'urgent' : undefined}>
           {link(
             <>
               <strong>{amount ?? number(count)}</strong> {text[count === 1 ? 0 : 1]}
@@ -190,10 +192,7 @@ export function Home() {
             },
             {
               count: upgrades.data?.pagination.total ?? 0,
-              text: [
-                'customer of earlier orders, whose renewals pay their creator from now on',
-                'customers of earlier orders, whose renewals pay their creators from now on',
-              ],
+              text: ['customer to check', 'customers to check'],
               link: (content) => (
                 <Link to="/customers" search={{ view: 'each', by_upgrade: 'true' }}>
                   {content}
@@ -202,11 +201,13 @@ export function Home() {
             },
             {
               count: brokenStores?.length,
+              isUrgent: true,
               text: ['store that needs attention', 'stores that need attention'],
               link: (content) => <Link to="/stores">{content}</Link>,
             },
             {
               count: failingWebhooks?.length,
+              isUrgent: true,
               text: ['failing webhook', 'failing webhooks'],
               link: (content) => (
                 <Link

@@ -1,14 +1,15 @@
 import { startRegistration } from '@simplewebauthn/browser';
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Face } from '../kit/face.tsx';
 import { useFilters } from '../kit/filters.tsx';
-import { Form } from '../kit/form.tsx';
+import { Form, FormDialog } from '../kit/form.tsx';
 import { day, ownZone, words } from '../kit/format.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -27,6 +28,51 @@ const zones = (own: string) =>
     .sort()
     .map((zone) => [zone, zone.replaceAll('_', ' ')] as const);
 
+const BRAND_SHOWN = ['get_brand', 'get_session'] as const;
+
+/** Changes or removes the brand's picture, of which the form beside it shows nothing: its address may be long. */
+function Logo({ of: logo }: { of: string | null }) {
+  const update = useChange('update_brand', BRAND_SHOWN);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button needs="update_brand" onPress={() => setOpen(true)}>
+        {logo === null ? 'Add a logo' : 'Change logo'}
+      </Button>
+      {logo !== null && (
+        <Confirm
+          needs="update_brand"
+          label="Remove logo"
+          title="Remove the logo?"
+          action="Remove"
+          onConfirm={() => update.mutateAsync({ body: { logo: null } })}
+        >
+          <p>Creators no longer see it on your pages.</p>
+        </Confirm>
+      )}
+      <FormDialog
+        title="Logo"
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Save"
+        fields={[
+          {
+            name: 'logo',
+            label: 'Address of the picture',
+            kind: 'url',
+            isRequired: true,
+            hint: 'Beginning with https. Creators see the picture on your pages.',
+          },
+        ]}
+        onSubmit={async (values) => {
+          await update.mutateAsync({ body: { logo: values.text('logo') } });
+          setOpen(false);
+        }}
+      />
+    </>
+  );
+}
+
 function BrandForm() {
   const { data, error, refetch } = useCall('get_brand');
   const say = useSay();
@@ -35,13 +81,10 @@ function BrandForm() {
   if (!brand) return <Loading rows={14} />;
   return (
     <>
-      <p className="row">
+      <div className="row">
         <Face name={brand.name} url={brand.logo} isLarge />
-        <strong>{brand.name}</strong>
-        {brand.website !== null && (
-          <span className="hint">{brand.website.replace(/^https?:\/\/(?:www\.)?|\/$/g, '')}</span>
-        )}
-      </p>
+        <Logo of={brand.logo} />
+      </div>
       <OperationForm
         operation="update_brand"
         key={brand.updated_at ?? 'new'}
@@ -50,7 +93,6 @@ function BrandForm() {
         fields={[
           'name',
           'website',
-          { name: 'logo', hint: 'An https address of a picture. Creators see it on your pages.' },
           'contact_name',
           {
             name: 'contact_email',
@@ -83,7 +125,8 @@ function BrandForm() {
             hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for so long. 0 keeps nothing.',
           },
         ]}
-        shown={['get_brand', 'get_session']}
+        omits={['logo']}
+        shown={BRAND_SHOWN}
         onDone={() => say('Saved.')}
       />
     </>
@@ -287,6 +330,11 @@ export function Settings() {
   const tabs = TABS.filter(([id]) => id !== 'imports' || session?.sees_imports === true);
   const { get } = useFilters();
   const [tab] = tabs.find(([id]) => id === get('tab')) ?? TABS[0];
+  const nav = useRef<HTMLElement>(null);
+  // On a phone the row may be wider than the window.
+  useEffect(() => {
+    nav.current?.querySelector(`[href*="tab=${tab}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [tab]);
   return (
     <>
       <PageHead
@@ -302,7 +350,7 @@ export function Settings() {
         }
       />
       <div className="settings">
-        <nav className="contents" aria-label="Settings">
+        <nav className="contents" aria-label="Settings" ref={nav}>
           <ul>
             {tabs.map(([id, title]) => (
               <li key={id}>

@@ -39,6 +39,10 @@ function Tracked({ of: { carrier, tracking_number: tracked } }: { of: Pick<Shipm
   );
 }
 
+function Expected({ of: { estimated_arrival, status } }: { of: Pick<Shipment, 'estimated_arrival' | 'status'> }) {
+  return <Due at={estimated_arrival} late="Late" isDone={status === 'delivered' || status === 'returned'} />;
+}
+
 const SHOWN = ['list_shipments', 'get_shipment'] as const;
 
 const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
@@ -65,9 +69,11 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
     >
       {(parcel) => (
         <>
+          <p className="row">
+            <Badge state={parcel.status} />
+          </p>
           <Facts
             of={[
-              ['Status', <Badge key="state" state={parcel.status} />],
               ['Creator', <CreatorName key="creator" of={parcel} />],
               ['Campaign', <CampaignName key="campaign" id={parcel.campaign_id} />],
               ['Carrier', parcel.carrier && <Tracked key="carrier" of={parcel} />],
@@ -86,7 +92,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
                 parcel.product_description ??
                   parcel.products?.map(({ name, quantity }) => `${quantity} × ${name}`).join('\n'),
               ],
-              ['Expected', day(parcel.estimated_arrival)],
+              ['Expected', parcel.estimated_arrival && <Expected key="expected" of={parcel} />],
               ['Notes', parcel.notes],
             ]}
           />
@@ -144,9 +150,7 @@ export function Shipments() {
       ? [
           {
             head: 'Expected',
-            cell: ({ estimated_arrival, status }: Shipment) => (
-              <Due at={estimated_arrival} late="Late" isDone={['delivered', 'returned'].includes(status)} />
-            ),
+            cell: ({ estimated_arrival, status }: Shipment) => <Expected of={{ estimated_arrival, status }} />,
             chip: 'named' as const,
           },
         ]
