@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
     const { page, go } = desktop;
     await go('/campaigns');
     await page.getByRole('link', { name: 'Spring launch' }).click();
-    const link = page.getByRole('link', { name: 'Apply page' });
+    const link = page.getByRole('link', { name: 'Open the apply page' });
     expect(await link.getAttribute('href')).toMatch(/^https:\/\/go\.example\/apply\/cmp_/);
   });
 });

@@ -187,9 +187,9 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await adding.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('2 added; not on the roster: nobody@mail.example.').waitFor();
     const row = group.getByRole('row').filter({ hasText: ben });
-    await row.getByRole('button', { name: 'Take out' }).click();
+    await row.getByRole('button', { name: 'Remove' }).click();
     await dialog(/^Take .* out of Ambassadors/)
-      .getByRole('button', { name: 'Take out' })
+      .getByRole('button', { name: 'Remove' })
       .click();
     await row.waitFor({ state: 'hidden' });
     const code = (await shop.tell('POST', '/v1/affiliates/links', { creator_email: ana, value: unique('G') })).body

@@ -178,7 +178,7 @@ export function Agents() {
         </Opener>
       ),
     },
-    { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A key or a person'), isWide: true },
+    { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A person or an API key'), isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Created', cell: ({ created_at }) => <Time at={created_at} />, isWide: true },
     { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, isWide: true },

@@ -37,9 +37,11 @@ function Rights({ of: { usage_rights, rights_expires_at: end } }: { of: Asset })
   const isOver = end !== null && Date.parse(end) <= Date.now();
   return (
     <>
-      {usage_rights ?? (end === null && '–')}
+      <span className="rights-text">{usage_rights ?? (end === null && '–')}</span>
       {end !== null && (
-        <span className={isOver ? 'second late' : 'second'}>{`${isOver ? 'ended' : 'until'} ${day(end)}`}</span>
+        <span className={isOver ? 'second late' : 'second'}>
+          {`${isOver ? 'Rights ended' : 'Usable until'} ${day(end)}`}
+        </span>
       )}
     </>
   );
@@ -239,7 +241,7 @@ export function Assets() {
     { head: 'Rights', cell: (asset) => <Rights of={asset} /> },
     {
       head: 'Added',
-      cell: ({ created_at }) => `${isWide ? 'added ' : ''}${day(created_at)}`,
+      cell: ({ created_at }) => `${isWide ? 'Added ' : ''}${day(created_at)}`,
       isWide: true,
       isOrder: true,
     },

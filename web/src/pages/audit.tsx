@@ -42,9 +42,15 @@ function listFields(entry: AuditEntry): string {
 const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
+const isConversation = ({ resource_id: id }: AuditEntry) => id.startsWith('cnv_');
+
 /** The record's name; else what kind of record it is. */
-const nameIn = ({ resource_id: id, resource_name: name }: AuditEntry) =>
-  name === null ? toKindName(id) : shortName(name);
+function nameIn(entry: AuditEntry): string {
+  const { resource_id: id, resource_name: name, creator_name, creator_email } = entry;
+  if (name !== null) return shortName(name);
+  const creator = isConversation(entry) ? (creator_name ?? creator_email) : null;
+  return creator === null ? toKindName(id) : `${toKindName(id)} with ${creator}`;
+}
 
 const doneIn = ({ operation, new: next }: AuditEntry) => doneText(operation, next?.status);
 
@@ -134,7 +140,10 @@ export function Audit() {
         <>
           <RecordName of={row} />
           <span className="second">
-            {[row.resource_name !== null && toKindName(row.resource_id), row.creator_name ?? row.creator_email]
+            {[
+              row.resource_name !== null && toKindName(row.resource_id),
+              !isConversation(row) && (row.creator_name ?? row.creator_email),
+            ]
               .filter(Boolean)
               .join(', ')}
           </span>

@@ -25,6 +25,7 @@ import {
 import { platformName } from '../kit/platforms.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { DAY_MS } from '../kit/utc-day.ts';
 import { BudgetBars } from './budget-bars.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
 import { offerText } from './compensation.ts';
@@ -118,6 +119,9 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
   );
 }
 
+/** An application that was answered counts at a later stage. */
+const STAGE_LABELS: Readonly<Record<string, string>> = { '': 'All', applied: 'Applied, to review' };
+
 /** The stages as filters, with the number of creators at each. */
 function Stages({ id, stage }: { id: string; stage: string | undefined }) {
   const { set } = useFilters();
@@ -136,7 +140,7 @@ function Stages({ id, stage }: { id: string; stage: string | undefined }) {
             checked={(stage ?? '') === one.stage}
             onChange={() => set('stage', one.stage)}
           />
-          <strong>{number(one.creators)}</strong> {one.stage === '' ? 'All' : words(one.stage)}
+          <strong>{number(one.creators)}</strong> {STAGE_LABELS[one.stage] ?? words(one.stage)}
         </label>
       ))}
     </fieldset>
@@ -148,7 +152,7 @@ const STAGES = listChoices('list_campaign_creators', 'stage');
 const earnedText = (earned: CampaignMember['earned']) =>
   earned.map(({ amount, currency }) => money(amount, currency)).join(', ');
 
-function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }: { campaign: Campaign }) {
+function Creators({ campaign: { id, apply_url } }: { campaign: Campaign }) {
   const { get } = useFilters();
   const stage = findChoice(get('stage'), STAGES);
   const list = useRows('list_campaign_creators', { stage }, { params: { id } });
@@ -203,8 +207,7 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
       <Stages id={id} stage={stage} />
       <p className="hint">
         Each creator counts once, at the furthest stage reached. A contract, deliverable, link or code counts as
-        accepted, even without an application; a tracked post as posted. {number(applicant_count)}{' '}
-        {applicant_count === 1 ? 'application' : 'applications'}, {number(hired_count)} accepted.
+        accepted, even without an application; a tracked post as posted.
       </p>
       <Table
         caption="Creators of the campaign"
@@ -295,7 +298,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
   return (
     <>
       <a className="button primary" href={campaign.apply_url} target="_blank" rel="noreferrer">
-        Apply page
+        Open the apply page
       </a>
       <Button onPress={() => void copyLink()}>Copy link</Button>
       <Editor item={campaign} needs="update_campaign">
@@ -312,6 +315,27 @@ function Actions({ campaign }: { campaign: Campaign }) {
         <Button onPress={change}>{other === 'paused' ? 'Pause applications' : 'Open for applications'}</Button>
       </Menu>
     </>
+  );
+}
+
+const WEEKS = 12;
+/** A campaign that is younger has its sales by day. */
+const YOUNG_DAYS = 28;
+
+/** The campaign's sales since its launch, or the last weeks of an older one. */
+function Trend({ of: { id, created_at } }: { of: Campaign }) {
+  const age = Math.floor((Date.now() - Date.parse(created_at)) / DAY_MS);
+  const isYoung = age < YOUNG_DAYS;
+  const weeks = Math.min(WEEKS, Math.ceil(age / 7));
+  const title = isYoung ? 'Sales by day' : 'Sales by week';
+  return (
+    <Card title={`${title}, ${weeks < WEEKS ? 'since the launch' : `last ${WEEKS} weeks`}`}>
+      {isYoung ? (
+        <SalesTrend only={{ campaign: id }} days={Math.max(2, age + 1)} granularity="day" />
+      ) : (
+        <SalesTrend only={{ campaign: id }} days={7 * weeks} granularity="week" />
+      )}
+    </Card>
   );
 }
 
@@ -342,10 +366,8 @@ export function CampaignPage() {
         <Actions campaign={campaign} />
       </PageHead>
       <Money id={id} />
-      <Card title="Sales by week, last 12 weeks">
-        <SalesTrend only={{ campaign: id }} days={84} granularity="week" />
-      </Card>
       <Creators campaign={campaign} />
+      <Trend of={campaign} />
       <Work id={id} />
       <About campaign={campaign} />
     </>

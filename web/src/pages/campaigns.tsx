@@ -69,7 +69,7 @@ export function Campaigns() {
       chip: 'named',
     },
     {
-      head: 'Accepted',
+      head: 'Applications accepted',
       cell: ({ hired_count }) => number(hired_count),
       sort: { by: 'accepted', isOn: sort === 'accepted' },
       isNumber: true,
@@ -118,7 +118,7 @@ export function Campaigns() {
                 count: counted(sum.count, 'campaign'),
                 sums: [
                   ['Applications', number(sum.applicant_count)],
-                  ['Accepted', number(sum.hired_count)],
+                  ['Applications accepted', number(sum.hired_count)],
                   ['Sales', money(sum.revenue, sum.currency)],
                   ['Commission', money(sum.commission, sum.currency)],
                 ],

@@ -72,13 +72,17 @@ function Value({ value, metric, row }: { value: number; metric: Metric; row: Coh
   );
 }
 
+/** The last month or week of a row is not over, and so far without an order. */
+const isJustBegun = ({ values }: Cohort, place: number) =>
+  place > 0 && place === values.length - 1 && values[place] === 0;
+
 /** Customers who came back, in percent of all cohorts that are old enough. */
 function Average({ rows, places }: { rows: readonly Cohort[]; places: readonly number[] }) {
   const shares = places.map((i) => {
-    const old = rows.filter(({ values }) => values.length > i);
+    const old = rows.filter((row) => row.values.length > i && !isJustBegun(row, i));
     const of = old.reduce((sum, { customers }) => sum + customers, 0);
     const again = old.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);
-    return { place: i, share: of === 0 ? 0 : again / of };
+    return { place: i, share: of === 0 ? undefined : again / of };
   });
   return (
     <tfoot>
@@ -87,7 +91,7 @@ function Average({ rows, places }: { rows: readonly Cohort[]; places: readonly n
         <td className="number wide">{number(rows.reduce((sum, { customers }) => sum + customers, 0))}</td>
         {shares.map(({ place, share }) => (
           <td key={place} className="number">
-            {formatShare(share)}
+            {share === undefined ? '–' : formatShare(share)}
           </td>
         ))}
       </tr>
@@ -149,7 +153,7 @@ function Triangle({ rows, by, metric }: TriangleProps) {
                 if (value === undefined) return <td key={i} />;
                 return (
                   <td key={i} className={`number shade${i === 0 ? '' : toShade(weight(value, row), most)}`}>
-                    <Value value={value} metric={metric} row={row} />
+                    {isJustBegun(row, i) ? '–' : <Value value={value} metric={metric} row={row} />}
                   </td>
                 );
               })}

@@ -153,7 +153,6 @@ function List({ list, onOpen, onAnswer, shown }: ListProps) {
             ) : (
               <Button
                 needs="send_message"
-                kind={row.unread_count > 0 ? 'plain' : 'quiet'}
                 label={`Answer ${getCreatorName(row, 'the creator')}`}
                 onPress={() => onAnswer(row.conversation_id)}
               >

@@ -7,7 +7,7 @@ import { creatorName } from '../kit/creator-name.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { Face } from '../kit/face.tsx';
-import { ago, compact, day, money, number, rate, words } from '../kit/format.ts';
+import { ago, compact, counted, day, money, number, rate, words } from '../kit/format.ts';
 import { Glance } from '../kit/glance.tsx';
 import { Menu } from '../kit/menu.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
@@ -54,7 +54,7 @@ function Handle({ of, handle, followers }: { of: keyof typeof PROFILES; handle: 
 /** The creator's balance and payments, one row per currency, and the sales they brought. */
 function Money({ record: { id, creator_id, creator_email } }: { record: RosterCreator }) {
   const balance = useCall('get_creator_balance', { params: { id } });
-  const papers = usePapers(creator_email);
+  const statements = useStatements(creator_email);
   const isEnabled = creator_email !== null;
   const results = useFirst('list_creators', { creator_email: creator_email ?? '' }, { limit: 1, isEnabled });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
@@ -72,20 +72,18 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
             note="Approved, less deductions"
             why="Approved commissions, less refunds of paid ones and money paid in advance."
           />
-          <Stat label="To review" value={money(one.pending, one.currency)} note={i === 0 && papers.disputes} />
+          <Stat label="To review" value={money(one.pending, one.currency)} />
           <Stat label="In review period" value={money(one.held, one.currency)} />
           <Stat
             label="Paid so far"
             value={money(one.earned, one.currency)}
-            note={i === 0 && papers.statements}
+            note={i === 0 && statements}
             why="Commissions paid, less refunds that payouts deducted. Payouts below include fees and advances."
           />
         </Stats>
       ))}
       {balances.length === 0 && (
-        <p className="hint row">
-          No earnings yet. They start with the first order of a link or code. {papers.disputes} {papers.statements}
-        </p>
+        <p className="hint row">No earnings yet. They start with the first order of a link or code. {statements}</p>
       )}
       {brought && brought.conversions + brought.clicks > 0 && (
         <Stats>
@@ -109,25 +107,29 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
   );
 }
 
-/** Links to the creator's statements, and to what they ask about them. */
-function usePapers(email: string | null) {
+/** A link to the creator's statements; false if there are none. */
+function useStatements(email: string | null) {
   const of = { creator_email: email ?? '' };
-  const open = { ...of, status: 'open' } as const;
-  const options = { limit: 1, isEnabled: email !== null };
-  const statements = useFirst('list_statements', of, options).data?.pagination.total ?? 0;
-  const disputes = useFirst('list_disputes', open, options).data?.pagination.total ?? 0;
-  return {
-    disputes: disputes > 0 && (
-      <Link to="/disputes" search={open}>
-        {number(disputes)} {disputes === 1 ? 'open dispute' : 'open disputes'}
-      </Link>
-    ),
-    statements: statements > 0 && (
+  const total = useFirst('list_statements', of, { limit: 1, isEnabled: email !== null }).data?.pagination.total ?? 0;
+  return (
+    total > 0 && (
       <Link to="/statements" search={of}>
-        {number(statements)} {statements === 1 ? 'statement' : 'statements'}
+        {counted(total, 'statement')}
       </Link>
-    ),
-  };
+    )
+  );
+}
+
+/** Leads to the creator's disputes that wait for an answer. */
+function OpenDisputes({ email }: { email: string }) {
+  const of = { creator_email: email, status: 'open' } as const;
+  const total = useFirst('list_disputes', of, { limit: 1 }).data?.pagination.total ?? 0;
+  if (total === 0) return null;
+  return (
+    <Link to="/disputes" search={of}>
+      {counted(total, 'open dispute')}
+    </Link>
+  );
 }
 
 /** Everything that the creator and the brand did together, found by email address. */
@@ -324,6 +326,7 @@ function Page({ name, email, record }: CreatorIdentity) {
             <span className="row">
               {[handle && `@${handle}`, email !== name && email].filter(Boolean).join(' · ')}
               <Badge state={record?.status ?? 'not_on_the_roster'} />
+              {email !== null && <OpenDisputes email={email} />}
             </span>
           }
         >

@@ -127,7 +127,7 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
           ['Niches', niches],
           ['Age', number(more?.age)],
           ['Gender', words(more?.gender)],
-          ['Data of', fresh ? day(fresh.data_as_of) : '–'],
+          ['Data from', fresh ? day(fresh.data_as_of) : '–'],
           ['Last change', fresh ? day(fresh.changed_at) : '–'],
         ]}
       />

@@ -167,6 +167,12 @@ function numberIn(text: string): string | undefined {
   return String(Math.round(value * factor * 10_000) / 10_000);
 }
 
+/** With separators of thousands, unless they would change the number. */
+function showNumber(value: string): string {
+  const text = number(Number(value));
+  return value !== '' && numberIn(text) === value ? text : value;
+}
+
 function Bound({ by, name, label, hint }: { by: DirectorySearch; name: string; label: string; hint: string }) {
   const value = by.search[name] ?? '';
   const changeBound = (text: string) => {
@@ -180,7 +186,7 @@ function Bound({ by, name, label, hint }: { by: DirectorySearch; name: string; l
       inputMode="decimal"
       aria-label={label}
       placeholder={hint}
-      defaultValue={value}
+      defaultValue={showNumber(value)}
       onBlur={({ currentTarget }) => changeBound(currentTarget.value)}
       onKeyDown={({ key, currentTarget }) => key === 'Enter' && changeBound(currentTarget.value)}
     />

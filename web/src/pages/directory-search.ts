@@ -27,7 +27,7 @@ const MODES: ReadonlySet<string> = new Set(['q_as', 'typos', 'sort']);
 /** A search of the directory, as the API's parameters. */
 export type SearchParameters = Readonly<Record<string, string>>;
 
-function read(address: Record<string, unknown>): SearchParameters {
+export function readSearch(address: Readonly<Record<string, unknown>>): SearchParameters {
   const search: Record<string, string> = {};
   const take = (name: string, from = name) => {
     const value = address[from];
@@ -66,6 +66,9 @@ export function facetQuery(
 export const without = (search: SearchParameters, names: readonly (string | undefined)[]): SearchParameters =>
   Object.fromEntries(Object.entries(search).filter(([name]) => !names.includes(name)));
 
+export const isSameSearch = (one: SearchParameters, other: SearchParameters): boolean =>
+  [...Object.keys(one), ...Object.keys(other)].every((name) => one[name] === other[name]);
+
 /** The parameters that narrow a search. */
 export const filtersIn = (search: SearchParameters): string[] => Object.keys(search).filter((name) => !MODES.has(name));
 
@@ -97,13 +100,13 @@ export function useDirectorySearch(): DirectorySearch {
   const navigate = useNavigate();
   const show = (toNext: ChangesOf, page?: number) => {
     const search = (now: Record<string, unknown>) => {
-      const typedSearch = Object.fromEntries(Object.entries(toNext(read(now))).map(asTyped));
+      const typedSearch = Object.fromEntries(Object.entries(toNext(readSearch(now))).map(asTyped));
       return { ...typedSearch, page };
     };
     void navigate({ to: '/directory', search, replace: true, resetScroll: false });
   };
   return {
-    search: read(address),
+    search: readSearch(address),
     page: Math.max(Math.trunc(Number(address.page)) || 1, 1),
     change: (changes) =>
       show((now) => {

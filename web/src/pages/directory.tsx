@@ -9,7 +9,7 @@ import { DirectoryFilters } from './directory-filters.tsx';
 import { Nobody, Reading } from './directory-reading.tsx';
 import { PAGE_SIZE, Results } from './directory-results.tsx';
 import { type DirectorySearch, facetQuery, filtersIn, useDirectorySearch, without } from './directory-search.ts';
-import { SavedSearches } from './saved-searches.tsx';
+import { SavedSearches, SaveSearch } from './saved-searches.tsx';
 
 type SearchAnswer = Answer<'search_creators'>;
 type Spread = NonNullable<NonNullable<SearchAnswer['preview']>['stats']>['followers'];
@@ -165,10 +165,11 @@ export function Directory() {
   return (
     <>
       <PageHead title="Directory" hint="Find creators by what they do, where they live and how many they reach.">
-        <SavedSearches search={search} />
         <ListOfAll search={without(search, ['sort'])} total={data?.pagination.total ?? 0} />
+        <SaveSearch search={search} />
       </PageHead>
       <Words by={by} />
+      <SavedSearches search={search} />
       <div className="directory">
         <Button kind="plain" onPress={() => setOpen(!isOpen)} isExpanded={isOpen}>
           Filters{filterCount > 0 ? ` (${filterCount})` : ''}

@@ -121,9 +121,9 @@ function Members({ of: group }: { of: Group }) {
       cell: ({ creator_email, creator_name }) => (
         <Confirm
           needs="remove_group_creator"
-          label="Take out"
-          title={`Take ${creator_name ?? creator_email} out of ${group.name}?`}
-          action="Take out"
+          label="Remove"
+          title={`Remove ${creator_name ?? creator_email} from ${group.name}?`}
+          action="Remove"
           onConfirm={() =>
             remove.mutateAsync({ params: { id: group.id }, query: { creator_email: creator_email ?? '' } })
           }

@@ -20,7 +20,7 @@ const FINDINGS = [
   ['missing_here', 'Missing here'],
   ['missing_there', 'Missing at the store'],
   ['ambiguous', 'Several of this number'],
-  ['amount', 'Other amount'],
+  ['amount', 'Different amount'],
   ['currency', 'Other currency'],
   ['refunded_but_paid', 'Refunded, but commissioned'],
   ['cancelled_but_paid', 'Cancelled, but commissioned'],

@@ -25,7 +25,7 @@ const SHOWN = ['list_data_requests', 'get_data_request', 'list_roster', 'list_cr
 
 const KIND_WORDS: Readonly<Record<Request['kind'], string>> = { erasure: 'Erasure', access: 'Export' };
 const SOURCE_WORDS: Readonly<Record<Request['source'], string>> = {
-  api: 'You, in the app or by the API',
+  api: 'Your brand',
   page: 'The creator, on their own page',
   cli: 'The operator',
   shopify: 'Shopify',

@@ -96,7 +96,7 @@ function showProfile(entry: RosterEntry) {
 
 export function Roster() {
   const { get } = useFilters();
-  const sort = findChoice(get('sort'), SORTS) ?? 'newest';
+  const sort = findChoice(get('sort'), SORTS) ?? 'sold';
   const query = {
     status: findChoice(get('status'), STATES),
     search: get('search'),
@@ -121,6 +121,7 @@ export function Roster() {
         compact(ig_followers === null && tt_followers === null ? null : Math.max(ig_followers ?? 0, tt_followers ?? 0)),
       sort: { by: 'followers', isOn: sort === 'followers' },
       isNumber: true,
+      isWide: true,
     },
     {
       head: 'Engagement',
@@ -134,7 +135,6 @@ export function Roster() {
       cell: ({ total_sold }) => (total_sold === 0 ? '–' : money(total_sold, currency)),
       sort: { by: 'sold', isOn: sort === 'sold' },
       isNumber: true,
-      isWide: true,
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
     {
@@ -151,7 +151,12 @@ export function Roster() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true, isOrder: true },
+    {
+      head: 'Added',
+      cell: ({ added_at }) => day(added_at),
+      sort: { by: 'newest', isOn: sort === 'newest' },
+      isWide: true,
+    },
   ];
   return (
     <>

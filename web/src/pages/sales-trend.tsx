@@ -34,8 +34,10 @@ export function SalesTrend(props: TrendProps) {
   const { now, was } = useTrend(props);
   if (now.error) return <Failure error={now.error} again={() => void now.refetch()} />;
   if (!now.data || was.isPending) return <Loading rows={6} />;
-  const isCompared = was.data?.trends.some(({ revenue }) => revenue !== 0) ?? false;
-  const earlier = isCompared ? was.data?.trends : undefined;
+  const past = was.data?.trends ?? [];
+  // Sales that began late in that period are no comparison, but a line along zero.
+  const isCompared = past.slice(0, Math.ceil(past.length / 2)).some(({ revenue }) => revenue !== 0);
+  const earlier = isCompared ? past : undefined;
   return (
     <Suspense fallback={<Loading rows={6} />}>
       <Chart

@@ -7,7 +7,7 @@ import { Confirm } from '../kit/dialog.tsx';
 import { number } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
-import type { SearchParameters } from './directory-search.ts';
+import { isSameSearch, readSearch, type SearchParameters } from './directory-search.ts';
 import { NewMatches } from './saved-search-matches.tsx';
 
 export type SavedSearch = Row<'list_saved_searches'>;
@@ -80,20 +80,32 @@ function Settings({ of, onClose }: { of: SavedSearch; onClose: () => void }) {
   );
 }
 
+interface ChipProps {
+  of: SavedSearch;
+  /** True if the page shows its results. */
+  isOpen: boolean;
+  onMatches: () => void;
+  onSettings: () => void;
+}
+
 /** One saved search: a link that runs it, what is new, and its settings. */
-function Chip({ of, onMatches, onSettings }: { of: SavedSearch; onMatches: () => void; onSettings: () => void }) {
+function Chip({ of, isOpen, onMatches, onSettings }: ChipProps) {
   const may = useMay();
   const person = useCall('get_session').data?.data.person;
   // Viewers change only their own.
   const isChangeable = of.by === person?.email || may('create_list');
   return (
-    <span className="chip">
-      <Link to="/directory" search={of.filters} activeOptions={{ exact: true }}>
+    <span className={isOpen ? 'chip on' : 'chip'}>
+      <Link to="/directory" search={of.filters} activeOptions={{ exact: true }} aria-current={isOpen || undefined}>
         {of.name}
       </Link>
       {of.matches > 0 && (
         <button type="button" className="link" onClick={onMatches}>
-          {of.unseen > 0 ? <span className="badge good">{number(of.unseen)} new</span> : `${number(of.matches)} found`}
+          {of.unseen > 0 ? (
+            <span className="badge good">{`${isOpen ? 'Show ' : ''}${number(of.unseen)} new`}</span>
+          ) : (
+            `${number(of.matches)} found`
+          )}
           <span className="sr-only"> in {of.name}</span>
         </button>
       )}
@@ -107,22 +119,12 @@ function Chip({ of, onMatches, onSettings }: { of: SavedSearch; onMatches: () =>
   );
 }
 
-/** The person's saved searches and those that are shared, with what is new since they last looked. */
-export function SavedSearches({ search }: { search: SearchParameters }) {
-  const searches = useAll('list_saved_searches', {});
-  const address: Record<string, unknown> = useSearch({ strict: false });
+/** The button that saves the search of the page, once it filters something. */
+export function SaveSearch({ search }: { search: SearchParameters }) {
   const [isNaming, setNaming] = useState(false);
-  // A mail links to the matches of one search.
-  const [matchesId, setMatchesId] = useState(address.matches);
-  const [settingsId, setSettingsId] = useState<string>();
   const form = useFields();
-  const findSearch = (id: unknown) => searches.data?.find((one) => one.id === id);
-  const [matchesSearch, settingsSearch] = [findSearch(matchesId), findSearch(settingsId)];
   return (
-    <section className="row saved" aria-label="Saved searches">
-      {searches.data?.map((one) => (
-        <Chip key={one.id} of={one} onMatches={() => setMatchesId(one.id)} onSettings={() => setSettingsId(one.id)} />
-      ))}
+    <>
       <Button onPress={() => setNaming(true)} isDisabled={Object.keys(search).length === 0}>
         Save this search
       </Button>
@@ -137,6 +139,30 @@ export function SavedSearches({ search }: { search: SearchParameters }) {
         fixed={{ filters: search }}
         onDone={() => setNaming(false)}
       />
+    </>
+  );
+}
+
+/** The person's saved searches and those that are shared, with what is new since they last looked. */
+export function SavedSearches({ search }: { search: SearchParameters }) {
+  const searches = useAll('list_saved_searches', {});
+  const address: Record<string, unknown> = useSearch({ strict: false });
+  // A mail links to the matches of one search.
+  const [matchesId, setMatchesId] = useState(address.matches);
+  const [settingsId, setSettingsId] = useState<string>();
+  const findSearch = (id: unknown) => searches.data?.find((one) => one.id === id);
+  const [matchesSearch, settingsSearch] = [findSearch(matchesId), findSearch(settingsId)];
+  return (
+    <section className="row saved" aria-label="Saved searches">
+      {searches.data?.map((one) => (
+        <Chip
+          key={one.id}
+          of={one}
+          isOpen={isSameSearch(readSearch(one.filters), search)}
+          onMatches={() => setMatchesId(one.id)}
+          onSettings={() => setSettingsId(one.id)}
+        />
+      ))}
       {settingsSearch && (
         <Settings key={settingsSearch.id} of={settingsSearch} onClose={() => setSettingsId(undefined)} />
       )}

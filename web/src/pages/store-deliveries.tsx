@@ -71,11 +71,11 @@ export function StoreDeliveries({ store }: { store: Store }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onPress={() => setOpen(true)} label={`Unreadable webhooks of ${store.name}`}>
-        Unreadable webhooks
+      <Button onPress={() => setOpen(true)} label={`Failed webhooks of ${store.name}`}>
+        Failed webhooks
       </Button>
       <Dialog
-        title="Unreadable webhooks"
+        title="Failed webhooks"
         hint={`Webhooks of ${store.name} of the last 30 days that could not be read. Those that wait are tried again for 24 hours.`}
         isOpen={isOpen}
         onClose={() => setOpen(false)}

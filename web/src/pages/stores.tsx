@@ -23,7 +23,7 @@ function describeHealth(store: Store): string {
   if (health.status === 'disabled')
     return `The store switched off webhooks, and we could not create them again. ${store.webhook_setup.problem ?? ''}`;
   if (health.status === 'failing')
-    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “Unreadable webhooks” says why.`;
+    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “Failed webhooks” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
     return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks in the setup guide.`;
   if (health.last_received_at === null)
