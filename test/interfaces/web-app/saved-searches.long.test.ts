@@ -114,6 +114,10 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
     expect(await second.page.getByRole('button', { name: 'Save this search' }).isDisabled()).toBe(true);
     await second.page.getByRole('link', { name: 'Large in the US' }).click();
     await second.page.getByRole('button', { name: 'Remove United States' }).waitFor();
+    const current = await second.page.getByRole('link', { name: 'Large in the US' }).getAttribute('aria-current');
+    expect(current).not.toBeNull();
+    const tops = (name: string) => second.page.getByLabel(name).evaluate((one) => one.getBoundingClientRect().top);
+    expect(await tops('Keyword or location')).toBeLessThan(await tops('Saved searches'));
     await second.page.getByRole('button', { name: 'Filters (2)' }).click();
     expect(await second.page.getByLabel('Minimum followers').inputValue()).toBe('100');
     await expectToFit(second.page);

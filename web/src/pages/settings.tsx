@@ -42,7 +42,7 @@ function Logo({ of: logo }: { of: string | null }) {
       {logo !== null && (
         <Confirm
           needs="update_brand"
-          label="Remove logo"
+          label="Remove"
           title="Remove the logo?"
           action="Remove"
           onConfirm={() => update.mutateAsync({ body: { logo: null } })}
