@@ -176,6 +176,7 @@ export function BroughtCustomers() {
     origin: findChoice(get('origin'), ORIGINS),
     state: findChoice(get('state'), STATES),
     by_upgrade: get('by_upgrade') === 'true' ? true : undefined,
+    created_after: get('created_after'),
     sort: sortIn(get),
   };
   const list = useRows('list_customers', query);
@@ -224,6 +225,7 @@ export function BroughtCustomers() {
             options: ORIGINS.map((origin) => [origin, ORIGIN_WORDS[origin]]),
           },
           { name: 'by_upgrade', label: 'Recorded by', kind: 'select', options: [['true', 'The upgrade']] },
+          { name: 'created_after', label: 'Since', kind: 'date' },
         ]}
       />
       {query.by_upgrade && (

@@ -88,9 +88,8 @@ export function Home() {
     { query: { state: 'open', limit: 1 } },
     { ...REFETCH, enabled: mayErase },
   );
-  const upgrades = useCall('list_customers', {
-    query: { by_upgrade: true, created_after: toUtcDay(Date.now() - NEWS_DAYS * DAY_MS), limit: 1 },
-  });
+  const newsSince = toUtcDay(Date.now() - NEWS_DAYS * DAY_MS);
+  const upgrades = useCall('list_customers', { query: { by_upgrade: true, created_after: newsSince, limit: 1 } });
   const duePreview = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
   const { now: figures, was } = useTrend(TREND);
   const failingWebhooks = webhooks.data?.data.filter(({ status }) => status === 'failing');
@@ -194,7 +193,7 @@ export function Home() {
               count: upgrades.data?.pagination.total ?? 0,
               text: ['customer to check', 'customers to check'],
               link: (content) => (
-                <Link to="/customers" search={{ view: 'each', by_upgrade: 'true' }}>
+                <Link to="/customers" search={{ view: 'each', by_upgrade: 'true', created_after: newsSince }}>
                   {content}
                 </Link>
               ),

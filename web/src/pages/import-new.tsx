@@ -13,6 +13,13 @@ function useSources(of: ImportKind): string[] {
   return [...new Set((data?.data ?? []).map(({ source }) => source))];
 }
 
+/** As the API calls a source without a name. */
+const DEFAULT_SOURCES: Readonly<Record<string, string>> = {
+  orders: 'Past orders',
+  commissions: 'Before Rollcall',
+  reconciliation: 'Reconciliation',
+};
+
 /** The first step: a file, what it has, and where it comes from. */
 export function NewImport() {
   const id = useId();
@@ -106,7 +113,7 @@ export function NewImport() {
             list={`${id}-sources`}
             maxLength={100}
             value={source}
-            placeholder={of === 'orders' ? 'Past orders' : of === 'commissions' ? 'Before Rollcall' : 'Import'}
+            placeholder="For example, Shopify"
             aria-describedby={`${id}-source-hint`}
             onChange={({ target }) => setSource(target.value)}
           />
@@ -116,7 +123,8 @@ export function NewImport() {
             ))}
           </datalist>
           <p className="hint" id={`${id}-source-hint`}>
-            A shop or a tool. What one of them sent before is recorded once.
+            A shop or a tool. What one of them sent before is recorded once. Left blank, it is called “
+            {DEFAULT_SOURCES[of] ?? 'Import'}”.
           </p>
         </div>
         {failure && (
