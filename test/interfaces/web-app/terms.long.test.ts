@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await page.getByText('2 added; not on the roster: nobody@mail.example.').waitFor();
     const row = group.getByRole('row').filter({ hasText: ben });
     await row.getByRole('button', { name: 'Remove' }).click();
-    await dialog(/^Take .* out of Ambassadors/)
+    await dialog(/^Remove .* from Ambassadors/)
       .getByRole('button', { name: 'Remove' })
       .click();
     await row.waitFor({ state: 'hidden' });
