@@ -154,6 +154,7 @@ export function SavedSearches({ search }: { search: SearchParameters }) {
   const [matchesSearch, settingsSearch] = [findSearch(matchesId), findSearch(settingsId)];
   return (
     <section className="row saved" aria-label="Saved searches">
+      {searches.data?.length === 0 && <span className="hint small">Save a search to see who begins to match it.</span>}
       {searches.data?.map((one) => (
         <Chip
           key={one.id}
