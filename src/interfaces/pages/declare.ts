@@ -53,8 +53,8 @@ export interface PageDeclaration<Row extends LinkedRow> {
   submit?(visit: PageVisit<Row>): Promise<PageAnswer>;
   /** For forms with files, each at most as large as an asset. Without it a form may have up to 64 kB. */
   upload?: { maxFiles: number };
-  /** Shown for a link that is no link of ours, instead of "Not found". */
-  unknown?: string;
+  /** Shown if a link opens nothing, instead of "Not found". The same for unknown, revoked and expired links. */
+  ended?: string;
 }
 
 /** A declared page, without its row's type. */
@@ -62,11 +62,9 @@ export interface CreatorPage {
   kind: PageKind;
   hasSubmit: boolean;
   upload: PageDeclaration<LinkedRow>['upload'];
-  unknown: string | undefined;
+  ended: string | undefined;
   /** Undefined if the link opens nothing. */
   open(context: Context, link: PageLink): Promise<OpenPage | undefined>;
-  /** The brand whose row a genuine link led to, even if it was revoked; undefined if the row is gone. */
-  findBrandId(context: Context, link: PageLink): Promise<string | undefined>;
 }
 
 export interface OpenPage {
@@ -77,13 +75,12 @@ export interface OpenPage {
 
 /** Declares a page that opens with a link alone. */
 export function creatorPage<Row extends LinkedRow>(declared: PageDeclaration<Row>): CreatorPage {
-  const { kind, upload, unknown } = declared;
+  const { kind, upload, ended } = declared;
   return {
     kind,
     upload,
-    unknown,
+    ended,
     hasSubmit: declared.submit !== undefined,
-    findBrandId: async (context, link) => (await declared.find(context, link))?.brandId,
     open: async (context, link) => {
       const row = await declared.find(context, link);
       if (!row || row.linkVersion !== link.version) return undefined;

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import { type AddressLimit, openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { type Form, readForm } from '../../kit/html/form.ts';
-import { type Html, html } from '../../kit/html/html.ts';
+import { html } from '../../kit/html/html.ts';
 import { type BrandFace, page, pageHeaders } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { FormPart } from '../../kit/operation/upload.ts';
@@ -15,7 +15,6 @@ import { findBrandFace } from '../../platform/brands/brands.ts';
 import { isForm, readParts, takeForms } from '../http/form.ts';
 import { unreadable } from '../http/request.ts';
 import type { CreatorPage, OpenPage, PageAnswer, PageVisit } from './declare.ts';
-import { endedPage } from './me/ask.ts';
 import { creatorPages } from './pages.ts';
 
 const POSTS_PER_MINUTE = 10;
@@ -24,11 +23,11 @@ const FORM_LIMIT_BYTES = 64 * 1024;
 const Params = z.object({ token: z.string() });
 const Query = z.record(z.string(), z.string().catch('')).catch({});
 
-/** The same answer for every link that is forged or whose row is gone, so that callers cannot tell them apart. */
+/** The same answer for unknown, revoked and expired links, so that callers cannot tell them apart. */
 const MISSING = page(
   'Not found',
   html`<h1>Not found</h1>
-<p>There is nothing at this address. Please check the link that you were given, or ask for a new one.</p>`,
+<p>There is nothing at this address, or no longer. Please check the link that you were given, or ask for a new one.</p>`,
 );
 
 async function send(reply: FastifyReply, status: number, text: string, brand?: BrandFace): Promise<FastifyReply> {
@@ -131,27 +130,6 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
   return { openPage, visit };
 }
 
-/**
- * Answers a link that opens nothing. One that is genuine but expired or revoked was given to its holder by the brand, so it
- * may name the brand; a forged one reveals nothing.
- */
-async function sendEnded(reply: FastifyReply, context: Context, kind: CreatorPage, token: string) {
-  const link = context.pageLinks.readGenuine(kind.kind, token);
-  const brandId = link && (await kind.findBrandId(context, link));
-  const brand = brandId === undefined ? undefined : await findBrandFace(context.postgres.db, brandId);
-  if (!brand) return await send(reply, 404, kind.unknown ?? MISSING);
-  return await send(reply, 404, kind.kind === 'me' || PARTS.has(kind.kind) ? endedPage(brand) : askAgain(brand), brand);
-}
-
-/** For those who are perhaps no creator of the brand, such as an applicant. */
-const askAgain = (brand: BrandFace): string =>
-  page(
-    `This link has ended – ${brand.name}`,
-    html`<h1>This link has ended</h1>
-<p>Please use the link in a newer mail from ${brand.name}, or ask them for a new one.</p>`,
-    brand,
-  );
-
 /** These lead to the creator’s own page by mail only: a creator may pass on the link to one page, and not everything. */
 const PARTS: ReadonlySet<CreatorPage['kind']> = new Set([
   'brief',
@@ -162,8 +140,8 @@ const PARTS: ReadonlySet<CreatorPage['kind']> = new Set([
   'talk',
   'work',
 ]);
-const renderBack = ({ name }: BrandFace): Html => html`
-<p class="hint back"><a href="/me">See all your work with ${name}</a></p>`;
+const BACK = html`
+<p class="hint back"><a href="/me">Everything else is on your own page</a></p>`;
 
 async function answer(
   reply: FastifyReply,
@@ -179,7 +157,7 @@ async function answer(
       .type('application/json; charset=utf-8')
       .send(JSON.stringify(pageAnswer.json, null, 2));
   }
-  const content = PARTS.has(kind) ? html`${pageAnswer.content}${renderBack(brand)}` : pageAnswer.content;
+  const content = PARTS.has(kind) ? html`${pageAnswer.content}${BACK}` : pageAnswer.content;
   return await send(
     reply,
     pageAnswer.status ?? 200,
@@ -213,7 +191,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
 
   app.get(url, options, async (request, reply) => {
     const opening = await openVisit(context, kind, request);
-    if (!opening) return await sendEnded(reply, context, kind, Params.parse(request.params).token);
+    if (!opening) return await send(reply, 404, kind.ended ?? MISSING);
     return await answer(reply, kind, await opening.openPage.show(opening.visit), opening.visit.brand);
   });
   if (!kind.hasSubmit) return;
@@ -222,7 +200,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
     if (refusal) throw refusal;
     if (!isFromPage(request)) return await send(reply, 403, failure({ status: 403, headers: {} }));
     const opening = await openVisit(context, kind, request);
-    if (!opening) return await sendEnded(reply, context, kind, Params.parse(request.params).token);
+    if (!opening) return await send(reply, 404, kind.ended ?? MISSING);
     return await answer(reply, kind, await opening.openPage.submit(opening.visit), opening.visit.brand);
   });
 }

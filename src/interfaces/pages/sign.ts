@@ -86,10 +86,9 @@ function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }
     title: `${isWrong ? 'Error: ' : ''}Sign: ${row.title}`,
     content: html`${errorSummary([nameField, agreeBox])}
 <h1>${row.title}</h1>
-<p class="hint">Please sign by ${timeTag(link.expiresAt)}.</p>
-<p><a class="button" href="#sign">Sign</a></p>
 ${text ? documentHtml(text) : NOTHING}
-<h2 id="sign">Sign</h2>
+<h2>Sign</h2>
+<p class="hint">Until ${timeTag(link.expiresAt)}.</p>
 ${postForm(
   action,
   html`${field({ ...nameField, value: name, more: html` autocomplete="name" required` })}
@@ -111,7 +110,7 @@ const endedPage = (row: ContractFacts): PageAnswer => ({
 /** The page on which a creator signs. The link is for this creator and one signature. */
 export const signPage = creatorPage<ContractFacts>({
   kind: 'sign',
-  find: async ({ postgres }, { rowId }) => await findLinkedContract(postgres.db, rowId),
+  find: async ({ postgres }, { rowId, version }) => await findLinkedContract(postgres.db, rowId, version),
   show: async (visit) =>
     visit.row.status === 'signed' ? await signedPage(visit, { isRepeat: false }) : formPage(visit, EMPTY),
   submit: async (visit) => {
@@ -123,8 +122,7 @@ export const signPage = creatorPage<ContractFacts>({
     const signature = { name: filledForm.name, address, userAgent };
     const signedContract = await inWork((work) => signContract(work, context.secrets, row, signature));
     if (signedContract) return { seeOther: action };
-    const now = await findLinkedContract(context.postgres.db, row.id);
-    const isSigned = now?.status === 'signed' && now.linkVersion === row.linkVersion;
-    return isSigned ? await signedPage({ ...visit, row: now }, { isRepeat: true }) : endedPage(row);
+    const now = await findLinkedContract(context.postgres.db, row.id, row.linkVersion);
+    return now?.status === 'signed' ? await signedPage({ ...visit, row: now }, { isRepeat: true }) : endedPage(row);
   },
 });

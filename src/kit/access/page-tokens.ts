@@ -43,8 +43,6 @@ export interface PageLinks {
   appUrlOf(page: string): string;
   /** Returns the target of a token; undefined if it is forged, expired or for another page. */
   read(kind: PageKind, token: string, now: Date): PageLink | undefined;
-  /** Returns the target of a token, even of an expired one; undefined if it is forged or for another page. */
-  readGenuine(kind: PageKind, token: string): PageLink | undefined;
 }
 
 const ID = /^([a-z]{3})_([0-9A-Za-z]{20})$/;
@@ -107,7 +105,7 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     return body + computeMac(body);
   }
 
-  function readGenuine(kind: PageKind, token: string): PageLink | undefined {
+  function read(kind: PageKind, token: string, now: Date): PageLink | undefined {
     const parts = TOKEN.exec(token)?.groups;
     if (!parts) return undefined;
     const { version = '', seconds = '', row = '', holder, mac = '' } = parts;
@@ -115,19 +113,14 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     const isBy = (by: Buffer) => timingSafeEqual(Buffer.from(mac), Buffer.from(computeMac(body, by)));
     if (!(isBy(key) || (previous && isBy(previous))) || parts.kind !== KINDS[kind]) return undefined;
     const expiresAt = new Date(readBase62(seconds) * 1_000);
+    if (expiresAt <= now) return undefined;
     const holderId = holder === undefined ? undefined : unpackId(holder);
     return { kind, rowId: unpackId(row), version: readBase62(version), expiresAt, holderId };
-  }
-
-  function read(kind: PageKind, token: string, now: Date): PageLink | undefined {
-    const link = readGenuine(kind, token);
-    return link && link.expiresAt > now ? link : undefined;
   }
 
   return {
     signToken,
     read,
-    readGenuine,
     urlOf: (link) => `${linksUrl}/${link.kind}/${signToken(link)}`,
     appUrlOf: (page) => `${linksUrl}/app/${page}`,
   };

@@ -76,8 +76,13 @@ export const contracts = listing({
 export const { get: getContract } = contracts;
 
 /** Found by id alone, because a visitor with the page's link has no brand. */
-export async function findLinkedContract(db: Db, id: string): Promise<ContractFacts | undefined> {
-  const row = await db.selectFrom('contracts').select('brandId').where('id', '=', id).executeTakeFirst();
+export async function findLinkedContract(db: Db, id: string, version: number): Promise<ContractFacts | undefined> {
+  const row = await db
+    .selectFrom('contracts')
+    .select('brandId')
+    .where('id', '=', id)
+    .where('linkVersion', '=', version)
+    .executeTakeFirst();
   return row && (await contracts.find(db, row.brandId, id));
 }
 

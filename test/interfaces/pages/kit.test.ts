@@ -5,7 +5,6 @@ import { html } from '../../../src/kit/html/html.ts';
 import { contentPolicy, page } from '../../../src/kit/html/page.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
-import { findBrand } from '../../../src/platform/brands/brands.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { mailsOf, pathOf } from '../../harness/kit/mail.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/workflow/applying.ts';
@@ -52,7 +51,7 @@ describe('a page behind a link', () => {
     expect(text).not.toMatch(/<script|<img/);
   });
 
-  it('answers the same 404, byte for byte, to an unknown, changed or foreign link, and names the brand of an expired one', async () => {
+  it('answers the same 404, byte for byte, to an unknown, changed, foreign or expired link', async () => {
     const right = await makeLink();
     const token = right.split('/').at(-1) ?? '';
     const mailId = `mai_${token.slice(14, 34)}`;
@@ -64,7 +63,9 @@ describe('a page behind a link', () => {
       await visit('/unsubscribe/x'),
       await visit(right.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'))),
       await visit(of(`mai_${'0'.repeat(20)}`, later)),
+      await visit(of(mailId, new Date(Date.now() - 1_000))),
       await visit('/unsubscribe/x', {}, 'POST'),
+      await visit(of(mailId, new Date(Date.now() - 1_000)), {}, 'POST'),
     ];
     const [first] = answers;
     const facts = ({ status, headers, text }: (typeof answers)[number]) => [
@@ -74,12 +75,6 @@ describe('a page behind a link', () => {
     ];
     expect(first?.status).toBe(404);
     for (const answer of answers) expect(first && facts(answer)).toEqual(first && facts(first));
-    const { name = '' } = (await findBrand(app.context.postgres.db, brand.id)) ?? {};
-    for (const method of ['GET', 'POST']) {
-      const { status, text } = await visit(of(mailId, new Date(Date.now() - 1_000)), {}, method);
-      expect([status, text.includes('This link has ended'), text.includes(name)]).toEqual([404, true, true]);
-    }
-    expect(first?.text).not.toContain(name);
   });
 
   it('stops working when the version of its row changes', async () => {

@@ -1,6 +1,6 @@
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
-import { type BrandFace, page } from '../../../kit/html/page.ts';
+import { page } from '../../../kit/html/page.ts';
 
 function form(lead: Html, email: string, problem: string | undefined): Html {
   const address = {
@@ -29,19 +29,13 @@ export const askPage = (email: string, problem: string | undefined): string =>
     ),
   );
 
-/** For a link that has ended. A forged link gets it without a brand, and without a word about what is behind the link. */
-export const endedPage = (brand?: BrandFace): string =>
-  page(
-    `This link has ended${brand ? ` – ${brand.name}` : ''}`,
-    form(
-      html`<h1>This link has ended</h1>
-<p>${
-        brand
-          ? `We can mail you a link to your page with ${brand.name}. Your contracts, work, messages and payouts are all there.`
-          : 'We can mail you a new one.'
-      }</p>`,
-      '',
-      undefined,
-    ),
-    brand,
-  );
+/** The same for unknown, revoked and expired links, so that callers cannot tell them apart. */
+export const ENDED = page(
+  'This link has ended',
+  form(
+    html`<h1>This link has ended</h1>
+<p>We can mail you a new one.</p>`,
+    '',
+    undefined,
+  ),
+);

@@ -5,7 +5,7 @@ import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { html } from '../../../kit/html/html.ts';
 import { findCreatorPage } from '../../../workflow/creators/creators.ts';
 import { creatorPage, type PageVisit } from '../declare.ts';
-import { endedPage } from './ask.ts';
+import { ENDED } from './ask.ts';
 import { listAll, type Me } from './everything.ts';
 import { content } from './sections.ts';
 
@@ -58,7 +58,7 @@ async function sendCopy({ context, row, inWork }: MeVisit) {
  */
 export const mePage = creatorPage<Me>({
   kind: 'me',
-  unknown: endedPage(),
+  ended: ENDED,
   find: async ({ postgres }, { rowId }) => {
     const row = await findCreatorPage(postgres.db, rowId);
     return row && row.email !== null ? { ...row, email: row.email } : undefined;
