@@ -66,11 +66,8 @@ ${more}`;
 const MISSING = page(
   'Not found',
   html`<h1>Not found</h1>
-<p>There is no page at this address. Please ask the person who gave you the link.</p>`,
+<p>There is nothing at this address; perhaps the page is no longer shared. Please ask the person who gave you the link.</p>`,
 );
-
-const ENDED = html`<h1>This page is no longer shared</h1>
-<p>Please ask the person who gave you the link for a new one.</p>`;
 
 /** `/s/{shareId}`: the current state of a brand's parcels, for anyone with the link; no email address and no street. */
 export function shareRoutes(app: FastifyInstance, { postgres }: Context): void {
@@ -80,7 +77,6 @@ export function shareRoutes(app: FastifyInstance, { postgres }: Context): void {
     if (!share) return await reply.code(404).headers(pageHeaders()).send(MISSING);
     const face = { name: share.brandName, logo: share.logoUrl ?? share.brandLogo, website: share.brandWebsite };
     reply.headers(pageHeaders(face));
-    if (share.revokedAt !== null) return await reply.code(404).send(page('No longer shared', ENDED, face));
     const campaignName = share.campaignName ?? share.campaignTitle;
     const title = share.title ?? campaignName ?? 'Shipments';
     const content = html`<h1>${title}</h1>

@@ -11,7 +11,7 @@ import { campaignProblems } from '../campaigns/campaigns.ts';
 /** The maximum number of parcels on a shared page. */
 export const MAX_SHARED = 500;
 
-/** A shared page, perhaps a revoked one, found by id alone, because the link alone gives access. */
+/** A shared page that is not revoked, found by id alone, because the link alone gives access. */
 export async function findShare(db: Db, shareId: string) {
   return await db
     .selectFrom('shipmentShares as share')
@@ -27,6 +27,7 @@ export async function findShare(db: Db, shareId: string) {
       'campaign.title as campaignTitle',
     ])
     .where('share.shareId', '=', shareId)
+    .where('share.revokedAt', 'is', null)
     .executeTakeFirst();
 }
 
