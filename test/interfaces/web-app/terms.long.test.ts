@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await dialog(/^Drop the terms/)
       .getByRole('button', { name: 'Drop them' })
       .click();
-    await dialog(code.value).getByText('The brand', { exact: true }).waitFor();
+    await dialog(code.value).getByText('The brand’s usual terms', { exact: true }).waitFor();
     expect(await read(`/v1/affiliates/links/${code.id}`)).toMatchObject({ terms: null, terms_source: 'brand' });
   });
 
