@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser('The manual'))('The manual in a real Chromium', () =
     await page.goto(`${app.url}/manual`);
     await page.getByLabel('Search the manual').fill('closing a month');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Closing a month' }).first().click();
-    await page.getByRole('heading', { name: 'Closing a month' }).waitFor();
+    await page.getByRole('link', { name: 'Closing a month', exact: true }).first().click();
+    await page.getByRole('heading', { name: 'Closing a month', exact: true }).waitFor();
   });
 });
