@@ -123,7 +123,7 @@ function Products({ of, currency }: { of: Explained['items']; currency: string }
           },
           { head: 'Quantity', cell: ({ quantity }) => number(quantity), isNumber: true },
           {
-            head: 'Price',
+            head: 'Total',
             cell: ({ amount_minor, refunded_minor }) => (
               <>
                 {minorMoney(amount_minor, currency)}
