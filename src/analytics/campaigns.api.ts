@@ -21,7 +21,7 @@ import { sumByCampaign } from './performance/performance.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse'>;
 
-/** What campaigns sold, by their ids; undefined while ClickHouse does not answer. */
+/** The sales of campaigns by their ids; undefined while ClickHouse does not answer. */
 type Results = ReadonlyMap<string | null, readonly CurrencyFigures[]> | undefined;
 
 /** Reads what all campaigns sold, or only these: the same sums as on a campaign's own page. */

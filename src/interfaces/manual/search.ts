@@ -14,7 +14,7 @@ export interface Hit {
 
 /** A section to be found. */
 interface Section extends Omit<Hit, 'excerpt'> {
-  /** What its page is about, for a section without a paragraph. */
+  /** The subject of its page, for a section without a paragraph. */
   about: string;
   prose: readonly string[];
 }

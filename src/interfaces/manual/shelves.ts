@@ -89,7 +89,7 @@ export const SHELVES: readonly Shelf[] = [
   },
 ];
 
-/** What a page is about, with a capital letter. */
+/** The subject of a page, with a capital letter. */
 export const describeEntry = ({ about }: Entry): string =>
   about.replaceAll('`', '').replace(/^./, (letter) => letter.toUpperCase());
 

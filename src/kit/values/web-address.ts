@@ -5,21 +5,22 @@ export const hasLogin = ({ username, password }: URL): boolean => username !== '
 
 export const MAX_ADDRESS = 2_000;
 
+const openAddress = (protocol: RegExp, error: string) =>
+  z
+    .url({ protocol, error })
+    .max(MAX_ADDRESS)
+    .refine((text) => !URL.canParse(text) || !hasLogin(new URL(text)), 'must not have a name or password');
+
 /** A URL that people see or follow: http or https, without a user name and password. */
-export const WebAddress = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .max(MAX_ADDRESS)
-  .refine((text) => !URL.canParse(text) || !hasLogin(new URL(text)), 'must not have a name or password');
+export const WebAddress = openAddress(/^https?$/, 'must be an http or https address');
 
 /** A picture within its own address, which loads nothing. */
 export const PICTURE_IN_URL = /^data:image\/(?:png|jpeg|webp|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
 
+const PICTURE = 'must be an http or https address, or a picture as data:image/png, jpeg, webp or svg+xml in base64';
+
 /** The address of a picture on the web, or a small picture within its address. */
-export const PictureAddress = z
-  .url({ protocol: /^(?:https?|data)$/, error: 'must be an http or https address' })
-  .max(MAX_ADDRESS)
-  .refine((text) => !URL.canParse(text) || !hasLogin(new URL(text)), 'must not have a name or password')
-  .refine(
-    (text) => !/^data:/i.test(text) || PICTURE_IN_URL.test(text),
-    'must be an http or https address, or a picture as data:image/png, jpeg, webp or svg+xml in base64',
-  );
+export const PictureAddress = openAddress(/^(?:https?|data)$/, PICTURE).refine(
+  (text) => !/^data:/i.test(text) || PICTURE_IN_URL.test(text),
+  PICTURE,
+);

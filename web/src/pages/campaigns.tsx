@@ -29,7 +29,7 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
 
 type SoldFigure = 'revenue' | 'commission';
 
-/** What a campaign sold or pays: in the brand's currency, and in others. */
+/** A campaign's sales or commission: in the brand's currency, and in others. */
 function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFigure, currency: string): string {
   return (
     [{ currency, amount: of[figure] }, ...of.by_currency.map((one) => ({ ...one, amount: one[figure] }))]

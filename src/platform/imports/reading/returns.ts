@@ -4,7 +4,7 @@ import type { Format } from './formats/format.ts';
 import { readNumber } from './numbers.ts';
 import type { Plan } from './plan.ts';
 
-/** Where a file says that a line is a payment that came back, and which payment that was. */
+/** The columns that say that a line is a payment that came back, and which payment it was. */
 export interface Returns {
   /** The column of the payment's id; -1 if the file lacks it. */
   of: number;
