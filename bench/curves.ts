@@ -20,6 +20,8 @@ const SAMPLE_ROWS = 4_000;
 const SEARCHES = 60;
 const COUNTS = 400;
 const MILLION = 1_000_000;
+/** Enough for ten million creators. */
+const HEAP_MB = 2_048;
 
 const { sizes } = benchCommand(
   'bench curves',
@@ -113,4 +115,4 @@ async function measure(results: Results, context: Context, { elasticsearch }: En
   });
 }
 
-measureOnOwnEngines(measure, { mayBeGiven: true });
+measureOnOwnEngines(measure, { mayBeGiven: true, elasticsearchHeapMb: HEAP_MB });
