@@ -161,7 +161,7 @@ describe('a creator who asks for another address on their own page', () => {
     expect((await visit(page.payment)).text).toContain(payer.ann.email);
     expect((await visit(page.payment, { email: 'not an address' })).text).toContain('Enter a complete email address');
     const next = `${unique('pay')}@mail.example`;
-    expect((await visit(page.payment, { email: next })).text).toContain('Check your mail');
+    expect((await visit(page.payment, { email: next })).text).toContain('Check your email');
     expect(await profileOf(payer)).toMatchObject({ wallet_email: null, source: 'mail', state: 'active' });
     const link = await mailed(payer, payer.ann.email, 'Confirm where', 'payment');
     expect((await visit(link)).text).toContain(next);

@@ -77,7 +77,7 @@ describe('an alert', () => {
     expect(subjects).toEqual([0, 1, 1, 2, 2, 3]);
     expect(await subjectsOf(brand.id)).toEqual(['Alert: Many clicks', 'Ended: Many clicks', 'Alert: Many clicks']);
     const [, , first] = await mailsOf(app.context, brand.id);
-    expect(first?.text).toContain('Clicks above 2 in a day. You get one more mail when this ends.\n\nClicks: 3');
+    expect(first?.text).toContain('Clicks above 2 in a day. You get one more email when this ends.\n\nClicks: 3');
     expect(first?.text).toContain('/app/analytics');
   });
 

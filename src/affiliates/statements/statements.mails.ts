@@ -52,7 +52,7 @@ const disputeOpened = template({
   params: z.object({ dispute_id: z.string(), creator: z.string(), line: z.string(), message: z.string() }),
   write: ({ dispute_id, creator, line, message }, { appUrlOf }) => ({
     subject: `${creator} asks about ${line}`,
-    paragraphs: ['Your answer is mailed to them.'],
+    paragraphs: ['Your answer is emailed to them.'],
     quote: message,
     action: { label: 'Answer', url: appUrlOf(`disputes?open=${dispute_id}`) },
   }),

@@ -40,7 +40,7 @@ const alertBegan = template({
   params,
   write: (params, { appUrlOf }) => ({
     subject: `Alert: ${params.name}`,
-    paragraphs: [`${conditionText(params)}. You get one more mail when this ends.`],
+    paragraphs: [`${conditionText(params)}. You get one more email when this ends.`],
     facts: toFacts(params),
     action: { label: 'Open the figures', url: appUrlOf(params.page) },
   }),

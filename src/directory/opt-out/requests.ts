@@ -93,7 +93,7 @@ async function sendOne({ postgres, clock, secrets, mailer, pageLinks, failures }
       subject: 'Leave the creator directory',
       paragraphs: [
         'You asked to be removed from the directory of creators that brands search here. The link below leads to a button that removes every profile that shows this address, for good.',
-        'If you did not ask for this, ignore this mail. Nothing happens.',
+        'If you did not ask for this, ignore this email. Nothing happens.',
       ],
       action: { label: 'Leave the directory', url },
     },

@@ -26,7 +26,7 @@ const wrapPage = <T extends z.ZodType>(item: T, name: string) => listSchema(item
 const status = z
   .enum(['live', 'active', 'draft', 'paused', 'completed'])
   .describe('`live` or `active`: creators can apply.');
-const WORDS = '`active` is `live` and `ugc` is `organic_ugc`; both words are accepted.';
+const WORDS = 'Answers have `live` for `active` and `organic_ugc` for `ugc`; both words are accepted.';
 
 const campaigns: Record<string, Difference> = {
   list_campaigns: {
@@ -131,7 +131,7 @@ const WEBHOOKS =
 const webhooks: Record<string, Difference> = {
   list_webhooks: { response: wrapPage(OlderWebhook, 'OlderWebhookList'), says: WEBHOOKS },
   create_webhook: {
-    says: `Takes a \`secret\` and the older names of events; see [webhooks](webhooks.md#the-older-interface). ${WEBHOOKS}`,
+    says: `Accepts a \`secret\` and the older names of events; see [webhooks](webhooks.md#the-older-interface). ${WEBHOOKS}`,
   },
 };
 

@@ -67,12 +67,12 @@ export const SHELVES: readonly Shelf[] = [
       doc('indexing', 'imports, upserts, rollback'),
       doc('operating', 'production, variables, size, TLS, the first sign-in'),
       doc('engines', 'what works while one is down, several nodes of each'),
-      doc('administration', 'brands, plans and keys, commands, background work, mail, metrics'),
+      doc('administration', 'brands, plans and keys, commands, background work, email, metrics'),
       doc('backup', 'backup and restore, upgrades, a new secret'),
       doc('scaling', 'what was measured with several workers and nodes, what was not, and what limits growth'),
       doc('measured', 'benchmarks and their results'),
       { name: 'changelog', file: 'CHANGELOG.md', about: 'what changed in each release' },
-      doc('developing', 'tests, layout, adding a resource, a mail, a page or an event'),
+      doc('developing', 'tests, layout, adding a resource, an email, a page or an event'),
       ...['access', 'directory', 'workflow', 'attribution', 'money', 'stores', 'transport', 'webhooks'].map(
         (topic) => ({
           name: `decisions-${topic}`,

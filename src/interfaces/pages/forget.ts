@@ -16,7 +16,7 @@ export function askPage(email: string, problem: string | undefined): string {
     `${problem ? 'Error: ' : ''}Leave the creator directory`,
     html`${errorSummary([address])}
 <h1>Leave the creator directory</h1>
-<p>Brands search a directory of public creator profiles here. To leave it, enter the email address that your profile shows. We mail you a link that proves it is yours.</p>
+<p>Brands search a directory of public creator profiles here. To leave it, enter the email address that your profile shows. We email you a link that proves it is yours.</p>
 ${postForm('/forget', html`${field(address)}${submitButton('Send me the link')}`)}`,
   );
 }
@@ -24,10 +24,10 @@ ${postForm('/forget', html`${field(address)}${submitButton('Send me the link')}`
 /** The same for every address, so that strangers cannot learn who is in the directory. */
 export const sentPage = (): string =>
   page(
-    'Check your mail',
-    html`<h1>Check your mail</h1>
-<p>We have mailed a link to this address. It works for three days.</p>
-<p class="hint">No mail yet? Wait a few minutes, look in your spam folder, and check the address for typing errors.</p>`,
+    'Check your email',
+    html`<h1>Check your email</h1>
+<p>We have emailed a link to this address. It works for three days.</p>
+<p class="hint">No email yet? Wait a few minutes, look in your spam folder, and check the address for typing errors.</p>`,
   );
 
 export const confirmPage = (action: string): string =>

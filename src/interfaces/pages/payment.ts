@@ -36,7 +36,7 @@ function showForm({ row, brand, action }: PaymentVisit, value = '', problem?: st
     value,
     problem,
     required: true,
-    hint: 'Where your PayPal or Wise account receives money. We mail you a link to confirm it.',
+    hint: 'Where your PayPal or Wise account receives money. We email you a link to confirm it.',
     more: html` type="email" autocomplete="email" required`,
   };
   return {
@@ -64,8 +64,8 @@ async function request(visit: PaymentVisit) {
     return showForm(visit, typedAddress, 'Enter a complete email address, such as name@example.com.');
   const isKept = await visit.inWork((work) => requestAddress(work, visit.row.creatorId, address.data));
   return isKept
-    ? toAnswer('Check your mail', 'We mailed you a link. The address changes when you confirm it there.')
-    : toAnswer('Not now', 'Another change waits. See the mail about it.');
+    ? toAnswer('Check your email', 'We emailed you a link. The address changes when you confirm it there.')
+    : toAnswer('Not now', 'Another change waits. See the email about it.');
 }
 
 async function confirm({ row: { creatorId, linkVersion }, inWork }: PaymentVisit) {
@@ -75,7 +75,7 @@ async function confirm({ row: { creatorId, linkVersion }, inWork }: PaymentVisit
     ? toAnswer('Confirmed', 'You are paid at the new address from now on.')
     : toAnswer(
         'Confirmed',
-        html`You are paid at the new address from ${timeTag(profile.effectiveAt)} on, or once you confirm it by the mail to the old one. Until then nothing is paid.`,
+        html`You are paid at the new address from ${timeTag(profile.effectiveAt)} on, or once you confirm it by the email to the old one. Until then nothing is paid.`,
       );
 }
 

@@ -42,7 +42,7 @@ async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean })
     content: html`<h1>${row.title}</h1>
 <p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
       row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
-    }. You will get a copy by mail.</p>
+    }. You will get a copy by email.</p>
 ${await nextStep(visit)}
 ${text ? documentHtml(text) : NOTHING}
 ${hashLine(row)}`,

@@ -4,9 +4,9 @@ import { findMail, insertSuppression, isSuppressed } from '../../kit/mail/mails.
 import { creatorPage } from './declare.ts';
 
 const donePage = (brandName: string) => ({
-  title: 'No more mail',
-  content: html`<h1>No more mail</h1>
-<p>You will get no more mail from ${brandName}. Links in their earlier mails still work.</p>`,
+  title: 'No more emails',
+  content: html`<h1>No more emails</h1>
+<p>You will get no more emails from ${brandName}. Links in their earlier emails still work.</p>`,
 });
 
 /**
@@ -22,10 +22,10 @@ export const unsubscribePage = creatorPage({
   show: async ({ context, row, brand, action }) => {
     if (await isSuppressed(context.postgres.db, row.brandId, row.toEmail)) return donePage(brand.name);
     return {
-      title: 'No more mail?',
-      content: html`<h1>No more mail from ${brand.name}?</h1>
-<p>${brand.name} will no longer be able to mail ${row.toEmail} through Rollcall: no briefs, contracts or messages.</p>
-${postForm(action, submitButton('Stop these mails'))}`,
+      title: 'No more emails?',
+      content: html`<h1>No more emails from ${brand.name}?</h1>
+<p>${brand.name} will no longer be able to email ${row.toEmail} through Rollcall: no briefs, contracts or messages.</p>
+${postForm(action, submitButton('Stop these emails'))}`,
     };
   },
   submit: async ({ row, brand, inWork }) => {

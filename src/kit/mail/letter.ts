@@ -57,7 +57,7 @@ export interface Sender {
 
 function introduction({ name, isUnknown }: Sender): string {
   if (!isUnknown) return '';
-  return `Why you get this: ${name} entered your address in Rollcall, where brands work with content creators, and has not heard from you before. Rollcall has not checked who they are. If you did not expect this mail, you can ignore it or unsubscribe below.`;
+  return `Why you get this: ${name} entered your address in Rollcall, where brands work with content creators, and has not heard from you before. Rollcall has not checked who they are. If you did not expect this email, you can ignore it or unsubscribe below.`;
 }
 
 interface Footer {
@@ -71,10 +71,10 @@ interface Footer {
 export function writeLetter(letter: Letter, sender: Sender, { unsubscribeUrl, pageUrl }: Footer = {}): WrittenLetter {
   const { name } = sender;
   const introductionText = introduction(sender);
-  const from = `${introductionText === '' ? '' : `${introductionText}\n`}This mail was sent for ${name}. Please do not reply to it.`;
+  const from = `${introductionText === '' ? '' : `${introductionText}\n`}This email was sent for ${name}. Please do not reply to it.`;
   const links = [
     { label: `Your page with ${name}, for you alone`, url: pageUrl },
-    { label: `No more mail from ${name}`, url: unsubscribeUrl },
+    { label: `No more emails from ${name}`, url: unsubscribeUrl },
   ].flatMap(({ label, url }) => (url === undefined ? [] : [{ label, url }]));
   return {
     subject: letter.subject,

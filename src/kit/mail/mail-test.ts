@@ -8,8 +8,8 @@ const mailTest = template({
   audience: 'creator',
   params: z.object({ at: z.iso.datetime() }),
   write: ({ at }, { brandName }) => ({
-    subject: `A test of the mail of ${brandName}`,
-    paragraphs: ['You requested this mail to check that mail arrives. There is nothing to do.'],
+    subject: `A test email from ${brandName}`,
+    paragraphs: ['You requested this email to check that emails arrive. There is nothing to do.'],
     facts: [['Requested', timeText(new Date(at))]],
   }),
 });

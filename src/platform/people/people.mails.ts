@@ -25,7 +25,7 @@ const signIn = template({
   write: ({ link_id, expires_at }, { brandName, urlOf }) => ({
     subject: `Sign in to ${brandName}`,
     paragraphs: [
-      'This link was requested with your address. If you did not request it, ignore this mail: the link expires.',
+      'This link was requested with your address. If you did not request it, ignore this email: the link expires.',
       'The link works once.',
     ],
     facts: [['Good until', timeText(new Date(expires_at))]],

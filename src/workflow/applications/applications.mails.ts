@@ -10,7 +10,7 @@ const applicationChanged = template({
     subject: `Confirm your new application to ${brandName}`,
     paragraphs: [
       `A new application to ${brandName} uses this address. Your first application stays valid until you confirm the new one.`,
-      'If this was not you, ignore this mail: nothing changes.',
+      'If this was not you, ignore this email: nothing changes.',
     ],
     action: { label: 'See and confirm', url: urlOf({ kind: 'confirm', rowId: change_id, version: 0 }) },
   }),
@@ -46,7 +46,7 @@ const applicationReceived = template({
     subject: `${creator} applied to ${campaign}`,
     paragraphs: ['The application is waiting for your decision.'],
     action: { label: 'See the application', url: appUrlOf(`applications?open=${application_id}`) },
-    links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
+    links: [{ label: 'Choose your emails', url: appUrlOf('settings') }],
   }),
 });
 

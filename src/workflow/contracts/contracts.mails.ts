@@ -37,7 +37,7 @@ const contractSent = template({
   write: ({ contract_id, link_version, link_expires_at, title }, { brandName, urlOf }) => ({
     subject: `${brandName} sent you a contract to sign: ${title}`,
     paragraphs: [
-      'Please read it. You sign by typing your name, and you get the signed text by mail.',
+      'Please read it. You sign by typing your name, and you get the signed text by email.',
       'The link is for you alone: anyone who has it can sign in your name.',
     ],
     facts: [['Sign before', timeText(new Date(link_expires_at))]],
@@ -97,7 +97,7 @@ const contractSignedBrand = template({
       label: 'See the contract',
       url: appUrlOf(contract_id === undefined ? 'contracts' : `contracts/${contract_id}`),
     },
-    links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
+    links: [{ label: 'Choose your emails', url: appUrlOf('settings') }],
   }),
 });
 

@@ -41,7 +41,7 @@ const messageReceived = template({
     paragraphs: [],
     quote: body,
     action: { label: 'Read and reply', url: appUrlOf(`conversations?open=${conversation_id}`) },
-    links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
+    links: [{ label: 'Choose your emails', url: appUrlOf('settings') }],
   }),
 });
 

@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser('The kit of pages'))('pages of the kit in a real Chr
     await strict.goto(app.links + pathOf(link));
     await strict.keyboard.press('Tab');
     await strict.keyboard.press('Enter');
-    await strict.getByRole('heading', { name: 'No more mail', exact: true }).waitFor();
+    await strict.getByRole('heading', { name: 'No more emails', exact: true }).waitFor();
     expect(complaints).toEqual([]);
   });
 });

@@ -93,9 +93,9 @@ describe('a page behind a link', () => {
     for (const site of ['cross-site', 'same-site', 'none']) {
       expect([site, (await visit(path, { 'sec-fetch-site': site }, 'POST')).status]).toEqual([site, 403]);
     }
-    expect((await visit(path)).text).toContain('Stop these mails');
+    expect((await visit(path)).text).toContain('Stop these emails');
     expect((await visit(path, { 'sec-fetch-site': 'same-origin' }, 'POST')).status).toBe(200);
-    expect((await visit(path)).text).not.toContain('Stop these mails');
+    expect((await visit(path)).text).not.toContain('Stop these emails');
   });
 
   it('accepts ten forms a minute from one network address', async () => {

@@ -64,8 +64,8 @@ describe.skipIf(!hasBrowser("A creator's page in a browser"))("a creator's page 
       await page.goto(`${app.links}/me/gone`);
       await page.getByLabel('Email').fill(email);
       await expectGood(page);
-      await page.getByRole('button', { name: 'Mail me the link' }).click();
-      await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
+      await page.getByRole('button', { name: 'Email me the link' }).click();
+      await page.getByRole('heading', { name: 'Check your email' }).waitFor();
       await expectGood(page);
       await page.context().close();
     }

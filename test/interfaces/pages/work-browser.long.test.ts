@@ -166,9 +166,9 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     // The browser remarks on each 404.
     complaints.length = 0;
     await expectGood();
-    await page.getByRole('link', { name: 'Mail me the link to it', exact: true }).click();
+    await page.getByRole('link', { name: 'Email me the link to it', exact: true }).click();
     await page.getByLabel('Email').fill(desk.creator);
-    await page.getByRole('button', { name: 'Mail me the link', exact: true }).click();
-    await page.getByRole('heading', { name: 'Check your mail', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Email me the link', exact: true }).click();
+    await page.getByRole('heading', { name: 'Check your email', exact: true }).waitFor();
   });
 });

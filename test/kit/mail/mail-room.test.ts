@@ -232,11 +232,11 @@ describe('unsubscribing', () => {
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const url = app.links + pathOf(link);
     const requested = await fetch(url);
-    expect([requested.status, await requested.text()]).toEqual([200, expect.stringContaining('Stop these mails')]);
+    expect([requested.status, await requested.text()]).toEqual([200, expect.stringContaining('Stop these emails')]);
     expect(await queue('zoe@mail.example')).toBe('queued');
 
     const { status, body } = await call(url, undefined, { method: 'POST', body: 'List-Unsubscribe=One-Click' });
-    expect([status, body]).toEqual([200, expect.stringContaining('You will get no more mail')]);
+    expect([status, body]).toEqual([200, expect.stringContaining('You will get no more emails')]);
     expect(await queue('ZOE@mail.example')).toBe('suppressed');
     await sendDue();
     expect((await rows()).map(({ state }) => state)).toEqual(['suppressed', 'suppressed', 'suppressed']);
@@ -261,7 +261,7 @@ describe('cli mail', () => {
     expect(listed).toEqual([expect.objectContaining({ kind: 'mail_test', to: 'ops@mail.example', state: 'queued' })]);
     const [{ id }] = listed;
     const shown = await runCli(['mail', 'show', id], env());
-    expect(shown.out).toContain('To: ops@mail.example\nSubject: A test of the mail of ');
+    expect(shown.out).toContain('To: ops@mail.example\nSubject: A test email from ');
     const opened = await runCli(['mail', 'open', id], env());
     expect(opened.out).toMatch(/^https:\/\/go\.example\/unsubscribe\/\w+\n$/);
     expect(shown.out).toContain(opened.out.trim());

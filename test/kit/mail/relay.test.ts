@@ -112,7 +112,7 @@ describe('a stranger’s address', () => {
     const plain = (raw: string) => raw.replace(/=\r\n/g, '').replace(/=3D/g, '=');
     const [first] = gotBy(creator);
     expect(plain(first?.raw ?? '')).toMatch(
-      /Acme-\w+ entered your address in Rollcall[\s\S]*No more mail from Acme-\w+: https:/,
+      /Acme-\w+ entered your address in Rollcall[\s\S]*No more emails from Acme-\w+: https:/,
     );
     await answer(desk, creator);
     await desk.write(creator, 'Great!');

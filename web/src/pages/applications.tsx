@@ -196,7 +196,7 @@ function Decide({ of: { id, creator_name, creator_email } }: { of: Application }
         action="Reject"
         onConfirm={() => decide('rejected').then(() => say(`${name} was rejected.`))}
       >
-        <p>The creator is told by mail. The decision can be changed later.</p>
+        <p>The creator is told by email. The decision can be changed later.</p>
       </Confirm>
       <Button isBusy={update.isPending} onPress={() => void accept()}>
         Accept

@@ -14,7 +14,7 @@ function form(lead: Html, email: string, problem: string | undefined): Html {
   };
   return html`${errorSummary([address])}
 ${lead}
-${postForm('/me', html`${field(address)}${submitButton('Mail me the link')}`)}`;
+${postForm('/me', html`${field(address)}${submitButton('Email me the link')}`)}`;
 }
 
 /** The form of a creator who lost their link. */
@@ -23,7 +23,7 @@ export const askPage = (email: string, problem: string | undefined): string =>
     `${problem ? 'Error: ' : ''}Your page`,
     form(
       html`<h1>Your page</h1>
-<p>Your links, earnings and work with a brand are on one page. We mail its link to you.</p>`,
+<p>Your links, earnings and work with a brand are on one page. We email you the link.</p>`,
       email,
       problem,
     ),
@@ -34,7 +34,7 @@ export const ENDED = page(
   'This link has ended',
   form(
     html`<h1>This link has ended</h1>
-<p>We can mail you a new one.</p>`,
+<p>We can email you a new one.</p>`,
     '',
     undefined,
   ),

@@ -27,7 +27,7 @@ function listLeads({ context: { pageLinks }, link: { expiresAt } }: MeVisit): Le
 const askErasurePage = ({ brand, action }: MeVisit) => ({
   title: 'Ask to be erased',
   content: html`<h1>Ask to be erased</h1>
-<p>${brand.name} gets your wish by mail, and has 30 days to carry it out, or to say why not.</p>
+<p>${brand.name} gets your request by email, and has 30 days to carry it out, or to say why not.</p>
 <h2>What goes</h2>
 <ul>
 <li>your name, addresses, handles, and what ${brand.name} noted of you</li>

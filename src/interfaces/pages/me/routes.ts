@@ -9,10 +9,10 @@ import { addressForm } from '../address-form.ts';
 import { askPage } from './ask.ts';
 
 const SENT = page(
-  'Check your mail',
-  html`<h1>Check your mail</h1>
+  'Check your email',
+  html`<h1>Check your email</h1>
 <p>If a brand knows this address, its link is on the way to it.</p>
-<p class="hint">No mail yet? Wait a few minutes, look in your spam folder, and check the address for typing errors. A brand whose mails you have stopped cannot send you the link; please ask the brand.</p>`,
+<p class="hint">No email yet? Wait a few minutes, look in your spam folder, and check the address for typing errors. A brand whose emails you have stopped cannot send you the link; please ask the brand.</p>`,
 );
 
 /** `/me`: a creator who lost the link to their page gets it by mail. */

@@ -220,8 +220,8 @@ function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
   const isWaiting = profile.waiting !== null;
   const address = renderLine(
     isWaiting ? undefined : to('payment', { id: creatorId, linkVersion: profile.version }),
-    profile.walletEmail === null ? 'Your mail address' : 'Your payment address',
-    isWaiting ? 'Another address waits; see the mail about it' : 'See or change it',
+    profile.walletEmail === null ? 'Your email address' : 'Your payment address',
+    isWaiting ? 'Another address waits; see the email about it' : 'See or change it',
   );
   return html`${section('Payouts', payoutLines, 'Nothing has been paid out yet.')}
 ${section('Where you are paid', [address])}

@@ -76,7 +76,7 @@ ${each}`;
 }
 
 const notices: Readonly<Record<string, string>> = {
-  sent: 'Your question has been sent. You will get a mail when it is answered.',
+  sent: 'Your question has been sent. You will get an email when it is answered.',
   known: 'You have already asked about this line; they have not answered yet.',
 };
 
