@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readReportedAddress } from '../../../kit/values/email.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
 import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
@@ -195,7 +196,8 @@ const dropEmptyRefunds = (refunds: RefundFacts[]) => refunds.filter(({ amountMin
 
 function readEmail({ email, contact_email, customer }: ShopifyOrder, { one }: LenientReader): string | null {
   const own = one('email', Email, email) || one('contact_email', Email, contact_email);
-  return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
+  const address = own || one('customer.email', Email, one('customer', Customer, customer)?.email);
+  return readReportedAddress(address ?? '') || null;
 }
 
 /** Reads how the order belongs to a subscription, which Shopify itself does not say. */

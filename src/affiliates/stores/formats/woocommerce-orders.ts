@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readReportedAddress } from '../../../kit/values/email.ts';
 import { validationError } from '../../../kit/values/errors.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { readWooKind } from '../../terms/kinds.ts';
@@ -148,7 +149,9 @@ function toRefund(refund: WooRefund, order: WooOrderFields): RefundFacts {
 const ERASED = 'deleted@site.invalid';
 
 function readCustomer(email: string | null | undefined): Pick<OrderFacts, 'customerEmail' | 'isErased'> {
-  return email?.toLowerCase() === ERASED ? { customerEmail: null, isErased: true } : { customerEmail: email || null };
+  return email?.toLowerCase() === ERASED
+    ? { customerEmail: null, isErased: true }
+    : { customerEmail: readReportedAddress(email ?? '') || null };
 }
 
 function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
