@@ -234,8 +234,10 @@ export const Notify = z
   .meta({ example: true });
 
 const MAX_VALUE = 255;
+/** A code is often copied from a chat, whose invisible marks no customer types. */
 const anyValue = z
   .string()
+  .overwrite((text) => text.replace(/(?![\u200c\u200d])\p{Cf}/gu, ''))
   .trim()
   .min(1)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
