@@ -1,6 +1,6 @@
 import { readReportedAddress } from '../../../kit/values/email.ts';
 import { readGenericKind } from '../../terms/kinds.ts';
-import { uniqueClicks, uniqueTexts } from './click.ts';
+import { uniqueClicks, uniqueCodes } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.ts';
 import {
   Envelope,
@@ -92,7 +92,7 @@ export function toOrderFacts(order: GenericOrder, sentAt: Date): OrderFacts {
     customerEmail: readReportedAddress(order.customer_email ?? '') || null,
     customerId: order.customer_external_id ?? null,
     country: findCountry([order.country]),
-    codes: uniqueTexts(order.codes),
+    codes: uniqueCodes(order.codes),
     clickIds: uniqueClicks(order.click_ids),
     refunds: toRefunds(order),
     hasAllRefunds: order.refunds !== undefined,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readReportedAddress } from '../../../kit/values/email.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
-import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
+import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './click.ts';
 import type { BankDispute, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
 import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
@@ -237,7 +237,7 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
     customerEmail: readEmail(order, lenient),
     customerId: toOptionalId(Customer.safeParse(order.customer).data?.id) ?? null,
     country: findCountry(addresses.map((address) => Address.safeParse(address).data?.country_code)),
-    codes: uniqueTexts(codes.map(({ code }) => code)),
+    codes: uniqueCodes(codes.map(({ code }) => code)),
     clickIds: uniqueClicks([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
     refunds: dropEmptyRefunds(
       (order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines })),
