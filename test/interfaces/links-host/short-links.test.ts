@@ -250,6 +250,11 @@ describe('the links host', () => {
     }
   });
 
+  it('leads to the address that was meant where it was pasted with invisible marks', async () => {
+    const { slug } = await makeLink(await openDesk(app), 'https://shop.example/p\u200b\u202c');
+    expect((await click(app, slug)).location?.pathname).toBe('/p');
+  });
+
   it('takes the parameters of a click along to the shop, until the link says otherwise', async () => {
     const desk = await openDesk(app);
     const { id, slug } = await makeLink(desk, 'https://shop.example/p?utm_source=creator&x=1#top');
