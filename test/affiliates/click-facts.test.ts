@@ -159,6 +159,25 @@ describe('the stored facts of a click', () => {
     expect([detectAgent(PHONE).rule, detectAgent('').rule]).toEqual(['', 'no_agent']);
   });
 
+  it('count the browsers inside apps on a phone whose model is called bot, whatever the app adds', () => {
+    const model = 'Mozilla/5.0 (Linux; Android 10; M bot 60; wv) AppleWebKit/537.36 (KHTML, like Gecko)';
+    const browser = `${model} Version/4.0 Chrome/125.0.0.0 Mobile Safari/537.36`;
+    for (const app of [
+      'musical_ly_2023405030 JsSdk/1.0 NetType/WIFI Channel/googleplay AppName/musical_ly BytedanceWebview/d8a21c6',
+      'Barcelona 334.0.0.42.95 Android (29/10; 320dpi; 720x1440; Bot; M bot 60; M_bot_60; mt6739; en_US; 610)',
+      'GSA/15.20.36',
+      'LinkedInApp',
+      'DuckDuckGo/5',
+      'TwitterAndroid',
+    ]) {
+      expect(detectAgent(`${browser} ${app}`), app).toEqual({ device: 'mobile', rule: 'android_model' });
+      expect(detectAgent(`${browser} ${app} Foobot/1.0`).device, app).toBe('bot');
+    }
+    for (const library of ['Dalvik/2.1.0 (Linux; U; Android 14; Pixel 8)', 'Viber/13.3 CFNetwork/1209 Darwin/20.2.0']) {
+      expect(detectAgent(library)).toEqual({ device: 'bot', rule: 'app_libraries' });
+    }
+  });
+
   it('include only the host of the referrer, and a code for the country', () => {
     expect(readReferrerHost('https://user@Photo.Example:8443/p?q#f')).toBe('photo.example');
     expect(readReferrerHost('android-app://com.example')).toBe('');

@@ -207,6 +207,18 @@ describe('fraud rules', () => {
       expect([address, await isOwn(address)]).toEqual([address, true]);
     }
     expect(await isOwn(`x.${merged}`)).toBe(false);
+    // As somebody typed it at the shop.
+    for (const typed of [`Ana <${mail}>`, `mailto:${mail}`, `${mail}.`, `\u202a${mail}\u202c`]) {
+      const sent = {
+        ...order,
+        order_id: unique('order'),
+        placed_at: at,
+        paid_at: at,
+        customer_email: typed,
+        codes: [code],
+      };
+      expect([typed, JSON.stringify(await post('/orders', sent)).includes('self_referral')]).toEqual([typed, true]);
+    }
   });
 
   it('flag the orders of a code with a high leak score, once it was scored', async () => {

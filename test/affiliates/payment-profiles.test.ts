@@ -391,6 +391,16 @@ describe('files for a rail', () => {
     );
     expect(row).toEqual(['', 'Ann', 'ann@mail.example', '', 'USD', 'EUR', 'target', '12.50', 'crt_1', 'PERSON']);
   });
+
+  it.each([
+    ['=cmd|"/c calc"!A1', 'cmd|"/c calc"!A1'],
+    ['@Ana\nVega', 'Ana Vega'],
+    ['+-', 'ann@mail.example'],
+    ['Vega, Ana; "Chef"', 'Vega, Ana; "Chef"'],
+  ])('for Wise have the name %s on one line, and as no formula of a spreadsheet', (creator_name, name) => {
+    const [, row] = toWiseRows([{ ...one, creator_name, total: 12.5, currency: 'EUR' }], {});
+    expect(row?.[1]).toBe(name);
+  });
 });
 
 it('the file for Wise has the columns of the brand’s own template, and needs those that pay', async () => {

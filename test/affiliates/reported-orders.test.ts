@@ -188,6 +188,18 @@ describe('an order that a key reports', () => {
     ]);
   });
 
+  it('is won by a code that was pasted with invisible marks, into the shop or here', async () => {
+    const { key, code } = await makeSeller();
+    const placed = { placed_at: '2025-12-01T09:00:00Z', paid_at: '2025-12-01T09:00:00Z' };
+    const order = { source: 'till', order_id: 'pasted', currency: 'USD', amount: 50, ...placed };
+    const won = await send(`${app.url}/v1/orders`, key, 'POST', { ...order, codes: [`\u202a${code}\u202c\u200b`] });
+    expect(won.body.data).toMatchObject({ attributed: true });
+    const [link] = (await send(`${app.url}/v1/affiliates/links`, key, 'GET')).body.data;
+    const value = `\u2066${code}2\u200b\u2069`;
+    const { body } = await send(`${app.url}/v1/affiliates/links/${link.id}`, key, 'PATCH', { value });
+    expect(body.data.value).toBe(`${code}2`);
+  });
+
   it('is refunded by key, names its shop, and is the brand’s own', async () => {
     const { key, code } = await makeSeller();
     const order = { source: 'pop-up', order_id: '7', currency: 'USD', amount: 100, placed_at: '2026-03-02T09:00:00Z' };

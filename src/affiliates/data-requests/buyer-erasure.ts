@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
-import { showAddress, toAsciiAddress } from '../../kit/values/email.ts';
+import { listGmailSpellings, showAddress, toAsciiAddress } from '../../kit/values/email.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import {
@@ -72,6 +72,13 @@ async function hashBuyer(db: Db, secrets: Secrets, { email, hashes }: BuyerSelec
   return [...[...spellings].map((spelling) => hashEmail(salt, spelling)), ...knownHashes];
 }
 
+/** Hashes of the other spellings of a mailbox at Gmail, under which shops may know the same person. */
+async function hashSpellings(db: Db, secrets: Secrets, { email }: BuyerSelector): Promise<Buffer[]> {
+  if (email === null) return [];
+  const salt = await getSalt(db, secrets);
+  return listGmailSpellings(email).map((spelling) => hashEmail(salt, spelling));
+}
+
 /** The addresses that these are hashes of, as far as imports, events, mails and the audit log have them in clear. */
 async function findAddresses(db: Db, brandId: string, secrets: Secrets, hashes: readonly string[]): Promise<string[]> {
   if (hashes.length === 0) return [];
@@ -87,7 +94,8 @@ export async function takeBuyerRows(
   secrets: Secrets,
   selector: BuyerSelector,
 ): Promise<Map<string, TakenRow[]>> {
-  const orders = await listRows(db, 'orders', matchesBuyer(brandId, selector, await hashBuyer(db, secrets, selector)));
+  const hashes = [...(await hashBuyer(db, secrets, selector)), ...(await hashSpellings(db, secrets, selector))];
+  const orders = await listRows(db, 'orders', matchesBuyer(brandId, selector, hashes));
   const ids = [...orders.map(({ customer_id: id }) => id), selector.customerOf].filter((id) => typeof id === 'string');
   const ofThem = sql`own.brand_id = ${brandId} and own.id = any(${ids}::text[])`;
   const orderIds = orders.map(({ id }) => id);
@@ -162,7 +170,8 @@ export async function eraseBuyer(
   requestId: string,
 ): Promise<{ removed: Removed; leftovers: Leftovers; hashes: string[] }> {
   const { db, brandId } = work;
-  const hashes = await hashBuyer(db, secrets, selector);
+  const askedHashes = await hashBuyer(db, secrets, selector);
+  const hashes = [...askedHashes, ...(await hashSpellings(db, secrets, selector))];
   await beginErasing(db);
   const orders = await eraseOrders(work, requestId, matchesBuyer(brandId, selector, hashes));
   const ids = orders.map(({ id }) => id);
@@ -202,7 +211,10 @@ export async function eraseBuyer(
   const mails = names.length === 0 ? [] : await deleteMails(work, null, names);
   await eraseTexts(work, names);
   await endErasing(db);
-  const same = selector.customerOf === null ? [] : orders.flatMap(({ oldHash }) => oldHash ?? []);
-  const hexHashes = [...hashes, ...same].map((hash) => hash.toString('hex'));
+  const knownHashes = new Set(hashes.map((hash) => hash.toString('hex')));
+  const same = orders
+    .flatMap(({ oldHash }) => oldHash?.toString('hex') ?? [])
+    .filter((hash) => selector.customerOf !== null || knownHashes.has(hash));
+  const hexHashes = [...askedHashes.map((hash) => hash.toString('hex')), ...same];
   return { removed: removedCounts, leftovers: { files, mails }, hashes: [...new Set(hexHashes)] };
 }

@@ -5,6 +5,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { listMailboxDomains, showAddress, toMailbox } from '../../kit/values/email.ts';
 import { validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow, WaitingSort } from '../../kit/values/page.ts';
@@ -112,6 +113,27 @@ async function findByEarlierAddress(
   return rows.length === 1 ? rows[0] : undefined;
 }
 
+/**
+ * Asks if an address that nobody has is another spelling of a creator's: an erasure cannot be undone, and one that says it is
+ * done while the creator stays would be no better.
+ */
+async function assertNoOtherSpelling(db: Db, brandId: string, email: string): Promise<void> {
+  const mailbox = toMailbox(email);
+  const isAddress = (column: string) => sql<boolean>`lower(${sql.ref(column)}) = lower(${email})`;
+  const applications = db.selectFrom('applications').select('id').where('brandId', '=', brandId);
+  if (await applications.where(isAddress('creatorEmail')).limit(1).executeTakeFirst()) return;
+  const neighbours = await db
+    .selectFrom('creators')
+    .select(['id', 'email'])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`lower(split_part(email, '@', 2)) = any(${listMailboxDomains(email)})`)
+    .execute();
+  const creator = neighbours.find((one) => one.email !== null && toMailbox(one.email) === mailbox);
+  if (!creator?.email) return;
+  const message = `is no creator's, but ${showAddress(creator.email)} reaches the same mailbox; name them by creator_id ${creator.id} if you mean them.`;
+  throw validationError([{ field: 'creator_email', code: 'ambiguous', message }]);
+}
+
 async function findPerson(db: Db, brandId: string, body: DataRequestCreate): Promise<CreatorRow | undefined> {
   const { creator_id: id, creator_email, creator_handle: handle } = body;
   const [person, another] = await db
@@ -122,7 +144,11 @@ async function findPerson(db: Db, brandId: string, body: DataRequestCreate): Pro
     .where('erasedBy', 'is', null)
     .limit(2)
     .execute();
-  if (!another) return person ?? (await findByEarlierAddress(db, brandId, creator_email));
+  if (!another) {
+    const creator = person ?? (await findByEarlierAddress(db, brandId, creator_email));
+    if (!creator && creator_email !== undefined) await assertNoOtherSpelling(db, brandId, creator_email);
+    return creator;
+  }
   const message = `${handle} is the handle of several creators; name one by creator_id or creator_email.`;
   throw validationError([{ field: 'creator_handle', code: 'ambiguous', message }]);
 }

@@ -13,6 +13,7 @@ import {
   timestampInput,
 } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { withoutMarks } from '../../kit/values/text.ts';
 import { MAX_ADDRESS, WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName, CreatorName } from '../../workflow/creators/creators.shapes.ts';
@@ -234,8 +235,10 @@ export const Notify = z
   .meta({ example: true });
 
 const MAX_VALUE = 255;
+/** A code is often copied from a chat, whose invisible marks no customer types. */
 const anyValue = z
   .string()
+  .overwrite(withoutMarks)
   .trim()
   .min(1)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');

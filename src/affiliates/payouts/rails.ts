@@ -1,6 +1,7 @@
 import type { Cells } from '../../kit/operation/csv.ts';
 import { getDecimals } from '../../kit/values/decimals.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { toPlainText } from '../../kit/values/text.ts';
 
 /** Currencies of PayPal's payments, as its guide to mass payments lists them. */
 const PAYPAL_CURRENCIES: readonly string[] = [
@@ -122,6 +123,9 @@ function readHeader(line: string): string[] {
   throw createError('header', 'invalid', `must be the first line of Wise's template; it lacks \`${missing}\`.`);
 }
 
+/** A name on one line that no spreadsheet takes for a formula: people look through the file in one. */
+const toFileName = (name: string): string => toPlainText(name).replace(/^[\s=+@-]+/, '');
+
 /** Rows of Wise's batch file, which pays by email and so needs no bank details. A column of another name stays empty. */
 export function toWiseRows(
   payments: readonly RailPayment[],
@@ -131,7 +135,7 @@ export function toWiseRows(
   assertFile('wise', payments);
   const rows = payments.map((one): Cells => {
     const cells: Readonly<Record<string, string>> = {
-      name: one.legal_name ?? one.creator_name ?? one.pay_to ?? '',
+      name: [one.legal_name, one.creator_name].map((name) => toFileName(name ?? '')).find(Boolean) ?? one.pay_to ?? '',
       recipientEmail: one.pay_to ?? '',
       sourceCurrency: source_currency ?? one.currency,
       targetCurrency: one.currency,

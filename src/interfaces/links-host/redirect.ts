@@ -21,6 +21,12 @@ export type Redirect = (request: IncomingMessage, response: ServerResponse) => v
 /** Any method with a body or a side effect is refused; HEAD and GET are answered alike. */
 const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
 
+/** What mail programs, chats and people leave behind a link; nothing of it is visible or ends a slug. */
+const BEHIND_LINK =
+  /(?:[/.,;:!)\]}>'"*]|%20|%22|%27|%29|%5D|%7D|%3E|%C2%A0|%E2%80%(?:8B|8C|8D|8E|8F|99|9D|A6)|%EF%BB%BF)+$/i;
+
+const LONGEST_SLUG = 250;
+
 /** Names and values by turns: Node checks and joins a flat list faster than an object. */
 const EMPTY = ['Cache-Control', 'no-store', 'Content-Length', '0'] as const;
 
@@ -85,6 +91,15 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     });
   }
 
+  /** A link as it stands in a text may have a slash, a bracket or the end of a sentence behind it. */
+  function findLink(slug: string): Destination | undefined | Promise<Destination | undefined> {
+    const found = destinations.find(slug);
+    const bare = slug.length > LONGEST_SLUG ? slug : slug.replace(BEHIND_LINK, '');
+    if (bare === slug) return found;
+    if (found instanceof Promise) return found.then((destination) => destination ?? destinations.find(bare));
+    return found ?? destinations.find(bare);
+  }
+
   const redirect: Redirect = (request, response) => {
     const { method, url = '', headers } = request;
     if (!isRead(method)) {
@@ -99,7 +114,7 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
       if (!destination) sendUnknown(response);
       else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination, query);
     };
-    const destination = destinations.find(slug);
+    const destination = findLink(slug);
     if (!(destination instanceof Promise)) return answer(destination);
     destination.then(answer, (error: unknown) => {
       redirects.unavailable += 1;

@@ -51,9 +51,19 @@ const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output', 'summary'];
 const MAX_SELECTIONS = 500;
 
 function listed(query: URLSearchParams, name: string): string[] | undefined {
-  const text = query.get(name)?.trim();
-  return text ? text.split(',').map((one) => one.trim()) : undefined;
+  const names = query.getAll(name).flatMap((text) => text.split(',').map((one) => one.trim()));
+  const givenNames = names.filter((one) => one !== '');
+  return givenNames.length > 0 ? givenNames : undefined;
 }
+
+const FLAGS = ['readonly', 'output', 'summary'];
+/** Values of a flag; `?readonly` alone sets it. */
+const FLAG_VALUES: ReadonlyMap<string, boolean> = new Map([
+  ...['', '1', 'true', 'yes', 'on'].map((text): [string, boolean] => [text, true]),
+  ...['0', 'false', 'no', 'off'].map((text): [string, boolean] => [text, false]),
+]);
+
+const readFlag = (text: string): boolean | undefined => FLAG_VALUES.get(text.trim().toLowerCase());
 
 /** Omits what an update would repeat of its arguments from the tool that creates, which is in the same toolset. */
 function withoutRepeats(all: readonly Bound[]): Bound[] {
@@ -116,6 +126,9 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
       ...(listed(query, 'tools') ?? [])
         .filter((name) => !ids.has(name))
         .map((name) => wrong('tools', 'unknown', `has no tool ${name}.`)),
+      ...FLAGS.filter((name) => query.getAll(name).some((text) => readFlag(text) === undefined)).map((name) =>
+        wrong(name, 'invalid_value', 'must be 1 or 0.'),
+      ),
     ];
   }
 
@@ -129,7 +142,7 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     const isWhole = sets !== undefined || toolNames !== undefined;
     const isChosen = ({ operation }: Bound) =>
       !isWhole || sets?.includes(getToolset(operation)) === true || toolNames?.includes(operation.id) === true;
-    const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
+    const isFlagged = (name: string) => query.getAll(name).some((text) => readFlag(text) === true);
     const chosenTools = [...tools().values()]
       .filter(isChosen)
       .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'));

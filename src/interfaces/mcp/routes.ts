@@ -72,12 +72,21 @@ const readTool = (message: unknown) =>
     ? message.params.name
     : undefined;
 
+/** A message without the nulls that some hosts write for parameters which they leave out. */
+function withoutNulls(message: unknown): unknown {
+  if (!isRecord(message)) return message;
+  const { params, ...rest } = message;
+  if (params === null) return rest;
+  if (!isRecord(params)) return message;
+  return { ...rest, params: Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null)) };
+}
+
 /** The arguments of a call, which some hosts send as JSON text. */
 function readArguments(message: unknown): unknown {
   if (!isRecord(message) || readMethod(message) !== 'tools/call' || !isRecord(message.params)) return message;
   const { arguments: sent, ...params } = message.params;
-  // Hosts send null or an empty text for a tool that takes none.
-  if (sent === undefined || sent === null || sent === '') return { ...message, params };
+  // Hosts send an empty text for a tool that takes none.
+  if (sent === undefined || sent === '') return { ...message, params };
   const args = typeof sent === 'string' ? parseText(sent) : sent;
   if (isRecord(args)) return { ...message, params: { ...params, arguments: args } };
   const got = typeof sent === 'string' ? `the text ${JSON.stringify(sent.slice(0, 60))}` : typeName(sent);
@@ -97,6 +106,19 @@ function parseText(text: string): unknown {
 
 const JSON_TYPE = 'application/json';
 const EVENTS_TYPE = 'text/event-stream';
+const VERSION = 'mcp-protocol-version';
+
+/**
+ * The version in a header, which proxies leave blank or send twice. A greeting needs none: it names its version, and the
+ * answer one that is known here.
+ */
+function readVersion(header: string, message: unknown): string | undefined {
+  const [version, ...others] = [...new Set(header.split(',').map((one) => one.trim()))];
+  if (others.length > 0) return header;
+  const params = isRecord(message) && readMethod(message) === 'initialize' ? message.params : undefined;
+  const isGreeting = isRecord(params) && params.protocolVersion === version;
+  return version === '' || isGreeting ? undefined : version;
+}
 
 /** The protocol's package wants callers that accept both forms; the answer is given in one that this caller accepts. */
 function toWebRequest(request: FastifyRequest, message: unknown): Request {
@@ -107,6 +129,9 @@ function toWebRequest(request: FastifyRequest, message: unknown): Request {
   headers.set('accept', `${JSON_TYPE}, ${EVENTS_TYPE}`);
   // Hosts of servers with sessions send the id of one, also to a server that has none.
   headers.delete('mcp-session-id');
+  const version = readVersion(headers.get(VERSION) ?? '', message);
+  if (version === undefined) headers.delete(VERSION);
+  else headers.set(VERSION, version);
   const body = message === undefined ? {} : { body: JSON.stringify(message) };
   return new Request(`http://localhost${request.url}`, { method: request.method, headers, ...body });
 }
@@ -122,6 +147,17 @@ const toEvents = (message: string): string => `event: message\ndata: ${message}\
 
 /** The one message of an event stream. */
 const fromEvents = (events: string): string => /^data: ?(.*)$/m.exec(events)?.[1] ?? '';
+
+/** A page that may call can read the answers, too. They depend on no cookie. */
+function openToPage({ headers: { origin } }: FastifyRequest, reply: FastifyReply): void {
+  if (origin) {
+    reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'WWW-Authenticate, Retry-After, X-Request-Id',
+      vary: 'Origin',
+    });
+  }
+}
 
 /** `/mcp` lists every tool that the key may call. It is stateless. */
 export function mcpRoutes(
@@ -153,9 +189,10 @@ export function mcpRoutes(
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { assertKnownHost, Asking, handler } = await protocol();
     assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
+    openToPage(request, reply);
     const requested = toRequest(request, reply);
     const form = chooseForm(request);
-    const message = readArguments(readMessage(request));
+    const message = readArguments(withoutNulls(readMessage(request)));
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const tool = readMethod(message) === 'tools/call' ? readTool(message) : undefined;
     // The gate checks tool calls; all other messages need a key too.
@@ -187,6 +224,22 @@ export function mcpRoutes(
       return reply.code(response.status).send(text);
     return reply.code(response.status).send(isStream ? fromEvents(text) : toEvents(text));
   }
+
+  // Pages ask first whether they may send these headers.
+  app.options('/mcp', async (request, reply) => {
+    const { assertKnownHost } = await protocol();
+    assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
+    openToPage(request, reply);
+    return await reply
+      .headers({
+        'access-control-allow-methods': 'POST, OPTIONS',
+        'access-control-allow-headers':
+          'authorization, content-type, mcp-protocol-version, mcp-session-id, last-event-id',
+        'access-control-max-age': '86400',
+      })
+      .code(204)
+      .send();
+  });
 
   app.route({
     method: ['GET', 'POST', 'DELETE'],

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { RawInput } from '../../kit/operation/input.ts';
 import { listTypes, type SchemaNode } from '../../kit/operation/json-schema.ts';
 import { isChange, type Operation, type PreparedOperation, takesKey } from '../../kit/operation/operation.ts';
@@ -115,15 +116,25 @@ function unknown(field: string, names: readonly string[]): Problem {
   return { field, code: 'unknown', message: `is not an argument of this tool.${hint}${knownNames}` };
 }
 
+/** True if a field of a body may be null. */
+const takesNull = ({ body }: Operation, name: string): boolean =>
+  !(body instanceof z.ZodObject) || z.safeParse(body.shape[name] ?? z.unknown(), null).success;
+
+/** Models write null for an argument that they leave out. An update that cannot clear a field says so instead. */
+const isLeftOut = (operation: Operation, name: string, value: unknown): boolean =>
+  value === null && operation.method !== 'PATCH' && !takesNull(operation, name);
+
 function readArguments(operation: Operation, { places, schemas }: Inputs, args: SchemaNode) {
   const raw: RawInput = { params: {}, query: {}, body: undefined, answer: 'json' };
   const body: SchemaNode = {};
   const problems: Problem[] = [];
   for (const [name, value] of Object.entries(args)) {
     const place = places.get(name);
+    const isMode = isChange(operation) && name === 'mode';
+    if (isMode ? value === null : place === 'body' && isLeftOut(operation, name, value)) continue;
     if (place === 'body') body[name] = parseTexts(value, schemas[name] ?? {}, name, problems);
     else if ((takesKey(operation) || operation.isPriced) && name === 'idempotency_key') continue;
-    else if (isChange(operation) && name === 'mode') raw.query.mode = String(value);
+    else if (isMode) raw.query.mode = String(value);
     else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
     else if (value !== null) {
       const schema = schemas[name] ?? {};

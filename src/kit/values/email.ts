@@ -16,9 +16,28 @@ function rewriteDomain(address: string, rewrite: (domain: string) => string): st
   return at === 0 || domain === '' ? address : address.slice(0, at) + domain;
 }
 
+/** Marks that address books and chats put around an address for the direction of its letters, and their like. */
+const INVISIBLE = /\p{Cf}/gu;
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+
 /** An address as mail programs carry it: its domain by UTS 46, `ana@xn--bcher-kva.example`. */
-export const toAsciiAddress = (address: string): string =>
-  BEYOND_ASCII.test(address) ? rewriteDomain(address, domainToASCII) : address;
+export function toAsciiAddress(address: string): string {
+  if (!BEYOND_ASCII.test(address)) return address;
+  const plain = address.replace(INVISIBLE, '').replace(FULL_WIDTH, (sign) => sign.normalize('NFKC'));
+  return rewriteDomain(plain.trim(), domainToASCII);
+}
+
+const NAMED = /<\s*([^\s<>@]+@[^\s<>@]+)\s*>$/;
+
+/**
+ * The address in what a shop passes on, which may be all that somebody typed: `Ana <ana@x.example>`, `mailto:ana@x.example`
+ * or `ana@x.example.` A text without an address stays as it is.
+ */
+export function readReportedAddress(text: string): string {
+  const plain = text.replace(INVISIBLE, '').trim();
+  const address = NAMED.exec(plain)?.[1] ?? plain;
+  return address.replace(/^mailto:\s*/i, '').replace(/(?<=@.*[^.])\.$/, '');
+}
 
 /** A part of an address, such as a domain alone, as it is kept. */
 export const toAsciiPart = (text: string): string =>
@@ -57,6 +76,31 @@ export function listSpellings(email: string): string[] {
   const isGmail = mailbox.endsWith('@gmail.com');
   const others = isGmail ? own.flatMap((one) => GMAIL.map((domain) => one.replace(/@.*$/s, `@${domain}`))) : [];
   return [...new Set([...own, ...others])];
+}
+
+const MOST_DOTS = 3;
+const LONGEST_GMAIL = 30;
+
+/** The local part with up to so many dots from a place on. */
+function listDotted(local: string, from: number, dots: number): string[] {
+  const others: string[] = [];
+  for (let place = from; dots > 0 && place < local.length; place += 1) {
+    others.push(...listDotted(`${local.slice(0, place)}.${local.slice(place)}`, place + 2, dots - 1));
+  }
+  return [local, ...others];
+}
+
+/** Spellings of a Gmail address with up to three dots, where only hashes are kept; none of another address. */
+export function listGmailSpellings(email: string): string[] {
+  const [local = '', domain] = toMailbox(email).split('@');
+  if (domain !== 'gmail.com' || local.length > LONGEST_GMAIL) return [];
+  return listDotted(local, 1, MOST_DOTS).flatMap((one) => GMAIL.map((host) => `${one}@${host}`));
+}
+
+/** The domains of which an address may be in the same mailbox. */
+export function listMailboxDomains(email: string): string[] {
+  const domain = toMailbox(email).replace(/^.*@/s, '');
+  return domain === 'gmail.com' ? GMAIL : [domain];
 }
 
 const hasOtherScript = (address: unknown): boolean => BEYOND_ASCII.test(String(address).replace(/@[^@]*$/, ''));

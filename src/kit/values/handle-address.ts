@@ -49,17 +49,23 @@ const POSTS: ReadonlySet<string> = new Set(['p', 'reel', 'tv', 'video', 'photo']
 /** A host with a path, a query or nothing behind it. */
 const ADDRESS = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})\.?(?::\d+)?(?:([/?#].*))?$/is;
 
+/** Decoration beside a handle: emoji, and characters that nobody sees. */
+const ORNAMENTS =
+  /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\p{Default_Ignorable_Code_Point}/gu;
+export const withoutOrnaments = (text: string): string => withoutUnseen(text).replace(ORNAMENTS, '');
+
+const ASCII = /^[\x20-\x7e]*$/;
+/** Letters, digits and signs in full width or in another style, which a platform shows but takes in no handle. */
+const STYLED = /[\p{L}\p{Nd}\uff01-\uff5e]/gu;
 /** What people copy along with an address or a handle: quotes, brackets, the comma behind it. */
-const WRAPPING = /^[\s<([{"'“”„«‹]+|[\s>)\]}"'“”„»›,;]+$/g;
+const WRAPPING = /^[\s<([{"'`*“”„‘’«‹]+|[\s>)\]}"'`*“”„‘’»›,;]+$/g;
 /** A link in Markdown, and the address by which the app opens a profile. */
 const MARKDOWN = /^\s*\[[^\]]*\]\((\S+?)\)\s*$/;
 const APP_ADDRESS = /^instagram:\/\/user\?username=/i;
+const toPlainLetters = (text: string): string =>
+  ASCII.test(text) ? text : withoutOrnaments(text).replace(STYLED, (letter) => letter.normalize('NFKC'));
 const unwrap = (text: string): string =>
-  withoutUnseen(text)
-    .replaceAll('＠', '@')
-    .replace(MARKDOWN, '$1')
-    .replace(WRAPPING, '')
-    .replace(APP_ADDRESS, 'instagram.com/');
+  toPlainLetters(text).replace(MARKDOWN, '$1').replace(WRAPPING, '').replace(APP_ADDRESS, 'instagram.com/');
 
 /** Neither platform has a handle that ends with a period: it ends a sentence. */
 const withoutPeriod = (name: string): string => name.replace(/\.+$/, '');
@@ -116,7 +122,13 @@ export function parseHandleAddress(text: string): HandleAddress | undefined {
 /** The handle that the text means on a platform: itself, without the leading @, or the one in a profile's address. */
 export function readHandle(text: string, platform: HandlePlatform): HandleReading {
   const address = parseHandleAddress(text);
-  if (!address) return { handle: unwrap(text).replace(/^@+/, '').replace(/\/+$/, '') };
+  // Several periods say that a handle was cut off.
+  if (!address)
+    return {
+      handle: unwrap(text)
+        .replace(/^@+/, '')
+        .replace(/\/+$|(?<!\.)\.$/, ''),
+    };
   if (address.platform !== platform) return { problem: 'other_platform', platform: address.platform };
   return address.handle === null ? { problem: 'not_a_profile' } : { handle: address.handle };
 }

@@ -10,6 +10,10 @@ export const whole = (text: string): string => Buffer.from(text).toString();
  */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
+/** The marks among them that a copied text brings along, without its control characters. */
+const MARKS = /(?![\u200c\u200d])\p{Cf}/gu;
+export const withoutMarks = (text: string): string => text.replace(MARKS, '');
+
 export const withoutUnseen = (text: string): string => text.replace(UNSEEN, '');
 
 export const hasUnseen = (text: string): boolean => text.search(UNSEEN) >= 0;

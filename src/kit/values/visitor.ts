@@ -25,18 +25,32 @@ const knownAgents = new Map<string, Agent>();
 /** A browser or program, by its user agent. */
 export interface Agent {
   device: Device;
-  /** The row of `agents.json` that decided, else `isbot` or `no_agent`; empty if no rule applied. */
+  /** The row of `agents.json` that decided, else `isbot`, `android_model` or `no_agent`; empty if no rule applied. */
   rule: string;
 }
 
 const RULES = rows.map(({ name, match, is }) => ({ name, pattern: new RegExp(match, 'i'), isBot: is === 'bot' }));
+
+/**
+ * The model in the user agent of an Android browser, which may be called M bot 60 or Spider 8. A robot that passes for a
+ * phone has an address, a version or the word "compatible" there.
+ */
+const MODEL =
+  /^(Mozilla\/5\.0 \(Linux; (?:U; |arm_64; )?Android [\d.]+); (?![^()]*(?:compatible|screenshot|-Google\/|Neustar|\/\/|@|(?:bot|crawler|spider)\w*\/))[^()]*(?=\) AppleWebKit\/)/i;
+/** Meta's apps name the model once more. */
+const APP_MODEL = / Android \(\d+\/[^()]*\)/;
+
+/** True if only the model of a phone has a word by which robots are known. */
+const isNamedLikeRobot = (agent: string): boolean =>
+  MODEL.test(agent) && !isbot(agent.replace(MODEL, '$1').replace(APP_MODEL, ''));
 
 function detectRobot(agent: string): { isBot: boolean; rule: string } {
   // Every browser sends a user agent.
   if (agent === '') return { isBot: true, rule: 'no_agent' };
   const row = RULES.find(({ pattern }) => pattern.test(agent));
   if (row) return { isBot: row.isBot, rule: row.name };
-  return isbot(agent) ? { isBot: true, rule: 'isbot' } : { isBot: false, rule: '' };
+  if (!isbot(agent)) return { isBot: false, rule: '' };
+  return isNamedLikeRobot(agent) ? { isBot: false, rule: 'android_model' } : { isBot: true, rule: 'isbot' };
 }
 
 function readDevice(agent: string): Device {

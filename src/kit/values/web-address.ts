@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutMarks } from './text.ts';
 
 /** True if a URL contains a user name or password: it would be displayed and logged, and could be mistaken for the host. */
 export const hasLogin = ({ username, password }: URL): boolean => username !== '' || password !== '';
@@ -9,6 +10,8 @@ const openAddress = (protocol: RegExp, error: string) =>
   z
     .url({ protocol, error })
     .max(MAX_ADDRESS)
+    // An address is often copied from a chat, whose invisible marks would lead elsewhere.
+    .overwrite(withoutMarks)
     .refine((text) => !URL.canParse(text) || !hasLogin(new URL(text)), 'must not have a name or password');
 
 /** A URL that people see or follow: http or https, without a user name and password. */

@@ -39,7 +39,8 @@ export async function insertGrant(db: Db, grant: NewGrant): Promise<void> {
 export interface Code {
   codeHash: Buffer;
   clientHash: Buffer;
-  redirectUri: string;
+  /** Null if the host does not repeat it, as OAuth 2.1 has it: the verifier proves that the same host asks. */
+  redirectUri: string | null;
   codeChallenge: string;
 }
 
@@ -54,7 +55,7 @@ async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChalle
     .where('people.role', '=', 'owner')
     .where('codeHash', '=', codeHash)
     .where('clientHash', '=', clientHash)
-    .where('redirectUri', '=', redirectUri)
+    .$if(redirectUri !== null, (query) => query.where('redirectUri', '=', redirectUri ?? ''))
     .where('codeChallenge', '=', codeChallenge)
     .where('codeUsedAt', 'is', null)
     .where('codeExpiresAt', '>', now)

@@ -7,8 +7,8 @@ import { PLATFORMS, platformName } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { MAX_ADDRESS } from '../../kit/values/web-address.ts';
 
-/** Never dots alone: a handle becomes part of a path at the profile provider's. */
-const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
+/** Never dots alone: a handle becomes part of a path at the profile provider's. None ends with one. */
+const HANDLE_FORM = /^(?![.-]*$)[\w.-]+(?<!\.)$/;
 
 const MAX_HANDLE = 50;
 

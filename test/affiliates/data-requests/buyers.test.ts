@@ -188,6 +188,30 @@ describe('an erasure of a buyer', () => {
     expect(await problems(shop)).toEqual([]);
   });
 
+  it('takes the orders of a mailbox under another spelling, and an address as somebody typed it at the shop', async () => {
+    const shop = await openShop('shopify');
+    const buyNow = async (email: string) => {
+      const order = shopifyOrder({ id: orderNumber(), email, codes: [shop.assignment.code], status: 'paid' });
+      await sendTo(shop, 'orders/paid', { ...order, customer: null });
+    };
+    for (const [bought, asked] of [
+      ['j.ane.d.oe@gmail.com', 'janedoe@gmail.com'],
+      ['mary.major@googlemail.com', 'm.arymajor@gmail.com'],
+      ['Jo Doe <jo.doe@mail.example>', 'jo.doe@mail.example'],
+      ['\u202ajo.roe@mail.example\u202c', 'jo.roe@mail.example'],
+    ] as const) {
+      await buyNow(bought);
+      const body = { kind: 'erasure', customer_email: asked };
+      const answer = await send(`${app.url}/v1/data-requests`, await keyOf(shop), 'POST', body);
+      expect([asked, answer.body.data?.removed.orders]).toEqual([asked, 1]);
+    }
+    await buyNow('j.ohnsmith@mail.example');
+    const other = { kind: 'erasure', customer_email: 'johnsmith@mail.example' };
+    const answer = await send(`${app.url}/v1/data-requests`, await keyOf(shop), 'POST', other);
+    expect(answer.body.data).toMatchObject({ state: 'done', removed: {} });
+    expect(await problems(shop)).toEqual([]);
+  });
+
   it('takes a lead that is known by the store’s id alone, of this store alone', async () => {
     const [shop, other] = [await openShop('shopify'), await openShop('shopify')];
     const listKeys = async ({ brand }: Shop) =>

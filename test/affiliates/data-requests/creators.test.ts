@@ -257,6 +257,21 @@ describe('an erasure of a creator', () => {
     expect(one.body.data).toMatchObject({ state: 'done', removed: { creators: 1 } });
   });
 
+  it('asks for whom an address is that is another spelling of a creator’s, instead of being done with nothing removed', async () => {
+    const erase = (creator_email: string) => desk.send('POST', '/v1/data-requests', { kind: 'erasure', creator_email });
+    for (const [own, asked] of [
+      ['spelled.this.way@gmail.com', 'spelledthisway@googlemail.com'],
+      ['spelled+work@creators.example', 'spelled@creators.example'],
+    ] as const) {
+      await desk.onRoster(own);
+      const { status, body } = await erase(asked);
+      const message = expect.stringContaining(`${own} reaches the same mailbox`);
+      expect([status, body.details]).toEqual([422, [{ field: 'creator_email', code: 'ambiguous', message }]]);
+      expect((await erase(own)).body.data).toMatchObject({ state: 'done', removed: { creators: 1 } });
+      expect((await erase(asked)).body.data).toMatchObject({ state: 'done', removed: {} });
+    }
+  });
+
   it('keeps that somebody wants no mails, who comes back under the same address', async () => {
     const email = 'no.mails@creators.example';
     await desk.onRoster(email);

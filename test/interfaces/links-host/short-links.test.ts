@@ -240,6 +240,21 @@ describe('the links host', () => {
     expect(await answer.text()).toContain('This link leads nowhere');
   });
 
+  it('leads on with what a text leaves behind a link, and no further', async () => {
+    const land = async (slug: string) => (await click(app, slug)).location?.origin;
+    for (const behind of ['/', ')', '.', ',', '%22', '%E2%80%8B', '%E2%80%A6', '.)']) {
+      expect([behind, await land(`${link.slug}${behind}`)]).toEqual([behind, new URL(SHOP).origin]);
+    }
+    for (const other of ['x', '/x', '-', `${')'.repeat(300)}`]) {
+      expect([other, await land(`${link.slug}${other}`)]).toEqual([other, undefined]);
+    }
+  });
+
+  it('leads to the address that was meant where it was pasted with invisible marks', async () => {
+    const { slug } = await makeLink(await openDesk(app), 'https://shop.example/p\u200b\u202c');
+    expect((await click(app, slug)).location?.pathname).toBe('/p');
+  });
+
   it('takes the parameters of a click along to the shop, until the link says otherwise', async () => {
     const desk = await openDesk(app);
     const { id, slug } = await makeLink(desk, 'https://shop.example/p?utm_source=creator&x=1#top');

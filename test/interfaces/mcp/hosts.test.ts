@@ -175,6 +175,37 @@ test.each(hosts)(
 );
 
 const RETURNS = 'https://host.example/callback';
+
+const register = async () => {
+  const body = JSON.stringify({ client_name: 'By hand', redirect_uris: [RETURNS] });
+  return (await call(`${app.url}/oauth/register`, undefined, { method: 'POST', headers: json, body })).body.client_id;
+};
+
+test('A host asks for tokens of this server by its address as a person typed it', async () => {
+  const clientId = await register();
+  for (const path of ['/mcp', '/mcp/', '/mcp?toolsets=campaigns&readonly=1', '/', '']) {
+    const resource = `${app.url.toUpperCase()}${path}`;
+    const back = await consent(toConsentUrl(app.url, clientId, RETURNS, secret(), resource));
+    expect(back.searchParams.get('code'), resource).toMatch(/^svc_/);
+  }
+});
+
+test('A code is exchanged without the address that it was sent to, as OAuth 2.1 has it, but not with another', async () => {
+  const [clientId, verifier] = [await register(), secret()];
+  const back = await consent(toConsentUrl(app.url, clientId, RETURNS, verifier));
+  const code = { grant_type: 'authorization_code', code: back.searchParams.get('code') ?? '', code_verifier: verifier };
+  const other = await exchange('form', clientId, { ...code, redirect_uri: 'https://other.example/' });
+  expect([other.status, other.body.error]).toEqual([400, 'invalid_grant']);
+  expect((await exchange('form', clientId, code)).status).toBe(200);
+});
+
+test('A client that is unknown is told so, so that its host registers again', async () => {
+  for (const grant_type of ['authorization_code', 'refresh_token']) {
+    const refused = await exchange('form', 'of-another-server', { grant_type, code: 'x', refresh_token: 'x' });
+    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_client']);
+  }
+});
+
 const describe = (path: string, more: object = {}, status = 200) => {
   const body = JSON.stringify({
     client_id: `http://${at}${path}`,

@@ -1,4 +1,5 @@
 import { splitClicks } from '../../../kit/values/click-token.ts';
+import { withoutMarks } from '../../../kit/values/text.ts';
 
 const PARAMETER = 'click_id';
 export const MAX_LENGTH = 500;
@@ -29,3 +30,7 @@ export function uniqueTexts(values: readonly (string | null | undefined)[]): str
   });
   return [...new Set(texts)].slice(0, MAX_VALUES);
 }
+
+/** Keeps distinct codes. One that was pasted into the shop with invisible marks also counts without them. */
+export const uniqueCodes = (codes: readonly (string | null | undefined)[]): string[] =>
+  uniqueTexts(codes.flatMap((code) => [code, withoutMarks(code ?? '')]));

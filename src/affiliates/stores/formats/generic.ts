@@ -1,5 +1,6 @@
+import { readReportedAddress } from '../../../kit/values/email.ts';
 import { readGenericKind } from '../../terms/kinds.ts';
-import { uniqueClicks, uniqueTexts } from './click.ts';
+import { uniqueClicks, uniqueCodes } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.ts';
 import {
   Envelope,
@@ -88,10 +89,10 @@ export function toOrderFacts(order: GenericOrder, sentAt: Date): OrderFacts {
     paidAt: order.paid_at ?? null,
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at ?? sentAt,
-    customerEmail: order.customer_email || null,
+    customerEmail: readReportedAddress(order.customer_email ?? '') || null,
     customerId: order.customer_external_id ?? null,
     country: findCountry([order.country]),
-    codes: uniqueTexts(order.codes),
+    codes: uniqueCodes(order.codes),
     clickIds: uniqueClicks(order.click_ids),
     refunds: toRefunds(order),
     hasAllRefunds: order.refunds !== undefined,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { readReportedAddress } from '../../../kit/values/email.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
-import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
+import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './click.ts';
 import type { BankDispute, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
 import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
@@ -195,7 +196,8 @@ const dropEmptyRefunds = (refunds: RefundFacts[]) => refunds.filter(({ amountMin
 
 function readEmail({ email, contact_email, customer }: ShopifyOrder, { one }: LenientReader): string | null {
   const own = one('email', Email, email) || one('contact_email', Email, contact_email);
-  return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
+  const address = own || one('customer.email', Email, one('customer', Customer, customer)?.email);
+  return readReportedAddress(address ?? '') || null;
 }
 
 /** Reads how the order belongs to a subscription, which Shopify itself does not say. */
@@ -235,7 +237,7 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
     customerEmail: readEmail(order, lenient),
     customerId: toOptionalId(Customer.safeParse(order.customer).data?.id) ?? null,
     country: findCountry(addresses.map((address) => Address.safeParse(address).data?.country_code)),
-    codes: uniqueTexts(codes.map(({ code }) => code)),
+    codes: uniqueCodes(codes.map(({ code }) => code)),
     clickIds: uniqueClicks([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
     refunds: dropEmptyRefunds(
       (order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines })),

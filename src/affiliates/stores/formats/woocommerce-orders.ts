@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { readReportedAddress } from '../../../kit/values/email.ts';
 import { validationError } from '../../../kit/values/errors.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { readWooKind } from '../../terms/kinds.ts';
-import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueTexts } from './click.ts';
+import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
 import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
@@ -148,7 +149,9 @@ function toRefund(refund: WooRefund, order: WooOrderFields): RefundFacts {
 const ERASED = 'deleted@site.invalid';
 
 function readCustomer(email: string | null | undefined): Pick<OrderFacts, 'customerEmail' | 'isErased'> {
-  return email?.toLowerCase() === ERASED ? { customerEmail: null, isErased: true } : { customerEmail: email || null };
+  return email?.toLowerCase() === ERASED
+    ? { customerEmail: null, isErased: true }
+    : { customerEmail: readReportedAddress(email ?? '') || null };
 }
 
 function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
@@ -170,7 +173,7 @@ function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { on
     // Guests have the id 0.
     customerId: toOptionalId(order.customer_id) ?? null,
     country: findCountry([order.shipping, order.billing].map((address) => Address.safeParse(address).data?.country)),
-    codes: uniqueTexts(codes.map(({ code }) => code)),
+    codes: uniqueCodes(codes.map(({ code }) => code)),
     clickIds: uniqueClicks([
       ...readClickIds(attributes),
       readClickIdFromUrl(typeof landingPage === 'string' ? landingPage : undefined),

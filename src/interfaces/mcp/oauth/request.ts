@@ -21,10 +21,18 @@ export function getIssuer(request: FastifyRequest, context: Context): string {
 
 export const getResource = (request: FastifyRequest, context: Context): string => `${getIssuer(request, context)}/mcp`;
 
-/** True if tokens for this resource are for `/mcp`; hosts send its address with and without a last slash, or the issuer's. */
+/**
+ * True if tokens for this resource are for `/mcp`. Hosts send its address with and without a last slash, with the query
+ * that a person typed, or the issuer's.
+ */
 export function isOwnResource(resource: string, request: FastifyRequest, context: Context): boolean {
-  return [getResource(request, context), getIssuer(request, context)].includes(resource.replace(/\/$/, ''));
+  const url = URL.parse(resource);
+  const address = url === null ? resource : `${url.origin}${url.pathname}`.replace(/\/$/, '');
+  return [getResource(request, context), getIssuer(request, context)].includes(address);
 }
+
+/** The resource that a request names. A blank one names none. */
+export const readResource = (fields: URLSearchParams): string | null => fields.get('resource') || null;
 
 /** A host's request for an owner's consent. */
 export interface ConsentRequest {
@@ -51,6 +59,10 @@ function parseScopes(text: string | null, toolsets: readonly string[]): readonly
   const requestedScopes = [...new Set((text ?? '').split(' '))].filter((one) => toolsets.includes(one));
   return requestedScopes.length > 0 ? requestedScopes : toolsets;
 }
+
+/** True if this id can be no client's: hosts whose client is unknown register again, and no others do. */
+export const isNoClient = (clientId: string, { config, secrets }: Context): boolean =>
+  parseDocumentUrl(clientId, config.agentClientHosts) === undefined && readClient(secrets, clientId) === undefined;
 
 /** A client that registered, or that a document of an allowed host describes. */
 async function findClient(context: Context, clientId: string): Promise<Client | undefined> {
@@ -82,7 +94,7 @@ export async function readConsentRequest(
   if (query.get('response_type') !== 'code') return back('unsupported_response_type');
   const codeChallenge = query.get('code_challenge') ?? '';
   if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(codeChallenge)) return back('invalid_request');
-  const resource = query.get('resource');
+  const resource = readResource(query);
   if (resource !== null && !isOwnResource(resource, request, context)) return back('invalid_target');
   const scopes = parseScopes(query.get('scope'), toolsets);
   return { requested: { client, clientId, redirectUri, state, codeChallenge, scopes } };

@@ -21,9 +21,11 @@ import {
   getIssuer,
   getResource,
   isDocumentId,
+  isNoClient,
   isOwnResource,
   type Refused,
   readConsentRequest,
+  readResource,
   toAddress,
 } from './request.ts';
 
@@ -267,7 +269,11 @@ export function oauthRoutes(
     const form = readTokenForm(request);
     const readField = (name: string) => form.get(name) ?? '';
     const clientHash = hashKey(readField('client_id'));
-    const resource = form.get('resource');
+    if (isNoClient(readField('client_id'), context)) {
+      const error_description = 'This client is unknown here; register again.';
+      return open(reply).code(400).send({ error: 'invalid_client', error_description });
+    }
+    const resource = readResource(form);
     if (resource !== null && !isOwnResource(resource, request, context)) {
       return open(reply).code(400).send({ error: 'invalid_target' });
     }
@@ -281,7 +287,7 @@ export function oauthRoutes(
     const code = {
       codeHash: hashKey(readField('code')),
       clientHash,
-      redirectUri: readField('redirect_uri'),
+      redirectUri: form.get('redirect_uri'),
       codeChallenge,
     };
     return answerTokens(reply, await redeemCode(engines, secrets, code));

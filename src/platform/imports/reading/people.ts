@@ -1,6 +1,10 @@
 import { domainToASCII } from 'node:url';
 import addressparser from 'nodemailer/lib/addressparser';
-import { parseHandleAddress, readHandle as readHandleOn } from '../../../kit/values/handle-address.ts';
+import {
+  parseHandleAddress,
+  readHandle as readHandleOn,
+  withoutOrnaments,
+} from '../../../kit/values/handle-address.ts';
 import { isPlaceholder } from './cells.ts';
 
 /** Addresses as PostgreSQL and mail servers hold them: no blanks, a domain with a dot. */
@@ -29,9 +33,6 @@ export function readEmail(text: string): string | undefined {
 }
 
 const HANDLE = /^[a-z0-9_.]{1,30}$/;
-/** Decoration beside a handle: emoji, and characters that nobody sees. */
-const ORNAMENTS =
-  /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|[\u200b-\u200f]|\u2060|\ufe0e|\ufe0f|\ufeff/gu;
 /** An address of any host with a path. */
 const ADDRESS_WITH_PATH = /^(?:https?:\/\/)?[^\s/@]+\.[a-z]{2,}\/\S/i;
 
@@ -39,7 +40,7 @@ const PLATFORMS = { photo_app: 'instagram', video_app: 'tiktok', stream_app: 'ot
 
 /** The platform of a profile's address; undefined for a handle without one. */
 export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | undefined {
-  const plainText = text.replace(ORNAMENTS, '').trim();
+  const plainText = withoutOrnaments(text).trim();
   const address = parseHandleAddress(plainText);
   if (address) return PLATFORMS[address.platform];
   return ADDRESS_WITH_PATH.test(plainText) ? 'other' : undefined;
@@ -47,7 +48,7 @@ export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | u
 
 /** `mia.one` of `@Mia.One` or of a profile's address; undefined for what cannot be a handle on Instagram or TikTok. */
 export function readHandle(text: string): string | undefined {
-  const plainText = text.replace(ORNAMENTS, '').trim();
+  const plainText = withoutOrnaments(text).trim();
   const platform = parseHandleAddress(plainText)?.platform === 'video_app' ? 'video_app' : 'photo_app';
   const reading = readHandleOn(plainText, platform);
   const handle = 'handle' in reading ? reading.handle.toLowerCase() : '';
