@@ -101,8 +101,13 @@ export function Links() {
           onOpen={() => panel.open(link.id)}
           second={
             <>
-              {percent(link.commission_rate)}, {toPath(link)}
-              <span className="narrow">{link.creator_name ?? link.creator_email}</span>
+              <span className="wide">
+                {percent(link.commission_rate)}, {toPath(link)}
+              </span>
+              <span className="narrow">
+                {link.creator_name ?? link.creator_email}, {percent(link.commission_rate)}
+                {!link.active && ', off'}
+              </span>
             </>
           }
         >
@@ -131,7 +136,7 @@ export function Links() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, chip: 'value' },
+    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_affiliate_link', cell: renderActions },
   ];

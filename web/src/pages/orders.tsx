@@ -51,7 +51,7 @@ const FILTERS: readonly Filter[] = [
 
 const MORE: readonly Filter[] = [
   LINK_FILTER,
-  { name: 'customer_id', label: 'Customer id', kind: 'text' },
+  { name: 'customer_id', label: 'Customer ID', kind: 'text' },
   {
     name: 'reason',
     label: 'Reason for no commission',
@@ -102,7 +102,7 @@ export function Orders() {
   const columns: readonly Column<Order>[] = [
     {
       head: 'Order',
-      cell: ({ id, order_id, order_number, source, integration_id, kind, ...creator }) => (
+      cell: ({ id, order_id, order_number, source, integration_id, kind, commission, currency, ...order }) => (
         <>
           <button type="button" className="link order-id" onClick={() => panel.open(id)}>
             {order_number ?? order_id}
@@ -111,13 +111,21 @@ export function Orders() {
             {[
               orderSecond({ order_id, order_number }),
               kind !== 'once' && KIND_WORDS[kind],
-              names.get(integration_id) ?? words(source),
+              names.size > 1 && (names.get(integration_id) ?? words(source)),
             ]
               .filter(Boolean)
               .join(', ')}
           </span>
           <div className="narrow">
-            <span className="second">{creator.creator_email !== null && <CreatorName of={creator} />}</span>
+            <span className="second">{order.creator_email !== null && <CreatorName of={order} />}</span>
+            <span className="second">
+              {[
+                day(order.occurred_at),
+                commission !== null && commission > 0 && `${money(commission, currency)} commission`,
+              ]
+                .filter(Boolean)
+                .join(', ')}
+            </span>
           </div>
         </>
       ),
@@ -197,7 +205,7 @@ export function Orders() {
               ['amount', 'Amount'],
               ['commission', 'Commission'],
             ]}
-            note="Amounts before refunds, whoever won the order. Analytics counts paid orders that creators won, less refunds."
+            note="All orders, before refunds. Analytics counts only paid orders credited to creators, after refunds."
           />
         }
       />

@@ -73,7 +73,7 @@ export const KINDS: Readonly<Record<string, RecordKind>> = {
   pln: { name: 'Plan', page: '/agents', opens: 'open' },
   cnt: { name: 'Post', page: '/content', opens: 'open' },
   rep: { name: 'Report', page: '/reports' },
-  drq: { name: 'Request of a person', page: '/rights', opens: 'open' },
+  drq: { name: 'Privacy request', page: '/rights', opens: 'open' },
   rst: { name: 'Roster entry' },
   ssr: { name: 'Saved search', page: '/directory' },
   shp: { name: 'Shipment', page: '/shipments', opens: 'open' },
@@ -156,12 +156,12 @@ const ON_PAGES: Readonly<Record<string, string>> = {
   apply: 'Applied to the campaign',
   page_brief: 'Opened the brief',
   page_confirm: 'Confirmed the application',
-  page_me: 'Used their own page',
+  page_me: 'Changed something on their own page',
   page_parcel: 'Answered about the parcel',
   page_sign: 'Signed the contract',
   page_statement: 'Asked about the statement',
   page_talk: 'Wrote in the conversation',
-  page_work: 'Used the deliverable’s page',
+  page_work: 'Sent a file of the deliverable',
 };
 
 /** A creator's action on a deliverable's page, by the deliverable's new state. */
