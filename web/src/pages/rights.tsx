@@ -90,7 +90,7 @@ function Decide({ of }: { of: Request }) {
       </Confirm>
       <p>
         Their name, addresses, messages and files go; amounts stay under a pseudonym.{' '}
-        {unpaid ? <strong>{unpaid} is due: pay it first.</strong> : unpaid === '' && 'Nothing is due to them.'}
+        {unpaid ? <strong>{unpaid} is not paid yet: pay it first.</strong> : unpaid === '' && 'Nothing is due to them.'}
       </p>
       {unpaid !== '' && (
         <>
