@@ -58,12 +58,7 @@ function nameIn(entry: AuditEntry): string {
   return creator === null ? toKindName(id) : `${toKindName(id)} ${id.startsWith('cnv_') ? 'with' : 'of'} ${creator}`;
 }
 
-function doneIn({ operation, resource_id: id, new: next }: AuditEntry): string {
-  if (operation === 'page_me' && id.startsWith('drq_')) {
-    return next?.kind === 'access' ? 'Asked for their data' : 'Asked to be erased';
-  }
-  return doneText(operation, next?.status);
-}
+const doneIn = (entry: AuditEntry) => doneText(entry.operation, entry);
 
 /** The record's name, which leads to it while it exists. */
 function RecordName({ of }: { of: AuditEntry }) {
