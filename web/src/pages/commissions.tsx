@@ -91,14 +91,14 @@ function Stages({ of }: { of: Narrowed }) {
   return (
     <Stats isBrief>
       <Stat label="To review" {...figures(ready, 'ready to approve')} />
-      <Stat label="Pending" {...figures(waiting, 'in review, or of unpaid orders')} />
+      <Stat label="Pending" {...figures(waiting, 'not ready yet')} />
       <Stat
         label="Approved"
         {...figures(approved, 'due with the next payout')}
         why="Commissions that no payout has paid yet, of all time. The amount due on Payouts is their sum, less refunds of paid commissions and money paid in advance."
       />
       <Stat label="Paid" {...figures(paid, 'paid to creators')} />
-      <Stat label="Rejected" {...figures(rejected, 'not paid')} />
+      <Stat label="Rejected" value={number(rejected.data?.pagination.total)} note="No commission paid" />
     </Stats>
   );
 }

@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
-import { day, money, words } from '../kit/format.ts';
+import { day, money, shortDay, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
@@ -117,15 +117,17 @@ export function Orders() {
               .join(', ')}
           </span>
           <div className="narrow">
-            <span className="second">{order.creator_email !== null && <CreatorName of={order} />}</span>
             <span className="second">
-              {[
-                day(order.occurred_at),
-                commission !== null && commission > 0 && `${money(commission, currency)} commission`,
-              ]
-                .filter(Boolean)
-                .join(', ')}
+              {order.creator_email !== null && (
+                <>
+                  <CreatorName of={order} />,{' '}
+                </>
+              )}
+              {shortDay(order.occurred_at)}
             </span>
+            {commission !== null && commission > 0 && (
+              <span className="second">{money(commission, currency)} commission</span>
+            )}
           </div>
         </>
       ),
