@@ -69,7 +69,7 @@ export function People() {
         </div>
       ),
     },
-    { head: 'Role', cell: ({ role }) => words(role) },
+    { head: 'Role', cell: ({ role }) => words(role), chip: 'value' },
     {
       head: 'Last active',
       isWide: true,
