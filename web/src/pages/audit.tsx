@@ -160,7 +160,7 @@ export function Audit() {
         <>
           {nameActor(row)}
           <div className="narrow">
-            <span className="second">
+            <span className="second unbroken">
               <Time at={row.created_at} />
             </span>
           </div>
