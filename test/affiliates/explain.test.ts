@@ -141,7 +141,7 @@ describe('the explanation of an order', () => {
       explanation: 'Attributed to Ana: $10.00 for a redeemed code; the commission is pending.',
       rule: 'code',
       told: [
-        ['Ana', null, 'It is the first redeemed code of the order that qualifies.'],
+        ['Ana', null, 'First qualifying code used on this order.'],
         ['Ben', 'code_wins', 'A redeemed code wins over any click.'],
       ],
     });

@@ -47,7 +47,7 @@ const ACTIONS: readonly Action[] = [
     needs: 'review_commissions',
   },
   {
-    name: 'Approve what is due',
+    name: 'Approve all ready commissions',
     also: 'commissions',
     to: '/commissions',
     search: { dialog: 'approve' },

@@ -225,7 +225,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await open.go('/webhooks');
     await press('Add a webhook');
     await fill({ Address: 'https://hooks.invalid/second' });
-    await dialog().getByLabel('Events').selectOption('Only some of them');
+    await dialog().getByLabel('Events').selectOption('Selected events');
     await dialog().getByLabel('Message received').check();
     await inDialog('Add');
     const shown = open.page.getByRole('dialog', { name: 'The signing secret' });
@@ -355,6 +355,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
 
   it('reads its journal by account', async () => {
     await open.go('/journal?period=90d');
+    await open.page.getByText('Turnover', { exact: true }).click();
     await open.page.getByRole('table', { name: 'Turnover of each account' }).waitFor();
     await open.page.getByLabel('Account').selectOption({ label: 'Commission expense' });
     await open.page

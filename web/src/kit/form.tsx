@@ -9,7 +9,18 @@ import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 export interface Field {
   name: string;
   label: string;
-  kind?: 'text' | 'email' | 'number' | 'date' | 'url' | 'textarea' | 'select' | 'checkbox' | 'password' | PickerKind;
+  kind?:
+    | 'text'
+    | 'email'
+    | 'number'
+    | 'date'
+    | 'url'
+    | 'textarea'
+    | 'select'
+    | 'checkbox'
+    | 'password'
+    | 'time'
+    | PickerKind;
   options?: readonly (readonly [value: string, label: string])[];
   isRequired?: boolean;
   hint?: ReactNode;
@@ -18,6 +29,8 @@ export interface Field {
   min?: number;
   max?: number;
   maxLength?: number;
+  /** Stands before what is typed, such as the beginning of an address. */
+  prefix?: string;
 }
 
 /** The values of a form by name. Blank text counts as missing. */
@@ -74,7 +87,7 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
       </select>
     );
   }
-  return (
+  const input = (
     <input
       type={kind}
       {...common}
@@ -83,6 +96,13 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
       {...(kind === 'number' ? { step, min, max } : {})}
       autoComplete={kind === 'password' ? 'off' : undefined}
     />
+  );
+  if (field.prefix === undefined) return input;
+  return (
+    <div className="prefixed">
+      <span aria-hidden>{field.prefix}</span>
+      {input}
+    </div>
   );
 }
 

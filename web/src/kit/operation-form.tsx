@@ -62,7 +62,7 @@ const LABELS: Readonly<Record<string, string>> = {
   commission_rate: 'Commission, in percent',
   hold_days: 'Review period, in days',
   attribution_days: 'Attribution window, in days',
-  pays_renewals: 'Also pays renewals of subscriptions',
+  pays_renewals: 'Also pay on subscription renewals',
   destination_url: 'Destination',
   forward_parameters: 'Parameters of the short link reach the destination',
   integration_id: 'Store',
