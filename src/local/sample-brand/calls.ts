@@ -73,7 +73,12 @@ function drawSearch(random: ReturnType<typeof seededRandom>): SearchOutcome {
 async function findReader(db: Db, caller: Caller): Promise<Caller> {
   const dataKey = (await listKeys(db, caller.brandId)).find(({ kind, revokedAt }) => kind === 'data' && !revokedAt);
   if (!dataKey) return caller;
-  return { ...caller, kind: 'data', keyId: dataKey.id, subscription: await getSubscription(db, dataKey.subscriptionId) };
+  return {
+    ...caller,
+    kind: 'data',
+    keyId: dataKey.id,
+    subscription: await getSubscription(db, dataKey.subscriptionId),
+  };
 }
 
 /** The times at which the rows of each list came, because a call of a list matches what there was by then. */

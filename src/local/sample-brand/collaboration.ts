@@ -56,16 +56,21 @@ interface Deal {
 function listDeals(people: readonly Person[]): Deal[] {
   const members = people.slice(ADDED);
   const of = (
-    { campaign, days }: Pick<Deal, 'campaign' | 'days'>,
-    due: number,
+    campaign: CampaignName,
+    [days, due]: readonly [days: number, due: number],
     states: readonly Deal['until'][],
     from: readonly Person[],
   ) => states.flatMap((until, i) => (from[i] ? [{ person: from[i], campaign, days: days - i * 1.3, due, until }] : []));
   return [
-    ...of({ campaign: 'glow', days: 82 }, 61, ['approved', 'approved', 'approved', 'approved', 'expired', 'voided'], members),
-    ...of({ campaign: 'summer', days: 55 }, 33, ['approved', 'approved', 'submitted', 'revised', 'declined', 'approved'], members.slice(6)),
-    ...of({ campaign: 'barrier', days: 18 }, -1, ['submitted', 'signed'], members.slice(12)),
-    ...of({ campaign: 'barrier', days: 9 }, -12, ['submitted', 'sent', 'sent', 'draft'], people),
+    ...of('glow', [82, 61], ['approved', 'approved', 'approved', 'approved', 'expired', 'voided'], members),
+    ...of(
+      'summer',
+      [55, 33],
+      ['approved', 'approved', 'submitted', 'revised', 'declined', 'approved'],
+      members.slice(6),
+    ),
+    ...of('barrier', [18, -1], ['submitted', 'signed'], members.slice(12)),
+    ...of('barrier', [9, -12], ['submitted', 'sent', 'sent', 'draft'], people),
   ];
 }
 
