@@ -87,7 +87,7 @@ export async function fillSample(
     for (const _pass of [1, 2]) await reconcileJob.run(context);
     await Promise.all([
       insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`),
-      recordCalls(context, caller, now),
+      recordCalls({ ...context, postgres: unawaitedPostgres }, caller, now),
     ]);
     await syncLedger(context);
     await mailFigures(open(reportsBegin(now)), now);
