@@ -55,9 +55,14 @@ export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void 
   );
 }
 
-/** Places are stored as the source spelt them. */
+/** Places are stored as the source spelt them, some without capitals. */
+function capitalize(place: string | null): string | null {
+  if (place === null || place !== place.toLowerCase()) return place;
+  return place.length === 2 ? place.toUpperCase() : place.replace(/(?<![\p{L}'’])\p{L}/gu, (c) => c.toUpperCase());
+}
+
 const formatPlace = ({ city, state, country }: Creator): string =>
-  [city, state, country && countryName(country)].filter(Boolean).join(', ');
+  [capitalize(city), capitalize(state), country && countryName(country)].filter(Boolean).join(', ');
 
 const isWeb = (url: string) => /^https?:\/\//.test(url);
 

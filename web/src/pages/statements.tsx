@@ -90,7 +90,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
           <Table
             caption="Lines of the statement"
             noun="line"
-            list={toRows(one.lines)}
+            list={toRows(one.lines.toSorted((a, b) => Number(isRefund(a)) - Number(isRefund(b))))}
             getKey={(line) => `${line.id} ${line.currency}`}
             empty={<Empty title="Nothing in this period" />}
             foot={
