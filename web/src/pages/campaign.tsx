@@ -219,14 +219,12 @@ function Creators({ campaign }: { campaign: Campaign }) {
   ];
   return (
     <Card
-      title={
-        <>
-          Creators
-          <Why of="a stage">
-            Each creator counts once, at the furthest stage. A contract, deliverable, link or code counts as accepted; a
-            tracked post as posted.
-          </Why>
-        </>
+      title="Creators"
+      action={
+        <Why of="a stage">
+          Each creator counts once, at the furthest stage. A contract, deliverable, link or code counts as accepted; a
+          tracked post as posted.
+        </Why>
       }
     >
       <Stages id={id} stage={stage} />

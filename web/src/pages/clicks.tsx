@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { Query, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
@@ -8,8 +8,9 @@ import { Dialog } from '../kit/dialog.tsx';
 import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
 import { Folded } from '../kit/folded.tsx';
 import { countryName, money, number, shortDayHere, timeOfDay, today, words } from '../kit/format.ts';
-import { useOpened } from '../kit/opened.ts';
-import { Badge, Card, Empty, Facts, Failure, IfMay, Loading, oneLine, PageHead } from '../kit/parts.tsx';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
+import { Badge, Button, Card, Empty, Facts, Failure, Loading, oneLine, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { siteName } from '../kit/platforms.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
@@ -225,6 +226,8 @@ export function Clicks() {
   const { get } = useFilters();
   const [countries, referrers] = [useOrigins('country'), useOrigins('referrer')];
   const { from, to, filters } = usePeriod('90d');
+  const downloading = useDialog('create');
+  const navigate = useNavigate();
   const [period, ...dates] = filters;
   const query: ClicksQuery = {
     link_id: get('link_id'),
@@ -243,11 +246,9 @@ export function Clicks() {
   return (
     <>
       <PageHead title="Clicks" hint="Clicks on your short links, kept for 90 days. Repeats and bots are not counted.">
-        <IfMay needs="create_export">
-          <Link to="/exports" className="button plain">
-            Download CSV
-          </Link>
-        </IfMay>
+        <Button needs="create_export" onPress={downloading.open}>
+          Download CSV
+        </Button>
       </PageHead>
       <Filters
         of={[
@@ -262,6 +263,20 @@ export function Clicks() {
           { name: 'referrer', label: 'Referrer', kind: 'select', options: referrers },
           ...UTM_FILTERS,
         ]}
+      />
+      <OperationDialog
+        operation="create_export"
+        title="Download clicks"
+        hint="All clicks of these days, whatever else the page filters. The file is made in the background."
+        isOpen={downloading.isOpen}
+        onClose={downloading.close}
+        action="Make the file"
+        start={{ from, to }}
+        fields={['from', 'to']}
+        omits={['of', 'by', 'format', 'schedule', 'destination', 'time_zone']}
+        fixed={{ of: 'clicks', by: 'date', format: 'csv' }}
+        shown={['list_jobs']}
+        onDone={() => navigate({ to: '/exports', search: {} })}
       />
       <ByDay query={query} />
       <Pages key={JSON.stringify(query)} query={query} />

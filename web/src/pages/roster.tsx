@@ -62,12 +62,16 @@ function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
   const { invite, input } = useInvitation();
   const dialog = {
     title: 'Add a creator',
-    head: <Choose ofForm label="Add by" value={by} options={ADD_BY} onChoose={setBy} />,
     action: 'Add',
     shown: ['list_roster'],
     onClose: close,
     onDone: () => invite().then(close),
-    children: input,
+    children: (
+      <>
+        <Choose ofForm label="Add by" value={by} options={ADD_BY} onChoose={setBy} />
+        {input}
+      </>
+    ),
     isOpen,
   } as const;
   return by === 'address' ? (
