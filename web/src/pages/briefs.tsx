@@ -29,6 +29,14 @@ const whoText = ({ creator_name, creator_email, recipient_count: count }: Brief)
 const readBy = (all: Answer<'get_brief'>['data']['recipients']) =>
   `${number(all.filter(({ viewed_at }) => viewed_at !== null).length)} of ${number(all.length)}`;
 
+function Recipients({ of: brief }: { of: Answer<'get_brief'>['data'] }) {
+  const [only, ...others] = brief.recipients;
+  if (others.length > 0) return counted(brief.recipients.length, 'creator');
+  const email = only?.email ?? brief.creator_email;
+  const name = email === brief.creator_email ? brief.creator_name : null;
+  return email === null ? 'Nobody yet' : <CreatorName of={{ creator_name: name, creator_email: email }} />;
+}
+
 /** Sends the brief to several creators at once; those who have it are skipped. */
 function SendToMore({ of: { id, title, status, creator_email } }: { of: Brief }) {
   const panel = useOpened('edit');
@@ -87,10 +95,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={brief.status} />],
-              [
-                'To',
-                brief.recipients.length === 0 && (brief.creator_email ? <CreatorName of={brief} /> : 'Nobody yet'),
-              ],
+              ['To', <Recipients key="to" of={brief} />],
               ['Campaign', <CampaignName key="campaign" id={brief.campaign_id} />],
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
