@@ -73,7 +73,7 @@ export function ListOfAll({ search, total }: { search: SearchParameters; total: 
   return (
     <>
       <Button needs="create_list" isDisabled={total === 0 || total > MAX_CREATORS} onPress={() => setOpen(true)}>
-        {`New list of ${counted(total, 'creator')}`}
+        {total === 0 ? 'New list' : `New list of ${counted(total, 'creator')}`}
       </Button>
       <OperationDialog
         operation="create_list"

@@ -127,8 +127,9 @@ const STAGE_LABELS: Readonly<Record<string, string>> = { '': 'All', applied: 'Ap
 function Stages({ id, stage }: { id: string; stage: string | undefined }) {
   const { set } = useFilters();
   const { data } = useCall('list_campaign_creators', { params: { id }, query: { limit: 1 } });
-  const stages = data?.summary.by_stage ?? [];
-  const all = stages.reduce((sum, { creators }) => sum + creators, 0);
+  // The stages have their places before their numbers are there.
+  const stages = data?.summary.by_stage ?? STAGES.map((one) => ({ stage: one, creators: null }));
+  const all = data?.summary.by_stage.reduce((sum, { creators }) => sum + creators, 0);
   return (
     <fieldset className="stages">
       <legend className="sr-only">Stage</legend>
