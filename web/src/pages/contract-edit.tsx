@@ -13,6 +13,7 @@ export const CONTRACT_FIELDS = [
   { name: 'expires_at', label: 'Sign by', hint: 'It cannot be signed after this date.', isLastDay: true },
   ...(['usage_rights', 'deliverables'] as const),
   { name: 'deliverables.type', label: 'Content type', hint: 'For example, “reel”.' },
+  ...(['deliverables.platform', 'deliverables.quantity', 'deliverables.due_date'] as const),
   { name: 'terms', label: 'Usage terms' },
   {
     name: 'terms.starts',
