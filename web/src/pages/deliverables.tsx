@@ -48,9 +48,11 @@ export function Deliverables() {
           <Badge state={(row.status === 'pending' && unsignedContracts.get(row.contract_id)) || row.status} />
           {row.status === 'submitted' && (
             <div className="narrow">
-              <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
-                Review
-              </Button>
+              <div className="row">
+                <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
+                  Review
+                </Button>
+              </div>
             </div>
           )}
         </>
