@@ -199,8 +199,8 @@ interface TableProps<Row extends object> {
 
 const ROW = 44;
 /** Cards in a row of a gallery, and their height: the style sheet has both, too. */
-const LANES = 4;
-const CARD = 286;
+const GALLERY = { lanes: 4, size: 264 };
+const PHONE_GALLERY = { lanes: 2, size: 200 };
 const getId = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
@@ -303,7 +303,7 @@ function Body<Row extends object>({ list, columns, selection, maySelect, getKey,
   return (
     <InSight
       count={list.total ?? 0}
-      {...(isGallery ? { size: CARD, lanes: LANES } : { size: ROW })}
+      {...(!isGallery ? { size: ROW } : isPhone ? PHONE_GALLERY : GALLERY)}
       frame={body}
       onSee={list.see}
     >
