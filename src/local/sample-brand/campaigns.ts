@@ -18,13 +18,6 @@ export const APPLICANTS = 15;
 
 export type CampaignName = 'glow' | 'summer' | 'barrier' | 'gifts';
 
-export const CAMPAIGNS: Readonly<Record<CampaignName, string>> = {
-  glow: 'Spring glow',
-  summer: 'Summer skin',
-  barrier: 'Barrier cream launch',
-  gifts: 'Holiday gift sets',
-};
-
 interface Applied {
   person: Person;
   campaign: CampaignName;
@@ -64,30 +57,29 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     CallOf<'create_campaign'>['body']
   >['requirements'];
   create(89, 'glow', {
-    name: CAMPAIGNS.glow,
+    name: 'Spring glow',
     type: 'affiliate',
     requirements,
     description: 'One reel and one story: show the vitamin C serum in your own morning routine.',
     compensation: { type: 'commission', amount: 12 },
   });
   create(62, 'summer', {
-    name: CAMPAIGNS.summer,
+    name: 'Summer skin',
     type: 'ugc',
     requirements,
     description: 'One reel and one story about sun care that feels like nothing.',
     compensation: { type: 'fixed', amount: 450 },
   });
   create(27, 'barrier', {
-    name: CAMPAIGNS.barrier,
+    name: 'Barrier cream launch',
     type: 'launch',
     requirements,
-    description:
-      'One reel and one story on Instagram: be the first to try the new barrier cream, and say what you think of it.',
+    description: 'One reel and one story on Instagram: be the first to try the new barrier cream, and say what you think of it.',
     compensation: { type: 'fixed', amount: 600 },
     deadline: ago(-21).toISOString().slice(0, 10),
   });
   create(4, 'gifts', {
-    name: CAMPAIGNS.gifts,
+    name: 'Holiday gift sets',
     type: 'gifting',
     status: 'draft',
     description: 'Three gift sets, shown as a present for a friend.',

@@ -1,5 +1,4 @@
 import type { Work } from '../../kit/operation/work.ts';
-import { HOUR_MS } from '../../kit/values/duration.ts';
 import { toDay } from '../../kit/values/time-zone.ts';
 import { findAddressee } from '../../workflow/applications/applications.ts';
 import { uploadAsset } from '../../workflow/assets/assets.ts';
@@ -14,8 +13,7 @@ import {
   startDeliverables,
   submitDeliverable,
 } from '../../workflow/deliverables/deliverables.ts';
-import { sendMessage } from '../../workflow/messages/messages.ts';
-import { ADDED, CAMPAIGNS, type CampaignName } from './campaigns.ts';
+import { ADDED, type CampaignName } from './campaigns.ts';
 import type { Person } from './people.ts';
 import { makePicture } from './pictures.ts';
 import { known, type Schedule } from './schedule.ts';
@@ -30,7 +28,6 @@ export const toPostUrl = ({ handle, tiktok }: Person, n: number): string =>
     : `https://www.instagram.com/reel/DLumen${String(n).padStart(5, '0')}/`;
 
 const WORKS = ['reel', 'story'] as const;
-const UNTIL_SIGNED = 'Your contract is in your inbox. Ask me here if anything in it is unclear.';
 const REELS = [
   'My morning in forty seconds',
   'What is in my beach bag',
@@ -82,7 +79,7 @@ function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n:
       creator_email: person.email,
       campaign_id: known(ids, campaign),
       compensation,
-      title: `${CAMPAIGNS[campaign]}, one reel and one story`,
+      title: 'One reel and one story',
       deliverables: [
         { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: toDay(at(14)) },
         { type: 'story', platform: 'photo_app' as const, quantity: 1, due_date: toDay(at(20)) },
@@ -94,16 +91,8 @@ function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n:
     ids.set(name, await make('create_contract', { body }));
   });
   if (until === 'draft') return;
-  const sentAt = at(0.2);
-  add(sentAt, ({ make }) => make('send_contract', { params: { id: known(ids, name) } }));
-  if (until === 'sent') {
-    add(new Date(sentAt.getTime() + HOUR_MS), ({ change }) =>
-      change('send_message', (work) =>
-        sendMessage(work, { creator_email: person.email, body: UNTIL_SIGNED, send_email: false }),
-      ),
-    );
-    return;
-  }
+  add(at(0.2), ({ make }) => make('send_contract', { params: { id: known(ids, name) } }));
+  if (until === 'sent') return;
   if (until === 'voided') {
     add(at(2), ({ make }) => make('void_contract', { params: { id: known(ids, name) } }));
     return;
