@@ -142,7 +142,7 @@ describe('a creator’s statement', () => {
     expect(page).toContain('>Print or save as PDF<');
     const payouts = page.slice(page.indexOf('<h2>Payouts</h2>'));
     const day = paidAt.toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
-    expect(payouts).toMatch(new RegExp(`Payout of ${day}<.*reference SEPA 9.*>−\\$20\\.00<`, 's'));
+    expect(payouts).toMatch(new RegExp(`Payout of ${day}<.*Reference SEPA 9.*>−\\$20\\.00<`, 's'));
     expect(payouts).not.toContain('Order ');
   });
 

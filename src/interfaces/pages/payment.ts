@@ -52,7 +52,7 @@ function showForm(visit: PaymentVisit, value = '', problem?: string) {
     value,
     problem,
     required: true,
-    hint: `The email of the account that is to receive your money. To confirm it, open the link that we send to ${showAddress(row.mailAddress ?? '')}. Nothing changes before.`,
+    hint: `We send a link to ${showAddress(row.mailAddress ?? '')}. Nothing changes until you confirm it there.`,
     more: html` type="email" autocomplete="email" required`,
   };
   return {

@@ -27,7 +27,7 @@ interface Facts {
 }
 
 const NOTHING = html``;
-const DAYS_SHOWN = 5;
+const DAYS_SHOWN = 3;
 /** Orders before these are folded, so that what follows is near on a phone. */
 const ORDERS_SHOWN = 3;
 
@@ -214,7 +214,7 @@ function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payo
 
 /** The address to which money goes, and the page that changes it. */
 function renderAddress({ profile }: All, { creatorId, email }: Facts, to: Leads): Html {
-  const address = html`<strong>${showAddress(profile.walletEmail ?? email)}</strong>`;
+  const address = html`<span>${showAddress(profile.walletEmail ?? email)}</span>`;
   if (profile.waiting !== null) {
     return html`<li>${address}<br><span class="hint">Another address waits; see the email about it</span></li>
 `;

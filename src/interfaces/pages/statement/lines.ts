@@ -111,7 +111,7 @@ function payoutLine(line: Line, timeZone: string): ShownLine {
     name: isReturn ? `${fee === 0 ? 'Payout' : 'Fee'} came back` : name,
     date: fee === 0 && !isReturn ? '' : day,
     details: joinParts([
-      reference === null ? null : `reference ${reference}`,
+      reference === null ? null : `${fee === 0 && !isReturn ? 'Reference' : 'reference'} ${reference}`,
       fee === 0 ? null : 'not part of the balance',
       reason,
     ]),
@@ -196,7 +196,7 @@ export function renderLines(lines: readonly ShownLine[], action: string): Html {
   return html`${PARTS.map((part) => {
     const own = lines.filter((line) => line.part === part);
     if (own.length === 0) return NOTHING;
-    const heading = HEADINGS[part];
+    const heading = part === 'other' && lines[0]?.part === 'other' ? null : HEADINGS[part];
     return html`${heading === null ? NOTHING : html`<h2>${heading}</h2>\n`}${
       part === 'total' ? own.map(renderTotal) : part === 'orders' ? renderGroups(own, action) : renderTable(own, action)
     }`;
