@@ -74,7 +74,8 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     name: 'Barrier cream launch',
     type: 'launch',
     requirements,
-    description: 'One reel and one story on Instagram: be the first to try the new barrier cream, and say what you think of it.',
+    description:
+      'One reel and one story on Instagram: be the first to try the new barrier cream, and say what you think of it.',
     compensation: { type: 'fixed', amount: 600 },
     deadline: ago(-21).toISOString().slice(0, 10),
   });
