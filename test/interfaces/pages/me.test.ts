@@ -87,7 +87,7 @@ describe("a creator's page", () => {
       ['badge', 'Approved'],
       ['badge open', 'In the review period'],
     ]);
-    expect(body).toContain(`<span>${email}</span> <a href="/payment/`);
+    expect(body).toContain(`<span class="address">${email}</span> <a href="/payment/`);
     const others = body.replaceAll(email, '');
     for (const secret of ['A draft', '@mail.example', '@shop.example']) expect(others).not.toContain(secret);
     expect(body).toContain(`data-copy="${assignment.code}"`);

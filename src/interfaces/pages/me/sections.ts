@@ -214,7 +214,7 @@ function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payo
 
 /** The address to which money goes, and the page that changes it. */
 function renderAddress({ profile }: All, { creatorId, email }: Facts, to: Leads): Html {
-  const address = html`<span>${showAddress(profile.walletEmail ?? email)}</span>`;
+  const address = html`<span class="address">${showAddress(profile.walletEmail ?? email)}</span>`;
   if (profile.waiting !== null) {
     return html`<li>${address}<br><span class="hint">Another address waits; see the email about it</span></li>
 `;
