@@ -11,6 +11,7 @@ import { createKey } from '../platform/keys/keys.ts';
 import { ensurePersonToSignIn, listOwners } from '../platform/people/people.ts';
 import { createSignInPath } from '../platform/people/sessions.ts';
 import { fillSample } from './sample-brand/fill.ts';
+import { toBeginning } from './sample-brand/schedule.ts';
 import { step } from './terminal.ts';
 
 const OWNER = 'owner@demo.example';
@@ -72,12 +73,17 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   const existingId = await findDemo(context, storedKeys);
   const brandId = existingId ?? (await createDemo(context, isEmpty));
   const subscriptions = await listSubscriptions(db, brandId);
+  const { sample } = await getBrand(db, brandId);
+  const now = context.clock.now();
+  // The sample's own calls are made with the keys.
+  const madeAt = sample === 'filling' ? toBeginning(now) : now;
 
   async function ensureKey(kind: 'brand' | 'data', key: string | undefined): Promise<string> {
     if (key && (await isValid(context, key))) return key;
     const subscriptionId = subscriptions.find((subscription) => subscription.kind === kind)?.id;
     if (!subscriptionId) throw new Error(`The demo brand has no ${kind} subscription.`);
-    return (await createKey(db, context.clock, { brandId, subscriptionId, kind, name: `demo, ${kind}` })).key;
+    const request = { brandId, subscriptionId, kind, name: `demo, ${kind}` };
+    return (await createKey(db, { now: () => madeAt }, request)).key;
   }
 
   const brandKey = await ensureKey('brand', storedKeys.ROLLCALL_BRAND_KEY);
@@ -93,8 +99,7 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   // The first owner may have handed over to somebody else.
   const hasOwner = (await listOwners(db, brandId)).length > 0;
   const person = await ensurePersonToSignIn(engines, brandId, hasOwner ? undefined : OWNER);
-  const signInPath = await createSignInPath(db, context.clock.now(), { brandId, personId: person.id });
-  const { sample } = await getBrand(db, brandId);
+  const signInPath = await createSignInPath(db, now, { brandId, personId: person.id });
   const mails = context.config.smtpUrl === undefined ? path.join(context.config.directory, 'mail') : undefined;
   const signIn = { signInUrl: `${url}${signInPath}`, owner: person.email, mails };
   return { brandId, brandKey, dataKey, file, sample, isNew: existingId === undefined, ...signIn };

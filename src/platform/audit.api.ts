@@ -89,7 +89,9 @@ const AuditFilter = z.object({
 });
 
 /** The columns that may name a record, in order of preference. */
-const NAMES = ['title', 'name', 'value', 'orderId', 'productDescription', 'url', 'subject', 'type', 'email'] as const;
+const NAMES = [
+  ...['title', 'name', 'value', 'file', 'orderId', 'productDescription', 'url', 'subject', 'type', 'email'],
+] as const;
 
 /** Finds the first text under one of these names. */
 function findText(values: readonly (Record<string, unknown> | null)[], names: readonly string[]): string | null {

@@ -135,15 +135,18 @@ describe('the explanation of an order', () => {
       const told = candidates.map((one: { creator_name: string; reason: string; explanation: string }) => [
         ...[one.creator_name, one.reason, one.explanation],
       ]);
-      return { explanation, rule, told };
+      const won = await send(`${app.url}/v1/affiliates/commissions?click_id=${clickId.slice(0, 24)}`, ownKey, 'GET');
+      const wonOrders = won.body.data.map(({ order_id }: { order_id: string }) => order_id === facts.orderId);
+      return { explanation, rule, told, wonOrders };
     };
     expect(await place()).toEqual({
       explanation: 'Attributed to Ana: $10.00 for a redeemed code; the commission is pending.',
       rule: 'code',
       told: [
-        ['Ana', null, 'It is the first redeemed code of the order that qualifies.'],
+        ['Ana', null, 'First qualifying code used on this order.'],
         ['Ben', 'code_wins', 'A redeemed code wins over any click.'],
       ],
+      wonOrders: [],
     });
     const rules = `${app.url}/v1/affiliates/rules`;
     expect((await send(rules, ownKey, 'PATCH', { coupon_policy: 'click_wins' })).status).toBe(200);
@@ -154,6 +157,7 @@ describe('the explanation of an order', () => {
         ['Ana', 'click_wins', 'A click within its window wins over any code, by your rules.'],
         ['Ben', null, 'It is the last click within its window.'],
       ],
+      wonOrders: [true],
     });
   });
 

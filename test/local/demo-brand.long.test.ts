@@ -32,6 +32,13 @@ describe('a first start', () => {
         const read = await env();
         const orders = await call(`${read('URL')}/v1/orders?limit=1`, read('BRAND_KEY'));
         expect([orders.status, orders.body.pagination.total]).toEqual([200, ORDERS]);
+        const oldest = await call(`${read('URL')}/v1/orders?sort=oldest&limit=1`, read('BRAND_KEY'));
+        const keys = await runCommand('src/cli.ts', ['key', 'list', '--brand', 'demo', '--json'], {
+          ROLLCALL_DIR: directory,
+        });
+        for (const { created_at } of JSON.parse(keys.out)) {
+          expect(created_at < oldest.body.data[0].occurred_at).toBe(true);
+        }
         const verified = await runCommand('src/cli.ts', ['ledger', 'verify', '--brand', 'demo'], {
           ROLLCALL_DIR: directory,
         });

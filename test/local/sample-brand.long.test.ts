@@ -63,7 +63,7 @@ function sentBy({ in: place, name = '', example, schema, examples }: z.output<ty
 /** What a brand has only for a while, for its own people, after an import, or once calls are counted. */
 const NOT_IN_SAMPLE = [
   ...['list_directory_changes', 'list_store_deliveries', 'get_store_backfill'],
-  ...['list_export_schedules', 'list_usage', 'list_requests', 'list_plans', 'get_plan'],
+  ...['list_export_schedules', 'list_requests', 'list_plans', 'get_plan'],
   ...['list_saved_search_matches'],
   ...['list_customers', 'get_customer', 'list_import_mappings'],
   ...['list_terms', 'get_terms'],
@@ -81,6 +81,7 @@ let [first, second]: Filled[] = [];
 async function fill(): Promise<Filled> {
   const brand = await makeBrand(app.context);
   const key = await brand.key('brand');
+  await brand.key('data');
   const { postgres, redis, clock } = app.context;
   await ensurePersonToSignIn({ db: postgres.db, redis, clock }, brand.id, OWNER);
   await setSample(postgres.db, brand.id, 'filling');
@@ -118,6 +119,10 @@ const ask = async (where: string, brand = first): Promise<Answer['body']> => {
   expect([where, status]).toEqual([where, 200]);
   return body;
 };
+const usedCredits = async (): Promise<number> => {
+  const { data } = await ask('/v1/usage?from=2026-05-05&to=2026-05-21');
+  return data.reduce((sum: number, one: { credits: number }) => sum + one.credits, 0);
+};
 const total = async (where: string, brand = first): Promise<number> => (await ask(where, brand)).pagination.total;
 
 describe('the sample of the demo brand', () => {
@@ -125,7 +130,7 @@ describe('the sample of the demo brand', () => {
     expect((await ask('/v1/brand')).data.has_sample).toBe(true);
     const counts = {
       '/v1/roster': ON_ROSTER,
-      '/v1/campaigns': 4,
+      '/v1/campaigns': 5,
       '/v1/orders': ORDERS,
       '/v1/affiliates/links': 2 * SELLING,
       '/v1/applications?status=pending': 9,
@@ -212,7 +217,9 @@ describe('the sample of the demo brand', () => {
     expect([...calls.keys()].toSorted()).toEqual([200, 201, 404, 409, 422, 429, 503]);
     const count = series.reduce((sum: number, one: { calls: number }) => sum + one.calls, 0);
     expect(count).toBeGreaterThan(900);
-    expect(series.every(({ credits }: { credits: number }) => credits === 0)).toBe(true);
+    const credits = series.reduce((sum: number, one: { credits: number }) => sum + one.credits, 0);
+    expect(credits).toBeGreaterThan(300);
+    expect(await usedCredits()).toBe(credits);
   });
 
   it('lists what waits for the brand first where that is wanted, and the newest of it before the rest', async () => {
@@ -234,13 +241,39 @@ describe('the sample of the demo brand', () => {
     }
   });
 
-  it('sells more each month, with clicks that can be told apart', async () => {
+  it('sells through what is active, and pays as its campaign says', async () => {
+    const { data: campaigns } = await ask('/v1/campaigns?limit=100');
+    for (const { status, revenue } of campaigns) if (status !== 'active') expect(revenue).toBe(0);
+    const [glow] = campaigns.filter(({ title }: { title: string }) => title === 'Spring glow');
+    const { data: links } = await ask(`/v1/affiliates/links?campaign_id=${glow.id}&limit=100`);
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.every((one: { commission_rate: number }) => one.commission_rate === 12)).toBe(true);
+  });
+
+  it('asks for work before the day on which it is due, and shows what was made for Instagram', async () => {
+    const { data: contracts } = await ask('/v1/contracts?limit=100');
+    for (const { expires_at, deliverables } of contracts) {
+      for (const { due_date } of deliverables) expect(expires_at.slice(0, 10) < due_date).toBe(true);
+    }
+    const { data: briefs } = await ask('/v1/briefs?limit=100');
+    const days = new Set(briefs.map(({ due_date }: { due_date: string }) => due_date));
+    const { data: works } = await ask('/v1/deliverables?limit=100');
+    for (const { type, due_date, content_url: address } of works) {
+      if (type === 'reel') expect(days).toContain(due_date);
+      if (address !== null) expect(address).toMatch(/^https:\/\/www\.instagram\.com\//);
+    }
+  });
+
+  it('sells more each month, with clicks from the first day that can be told apart', async () => {
     const of = async (from: string, to: string) => (await ask(`/v1/analytics?from=${from}&to=${to}`)).summary;
     const months = [
       await of('2026-02-20', '2026-03-20'),
       await of('2026-03-21', '2026-04-19'),
       await of('2026-04-20', '2026-05-20'),
     ];
+    const { trends } = await ask('/v1/analytics?from=2026-02-20&to=2026-05-20');
+    expect(trends.length).toBe(90);
+    for (const { clicks } of trends) expect(clicks).toBeGreaterThan(20);
     const sales = months.map(({ total_revenue }: { total_revenue: number }) => total_revenue);
     expect(sales).toEqual(sales.toSorted((a: number, b: number) => a - b));
     const clicks = months.reduce((sum: number, one: { total_clicks: number }) => sum + one.total_clicks, 0);
@@ -435,6 +468,7 @@ describe('the sample of the demo brand', () => {
       data: { ...before.data, ...NEUTRAL, has_sample: false, updated_at: expect.any(String) },
     });
     expect([await total('/v1/orders'), await total('/v1/lists'), await total('/v1/saved-searches')]).toEqual([0, 0, 0]);
+    expect(await usedCredits()).toBe(0);
     // Only what this test calls after the removal is left.
     const { series } = await ask(CALLS);
     expect(series.reduce((sum: number, one: { calls: number }) => sum + one.calls, 0)).toBeLessThan(50);

@@ -86,6 +86,7 @@ describe('a brief', () => {
     ]);
     expect((await desk.mails()).map(({ to }) => to).sort()).toEqual([ana, ben].sort());
     expect((await desk.read(`/v1/briefs/${id}`)).recipients).toMatchObject([{ email: ana }, { email: ben }]);
+    expect(await desk.read(`/v1/briefs?creator_email=${ben}`)).toMatchObject([{ id, recipient_count: 2 }]);
   });
 
   it('reports who cannot receive it: strangers and too many recipients are 422, suppressed addresses are failed', async () => {

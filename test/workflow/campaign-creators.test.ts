@@ -59,6 +59,7 @@ describe('the creators of a campaign', () => {
     const { db } = app.context.postgres;
     await db.updateTable('links').set({ campaignId: campaign_id }).where('id', '=', paid.linkId).execute();
     const sale = await makeSale(app.context, desk.brand, { assignment: paid, occurredAt: daysAgo(20) });
+    await makeSale(app.context, desk.brand, { assignment: paid, occurredAt: daysAgo(2), paidAt: null });
     const approved = await desk.send('PATCH', '/v1/affiliates/commissions/bulk', {
       event_ids: [sale.id],
       status: 'approved',
@@ -76,6 +77,8 @@ describe('the creators of a campaign', () => {
     expect(stages).toEqual(order.map((stage) => [stage, emails[stage]]));
     const [first, , delivered] = body.data;
     expect(first).toMatchObject({ creator_name: 'Paula', earned: [{ currency: 'USD', amount: 10 }] });
+    const [entry] = await desk.read(`/v1/roster?creator_email=${emails.paid}`);
+    expect(entry.total_sold, 'without the unpaid order').toBe(100);
     expect(delivered).toMatchObject({ contracts_signed: 1, deliverables: 1, deliverables_approved: 1, posts: 0 });
     const applicant = body.data.at(-1);
     expect(applicant).toMatchObject({

@@ -28,9 +28,9 @@ beforeAll(async () => {
       case when m % 2 = 0 then 'accepted' else 'pending' end, ${at}
     from ${rows}, generate_series(0, 5) m where m < n * 5 % 6`.execute(db);
   await sql`insert into commissions (id, brand_id, creator_id, source, currency, amount_minor, commission_minor,
-      commission_rate_ppm, hold_days, status, fraud_flags, occurred_at, synced_at, created_at)
+      commission_rate_ppm, hold_days, status, fraud_flags, occurred_at, paid_at, synced_at, created_at)
     select ${id('com')} || currency || status, ${brand.id}, ${id('crt')}, 'manual', currency, n * 3 % 4 * 1000 * worth, n * 7 % 5 * 100 * worth, 0, 0,
-      status, '[]', ${at}, ${at}, ${at}
+      status, '[]', ${at}, ${at}, ${at}, ${at}
     from ${rows}, lateral (values ('USD', 'paid', 1), ('USD', 'pending', n * 90), ('EUR', 'paid', n * 70)) as kind (currency, status, worth)
     where n < 4`.execute(db);
   await sql`insert into content (id, brand_id, url, canonical_key, platform, creator_id, views, likes, comments, status, tracked_at)

@@ -57,13 +57,18 @@ describe('when added by email address,', () => {
 
   it('a removed creator returns as the same entry with all known fields', async () => {
     const creator_email = email();
-    const { id } = await made('/v1/roster', { creator_email, note: 'kept' });
+    const { id } = await made('/v1/roster', { creator_email, note: 'kept', name: 'Kay Keller' });
     await send('PATCH', `/v1/roster/${id}`, { tags: ['vip'] });
     const removed = await send('DELETE', `/v1/roster/${id}`);
     expect([removed.status, removed.body]).toEqual([200, { data: { id, status: 'removed' } }]);
     expect((await send('DELETE', `/v1/roster/${id}`)).body).toEqual({ data: { id, status: 'removed' } });
     expect(await made('/v1/roster', { creator_email })).toMatchObject({ id, status: 'active' });
-    expect((await get(`/v1/roster/${id}`)).body.data).toMatchObject({ status: 'active', note: 'kept', tags: ['vip'] });
+    expect((await get(`/v1/roster/${id}`)).body.data).toMatchObject({
+      status: 'active',
+      note: 'kept',
+      tags: ['vip'],
+      creator_name: 'Kay Keller',
+    });
   });
 
   it.each([

@@ -47,7 +47,7 @@ const ACTIONS: readonly Action[] = [
     needs: 'review_commissions',
   },
   {
-    name: 'Approve what is due',
+    name: 'Approve all ready commissions',
     also: 'commissions',
     to: '/commissions',
     search: { dialog: 'approve' },
@@ -90,7 +90,7 @@ const ACTIONS: readonly Action[] = [
     needs: 'create_shipment',
   },
   {
-    name: 'Write to a creator',
+    name: 'Write a message',
     also: 'new message conversation',
     to: '/conversations',
     search: { dialog: 'create' },

@@ -18,7 +18,7 @@ export default function SampleNotice() {
       <p>
         <strong className="nowrap">This is sample data</strong>
         <span className="wide">
-          : 90 days of a made-up brand. Begin with its <Link to="/roster">creators</Link>,{' '}
+          : 90 days of a made-up brand. Start with the <Link to="/roster">creators</Link>,{' '}
           <Link to="/campaigns">campaigns</Link> or <Link to="/analytics">sales</Link>.
         </span>
       </p>

@@ -5,6 +5,7 @@ import icon from './icon.svg';
 import { Icon } from './icons.tsx';
 import { showTimesIn, words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
+import { useTabRow } from './kit/tab-row.ts';
 import { useSay } from './kit/toast.tsx';
 import { findPage, getSection, type MenuGroup, type MenuPage, NAVIGATION, PAGES } from './navigation.ts';
 import { leave, noteSession, signOut } from './signed-out.ts';
@@ -72,16 +73,11 @@ function Links({
 function Section({ of }: { of: MenuPage }) {
   const section = getSection(of);
   const pages = PAGES.filter((one) => getSection(one) === section);
-  const nav = useRef<HTMLElement>(null);
-  // On a phone the row may be wider than the window.
-  useEffect(() => {
-    // Newer browsers return a promise, which React must not take for the effect's cleanup.
-    nav.current?.querySelector(`[href$="${of.to}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [of.to]);
+  const row = useTabRow(of.to);
   if (pages.length === 1) return null;
   return (
-    <nav className="section" aria-label="Section" ref={nav}>
-      <ul>
+    <nav className="section" aria-label="Section">
+      <ul className="tab-row" ref={row}>
         {pages.map(({ to, label, ...link }) => (
           <li key={to}>
             <Link

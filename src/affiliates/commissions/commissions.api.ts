@@ -52,7 +52,7 @@ const commissionOperations = [
       description:
         'What creators earned: sales attributed to them, and manual commissions, with order and click. Newest first.',
       example: { creator_email: 'ana@example.com', status: 'pending' },
-      omits: ['currency', 'flagged', 'source', 'kind', 'customer_id', 'group_id'],
+      omits: ['currency', 'flagged', 'source', 'kind', 'customer_id', 'group_id', 'click_id'],
     },
     query: CommissionFilter,
     item: AffiliateCommission,

@@ -332,6 +332,12 @@ export const LaterCommissionFilter = {
     .optional()
     .describe('Only commissions of orders of this customer, as in `/v1/customers`.'),
   group_id: z.string().max(100).optional().describe('Only commissions of creators who are in this group now.'),
+  click_id: z
+    .string()
+    .regex(/^clk_[0-9A-Za-z]{20}$/, 'must be the id of a click')
+    .optional()
+    .describe('Only the commissions of orders that this click won.')
+    .meta({ example: 'clk_0Uo3xK2mVdT2aXs7LpRb' }),
   sort: z
     .enum(['newest', 'oldest', 'amount', 'commission'])
     .default('newest')

@@ -76,7 +76,7 @@ export function explainCandidate({ type, reason }: CarriedCandidate, { rule, rul
   if (reason !== null) return REASONS[reason];
   const isClickFirst = rules?.coupon_policy === 'click_wins';
   if (type === 'code' || rule === null || rule === 'code') {
-    return `${isClickFirst ? 'No click qualified, and it' : 'It'} is the first redeemed code of the order that qualifies.`;
+    return `${isClickFirst ? 'No click qualified, and this is the first' : 'First'} qualifying code used on this order.`;
   }
   return isClickFirst ? `It is ${RULE_PHRASES[rule]}.` : `No code qualified, and it is ${RULE_PHRASES[rule]}.`;
 }

@@ -135,7 +135,7 @@ const linkFields = {
   explanation: z
     .string()
     .describe('Why this candidate won or lost, in a sentence.')
-    .meta({ example: 'It is the first redeemed code of the order that qualifies.' }),
+    .meta({ example: 'First qualifying code used on this order.' }),
 };
 
 const Volume = z.object({

@@ -35,6 +35,7 @@ export async function removeSample(work: Work): Promise<void> {
     .execute();
   await removeFromUnsent(db, [brandId]);
   await deleteSampleSearches(db, brandId);
+  await deleteSampleCharges(db, brandId);
   await deleteEverything(db, brandId);
   work.audit({ resourceId: brandId, old: brand, new: { ...brand, ...facts, sample: null } });
 }
@@ -54,6 +55,13 @@ async function deleteSampleSearches(db: Db, brandId: string): Promise<void> {
   await sql`delete from saved_searches search using brands brand
     where search.brand_id = ${brandId} and brand.id = search.brand_id and search.updated_at is null
       and search.created_at < brand.created_at`.execute(db);
+}
+
+/** Deletes the credits that the sample's calls cost, which are older than their brand as well. */
+async function deleteSampleCharges(db: Db, brandId: string): Promise<void> {
+  await sql`delete from credit_entries charge using brands brand, subscriptions subscription
+    where brand.id = ${brandId} and subscription.brand_id = brand.id and charge.subscription_id = subscription.id
+      and charge.occurred_at < brand.created_at`.execute(db);
 }
 
 /** The brand that has a sample, the newest if there are several. */

@@ -1,15 +1,20 @@
+import { sql } from 'kysely';
 import { seededRandom, weighted } from '../../directory/imports/indexing/random.ts';
 import { readFilters, type SavedFilters } from '../../directory/saved-searches/filters.ts';
+import { SEARCH_CREDITS } from '../../directory/search/preview.ts';
 import { toSearchRecord } from '../../directory/search/search-record.ts';
 import type { OperationId } from '../../interfaces/nouns.ts';
-import { type Caller, updateLastUsed } from '../../kit/access/keys/callers.ts';
+import { type ChargeEntry, insertEntries } from '../../kit/access/credits/entries.ts';
+import { periodAt } from '../../kit/access/credits/period.ts';
+import { type Caller, getSubscription, updateLastUsed } from '../../kit/access/keys/callers.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { SearchOutcome } from '../../kit/operation/operation.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
 import { type ErrorCode, STATUS } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { listKeys } from '../../platform/keys/keys.ts';
-import { openCallRecord } from '../../platform/requests/call-record.ts';
+import { type OpenCall, openCallRecord } from '../../platform/requests/call-record.ts';
 import { CALLS_KEPT_MS } from '../../platform/requests/requests.ts';
 
 const SEED = 14;
@@ -20,22 +25,20 @@ interface Kind {
   share: number;
   /** The usual time until the answer. */
   ms: number;
-  /** The most matches of a list. */
-  results?: number;
   /** A refused call has no matches. */
   code?: ErrorCode;
 }
 
 /** The calls of a warehouse that reads sales, a shop that makes links, and a person who tries something. */
 const KINDS: readonly Kind[] = [
-  { operation: 'list_orders', share: 22, ms: 38, results: 2_000 },
-  { operation: 'list_commissions', share: 14, ms: 44, results: 1_400 },
+  { operation: 'list_orders', share: 22, ms: 38 },
+  { operation: 'list_commissions', share: 14, ms: 44 },
   { operation: 'get_analytics', share: 10, ms: 70 },
-  { operation: 'list_roster', share: 8, ms: 21, results: 40 },
-  { operation: 'list_affiliate_links', share: 7, ms: 24, results: 60 },
+  { operation: 'list_roster', share: 8, ms: 21 },
+  { operation: 'list_affiliate_links', share: 7, ms: 24 },
   { operation: 'get_order', share: 7, ms: 12 },
   { operation: 'explain_attribution', share: 5, ms: 19 },
-  { operation: 'list_payouts', share: 4, ms: 18, results: 50 },
+  { operation: 'list_payouts', share: 4, ms: 18 },
   { operation: 'create_affiliate_link', share: 2, ms: 55 },
   { operation: 'get_order', share: 1, ms: 8, code: 'NOT_FOUND' },
   { operation: 'create_affiliate_link', share: 0.5, ms: 31, code: 'DUPLICATE_CODE' },
@@ -60,24 +63,60 @@ const SEARCHES = SEARCHED.map(([filters, results]) => ({
 
 const drawKind = weighted(KINDS, ({ share }) => share);
 
-/** A preview, or a page of what was previewed. Neither costs credits: a brand's key pays with its plan. */
+/** A preview, which is free, or a page of what was previewed. */
 function drawSearch(random: ReturnType<typeof seededRandom>): SearchOutcome {
   const { results, record } = random.pick(SEARCHES);
   return { results, record: random.chance(0.4) ? { ...record, kind: 'preview' } : record };
 }
+
+/** The key that searches the directory: the brand's data key, or the caller's if there is none. */
+async function findReader(db: Db, caller: Caller): Promise<Caller> {
+  const dataKey = (await listKeys(db, caller.brandId)).find(({ kind, revokedAt }) => kind === 'data' && !revokedAt);
+  if (!dataKey) return caller;
+  return {
+    ...caller,
+    kind: 'data',
+    keyId: dataKey.id,
+    subscription: await getSubscription(db, dataKey.subscriptionId),
+  };
+}
+
+/** The times at which the rows of each list came, because a call of a list matches what there was by then. */
+async function listArrivals(db: Db, brandId: string): Promise<Map<string, { at: Date }[]>> {
+  const { rows } = await sql<{ operation: OperationId; at: Date }>`
+    select 'list_orders' as operation, occurred_at as at from orders where brand_id = ${brandId}
+    union all select 'list_commissions', occurred_at from commissions where brand_id = ${brandId}
+    union all select 'list_affiliate_links', created_at from links where brand_id = ${brandId}
+    union all select 'list_payouts', created_at from payouts where brand_id = ${brandId}
+    union all select 'list_roster', added_at from roster_entries where brand_id = ${brandId}`.execute(db);
+  return Map.groupBy(rows, ({ operation }) => operation);
+}
+
+/** A page of creators costs a data key credits. */
+const toCharge = ({ at, requestId }: OpenCall, { keyId, subscription }: Caller): ChargeEntry => ({
+  chargeId: newId('chg', at.getTime()),
+  kind: 'charge',
+  subscriptionId: subscription.id,
+  keyId,
+  credits: SEARCH_CREDITS,
+  periodStart: periodAt(subscription.anchorAt, at).start,
+  requestId,
+  occurredAt: at,
+});
 
 /**
  * Records the calls of the last two weeks, as the API would have. They end with the last full hour, so that no hour has
  * them and calls of a person.
  */
 export async function recordCalls(context: Context, caller: Caller, now: Date): Promise<void> {
-  const keys = await listKeys(context.postgres.db, caller.brandId);
-  const dataKey = keys.find(({ kind, revokedAt }) => kind === 'data' && revokedAt === null);
-  const reader: Caller = dataKey ? { ...caller, kind: 'data', keyId: dataKey.id } : caller;
+  const { db } = context.postgres;
+  const reader = await findReader(db, caller);
+  const arrivals = await listArrivals(db, caller.brandId);
   const random = seededRandom(SEED);
   const until = now.getTime() - (now.getTime() % HOUR_MS);
   let at = now;
   const lastUses = new Map<string, Date>();
+  const charges: ChargeEntry[] = [];
   const record = openCallRecord({ ...context, clock: { now: () => at } });
   const days = Math.floor(CALLS_KEPT_MS / DAY_MS);
   for (let day = days; day > 0; day -= 1) {
@@ -90,17 +129,24 @@ export async function recordCalls(context: Context, caller: Caller, now: Date): 
       const operation = isLookUp ? 'get_directory_creator' : isSearch ? 'search_creators' : kind.operation;
       const code = isLookUp || isSearch ? undefined : kind.code;
       const call = record.begin(operation, newId('req', at.getTime()));
-      const { keyId } = isLookUp ? reader : caller;
-      call.caller = isLookUp ? reader : caller;
-      if (at > (lastUses.get(keyId) ?? new Date(0))) lastUses.set(keyId, at);
+      const by = isLookUp || isSearch ? reader : caller;
+      call.caller = by;
+      if (at > (lastUses.get(by.keyId) ?? new Date(0))) lastUses.set(by.keyId, at);
       const ms = (isLookUp ? 6 : isSearch ? 34 : kind.ms) * (0.6 + random.next() + (random.chance(0.03) ? 6 : 0));
       call.startedAtMs = performance.now() - ms;
       if (isSearch) call.outcome = drawSearch(random);
-      else if (!isLookUp && kind.results !== undefined && code === undefined) call.outcome = { results: kind.results };
+      if (by.kind === 'data' && call.outcome.record?.kind === 'page') {
+        const charge = toCharge(call, by);
+        charges.push(charge);
+        call.credits = charge.credits;
+      }
+      const rows = code === undefined ? arrivals.get(operation) : undefined;
+      if (rows) call.outcome = { results: rows.filter((row) => row.at <= call.at).length };
       const status = code === undefined ? (operation.startsWith('create_') ? 201 : 200) : STATUS[code];
       record.end(call, status, code);
     }
   }
   await record.close();
-  await updateLastUsed(context.postgres.db, lastUses);
+  await insertEntries(db, charges);
+  await updateLastUsed(db, lastUses);
 }

@@ -16,7 +16,7 @@ export const ADDED = 26;
 export const ON_ROSTER = 40;
 export const APPLICANTS = 15;
 
-export type CampaignName = 'glow' | 'summer' | 'barrier' | 'gifts';
+export type CampaignName = 'boxes' | 'glow' | 'summer' | 'barrier' | 'gifts';
 
 interface Applied {
   person: Person;
@@ -50,18 +50,24 @@ async function profile(work: Work, person: Person): Promise<void> {
 }
 
 function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
-  const { ago, add } = schedule;
+  const { ago, dayAgo, add } = schedule;
   const create = (days: number, name: CampaignName, body: CallOf<'create_campaign'>['body']) =>
     add(ago(days), async ({ make }) => void ids.set(name, await make('create_campaign', { body })));
   const requirements = { platforms: ['photo_app'], min_followers: 5_000 } satisfies Required<
     CallOf<'create_campaign'>['body']
   >['requirements'];
-  create(89, 'glow', {
+  create(91.7, 'glow', {
     name: 'Spring glow',
     type: 'affiliate',
     requirements,
     description: 'One reel and one story: show the vitamin C serum in your own morning routine.',
     compensation: { type: 'commission', amount: 12 },
+  });
+  create(84, 'boxes', {
+    name: 'Discovery boxes',
+    type: 'gifting',
+    description: 'A box to try at home. Post about it only if you like it.',
+    compensation: { type: 'product' },
   });
   create(62, 'summer', {
     name: 'Summer skin',
@@ -77,7 +83,7 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     description:
       'One reel and one story on Instagram: be the first to try the new barrier cream, and say what you think of it.',
     compensation: { type: 'fixed', amount: 600 },
-    deadline: ago(-21).toISOString().slice(0, 10),
+    deadline: dayAgo(-21),
   });
   create(4, 'gifts', {
     name: 'Holiday gift sets',
@@ -86,8 +92,8 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     description: 'Three gift sets, shown as a present for a friend.',
     compensation: { type: 'product' },
   });
-  add(ago(41), ({ make }) =>
-    make('update_campaign', { params: { id: known(ids, 'glow') }, body: { status: 'completed' } }),
+  add(ago(66), ({ make }) =>
+    make('update_campaign', { params: { id: known(ids, 'boxes') }, body: { status: 'completed' } }),
   );
   // A plan locks the campaign, which others would wait for.
   add(
@@ -95,7 +101,7 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     ({ plan }) =>
       plan('update_campaign', {
         params: { id: known(ids, 'barrier') },
-        body: { deadline: ago(-35).toISOString().slice(0, 10) },
+        body: { deadline: dayAgo(-35) },
       }),
     'alone',
   );
@@ -155,7 +161,7 @@ export function addPeople(schedule: Schedule, people: readonly Person[], ids: Ma
   for (const [i, person] of people.slice(0, ADDED).entries()) {
     const { name, email, handle, tiktok, tags } = person;
     const body = { name, creator_email: email, ig_handle: handle, tt_handle: tiktok ?? undefined, tags };
-    add(ago(i < 14 ? 89.9 - i * 0.08 : 101 - i), ({ change, now }) =>
+    add(ago(i < 14 ? 91.6 - i * 0.08 : 101 - i), ({ change, now }) =>
       change('add_to_roster_by_handle', (work) => addByHandle(work, LIMIT, body, toProfile(person, now()))),
     );
   }

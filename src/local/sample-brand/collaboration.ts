@@ -1,5 +1,4 @@
 import type { Work } from '../../kit/operation/work.ts';
-import { toDay } from '../../kit/values/time-zone.ts';
 import { findAddressee } from '../../workflow/applications/applications.ts';
 import { uploadAsset } from '../../workflow/assets/assets.ts';
 import { createFolder } from '../../workflow/assets/folders.ts';
@@ -25,9 +24,17 @@ const ADDRESS = '192.0.2.17';
 export const toPostUrl = ({ handle, tiktok }: Person, n: number): string =>
   tiktok !== null && n % 3 === 1
     ? `https://www.tiktok.com/@${handle}/video/74${String(n).padStart(3, '0')}00112233440${n % 10}`
-    : `https://www.instagram.com/reel/DLumen${String(n).padStart(5, '0')}/`;
+    : toReelUrl(n);
 
-const WORKS = ['reel', 'story'] as const;
+const toReelUrl = (n: number): string => `https://www.instagram.com/reel/DLumen${String(n).padStart(5, '0')}/`;
+
+/** The number of the first post that was made under a contract. */
+const FIRST_WORK = 100;
+/** The address of each piece of a contract, and the name of the picture that comes with it. */
+const WORKS = [
+  { toUrl: (_handle: string, n: number) => toReelUrl(n), picture: 'reel cover' },
+  { toUrl: (handle: string, n: number) => `https://www.instagram.com/stories/${handle}/359000${n}`, picture: 'story' },
+] as const;
 const REELS = [
   'My morning in forty seconds',
   'What is in my beach bag',
@@ -40,19 +47,30 @@ interface Deal {
   person: Person;
   campaign: CampaignName;
   days: number;
+  /** The reel is due so many days ago, as the brief says. */
+  due: number;
   /** The state that the deal reaches. */
   until: 'draft' | 'sent' | 'expired' | 'voided' | 'signed' | 'submitted' | 'revised' | 'declined' | 'approved';
 }
 
 function listDeals(people: readonly Person[]): Deal[] {
   const members = people.slice(ADDED);
-  const of = (campaign: CampaignName, days: number, states: readonly Deal['until'][], from: readonly Person[]) =>
-    states.flatMap((until, i) => (from[i] ? [{ person: from[i], campaign, days: days - i * 1.3, until }] : []));
+  const of = (
+    campaign: CampaignName,
+    [days, due]: readonly [days: number, due: number],
+    states: readonly Deal['until'][],
+    from: readonly Person[],
+  ) => states.flatMap((until, i) => (from[i] ? [{ person: from[i], campaign, days: days - i * 1.3, due, until }] : []));
   return [
-    ...of('glow', 82, ['approved', 'approved', 'approved', 'approved', 'expired', 'voided'], members),
-    ...of('summer', 55, ['approved', 'approved', 'submitted', 'revised', 'declined', 'approved'], members.slice(6)),
-    ...of('barrier', 18, ['submitted', 'signed'], members.slice(12)),
-    ...of('barrier', 9, ['submitted', 'sent', 'sent', 'draft'], people),
+    ...of('glow', [82, 61], ['approved', 'approved', 'approved', 'approved', 'expired', 'voided'], members),
+    ...of(
+      'summer',
+      [55, 33],
+      ['approved', 'approved', 'submitted', 'revised', 'declined', 'approved'],
+      members.slice(6),
+    ),
+    ...of('barrier', [18, -1], ['submitted', 'signed'], members.slice(12)),
+    ...of('barrier', [9, -12], ['submitted', 'sent', 'sent', 'draft'], people),
   ];
 }
 
@@ -67,8 +85,9 @@ async function openWork(work: Work, contract: string): Promise<string[]> {
 }
 
 /** A contract from its draft to its last review. */
-function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n: number, ids: Map<string, string>) {
-  const { ago, add } = schedule;
+function addDeal(schedule: Schedule, deal: Deal, n: number, ids: Map<string, string>) {
+  const { person, campaign, days, due, until } = deal;
+  const { ago, dayAgo, add } = schedule;
   const name = `contract ${n}`;
   const at = (after: number) => ago(days - after);
   const amount = campaign === 'barrier' ? 600 : 450;
@@ -81,12 +100,12 @@ function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n:
       compensation,
       title: 'One reel and one story',
       deliverables: [
-        { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: toDay(at(14)) },
-        { type: 'story', platform: 'photo_app' as const, quantity: 1, due_date: toDay(at(20)) },
+        { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: dayAgo(due) },
+        { type: 'story', platform: 'photo_app' as const, quantity: 1, due_date: dayAgo(due - 6) },
       ],
       usage_rights: 'We may show your posts on our own channels. We may not advertise with them.',
       terms: { channels: ['organic'], territory: null, days: 365, starts: 'signed' as const, starts_on: null },
-      expires_at: at(until === 'sent' || until === 'draft' ? 30 : 6).toISOString(),
+      expires_at: at(until === 'sent' || until === 'draft' ? 14 : 6).toISOString(),
     };
     ids.set(name, await make('create_contract', { body }));
   });
@@ -123,13 +142,12 @@ function addWork(
   const at = (after: number) => ago(days - after);
   const submit = (after: number, place: 0 | 1, caption: string) =>
     add(at(after), async ({ change, context, brandId }) => {
-      const file =
-        n < 6
-          ? []
-          : [await receiveFile(context, brandId, makePicture(n + place, `${person.name}, ${WORKS[place]}.png`))];
+      const { toUrl, picture } = WORKS[place];
+      const part = makePicture(n + place, `${person.name}, ${picture}.png`);
+      const files = n < 6 ? [] : [await receiveFile(context, brandId, part)];
       await change('page_work', async (work) => {
         const id = (await openWork(work, known(ids, name)))[place] ?? '';
-        await submitDeliverable(work, id, { contentUrl: toPostUrl(person, 2 * n + place), caption, files: file });
+        await submitDeliverable(work, id, { contentUrl: toUrl(person.handle, FIRST_WORK + n), caption, files });
       });
     });
   const review = (after: number, place: 0 | 1, status: 'approved' | 'revision_requested', feedback: string) =>
@@ -159,7 +177,7 @@ function addWork(
   review(14, 1, 'approved', 'Great answers.');
 }
 
-function addBriefs({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+function addBriefs({ ago, dayAgo, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   const members = people.slice(ADDED);
   const brief = (days: number, title: string, campaign: CampaignName, to: readonly Person[], viewers: number) => {
     const name = `brief ${title}`;
@@ -170,9 +188,9 @@ function addBriefs({ ago, add }: Schedule, people: readonly Person[], ids: Map<s
         content_type: 'reel',
         platform: 'photo_app' as const,
         instructions: 'Film in daylight. Say in your own words what you like and what you do not.',
-        talking_points: ['Ceramides and niacinamide', 'No perfume', 'Refills cost a third less'],
-        do_not: ['Promise to heal anything', 'Show other brands'],
-        due_date: toDay(ago(days - 20)),
+        talking_points: ['Ceramides and niacinamide', 'Fragrance-free', 'Refills cost a third less'],
+        do_not: ['Promising to heal anything', 'Showing other brands'],
+        due_date: dayAgo(days - 20),
       };
       ids.set(name, await make('create_brief', { body }));
     });

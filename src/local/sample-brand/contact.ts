@@ -49,7 +49,7 @@ const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[]
   {
     days: 16,
     lines: [
-      ['brand', 'Does the cream feel too rich for the summer?'],
+      ['brand', 'Does the cream feel too rich?'],
       ['creator', 'Only in the evening. I mix it.'],
     ],
   },
@@ -71,15 +71,15 @@ const CONVERSATIONS: readonly { days: number; lines: readonly DialogueLine[] }[]
   {
     days: 3,
     lines: [
-      ['brand', 'Here is your new code.'],
-      ['creator', 'It says that it has expired. Can you check?'],
+      ['brand', 'Your code works for the barrier cream, too.'],
+      ['creator', 'A follower says that it has expired. Can you check?'],
     ],
   },
   {
     days: 1,
     lines: [
-      ['brand', 'How did the first day go?'],
-      ['creator', 'Eleven orders before lunch, my best start so far.'],
+      ['brand', 'What do your followers ask about the barrier cream?'],
+      ['creator', 'Most of them want to know how the refill works. I will show it in a story.'],
     ],
   },
 ];
@@ -155,7 +155,7 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
   const members = people.slice(ADDED);
   const states = ['confirmed', 'confirmed', 'confirmed', 'delivered', 'missing', 'confirmed'];
   for (const [i, person] of members.slice(0, 12).entries()) {
-    parcel(i, i < 6 ? 76 - i : 48 - i, person, i < 6 ? 'glow' : 'summer', states[i % states.length] ?? '');
+    parcel(i, i < 6 ? 76 - i : 48 - i, person, i < 6 ? 'boxes' : 'summer', states[i % states.length] ?? '');
   }
   for (const [i, person] of people.slice(0, 4).entries()) {
     parcel(12 + i, 4.5 - i, person, 'barrier', i < 2 ? 'shipped' : 'created');

@@ -21,7 +21,7 @@ import { openPast, type Past } from './past.ts';
 import { drawPeople } from './people.ts';
 import { mailFigures, reportsBegin } from './reports.ts';
 import { addRights } from './rights.ts';
-import { openSchedule, toStart } from './schedule.ts';
+import { openSchedule, toBeginning } from './schedule.ts';
 import { addSearches } from './searches.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
@@ -67,14 +67,14 @@ export async function fillSample(
   const receiver = await openReceiver();
   const unawaitedPostgres = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, waitMs: MINUTE_MS });
   try {
-    schedule.add(new Date(toStart(now, 0)), introduce, 'alone');
+    schedule.add(toBeginning(now), introduce, 'alone');
     addPeople(schedule, people, ids);
     addCollaboration(schedule, people, ids);
     addContact(schedule, people, ids);
     addMoney(schedule, people, ids);
     addWebhook(schedule, receiver, ids);
     const clicks = addStore(schedule, { people, ids, now });
-    const open = (start = schedule.ago(90)) =>
+    const open = (start = toBeginning(now)) =>
       openPast({ ...context, postgres: unawaitedPostgres }, caller, { start, receiver: RECEIVER_HOST });
     const mail = ({ context: past }: Past) => sendDueMails(past);
     for (let days = 85; days > 0; days -= 7) schedule.add(schedule.ago(days), mail, 'alone');
@@ -87,7 +87,7 @@ export async function fillSample(
     for (const _pass of [1, 2]) await reconcileJob.run(context);
     await Promise.all([
       insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`),
-      recordCalls(context, caller, now),
+      recordCalls({ ...context, postgres: unawaitedPostgres }, caller, now),
     ]);
     await syncLedger(context);
     await mailFigures(open(reportsBegin(now)), now);

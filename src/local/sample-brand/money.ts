@@ -102,7 +102,7 @@ export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map
   const month = (days: number) => ago(days).toISOString().slice(0, 7);
   for (const days of [56, 35]) {
     const reference = `LUMEN-${month(days)}`;
-    const body = { method: 'bank_transfer' as const, minimum: 50, cutoff: ago(days + 2).toISOString(), reference };
+    const body = { method: 'wallet' as const, minimum: 50, cutoff: ago(days + 2).toISOString(), reference };
     add(ago(days), ({ call }) => call('pay_payout_batch', { body }));
   }
   const [first, second, third, fourth] = people;

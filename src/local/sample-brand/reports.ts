@@ -35,7 +35,7 @@ export async function mailFigures(past: Past, now: Date): Promise<void> {
     createAndAdvance(past.call('create_report', { body: { ...body, to, at: AT, timezone: ZONE } }));
   const alert = (body: Omit<CallOf<'create_alert'>['body'], 'to' | 'window'>) =>
     createAndAdvance(past.call('create_alert', { body: { ...body, to, timezone: ZONE, window: 'week' } }));
-  await report({ name: 'Profit of the month', operation: 'returns', every: 'month' });
+  await report({ name: 'Monthly profit', operation: 'returns', every: 'month' });
   await report({ name: 'Monday figures', operation: 'analytics', every: 'week' });
   await alert({ name: 'Refunds are high', metric: 'refunds', condition: 'above', threshold: 1_500 });
   await alert({ name: 'Best sellers', metric: 'orders', by: 'creator', condition: 'above', threshold: 12 });

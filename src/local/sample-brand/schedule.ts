@@ -1,5 +1,6 @@
 import { seededRandom } from '../../directory/imports/indexing/random.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { toDay } from '../../kit/values/time-zone.ts';
 import type { Past } from './past.ts';
 
 /** The days that the sample covers. */
@@ -7,8 +8,9 @@ export const DAYS = 90;
 /** Each of the last days is its own period; earlier ones are taken together. */
 const RECENT = 15;
 const TAKEN_TOGETHER = 3;
-/** The day at whose start each period ends, oldest first. */
+/** The day at whose start each period ends, oldest first. In the first one, before the days, the brand sets itself up. */
 export const PERIODS = [
+  0,
   ...Array.from({ length: (DAYS - RECENT) / TAKEN_TOGETHER }, (_, i) => TAKEN_TOGETHER * (i + 1)),
   ...Array.from({ length: RECENT }, (_, i) => DAYS - RECENT + i + 1),
 ];
@@ -30,6 +32,8 @@ interface Act {
 export interface Schedule {
   /** The moment so many days before now, some hours later. */
   ago(days: number, hours?: number): Date;
+  /** The day so many days before today, the same each time. */
+  dayAgo(days: number): string;
   add(at: Date, run: Act['run'], line?: Line): void;
   /** Does everything, oldest first; each line has its own past. */
   perform(pasts: Readonly<Record<Line, Past>>): Promise<void>;
@@ -39,6 +43,9 @@ const SEED = 90;
 
 /** The start of each day, oldest first; the last one ends now. */
 export const toStart = (now: Date, day: number) => now.getTime() - (DAYS - day) * DAY_MS;
+
+/** The brand and its keys are as old as this. */
+export const toBeginning = (now: Date) => new Date(toStart(now, -2));
 
 /** Acts that run at the same time, except that those of one line follow each other. */
 function together(acts: readonly Act[], now: Date): Act[][] {
@@ -63,6 +70,7 @@ export function openSchedule(now: Date): Schedule {
       new Date(
         now.getTime() - days * DAY_MS + hours * HOUR_MS + random.below(50) * MINUTE_MS + random.below(MINUTE_MS),
       ),
+    dayAgo: (days) => toDay(new Date(now.getTime() - days * DAY_MS)),
     add: (at, run, line = 'people') => void acts.push({ at, run, line }),
     perform: async (pasts) => {
       const sortedActs = acts.toSorted((a, b) => a.at.getTime() - b.at.getTime());

@@ -278,11 +278,11 @@ const REFUNDED = 0.024;
 /** The one order of which a bank took the money back. */
 const LOST = 900;
 
-/** Each campaign gives links and codes to the next creators. */
+/** Each campaign gives links and codes to the next creators, by turns at these percentages. */
 const LAUNCHES = [
-  { campaign: 'glow', days: 88.6, until: 14 },
-  { campaign: 'summer', days: 61, until: 10 },
-  { campaign: 'barrier', days: 26, until: SELLING - 24 },
+  { campaign: 'glow', days: 90.3, until: 14, rates: [12] },
+  { campaign: 'summer', days: 61, until: 10, rates: [8, 10, 12, 15] },
+  { campaign: 'barrier', days: 26, until: SELLING - 24, rates: [15, 10] },
 ] as const;
 /** A connected store that is never called: its address leads nowhere. */
 async function connect({ change, context: { secrets } }: Past): Promise<OrderSource> {
@@ -306,13 +306,13 @@ async function assign(
   work: Work,
   linksUrl: string,
   person: Person,
-  { place, campaign, from }: { place: number; campaign: string; from: number },
+  { place, campaign, rate, from }: { place: number; campaign: string; rate: number | undefined; from: number },
 ): Promise<Assigned> {
   const { email, nickname, name } = person;
   const terms = {
     creator_email: email,
     campaign_id: campaign,
-    commission_rate: [8, 10, 12, 15][place % 4],
+    commission_rate: rate,
     currency: 'USD',
     hold_days: 14,
     attribution_days: 30,
@@ -352,15 +352,15 @@ export function addStore(
   const begin = async (past: Past) => {
     source = await connect(past);
   };
-  add(ago(89.95), begin, 'alone');
+  add(ago(91.9), begin, 'alone');
   const selling = [...people.slice(0, SELLING).entries()];
-  for (const { campaign, days, until } of LAUNCHES) {
+  for (const { campaign, days, until, rates } of LAUNCHES) {
     const from = PERIODS.find((day) => day > DAYS - days) ?? DAYS;
     const nextSellers = selling.splice(0, until);
     add(ago(days), ({ change, context: { config } }) =>
       change('create_affiliate_link', async (work) => {
         for (const [place, person] of nextSellers) {
-          const terms = { place, campaign: known(ids, campaign), from };
+          const terms = { place, campaign: known(ids, campaign), rate: rates[place % rates.length], from };
           story.assigned.push(await assign(work, config.linksUrl, person, terms));
         }
       }),
@@ -386,7 +386,7 @@ export function addStore(
     return [...dayOrders.map((facts): Reading => ({ kind: 'order', notes: [], facts })), ...(later.get(day) ?? [])];
   }
   let reportedDays = 0;
-  for (const days of PERIODS) {
+  for (const days of PERIODS.filter((day) => day > 0)) {
     const from = reportedDays;
     reportedDays = days;
     const end = new Date(toStart(now, days) - MINUTE_MS);

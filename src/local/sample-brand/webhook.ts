@@ -85,7 +85,7 @@ export function addWebhook({ ago, add }: Schedule, { url }: LocalReceiver, ids: 
         ids.set(path, row.id);
       }),
     );
-  create(33, '/hooks', EVENTS, 'Took deliveries while the sample was made, then switched off');
+  create(33, '/hooks', EVENTS, 'Used to create the sample; now off');
   create(12, DOWN, ['deliverable.submitted'], 'Content planner');
   const follow = async (past: Past) => {
     await relay(past);

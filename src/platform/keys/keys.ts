@@ -293,6 +293,7 @@ export async function listKeys(db: Db, brandId: string) {
       'id',
       'kind',
       'name',
+      'subscriptionId',
       'firstCharacters',
       'lastCharacters',
       'createdAt',

@@ -59,6 +59,7 @@ export const Brief = z
     creator_name: creatorName,
     sent_at: sentAt,
     updated_at: updatedAt,
+    recipient_count: z.number().int().describe('Number of creators it was sent to.').meta({ example: 3 }),
   })
   .meta({ id: 'Brief' });
 export type Brief = z.infer<typeof Brief>;

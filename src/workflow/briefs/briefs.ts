@@ -43,7 +43,17 @@ export const briefs = listing({
       .selectFrom('briefs')
       .leftJoin('creators', 'creators.id', 'briefs.creatorId')
       .selectAll('briefs')
-      .select(['creators.email as creatorEmail', 'creators.name as creatorName']),
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+      .select((eb) =>
+        eb
+          .selectFrom('briefRecipients as recipient')
+          .whereRef('recipient.brandId', '=', 'briefs.brandId')
+          .whereRef('recipient.briefId', '=', 'briefs.id')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .$asScalar()
+          .$notNull()
+          .as('recipientCount'),
+      ),
 });
 export const { get: getBrief } = briefs;
 

@@ -47,7 +47,9 @@ export const CampaignCreator = z
           currency: currencyField,
           amount: z
             .number()
-            .describe('Commissions of this campaign that are not rejected, in major units.')
+            .describe(
+              'Commissions on paid orders of this campaign, less what refunds took back, in major units. Rejected ones add nothing.',
+            )
             .meta({ example: 42.5 }),
         }),
       )
@@ -180,8 +182,10 @@ export async function listCampaignCreators(db: Db, of: CampaignRef, stage: Stage
       (select count(*)::int from deliverables where ${own} and status = 'approved') as deliverables_approved,
       (select count(*)::int from content where ${own} and deleted_at is null) as posts,
       (select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
-       from (select currency, sum(commission_minor)::bigint as minor from commissions
-             where ${own} and status <> 'rejected' group by currency) as one) as earned
+       from (select currency, sum(commission_minor - coalesce((
+               select sum(back.amount_minor) from commission_adjustments as back
+               where back.brand_id = ${brandId} and back.commission_id = commissions.id), 0))::bigint as minor from commissions
+             where ${own} and status <> 'rejected' and paid_at is not null group by currency) as one) as earned
     from ${people(of)} as person
     left join creators as creator on creator.brand_id = ${brandId} and creator.id = person.creator_id
     left join roster_entries as entry on entry.brand_id = ${brandId} and entry.creator_id = person.creator_id

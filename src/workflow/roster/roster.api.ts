@@ -41,7 +41,7 @@ const rosterOperations = [
     rows: roster,
     sums: {
       total_earned: "Paid commissions in the brand's currency, minus the refunds that payouts deducted.",
-      total_sold: "Sales in the brand's currency, less refunds and rejected commissions.",
+      total_sold: "Sales of paid orders in the brand's currency, less refunds.",
     },
     itemOf: (row) => toWire(withEarned(row)),
   }),

@@ -92,7 +92,7 @@ export const RosterEntry = z
     total_sold: z
       .number()
       .describe(
-        "Sales by links and codes in major units of the brand's currency, less refunds and rejected commissions.",
+        "Sales of paid orders by links and codes in major units of the brand's currency, less refunds: `revenue` in `/v1/creators`.",
       )
       .meta({ example: 4_310.5 }),
   })
@@ -137,7 +137,11 @@ export const RosterFilter = z.object({
 export type RosterFilter = z.output<typeof RosterFilter>;
 
 export const RosterAdd = z
-  .object({ creator_email: Email.describe('Email address of the creator.'), note: note.optional() })
+  .object({
+    creator_email: Email.describe('Email address of the creator.'),
+    note: note.optional(),
+    name: name.optional().describe("Creator's name; ignored if the brand knows one."),
+  })
   .meta({ id: 'RosterAdd' });
 export type RosterAdd = z.output<typeof RosterAdd>;
 

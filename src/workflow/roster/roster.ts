@@ -121,11 +121,11 @@ const selectPaid = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; m
     join brands on brands.id = one.brand_id and brands.currency = one.currency where ${isWanted}
   ) as part group by part.creator_id)`;
 
-/** By creator, the sales in the brand's currency whose commissions were not rejected, less refunds. */
+/** By creator, the sales of paid orders in the brand's currency, less refunds: what the ledger and figures count. */
 const selectSold = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; minor: number }>`(
   select one.creator_id, sum(one.amount_minor - one.refunded_minor)::bigint as minor from commissions as one
   join brands on brands.id = one.brand_id and brands.currency = one.currency
-  where one.status <> 'rejected' and ${isWanted} group by one.creator_id)`;
+  where one.paid_at is not null and ${isWanted} group by one.creator_id)`;
 
 /** By creator, the number of completed campaigns. */
 const selectCompleted = (isWanted: RawBuilder<unknown>) => sql<{ creatorId: string; campaigns: number }>`(
@@ -327,7 +327,7 @@ async function addNew(work: Work, limit: number, input: NewEntry): Promise<Roste
 }
 
 export async function addByEmail(work: Work, limit: number, input: RosterAdd): Promise<RosterRow> {
-  const person = { email: input.creator_email, name: null, igHandle: null, ttHandle: null };
+  const person = { email: input.creator_email, name: input.name ?? null, igHandle: null, ttHandle: null };
   const creatorId = await ensureCreator(work, person);
   return await addNew(work, limit, { creatorId, status: 'active', note: input.note ?? null });
 }

@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     await lookAt('list');
     await page.getByRole('button', { name: 'Take off the list' }).click();
     await expect.poll(() => listed.count()).toBe(1);
-    await page.getByRole('link', { name: 'Search in it' }).click();
+    await page.getByRole('link', { name: 'Search this list' }).click();
     await page.getByRole('button', { name: 'Remove In Runners in spring' }).waitFor();
     await page.locator('.stat').getByText('1', { exact: true }).waitFor();
   });

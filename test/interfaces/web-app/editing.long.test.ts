@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     await save(dialog);
     await expect.poll(() => refused(dialog, 'Sign by')).toContain('must be in the future');
     await dialog.getByLabel('Sign by').fill('');
-    await dialog.getByLabel('Amount or percent').fill('250');
+    await dialog.getByLabel('Amount', { exact: true }).fill('250');
     await dialog.getByLabel('Usage starts').selectOption('signed');
     await dialog.getByLabel('Length in days').fill('30');
     await save(dialog);
@@ -175,10 +175,10 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     await dialog.getByLabel('Content type').fill('reel, story');
     await dialog.getByLabel(/^Type/).fill('ugc');
     await dialog.getByLabel('Compensation').selectOption('commission');
-    await dialog.getByLabel('Amount or percent').fill('150');
+    await dialog.getByLabel('Percent of sales').fill('150');
     await save(dialog);
-    await expect.poll(() => refused(dialog, 'Amount or percent')).toContain('at most 100');
-    await dialog.getByLabel('Amount or percent').fill('15');
+    await expect.poll(() => refused(dialog, 'Percent of sales')).toContain('at most 100');
+    await dialog.getByLabel('Percent of sales').fill('15');
     await save(dialog);
     await dialog.waitFor({ state: 'hidden' });
     expect(sent.at(-1)).toEqual({

@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
     await dialog.getByLabel('Bucket', { exact: true }).fill(S3_BUCKET);
     await dialog.getByLabel('Region').fill('eu-central-1');
     await dialog.getByLabel('Endpoint').fill(s3.endpoint);
-    await dialog.getByLabel('Access key id').fill(S3_KEY);
+    await dialog.getByLabel('Access key ID').fill(S3_KEY);
     await dialog.getByLabel('Secret access key').fill('wrong');
     await dialog.getByRole('button', { name: 'Check the bucket and start' }).click();
     await dialog.getByText('SignatureDoesNotMatch').waitFor();

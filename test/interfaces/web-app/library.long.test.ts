@@ -105,8 +105,8 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page
       .getByLabel('Files', { exact: true })
       .setInputFiles({ name: 'four.txt', mimeType: 'text/plain', buffer: Buffer.from('the fourth') });
-    await page.getByText('Uploaded').waitFor();
-    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Upload 1 file' }).click();
+    await page.getByText('1 file uploaded.').waitFor();
     await page.getByRole('button', { name: 'four.txt' }).click();
     const select = page.getByLabel('Folder', { exact: true });
     await expect.poll(() => select.locator('option:checked').textContent()).toBe('Studio');

@@ -160,11 +160,11 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await makeSale(app.context, brand, { assignment: cy, occurredAt: daysAgo(30), orderId: 'cy-30' });
     await makeSale(app.context, brand, { assignment: cy, occurredAt: daysAgo(3), orderId: 'cy-3' });
     await open.go('/commissions');
-    await page.getByRole('button', { name: 'Approve what is due' }).click();
-    const form = page.getByRole('dialog', { name: 'Approve what is due' });
+    await page.getByRole('button', { name: 'Approve all ready' }).click();
+    const form = page.getByRole('dialog', { name: 'Approve all ready' });
     await form.getByRole('button', { name: 'Approve 2 commissions, $20.00', exact: true }).waitFor();
     await form.getByLabel('Creator').fill(ann.email);
-    await form.getByText('Nothing is due within these limits.').waitFor();
+    await form.getByText('Nothing is ready within these limits.').waitFor();
     await form.getByLabel('Creator').fill('');
     await form.getByLabel('Orders up to').fill(daysAgo(10).toISOString().slice(0, 10));
     await form.getByRole('button', { name: 'Approve 1 commission, $10.00', exact: true }).waitFor();
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await page.getByRole('link', { name: 'Balances' }).click();
     const items = page.getByRole('table', { name: 'Balances' });
     await items.getByRole('row', { name: /cy-30.*Approved/ }).waitFor();
-    await items.getByRole('row', { name: /cy-3 .*In review/ }).waitFor();
+    await items.getByRole('row', { name: /cy-3 .*Pending/ }).waitFor();
     await page.getByText('What you owe creators now, read from the ledger.').waitFor();
     await clean('paying-open-items');
     await page.getByLabel('At the end of').fill(daysAgo(100).toISOString().slice(0, 10));

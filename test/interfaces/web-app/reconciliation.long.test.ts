@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of recon
       await runJobs(app);
       const table = page.getByRole('table', { name: 'Differences' });
       await table.waitFor();
-      await page.getByText('Columns of the file').click();
+      await page.getByText('File columns').click();
       await page.getByText('Nummer', { exact: true }).waitFor();
       await expect.poll(() => table.locator('tbody tr').count()).toBe(seeded.expected.length);
       await shoot(page, `reconciliation-${kind}`);
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of recon
       await page.getByLabel('Difference', { exact: true }).selectOption('cancelled_but_paid');
       const cancelled = seeded.expected.filter((one) => one.startsWith('cancelled_but_paid '));
       await expect.poll(() => table.locator('tbody tr').count()).toBe(cancelled.length);
-      expect(await page.getByRole('link', { name: /^differences-/ }).count()).toBeGreaterThan(1);
+      expect(await page.getByRole('link', { name: /^Download differences/ }).count()).toBeGreaterThan(1);
 
       await page.getByRole('button', { name: 'Read the store again' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Read the store again' }).click();

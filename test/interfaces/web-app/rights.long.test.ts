@@ -133,8 +133,8 @@ describe.skipIf(!hasBrowser("People's rights in a browser"))("people's rights in
     await asTest(app.context, brand, (work) => askForErasure(work, person));
     await go('/');
     await page.getByRole('link', { name: '1 erasure request' }).click();
-    await page.getByRole('button', { name: 'Erasure of a creator' }).first().click();
-    const panel = page.getByRole('dialog', { name: 'Erasure of a creator' });
+    await page.getByRole('button', { name: 'Erasure of Di Askowitz' }).click();
+    const panel = page.getByRole('dialog', { name: 'Erasure of Di Askowitz' });
     await panel.getByText('The creator, on their own page', { exact: true }).waitFor();
     expect(await axe(page)).toEqual([]);
     await shoot(page, 'rights-open-desktop');

@@ -111,7 +111,8 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
 
     const second = await openWebApp(browser, app, brand.id, { viewport: { width: 390, height: 844 } });
     await second.go('/directory');
-    expect(await second.page.getByRole('button', { name: 'Save this search' }).isDisabled()).toBe(true);
+    await second.page.getByRole('button', { name: 'New list of', exact: false }).waitFor();
+    expect(await second.page.getByRole('button', { name: 'Save this search' }).count()).toBe(0);
     await second.page.getByRole('link', { name: 'Large in the US' }).click();
     await second.page.getByRole('button', { name: 'Remove United States' }).waitFor();
     const current = await second.page.getByRole('link', { name: 'Large in the US' }).getAttribute('aria-current');

@@ -222,3 +222,30 @@ export const useChange = <Id extends OperationId>(id: Id, invalidates: readonly 
 /** A change whose body a form reads by the declaration; the API checks it. */
 export const useSend = <Id extends OperationId>(id: Id, invalidates: readonly OperationId[]) =>
   useSending<Id, Sending<Id>>(id, invalidates);
+
+/** Two lists of an operation as one: the rows of the first, then those of the second. */
+export function joinRows<Item>(first: Rows<Item>, second: Rows<Item>): Rows<Item> {
+  const size = first.total ?? 0;
+  const isKnown = first.total !== undefined && second.total !== undefined;
+  return {
+    rows: [...first.rows, ...second.rows],
+    at: (index) => (index < size ? first.at(index) : second.at(index - size)),
+    read: async (from, to) => [
+      ...(from < size ? await first.read(from, Math.min(to, size - 1)) : []),
+      ...(to >= size ? await second.read(Math.max(from - size, 0), to - size) : []),
+    ],
+    see: (from, to) => {
+      if (from < size) first.see(from, Math.min(to, size - 1));
+      if (to >= size) second.see(Math.max(from - size, 0), to - size);
+    },
+    total: isKnown ? size + (second.total ?? 0) : undefined,
+    query: first.query,
+    error: first.error ?? second.error,
+    isLoading: first.isLoading || second.isLoading,
+    isOld: first.isOld || second.isOld,
+    again: () => {
+      first.again();
+      second.again();
+    },
+  };
+}

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { day, fieldName, minorMoney, money, percent, withLocalTimes, words } from './format.ts';
+import { day, deadline, fieldName, minorMoney, money, percent, withLocalTimes, words } from './format.ts';
 import { type Column, PlainTable } from './table.tsx';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,6 +17,8 @@ interface Change {
 
 /** Abbreviations and names of columns, in words. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^compensation\./, 'pay '],
+  [/\./g, ' '],
   [/_ids$/, 's'],
   [/_(?:at|on|text|ppm)$/, ''],
   [/^(?:ig|photo_app)(?=_|$)/, 'Instagram'],
@@ -68,13 +70,23 @@ function toText(name: string, value: unknown, currency: string): string {
   }
   const text = String(value);
   if (DAY.test(text)) return day(text);
+  if (/deadline$/.test(name)) return deadline(text);
   return IN_WORDS.test(name) ? words(text) : withLocalTimes(text);
 }
 
+const hasValue = (fields: Fields | null, name: string) => (fields?.[name] ?? null) !== null;
+
+/** A plan also has fields that its amounts are read with, such as their currency, which do not change. */
+const isUnchanged = ({ old, new: next }: ChangedFields, name: string) =>
+  hasValue(old, name) && JSON.stringify(old?.[name]) === JSON.stringify(next?.[name]);
+
+type ChangedFields = Pick<Change, 'old' | 'new'>;
+
 /** The names of the fields that differ and say something. */
-export const changedNames = ({ old, new: next }: Pick<Change, 'old' | 'new'>): string[] =>
-  [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].filter(
-    (name) => !HIDDEN.has(name) && ((old?.[name] ?? null) !== null || (next?.[name] ?? null) !== null),
+export const changedNames = (change: ChangedFields): string[] =>
+  [...new Set([...Object.keys(change.old ?? {}), ...Object.keys(change.new ?? {})])].filter(
+    (name) =>
+      !HIDDEN.has(name) && !isUnchanged(change, name) && (hasValue(change.old, name) || hasValue(change.new, name)),
   );
 
 /** Each changed field before and after, in words; a new or deleted record shows its values alone. */

@@ -129,7 +129,7 @@ function Plot(props: PlotProps) {
               </text>
             ))}
           <path className="chart-before" d={toLine(points.map(({ was }) => was))} />
-          <path className="chart-fill" d={`${toLine(values)}L${toX(last)},${toY(low)}L${toX(0)},${toY(low)}Z`} />
+          <path className="chart-fill" d={`${toLine(values)}L${toX(last)},${toY(0)}L${toX(0)},${toY(0)}Z`} />
           <path className="chart-area" d={toLine(over)} />
           {isRunning && (
             <path

@@ -12,10 +12,17 @@ interface NewestFace {
   url: string | null;
 }
 
+const toHandleKey = (handle: string) => `@${handle.toLowerCase()}`;
+
 async function readNewest(): Promise<ReadonlyMap<string, NewestFace>> {
   const { data } = await call('list_roster', { query: { limit: NEWEST } });
   return new Map(
-    data.map(({ creator_email, creator_name, pfp_url }) => [creator_email ?? '', { name: creator_name, url: pfp_url }]),
+    data.flatMap(({ creator_email, creator_name, ig_handle, pfp_url }) => {
+      const newest = { name: creator_name, url: pfp_url };
+      return [creator_email, ig_handle && toHandleKey(ig_handle)].flatMap((key) =>
+        key ? [[key, newest] as const] : [],
+      );
+    }),
   );
 }
 
@@ -34,13 +41,16 @@ export function useCreatorName(email: string | null): string | undefined {
 interface CreatorFaceProps {
   name: string;
   email: string | null;
+  /** Their handle on Instagram, where a list knows no address. */
+  handle?: string;
   /** Shown if the newest creators have none. */
   picture?: string | null | undefined;
   isLarge?: boolean;
 }
 
 /** The face of a creator in a list that knows them by name and email address only; of older ones, their initials. */
-export function CreatorFace({ name, email, picture = null, isLarge = false }: CreatorFaceProps) {
-  const newest = useNewest(true);
-  return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? picture} isLarge={isLarge} />;
+export function CreatorFace({ name, email, handle = '', picture = null, isLarge = false }: CreatorFaceProps) {
+  const faces = useNewest(true).data;
+  const known = faces?.get(email ?? '') ?? faces?.get(toHandleKey(handle));
+  return <Face name={name} url={known?.url ?? picture} isLarge={isLarge} />;
 }

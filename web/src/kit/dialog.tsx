@@ -59,6 +59,8 @@ interface ConfirmProps {
   action: string;
   onConfirm: () => Promise<unknown>;
   isDanger?: boolean;
+  /** True if its button is one of many, or stands beside the main ones. */
+  isQuiet?: boolean;
   /** The operation that it calls. */
   needs?: OperationId;
   /** Its button was pressed before the dialog was loaded. */
@@ -73,6 +75,7 @@ export function Confirm({
   action,
   onConfirm,
   isDanger = true,
+  isQuiet = false,
   startsOpen = false,
   ...may
 }: ConfirmProps) {
@@ -93,7 +96,7 @@ export function Confirm({
   }
   return (
     <>
-      <Button kind={isDanger ? 'danger' : 'plain'} onPress={() => setOpen(true)} {...may}>
+      <Button kind={isQuiet ? 'quiet' : isDanger ? 'danger' : 'plain'} onPress={() => setOpen(true)} {...may}>
         {label}
       </Button>
       <Dialog title={title} isOpen={isOpen} onClose={() => setOpen(false)}>

@@ -9,7 +9,18 @@ import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 export interface Field {
   name: string;
   label: string;
-  kind?: 'text' | 'email' | 'number' | 'date' | 'url' | 'textarea' | 'select' | 'checkbox' | 'password' | PickerKind;
+  kind?:
+    | 'text'
+    | 'email'
+    | 'number'
+    | 'date'
+    | 'url'
+    | 'textarea'
+    | 'select'
+    | 'checkbox'
+    | 'password'
+    | 'time'
+    | PickerKind;
   options?: readonly (readonly [value: string, label: string])[];
   isRequired?: boolean;
   hint?: ReactNode;
@@ -18,6 +29,10 @@ export interface Field {
   min?: number;
   max?: number;
   maxLength?: number;
+  /** Stands before what is typed, such as the beginning of an address. */
+  prefix?: string;
+  /** Stands behind it, such as a percent sign. */
+  unit?: string;
 }
 
 /** The values of a form by name. Blank text counts as missing. */
@@ -44,7 +59,7 @@ export interface LabelledInput {
 }
 
 function Control({ field, common: labelled }: { field: Field; common: LabelledInput }) {
-  const { kind = 'text', name, isRequired, value, maxLength, min, max, step = 'any' } = field;
+  const { kind = 'text', name, isRequired, value, maxLength, min, max, step = 'any', prefix, unit } = field;
   const { id, 'aria-describedby': described, 'aria-invalid': isInvalid = false } = labelled;
   const common = { ...labelled, name };
   const text = value === null || value === undefined ? '' : String(value);
@@ -74,7 +89,7 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
       </select>
     );
   }
-  return (
+  const input = (
     <input
       type={kind}
       {...common}
@@ -83,6 +98,14 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
       {...(kind === 'number' ? { step, min, max } : {})}
       autoComplete={kind === 'password' ? 'off' : undefined}
     />
+  );
+  if (prefix === undefined && unit === undefined) return input;
+  return (
+    <span className="affixed">
+      {prefix !== undefined && <span aria-hidden>{prefix}</span>}
+      {input}
+      {unit !== undefined && <span aria-hidden>{unit}</span>}
+    </span>
   );
 }
 
@@ -168,6 +191,8 @@ export interface FormProps extends FieldsProps {
   action: string;
   /** Other buttons that submit; each sets its field. The last one is the main one. */
   actions?: readonly (readonly [name: string, label: string])[];
+  /** Buttons of another kind in the foot: before the one that submits, or after it if that one is not the main one. */
+  beside?: ReactNode;
   /** Called with the values after each change of one. */
   onValues?: (values: Values) => void;
   /** `was` has the values from before anything was typed. */
@@ -319,6 +344,7 @@ function FilledIn(props: FilledInProps) {
     isEmptied,
     kind = 'primary',
     actions = [],
+    beside,
   } = props;
   const [error, setError] = useState<Error>();
   const [isBusy, setBusy] = useState(false);
@@ -375,9 +401,11 @@ function FilledIn(props: FilledInProps) {
       {children}
       <div className="popup-foot">
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
+        {kind === 'primary' && beside}
         <Button kind={actions.length > 0 ? 'plain' : kind} type="submit" isBusy={isBusy}>
           {action}
         </Button>
+        {kind !== 'primary' && beside}
         {actions.map(([name, label]) => (
           <Button key={name} kind="primary" type="submit" name={name} isBusy={isBusy}>
             {label}

@@ -20,6 +20,8 @@ interface Wording extends Partial<Omit<Field, 'name' | 'options' | 'value'>> {
   options?: Exclude<Field['options'], undefined>;
   /** A day that is included whole. */
   isLastDay?: boolean;
+  /** The words that follow the values of other fields, such as the kind of pay; null hides the field. */
+  follows?: (valueAt: (path: string) => string) => Partial<Field> | null;
 }
 
 interface Worded<Id extends OperationId> extends Wording {
@@ -62,7 +64,7 @@ const LABELS: Readonly<Record<string, string>> = {
   commission_rate: 'Commission, in percent',
   hold_days: 'Review period, in days',
   attribution_days: 'Attribution window, in days',
-  pays_renewals: 'Also pays renewals of subscriptions',
+  pays_renewals: 'Also pay on subscription renewals',
   destination_url: 'Destination',
   forward_parameters: 'Parameters of the short link reach the destination',
   integration_id: 'Store',
@@ -70,7 +72,7 @@ const LABELS: Readonly<Record<string, string>> = {
   tt_handle: 'TikTok handle',
   send_email: 'Email the creator',
   notify_creator: 'Email the creator',
-  line2: 'Second line',
+  line2: 'Apt, suite',
   zip: 'Postal code',
   sku: 'SKU',
 };
@@ -121,7 +123,12 @@ function toOptions(declared: DeclaredField, worded: Wording, value: unknown, isR
 }
 
 /** One input. `isSettled`: something must be in it, because a change cannot take it away. */
-function toField({ declared, path }: Placed, worded: Wording, { item, start }: ValueSource, isFolded: boolean): Field {
+function toField(
+  { declared, path }: Placed,
+  { follows: _follows, ...worded }: Wording,
+  { item, start }: ValueSource,
+  isFolded: boolean,
+): Field {
   const isPart = path.includes('.') && !/\.\d+\./.test(path);
   const value = valueAt(item, path) ?? valueAt(start, path) ?? (item || isPart ? undefined : declared.value);
   const isSettled = item !== undefined && !declared.isNullable && (value ?? '') !== '' && declared.kind !== 'list';
@@ -303,6 +310,13 @@ export function OperationForm<Id extends OperationId>(props: OperationFormProps<
   if (own) omitted.add(own.name);
   const { namedFields, foldedFields } = placeFields(declared, worded, new Set([...omitted, ...elsewhere]));
   const common = { worded, omitted, source, entries };
+  const [values, setValues] = useState<Values>();
+  const typedAt = (path: string) => values?.text(path) ?? String(valueAt(item, path) ?? valueAt(start, path) ?? '');
+  const withFollowing = (field: Field): Field[] => {
+    const follows = worded.get(field.name)?.follows?.(typedAt);
+    return follows === null ? [] : [{ ...field, ...follows }];
+  };
+  const isFollowed = [...worded.values()].some(({ follows }) => follows);
   const main = layOut({ ...common, placed: namedFields, isFolded: false });
   const more = layOut({ ...common, placed: foldedFields, isFolded: true });
   const lastDays = new Set([...worded].filter(([, { isLastDay }]) => isLastDay).map(([path]) => path));
@@ -322,7 +336,8 @@ export function OperationForm<Id extends OperationId>(props: OperationFormProps<
     <Form
       {...form}
       needs={operation}
-      fields={main.fields}
+      fields={main.fields.flatMap(withFollowing)}
+      {...(isFollowed ? { onValues: setValues } : {})}
       groups={[...main.groups, ...(form.groups ?? [])]}
       more={more}
       onSubmit={submit}

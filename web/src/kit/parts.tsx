@@ -70,8 +70,8 @@ export function Card({ title, children, action, id }: CardProps) {
   );
 }
 
-type Tone = 'good' | 'wait' | 'bad' | 'quiet';
-/** `wait` is for what the brand has to do; what waits for others is quiet. */
+type Tone = 'good' | 'wait' | 'bad' | 'note' | 'quiet';
+/** `wait` is for what the brand has to do; what waits for others is quiet. `note` may be good news or bad. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
   live: 'good',
@@ -102,7 +102,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   reauth_required: 'bad',
   error: 'bad',
   failing: 'bad',
-  firing: 'bad',
+  firing: 'note',
   failed: 'bad',
   exhausted: 'bad',
 };
@@ -274,7 +274,7 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   );
 }
 
-export function Copy({ text, label }: { text: string; label: string }) {
+export function Copy({ text, label, kind = 'plain' }: { text: string; label: string; kind?: 'primary' | 'plain' }) {
   const [isCopied, setCopied] = useState(false);
   const say = useSay();
   const copy = async () => {
@@ -283,7 +283,7 @@ export function Copy({ text, label }: { text: string; label: string }) {
     setTimeout(() => setCopied(false), 2_000);
   };
   return (
-    <Button onPress={() => void copy()} label={isCopied ? 'Copied' : label}>
+    <Button kind={kind} onPress={() => void copy()} label={isCopied ? 'Copied' : label}>
       {isCopied ? 'Copied' : 'Copy'}
     </Button>
   );

@@ -65,7 +65,7 @@ const CAMPAIGNS: ChoiceSource = {
     const { data } = useCall('get_campaign', { params: { id: value } }, { enabled: value !== '' });
     return data?.data.id === value ? campaignChoice(data.data) : undefined;
   },
-  placeholder: 'Title',
+  placeholder: 'Name',
   isValue: () => false,
 };
 

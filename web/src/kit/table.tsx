@@ -75,6 +75,42 @@ function ColumnChoice({ caption, heads, hidden, toggle }: ColumnChoiceProps) {
   );
 }
 
+interface TopProps {
+  caption: string;
+  /** The number of rows, in words. */
+  count: string;
+  columns: readonly { head: string }[];
+  hidden: readonly string[];
+  toggle: (head: string) => void;
+  children?: ReactNode;
+}
+
+/** Above the heads of a table: the number of its rows, and the choice of its columns. */
+function Top({ caption, count, columns, hidden, toggle, children }: TopProps) {
+  return (
+    <div className="table-top">
+      <p className="count" role="status">
+        {count}
+      </p>
+      {children}
+      {columns.length >= MANY_COLUMNS && (
+        <div className="wide">
+          <ColumnChoice
+            caption={caption}
+            hidden={hidden}
+            toggle={toggle}
+            heads={columns.slice(1).map(({ head }) => head)}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The first column names the row, so it is never hidden. */
+const withoutHidden = <Row,>(columns: readonly Column<Row>[], hidden: readonly string[]) =>
+  columns.filter(({ head }, i) => i === 0 || !hidden.includes(head));
+
 function Head<Row>({ column }: { column: Column<Row> }) {
   const { head, isOrder, sort: own } = column;
   const { get, set } = useFilters();
@@ -163,8 +199,8 @@ interface TableProps<Row extends object> {
 
 const ROW = 44;
 /** Cards in a row of a gallery, and their height: the style sheet has both, too. */
-const LANES = 4;
-const CARD = 286;
+const GALLERY = { lanes: 4, size: 264 };
+const PHONE_GALLERY = { lanes: 2, size: 200 };
 const getId = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
@@ -188,31 +224,23 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowedColumns = useColumns(props.columns);
   const { hidden, toggle } = useHidden(caption);
-  // The first column names the row.
-  const columns = allowedColumns.filter(({ head }, i) => i === 0 || !hidden.includes(head));
+  const columns = withoutHidden(allowedColumns, hidden);
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={usually} />;
   if (list.total === 0) return <NoRows query={list.query}>{empty}</NoRows>;
   const frame = (
     <div className="table-frame">
-      <div className="table-top">
-        <p className="count" role="status">
-          {counted(list.total ?? list.rows.length, noun)}
-        </p>
+      <Top
+        caption={caption}
+        count={counted(list.total ?? list.rows.length, noun)}
+        columns={allowedColumns}
+        hidden={hidden}
+        toggle={toggle}
+      >
         {selection && (
           <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
         )}
-        {allowedColumns.length >= MANY_COLUMNS && (
-          <div className="wide">
-            <ColumnChoice
-              caption={caption}
-              hidden={hidden}
-              toggle={toggle}
-              heads={allowedColumns.slice(1).map(({ head }) => head)}
-            />
-          </div>
-        )}
-      </div>
+      </Top>
       <table aria-rowcount={(list.total ?? list.rows.length) + 1} className={isGallery ? 'gallery' : undefined}>
         <caption className="sr-only">{caption}</caption>
         <thead>
@@ -275,7 +303,7 @@ function Body<Row extends object>({ list, columns, selection, maySelect, getKey,
   return (
     <InSight
       count={list.total ?? 0}
-      {...(isGallery ? { size: CARD, lanes: LANES } : { size: ROW })}
+      {...(!isGallery ? { size: ROW } : isPhone ? PHONE_GALLERY : GALLERY)}
       frame={body}
       onSee={list.see}
     >
@@ -383,14 +411,21 @@ export function PlainTable<Row>(props: {
   /** For many columns of figures. */
   isTight?: boolean;
   selection?: Selection<Row> & { getName: (row: Row) => string };
+  /** Stands above the rows, beside the choice of columns. */
+  count?: string;
 }) {
-  const { caption, rows, getKey, foot, isTight, selection } = props;
-  const columns = useColumns(props.columns);
+  const { caption, rows, getKey, foot, isTight, selection, count } = props;
+  const allowedColumns = useColumns(props.columns);
+  const { hidden, toggle: toggleColumn } = useHidden(caption);
+  const columns = count === undefined ? allowedColumns : withoutHidden(allowedColumns, hidden);
   const isPhone = useIsPhone();
   const toggle = useToggle(toRows(rows), { selection, getKey, maySelect: () => true });
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
     <Frame caption={caption}>
+      {count !== undefined && (
+        <Top caption={caption} count={count} columns={allowedColumns} hidden={hidden} toggle={toggleColumn} />
+      )}
       <table className={isTight ? 'tight' : undefined}>
         <caption className="sr-only">{caption}</caption>
         <thead>

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef, useState } from 'react';
 import { counted, money, type Noun } from './format.ts';
 
 interface Sums {
@@ -21,16 +22,44 @@ interface FootProps {
   note?: string | undefined;
 }
 
-/** The count and sums of all rows that match a list's filters. */
+/** The distance of each column's right edge from that of the table above, by the column's head. */
+function useColumnEdges() {
+  const section = useRef<HTMLElement>(null);
+  const [edges, setEdges] = useState<ReadonlyMap<string, number>>(new Map());
+  useLayoutEffect(() => {
+    const table = section.current?.previousElementSibling?.querySelector('table');
+    if (!table) return;
+    const measure = () => {
+      const { right } = table.getBoundingClientRect();
+      const heads = [...table.querySelectorAll<HTMLElement>('th.number')].filter((head) => head.offsetWidth > 0);
+      setEdges(
+        new Map(
+          heads.map((head) => [
+            (head.textContent ?? '').replace(/\s*[↑↓↕]$/, ''),
+            right - head.getBoundingClientRect().right,
+          ]),
+        ),
+      );
+    };
+    const watch = new ResizeObserver(measure);
+    for (const element of [table, ...table.querySelectorAll('th')]) watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return { section, edges };
+}
+
+/** The count and sums of all rows that match a list's filters, below their columns where all of them are in sight. */
 export function Foot({ label, lines, note }: FootProps) {
+  const { section, edges } = useColumnEdges();
+  const isAligned = lines.every(({ sums }) => sums.every(([name]) => edges.has(name)));
   return (
-    <section className="totals" aria-label={label}>
+    <section ref={section} className={isAligned ? 'totals aligned' : 'totals'} aria-label={label}>
       <ul className="plain">
         {lines.map(({ count, sums }) => (
           <li key={`${count} ${sums.join(' ')}`}>
             <span>{count}</span>
             {sums.map(([name, sum]) => (
-              <span key={name}>
+              <span key={name} style={isAligned ? { insetInlineEnd: edges.get(name) } : undefined}>
                 {name} <strong>{sum}</strong>
               </span>
             ))}

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useAll, useChange } from '../call/use.ts';
 import { type Field, FormDialog } from '../kit/form.tsx';
-import { number } from '../kit/format.ts';
+import { counted, number } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -73,15 +73,15 @@ export function ListOfAll({ search, total }: { search: SearchParameters; total: 
   return (
     <>
       <Button needs="create_list" isDisabled={total === 0 || total > MAX_CREATORS} onPress={() => setOpen(true)}>
-        Make a list
+        {total === 0 ? 'New list' : `New list of ${counted(total, 'creator')}`}
       </Button>
       <OperationDialog
         operation="create_list"
-        title={total === 1 ? 'Make a list of the creator found' : `Make a list of all ${number(total)} creators`}
+        title={`New list of ${counted(total, 'creator')}`}
         hint="The list keeps the creators found now; later matches are not added."
         isOpen={isOpen}
         onClose={() => setOpen(false)}
-        action="Make the list"
+        action="Create"
         fields={[{ name: 'name', label: 'Name of the list' }]}
         fixed={{ search }}
         shown={['list_lists']}

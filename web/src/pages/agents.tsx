@@ -58,7 +58,7 @@ function Policy() {
         { name: 'highest_rate', label: 'Highest commission rate, in percent', hint: NO_LIMIT },
         {
           name: 'person_above',
-          label: `A person must approve amounts above, in ${policy.currency}`,
+          label: `Require approval above (${policy.currency})`,
           hint: 'Leave empty if no amount needs approval.',
         },
         {
@@ -93,7 +93,8 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
         <>
           <p className="hint">
             {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'} By{' '}
-            {plan.by_agent ? 'an agent' : 'a key or a person'}, {plan.status === 'open' ? 'expires' : plan.status}{' '}
+            {plan.by_agent ? 'an agent' : 'a key or a person'}
+            {plan.status === 'open' ? '. Unless you apply it, it expires ' : `, ${plan.status} `}
             <Time at={plan.applied_at ?? plan.expires_at} />.
           </p>
           {plan.changes.map((change) => (
@@ -134,8 +135,8 @@ function Connect() {
   return (
     <Card title="Connect an agent">
       <p className="hint">
-        Agents use the Model Context Protocol. At the first call the agent opens a page here, where an owner chooses
-        what it may do; its token is listed under <Link to="/keys">API keys</Link> and can be revoked there.
+        Agents use the Model Context Protocol. On first use, the agent opens a page here, where an owner chooses what it
+        may do; its token is listed under <Link to="/keys">API keys</Link> and can be revoked there.
       </p>
       <Snippet title="Address, for Claude and ChatGPT" text={url} />
       <Snippet title="Claude Code" text={command} />

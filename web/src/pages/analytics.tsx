@@ -157,7 +157,7 @@ export function Analytics() {
               note={
                 <>
                   {won && won.by_code > 0 && (
-                    <span className="block">{`Of ${number(won.by_click)} orders from clicks; ${number(won.by_code)} by code are left out`}</span>
+                    <span className="block">{`${number(won.by_click)} orders from clicks; ${number(won.by_code)} code orders excluded`}</span>
                   )}
                   {old &&
                     (old.summary.total_clicks === 0

@@ -68,10 +68,10 @@ function Figure({ of, children }: { of: DirectoryProfile | null | undefined; chi
 function Handles({ of: { creator_photo_app, creator_video_app } }: { of: Application }) {
   if (!creator_photo_app) return toProfileLink('tiktok.com/@', creator_video_app);
   return (
-    <>
+    <span className="handles">
       {toProfileLink('instagram.com/', creator_photo_app)}
-      {creator_video_app && <>, {toProfileLink('tiktok.com/@', creator_video_app, 'TikTok')}</>}
-    </>
+      {creator_video_app && <span> · {toProfileLink('tiktok.com/@', creator_video_app, 'TikTok')}</span>}
+    </span>
   );
 }
 
@@ -257,9 +257,9 @@ export function Applications() {
   const query = { ...filters, sort: status === 'all' ? waitingSortIn(get) : sortIn(get) };
   const list = useRows('list_applications', query);
   const panel = useOpened();
-  const may = useMay();
+  const mayDecide = useMay()('update_application');
   // People who may decide see it in place of the buttons.
-  const hasStatus = status === 'all' && !may('update_application');
+  const hasStatus = status === 'all' && !mayDecide;
   const profiles = useProfiles(list.rows);
   const selection = useSelection<Application>(filters);
   const next = list.rows[list.rows.findIndex(({ id }) => id === panel.id) + 1];
@@ -277,7 +277,7 @@ export function Applications() {
               ) : (
                 application.creator_name && application.creator_email
               )}
-              <span className="narrow">{application.campaign_title}</span>
+              {!mayDecide && <span className="narrow">{application.campaign_title}</span>}
               {hasStatus && (
                 <span className="narrow">
                   <Badge state={application.status} isWaiting={application.status === 'pending'} />
@@ -310,7 +310,16 @@ export function Applications() {
       cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
       isWide: true,
     },
-    { head: 'Message', cell: ({ message }) => <span className="said-more">{message}</span>, isWide: true },
+    {
+      head: 'Message',
+      cell: ({ message, campaign_title }) => (
+        <>
+          {mayDecide && <span className="narrow">{campaign_title}</span>}
+          <span className="said-more">{message}</span>
+        </>
+      ),
+      isWide: true,
+    },
     ...(hasStatus
       ? [
           {
@@ -358,7 +367,7 @@ export function Applications() {
         noun="application"
         list={list}
         columns={columns}
-        {...(may('update_application') ? { selection } : {})}
+        {...(mayDecide ? { selection } : {})}
         empty={
           status === 'pending' ? (
             <Empty title="No application waits for you">

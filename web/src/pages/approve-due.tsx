@@ -116,7 +116,7 @@ function ApprovalForm({
       onDone={onDone}
     >
       <p className="hint" role="status">
-        {due?.count === 0 && 'Nothing is due within these limits. '}
+        {due?.count === 0 && 'Nothing is ready within these limits. '}
         {due && due.flagged > 0 && `${counted(due.flagged, 'commission')} flagged as possible fraud stay with you.`}
       </p>
     </OperationForm>
@@ -133,7 +133,7 @@ function Approving({ email, onClose }: { email: string | undefined; onClose: () 
         noun="approval"
         what="commissions"
         onCancel="What was approved so far stays approved."
-        done={() => <p role="status">Everything that is due was approved.</p>}
+        done={() => <p role="status">Everything that is ready was approved.</p>}
       />
     );
   }
@@ -170,7 +170,7 @@ export function ApproveDueDialog({
 }) {
   return (
     <Dialog
-      title="Approve what is due"
+      title="Approve all ready"
       hint="Commissions of paid orders whose review period is over."
       isOpen={isOpen}
       onClose={onClose}

@@ -1,21 +1,20 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
-import { type Row, uploadTo } from '../call/call.ts';
+import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { useCreatorName } from '../kit/creator-face.tsx';
 import { Detail } from '../kit/detail.tsx';
-import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { Confirm } from '../kit/dialog.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
-import { type Field, FieldRow, Values } from '../kit/form.tsx';
 import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { useIsWide } from '../kit/wide.ts';
+import { useIsPhone, useIsWide } from '../kit/wide.ts';
 import { Folders, folderOptions, MoveFiles, NO_FOLDER, useFolders } from './asset-folders.tsx';
+import { UploadDialog } from './asset-upload.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const TYPES = listChoices('list_assets', 'type');
@@ -32,95 +31,29 @@ function Thumbnail({ of: { thumbnail_url, name } }: { of: Asset }) {
   );
 }
 
-/** The rights to a file in words, and until when they last. */
+/** The end of the rights in a few words, for a phone's cards. */
+function untilText({ rights_expires_at: end }: Asset) {
+  if (end === null) return null;
+  return `${Date.parse(end) <= Date.now() ? 'Ended' : 'Until'} ${day(end)}`;
+}
+
+/** The end of the rights to a file, else the rights in words; the file's panel has both. */
 function Rights({ of: { usage_rights, rights_expires_at: end } }: { of: Asset }) {
-  const isOver = end !== null && Date.parse(end) <= Date.now();
+  if (end === null) return <span className="rights-text">{usage_rights ?? '–'}</span>;
+  const isOver = Date.parse(end) <= Date.now();
   return (
-    <>
-      <span className="rights-text">{usage_rights ?? (end === null && '–')}</span>
-      {end !== null && (
-        <span className={isOver ? 'second late' : 'second'}>
-          {`${isOver ? 'Rights ended' : 'Usable until'} ${day(end)}`}
-        </span>
-      )}
-    </>
+    <span className={isOver ? 'late' : undefined} title={usage_rights ?? undefined}>
+      {`${isOver ? 'Rights ended' : 'Usable until'} ${day(end)}`}
+    </span>
   );
 }
 
-/** The creator of a file, or the brand. */
+/** The creator of a file, or the brand. Files that creators send are often named after them, which says it already. */
 function Maker({ of: asset }: { of: Asset }) {
-  return asset.creator_email === null ? 'Your brand' : <CreatorName of={asset} />;
-}
-
-interface Upload {
-  name: string;
-  state: 'in progress' | 'uploaded' | 'failed';
-  why?: string;
-}
-
-const OF_FIELDS: readonly Field[] = [
-  { name: 'creator_email', label: 'Creator', kind: 'creator' },
-  { name: 'campaign_id', label: 'Campaign', kind: 'campaign' },
-];
-
-/** Uploads one file after another and shows the result of each. */
-function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: string | undefined }) {
-  const { isOpen, onClose, folder } = props;
-  const cache = useQueryClient();
-  const [uploads, setUploads] = useState<readonly Upload[]>([]);
-  const fields = useRef<HTMLFormElement>(null);
-  async function upload(files: FileList | null) {
-    const values = new Values(new FormData(fields.current ?? undefined));
-    for (const file of files ?? []) {
-      const { name } = file;
-      setUploads((uploads) => [...uploads, { name, state: 'in progress' }]);
-      const form = new FormData();
-      if (folder !== undefined) form.set('folder_id', folder);
-      for (const { name: field } of OF_FIELDS) if (values.some(field)) form.set(field, values.text(field));
-      form.set('file', file);
-      const outcome: Upload = await uploadTo('upload_asset', form).then(
-        () => ({ name, state: 'uploaded' as const }),
-        (error: Error) => ({ name, state: 'failed' as const, why: error.message }),
-      );
-      setUploads((uploads) => uploads.map((one) => (one.name === name && one.state === 'in progress' ? outcome : one)));
-    }
-    await cache.invalidateQueries({ queryKey: ['list_assets'] });
-    await cache.invalidateQueries({ queryKey: ['list_asset_folders'] });
-  }
-  const close = () => {
-    setUploads([]);
-    onClose();
-  };
-  return (
-    <Dialog
-      title="Upload files"
-      hint="Images, videos, audio and documents. Choose whom and what they belong to first, then the files."
-      isOpen={isOpen}
-      onClose={close}
-    >
-      <form className="form" ref={fields} onSubmit={(event) => event.preventDefault()}>
-        {OF_FIELDS.map((field) => (
-          <FieldRow key={field.name} field={field} />
-        ))}
-      </form>
-      <div className="field">
-        <label htmlFor="upload-files">Files</label>
-        <input id="upload-files" type="file" multiple onChange={({ target }) => void upload(target.files)} />
-      </div>
-      <ul className="plain" aria-live="polite">
-        {uploads.map(({ name, state, why }, i) => (
-          <li key={`${name} ${i}`}>
-            <Badge state={state} /> {name} {why && <span className="problem">{why}</span>}
-          </li>
-        ))}
-      </ul>
-      <div className="popup-foot">
-        <Button kind="primary" onPress={close}>
-          Done
-        </Button>
-      </div>
-    </Dialog>
-  );
+  const name = useCreatorName(asset.creator_email);
+  if (asset.creator_email === null) return 'Your brand';
+  if (name && asset.name.toLowerCase().startsWith(name.toLowerCase())) return null;
+  return <CreatorName of={asset} />;
 }
 
 interface OpenedFileProps {
@@ -214,7 +147,8 @@ export function Assets() {
   const may = useMay();
   const panel = useOpened();
   const uploading = useDialog('upload');
-  const isWide = useIsWide();
+  const isPhone = useIsPhone();
+  const isGallery = useIsWide() || isPhone;
   const columns: readonly Column<Asset>[] = [
     {
       head: 'File',
@@ -225,26 +159,28 @@ export function Assets() {
             <button type="button" className="link" onClick={() => panel.open(asset.id)}>
               {asset.name}
             </button>
-            <span className="second">
-              <Maker of={asset} />
-            </span>
+            <span className="second">{isPhone ? untilText(asset) : <Maker of={asset} />}</span>
           </div>
         </div>
       ),
     },
-    ...(isWide
+    ...(isGallery
       ? []
       : ([
           { head: 'Type', cell: ({ type }) => words(type), isWide: true },
           { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true, isWide: true },
         ] satisfies Column<Asset>[])),
-    { head: 'Rights', cell: (asset) => <Rights of={asset} /> },
-    {
-      head: 'Added',
-      cell: ({ created_at }) => `${isWide ? 'Added ' : ''}${day(created_at)}`,
-      isWide: true,
-      isOrder: true,
-    },
+    ...(isPhone
+      ? []
+      : ([
+          { head: 'Rights', cell: (asset) => <Rights of={asset} /> },
+          {
+            head: 'Added',
+            cell: ({ created_at }) => `${isGallery ? 'Added ' : ''}${day(created_at)}`,
+            isWide: true,
+            isOrder: true,
+          },
+        ] satisfies Column<Asset>[])),
   ];
   return (
     <>
@@ -273,12 +209,12 @@ export function Assets() {
         noun="file"
         list={list}
         columns={columns}
-        isGallery={isWide}
+        isGallery={isGallery}
         {...(may('update_assets') ? { selection } : {})}
         empty={<Empty title="No files here">Upload files, or approve deliverables to add theirs.</Empty>}
       />
       <MoveFiles ids={[...selection.selected.keys()]} folders={folders} onMoved={() => selection.onSelect(new Map())} />
-      <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
+      <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folders={folders} folder={folder} />
       <OpenedFile id={panel.id} onClose={panel.close} />
     </>
   );

@@ -8,7 +8,7 @@ import { Download } from '../kit/download.tsx';
 import { type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
 import { words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { breakable, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BothTimes, Time } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
@@ -42,17 +42,23 @@ function listFields(entry: AuditEntry): string {
 const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
-const isConversation = ({ resource_id: id }: AuditEntry) => id.startsWith('cnv_');
+/** Records that are named by their creator. */
+const isOfCreator = ({ resource_id: id }: AuditEntry) => id.startsWith('cnv_') || id.startsWith('drq_');
+
+/** The subject of a privacy request, which the API gives as its name, is only the kind of person. */
+const isNamed = ({ resource_id: id, resource_name: name }: AuditEntry) => name !== null && !id.startsWith('drq_');
 
 /** The record's name; else what kind of record it is. */
 function nameIn(entry: AuditEntry): string {
   const { resource_id: id, resource_name: name, creator_name, creator_email } = entry;
-  if (name !== null) return shortName(name);
-  const creator = isConversation(entry) ? (creator_name ?? creator_email) : null;
-  return creator === null ? toKindName(id) : `${toKindName(id)} with ${creator}`;
+  if (name !== null && isNamed(entry)) return shortName(name);
+  const kind = entry.new?.kind;
+  if (id.startsWith('job_') && typeof kind === 'string') return `${words(kind)} job`;
+  const creator = isOfCreator(entry) ? (creator_name ?? creator_email) : null;
+  return creator === null ? toKindName(id) : `${toKindName(id)} ${id.startsWith('cnv_') ? 'with' : 'of'} ${creator}`;
 }
 
-const doneIn = ({ operation, new: next }: AuditEntry) => doneText(operation, next?.status);
+const doneIn = (entry: AuditEntry) => doneText(entry.operation, entry);
 
 /** The record's name, which leads to it while it exists. */
 function RecordName({ of }: { of: AuditEntry }) {
@@ -81,7 +87,7 @@ function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => voi
               ['When', <BothTimes key="when" at={entry.created_at} />],
               [toKindName(entry.resource_id), <RecordName key="record" of={entry} />],
               ...(entry.creator_email === null ? [] : [['Creator', <CreatorName key="creator" of={entry} />] as const]),
-              ['Id', <code key="id">{entry.resource_id}</code>],
+              ['ID', <code key="id">{entry.resource_id}</code>],
               ['Request', entry.request_id && <code>{entry.request_id}</code>],
             ]}
           />
@@ -125,7 +131,7 @@ export function Audit() {
             <>
               {listFields(row)}
               <span className="narrow">
-                {row.resource_name !== null && toKindName(row.resource_id)} {nameIn(row)}
+                {isNamed(row) && toKindName(row.resource_id)} {breakable(nameIn(row))}
               </span>
             </>
           }
@@ -140,10 +146,7 @@ export function Audit() {
         <>
           <RecordName of={row} />
           <span className="second">
-            {[
-              row.resource_name !== null && toKindName(row.resource_id),
-              !isConversation(row) && (row.creator_name ?? row.creator_email),
-            ]
+            {[isNamed(row) && toKindName(row.resource_id), !isOfCreator(row) && (row.creator_name ?? row.creator_email)]
               .filter(Boolean)
               .join(', ')}
           </span>
@@ -157,7 +160,7 @@ export function Audit() {
         <>
           {nameActor(row)}
           <div className="narrow">
-            <span className="second">
+            <span className="second unbroken">
               <Time at={row.created_at} />
             </span>
           </div>
@@ -182,7 +185,7 @@ export function Audit() {
     },
     { name: 'created_after', label: 'From', kind: 'date' },
     { name: 'created_before', label: 'To', kind: 'date' },
-    ...(query.resource_id === undefined ? [] : [{ name: 'resource_id', label: 'Record id', kind: 'text' } as const]),
+    ...(query.resource_id === undefined ? [] : [{ name: 'resource_id', label: 'Record ID', kind: 'text' } as const]),
   ];
   return (
     <>

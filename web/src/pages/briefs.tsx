@@ -4,8 +4,9 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { day, number, words } from '../kit/format.ts';
+import { counted, day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
 import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
@@ -19,8 +20,60 @@ const STATES = listChoices('list_briefs', 'status');
 type Brief = Row<'list_briefs'>;
 const isOwed = (status: Brief['status']) => status === 'sent' || status === 'in_progress';
 
+/** The creator, or how many received it. */
+const whoText = ({ creator_name, creator_email, recipient_count: count }: Brief) =>
+  count > 1 || (count === 1 && creator_email === null)
+    ? counted(count, 'creator')
+    : (creator_name ?? creator_email ?? 'Nobody yet');
+
 const readBy = (all: Answer<'get_brief'>['data']['recipients']) =>
   `${number(all.filter(({ viewed_at }) => viewed_at !== null).length)} of ${number(all.length)}`;
+
+function Recipients({ of: brief }: { of: Answer<'get_brief'>['data'] }) {
+  const [only, ...others] = brief.recipients;
+  if (others.length > 0) return counted(brief.recipients.length, 'creator');
+  const email = only?.email ?? brief.creator_email;
+  const name = email === brief.creator_email ? brief.creator_name : null;
+  return email === null ? 'Nobody yet' : <CreatorName of={{ creator_name: name, creator_email: email }} />;
+}
+
+/** Sends the brief to several creators at once; those who have it are skipped. */
+function SendToMore({ of: { id, title, status, creator_email } }: { of: Brief }) {
+  const panel = useOpened('edit');
+  const say = useSay();
+  const isFirst = status === 'draft' && creator_email === null;
+  return (
+    <>
+      <Button needs="send_brief" kind={isFirst ? 'primary' : 'plain'} onPress={() => panel.open('recipients')}>
+        {isFirst ? 'Send to creators' : 'Send to more creators'}
+      </Button>
+      <OperationDialog
+        operation="send_brief"
+        title={`Send ${title}`}
+        isOpen={panel.id === 'recipients'}
+        onClose={panel.close}
+        action="Send"
+        params={{ id }}
+        start={{ recipients: [{}] }}
+        fields={['recipients', { name: 'recipients.email', label: 'Creator', kind: 'creator' }]}
+        omits={['action']}
+        fixed={{ action: 'send' }}
+        shown={['list_briefs', 'get_brief']}
+        onDone={({ data }) => {
+          const recipients = 'recipients' in data ? data.recipients : [];
+          const count = (of: 'sent' | 'skipped' | 'failed') => recipients.filter((one) => one.status === of).length;
+          const parts = [
+            `Sent to ${counted(count('sent'), 'creator')}`,
+            count('skipped') > 0 && `${number(count('skipped'))} had it already`,
+            count('failed') > 0 && `${number(count('failed'))} cannot be mailed`,
+          ];
+          panel.close();
+          say(`${parts.filter(Boolean).join('; ')}.`);
+        }}
+      />
+    </>
+  );
+}
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -42,7 +95,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={brief.status} />],
-              ['Creator', brief.creator_email && <CreatorName of={brief} />],
+              ['To', <Recipients key="to" of={brief} />],
               ['Campaign', <CampaignName key="campaign" id={brief.campaign_id} />],
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
@@ -68,11 +121,12 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           {send.error && <Failure error={send.error} />}
           {complete.error && <Failure error={complete.error} />}
           <div className="row">
-            {brief.status !== 'completed' && (
+            {brief.status === 'draft' && brief.creator_email !== null && (
               <Button needs="send_brief" kind="primary" isBusy={send.isPending} onPress={() => void sendIt()}>
-                {brief.status === 'draft' ? 'Send' : 'Send again'}
+                {`Send to ${brief.creator_name ?? brief.creator_email}`}
               </Button>
             )}
+            {brief.status !== 'completed' && <SendToMore of={brief} />}
             <Editor item={brief} needs="update_brief">
               {(editing) => <EditBrief {...editing} />}
             </Editor>
@@ -109,24 +163,25 @@ export function Briefs() {
   const columns: readonly Column<Brief>[] = [
     {
       head: 'Brief',
-      cell: ({ id, title, creator_name, creator_email, due_date, status }) => (
+      cell: ({ id, title, due_date, status, ...brief }) => (
         <Opener
           onOpen={() => panel.open(id)}
           second={
-            <>
-              {creator_name ?? creator_email}
+            <span className="narrow">
+              {whoText({ id, title, due_date, status, ...brief })}
               {due_date && (
-                <span className="narrow">
-                  Due <Due at={due_date} isDone={!isOwed(status)} />
-                </span>
+                <>
+                  , due <Due at={due_date} isDone={!isOwed(status)} />
+                </>
               )}
-            </>
+            </span>
           }
         >
           <span className="brief-title">{title}</span>
         </Opener>
       ),
     },
+    { head: 'Creators', cell: whoText, isWide: true },
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },

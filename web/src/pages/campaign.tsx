@@ -26,6 +26,7 @@ import { platformName } from '../kit/platforms.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { DAY_MS } from '../kit/utc-day.ts';
+import { Why } from '../kit/why.tsx';
 import { BudgetBars } from './budget-bars.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
 import { offerText } from './compensation.ts';
@@ -126,8 +127,9 @@ const STAGE_LABELS: Readonly<Record<string, string>> = { '': 'All', applied: 'Ap
 function Stages({ id, stage }: { id: string; stage: string | undefined }) {
   const { set } = useFilters();
   const { data } = useCall('list_campaign_creators', { params: { id }, query: { limit: 1 } });
-  const stages = data?.summary.by_stage ?? [];
-  const all = stages.reduce((sum, { creators }) => sum + creators, 0);
+  // The stages have their places before their numbers are there.
+  const stages = data?.summary.by_stage ?? STAGES.map((one) => ({ stage: one, creators: null }));
+  const all = data?.summary.by_stage.reduce((sum, { creators }) => sum + creators, 0);
   return (
     <fieldset className="stages">
       <legend className="sr-only">Stage</legend>
@@ -152,7 +154,21 @@ const STAGES = listChoices('list_campaign_creators', 'stage');
 const earnedText = (earned: CampaignMember['earned']) =>
   earned.map(({ amount, currency }) => money(amount, currency)).join(', ');
 
-function Creators({ campaign: { id, apply_url } }: { campaign: Campaign }) {
+/** Next steps while nobody applied: a draft is published first, and an ended campaign takes no applications. */
+function NobodyYet({ of: { status, apply_url }, isFiltered }: { of: Campaign; isFiltered: boolean }) {
+  if (isFiltered) return <Empty title="No creators at this stage" />;
+  if (status === 'draft') return <Empty title="No creators yet">Publish the campaign, then share its page.</Empty>;
+  if (status === 'completed') return <Empty title="No creators">The campaign is completed.</Empty>;
+  return (
+    <Empty title="No creators yet">
+      <p>Share the campaign’s page. Creators who apply appear here.</p>
+      <Copy text={apply_url} label="Copy the apply page’s address" />
+    </Empty>
+  );
+}
+
+function Creators({ campaign }: { campaign: Campaign }) {
+  const { id } = campaign;
   const { get } = useFilters();
   const stage = findChoice(get('stage'), STAGES);
   const list = useRows('list_campaign_creators', { stage }, { params: { id } });
@@ -203,24 +219,23 @@ function Creators({ campaign: { id, apply_url } }: { campaign: Campaign }) {
     },
   ];
   return (
-    <Card title="Creators">
+    <Card
+      title="Creators"
+      action={
+        <Why of="a stage">
+          Each creator counts once, at the furthest stage. A contract, deliverable, link or code counts as accepted; a
+          tracked post as posted.
+        </Why>
+      }
+    >
       <Stages id={id} stage={stage} />
-      <p className="hint">
-        Each creator counts once, at the furthest stage reached. A contract, deliverable, link or code counts as
-        accepted, even without an application; a tracked post as posted.
-      </p>
       <Table
         caption="Creators of the campaign"
         noun="creator"
         list={list}
         columns={columns}
         getKey={({ creator_id, application_id }) => creator_id ?? application_id ?? ''}
-        empty={
-          <Empty title={stage ? 'No creators at this stage' : 'No creators yet'}>
-            <p>Share the campaign’s page. Creators who apply appear here.</p>
-            <Copy text={apply_url} label="Copy the apply page’s address" />
-          </Empty>
-        }
+        empty={<NobodyYet of={campaign} isFiltered={stage !== undefined} />}
       />
     </Card>
   );
@@ -243,7 +258,7 @@ function Work({ id }: { id: string }) {
 /** The campaign's own terms in a sentence, and what is used of their budget. */
 function CampaignDeal({ of: { id, terms, budget } }: { of: Campaign }) {
   const termsQuery = useFirst('list_terms', { campaign_id: id }, { limit: 1, isEnabled: terms !== null });
-  if (terms === null) return 'What the brand’s terms say, or their own.';
+  if (terms === null) return 'Brand terms, unless a link has its own.';
   return (
     <>
       {termsQuery.data?.data[0]?.summary}
@@ -286,21 +301,37 @@ function About({ campaign }: { campaign: Campaign }) {
 }
 
 function Actions({ campaign }: { campaign: Campaign }) {
+  const { status, apply_url } = campaign;
   const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
   const say = useSay();
-  const other = campaign.status === 'active' ? 'paused' : 'active';
+  const other = status === 'active' ? 'paused' : 'active';
+  const isPublic = status === 'active' || status === 'paused';
   const copyLink = async () => {
-    const isCopied = await copied(campaign.apply_url);
+    const isCopied = await copied(apply_url);
     say(isCopied ? 'The apply page’s address was copied.' : NOT_COPIED);
   };
   const change = () =>
     update.mutate({ params: { id: campaign.id }, body: { status: other } }, { onError: ({ message }) => say(message) });
   return (
     <>
-      <a className="button primary" href={campaign.apply_url} target="_blank" rel="noreferrer">
-        Open the apply page
-      </a>
-      <Button onPress={() => void copyLink()}>Copy link</Button>
+      {status === 'draft' && (
+        <Button needs="update_campaign" kind="primary" isBusy={update.isPending} onPress={change}>
+          Publish
+        </Button>
+      )}
+      {isPublic && (
+        <>
+          <a
+            className={`button ${status === 'active' ? 'primary' : ''}`}
+            href={apply_url}
+            target="_blank"
+            rel="noreferrer"
+          >
+            Open the apply page
+          </a>
+          <Button onPress={() => void copyLink()}>Copy link</Button>
+        </>
+      )}
       <Editor item={campaign} needs="update_campaign">
         {(editing) => <EditCampaign {...editing} />}
       </Editor>
@@ -312,7 +343,9 @@ function Actions({ campaign }: { campaign: Campaign }) {
             Track a post
           </Link>
         </IfMay>
-        <Button onPress={change}>{other === 'paused' ? 'Pause applications' : 'Open for applications'}</Button>
+        {status !== 'draft' && (
+          <Button onPress={change}>{other === 'paused' ? 'Pause applications' : 'Open for applications'}</Button>
+        )}
       </Menu>
     </>
   );
@@ -367,7 +400,7 @@ export function CampaignPage() {
       </PageHead>
       <Money id={id} />
       <Creators campaign={campaign} />
-      <Trend of={campaign} />
+      {campaign.status !== 'draft' && <Trend of={campaign} />}
       <Work id={id} />
       <About campaign={campaign} />
     </>

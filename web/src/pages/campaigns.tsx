@@ -123,7 +123,7 @@ export function Campaigns() {
                   ['Commission', money(sum.commission, sum.currency)],
                 ],
               }))}
-              note="All time, by these campaigns’ links and codes: paid orders, less refunds. Sums of money are in your currency."
+              note={`All time, by these campaigns’ links and codes: paid orders, less refunds. Amounts in ${currency}.`}
             />
           ) : null
         }

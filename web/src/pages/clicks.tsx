@@ -1,19 +1,23 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import type { Query, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { useCursor } from '../kit/cursor.tsx';
+import { Dialog } from '../kit/dialog.tsx';
 import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
 import { Folded } from '../kit/folded.tsx';
-import { countryName, number, today, words } from '../kit/format.ts';
-import { Badge, Card, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
+import { countryName, money, number, shortDayHere, timeOfDay, today, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { OperationDialog } from '../kit/operation-form.tsx';
+import { Badge, Button, Card, Empty, Facts, Failure, Loading, oneLine, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { siteName } from '../kit/platforms.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { useIsPhone } from '../kit/wide.ts';
+import { CreatorName } from './item-links.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Click = Row<'list_clicks'>;
@@ -57,48 +61,110 @@ function useOrigins(by: 'country' | 'referrer'): readonly (readonly [value: stri
   return [...labels];
 }
 
-/** The link that was clicked, and whose it is. */
-function LinkName({ id }: { id: string }) {
+function useLink(id: string) {
   const { data } = useCall('get_affiliate_link', { params: { id } });
-  const link = data?.data.id === id ? data.data : undefined;
+  return data?.data.id === id ? data.data : undefined;
+}
+
+/** The link that was clicked, and whose it is. It opens the click. */
+function LinkName({ of: click, onOpen }: { of: Click; onOpen: () => void }) {
+  const link = useLink(click.link_id);
+  const name = link?.value ?? click.link_id;
   return (
     <>
-      <Link to="/links" search={{ open: id }} className="one-line">
-        {link?.value ?? id}
-      </Link>
-      {link && <span className="second">{link.creator_name ?? link.creator_email}</span>}
+      <button type="button" onClick={onOpen} {...oneLine(name, 'link')}>
+        {name}
+      </button>
+      <span className="wide">{link && <span className="second">{link.creator_name ?? link.creator_email}</span>}</span>
+      <span className="narrow">
+        <span className="second">{visitText(click)}</span>
+        <NotCounted kind={click.kind} />
+      </span>
     </>
   );
 }
 
+const referrerName = ({ referrer }: Click) => (referrer === null ? null : siteName(referrer));
+
+/** The visitor in a line, such as “United States · Mobile · TikTok”. */
+const visitText = (click: Click) =>
+  [click.country && countryName(click.country), click.device && words(click.device), referrerName(click)]
+    .filter(Boolean)
+    .join(' · ');
+
 /** What the visitor's short link was marked with. */
-function Marks({ click }: { click: Click }) {
-  const marks = UTM.flatMap((name) => click[name] ?? []);
-  return marks.length === 0 ? '–' : marks.join(' · ');
-}
+const marksText = (click: Click) => UTM.flatMap((name) => click[name] ?? []).join(' · ');
 
 /** Why a click is in no figure. */
 const NotCounted = ({ kind }: Pick<Click, 'kind'>) => kind !== 'counted' && <Badge state={KIND_LABELS[kind]} />;
 
-const COLUMNS: readonly Column<Click>[] = [
+/** Columns that no row fills are left out. */
+const buildColumns = (rows: readonly Click[], open: (id: string) => void): Column<Click>[] => [
+  { head: 'Link', cell: (click) => <LinkName of={click} onOpen={() => open(click.id)} /> },
   {
-    head: 'Link',
-    cell: ({ link_id, kind }) => (
+    head: 'Clicked',
+    cell: ({ at }) => (
       <>
-        <LinkName id={link_id} />
+        <span className="wide">
+          <Time at={at} />
+        </span>
         <span className="narrow">
-          <NotCounted kind={kind} />
+          {timeOfDay(at)}
+          <span className="second">{shortDayHere(at)}</span>
         </span>
       </>
     ),
   },
-  { head: 'Clicked', cell: ({ at }) => <Time at={at} /> },
   { head: 'Country', cell: ({ country }) => countryName(country), isWide: true },
   { head: 'Device', cell: ({ device }) => words(device), isWide: true },
-  { head: 'Referrer', cell: ({ referrer }) => (referrer === null ? '–' : siteName(referrer)), isWide: true },
-  { head: 'UTM', cell: (click) => <Marks click={click} />, isWide: true },
-  { head: 'Not counted', cell: NotCounted, isWide: true },
+  { head: 'Referrer', cell: (click) => referrerName(click) ?? '–', isWide: true },
+  ...(rows.some((click) => marksText(click) !== '')
+    ? [{ head: 'UTM', cell: (click: Click) => marksText(click) || '–', isWide: true }]
+    : []),
+  ...(rows.some(({ kind }) => kind !== 'counted') ? [{ head: 'Not counted', cell: NotCounted, isWide: true }] : []),
 ];
+
+/** The order that a click won; orders that it did not win name another click, or a code. */
+function WonOrder({ id }: { id: string }) {
+  const { data, error } = useCall('list_affiliate_commissions', { query: { click_id: id, limit: 1 } });
+  if (error) return 'Unknown';
+  if (!data) return '…';
+  const [won] = data.data;
+  if (!won?.order_id) return 'None';
+  return (
+    <>
+      <Link to="/orders" search={{ open: won.order_id }}>
+        {won.order_number ?? won.order_id}
+      </Link>
+      , {money(won.amount, won.currency)}
+    </>
+  );
+}
+
+/** One click, over the list. */
+function ClickPanel({ of: click }: { of: Click }) {
+  const link = useLink(click.link_id);
+  return (
+    <Facts
+      of={[
+        ['Clicked', <Time key="at" at={click.at} />],
+        [
+          'Link',
+          <Link key="link" to="/links" search={{ open: click.link_id }}>
+            {link?.value ?? click.link_id}
+          </Link>,
+        ],
+        ['Creator', link && <CreatorName of={link} />],
+        ['Country', countryName(click.country)],
+        ['Device', words(click.device)],
+        ['Referrer', referrerName(click)],
+        ...UTM.map((name) => [words(name), click[name]] as const),
+        ['Counted', click.kind === 'counted' ? 'Yes' : `No: ${KIND_LABELS[click.kind].toLowerCase()}`],
+        ['Order', <WonOrder key="order" id={click.id} />],
+      ]}
+    />
+  );
+}
 
 /** Clicks a day: the counted ones, or those of the chosen kind. */
 function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', ...only } }: { query: ClicksQuery }) {
@@ -130,6 +196,7 @@ function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', .
 /** Newest first, page by page. */
 function Pages({ query }: { query: ClicksQuery }) {
   const { after, pager } = useCursor();
+  const panel = useOpened();
   const { data, error, refetch } = useCall('list_clicks', { query: { ...query, after, limit: PAGE } });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={8} />;
@@ -137,10 +204,19 @@ function Pages({ query }: { query: ClicksQuery }) {
     return (
       <Empty title="No clicks yet">A click on a short link appears within seconds, and is kept for 90 days.</Empty>
     );
+  const opened = data.data.find(({ id }) => id === panel.id);
   return (
     <>
-      <PlainTable caption="Clicks" rows={data.data} getKey={({ id }) => id} columns={COLUMNS} />
+      <PlainTable
+        caption="Clicks"
+        rows={data.data}
+        getKey={({ id }) => id}
+        columns={buildColumns(data.data, panel.open)}
+      />
       {pager(data.next_after)}
+      <Dialog title="Click" isOpen={opened !== undefined} onClose={panel.close} isSide>
+        {opened && <ClickPanel of={opened} />}
+      </Dialog>
     </>
   );
 }
@@ -150,6 +226,8 @@ export function Clicks() {
   const { get } = useFilters();
   const [countries, referrers] = [useOrigins('country'), useOrigins('referrer')];
   const { from, to, filters } = usePeriod('90d');
+  const downloading = useDialog('create');
+  const navigate = useNavigate();
   const [period, ...dates] = filters;
   const query: ClicksQuery = {
     link_id: get('link_id'),
@@ -168,11 +246,9 @@ export function Clicks() {
   return (
     <>
       <PageHead title="Clicks" hint="Clicks on your short links, kept for 90 days. Repeats and bots are not counted.">
-        <IfMay needs="create_export">
-          <Link to="/exports" className="button plain">
-            Export
-          </Link>
-        </IfMay>
+        <Button needs="create_export" onPress={downloading.open}>
+          Download CSV
+        </Button>
       </PageHead>
       <Filters
         of={[
@@ -187,6 +263,20 @@ export function Clicks() {
           { name: 'referrer', label: 'Referrer', kind: 'select', options: referrers },
           ...UTM_FILTERS,
         ]}
+      />
+      <OperationDialog
+        operation="create_export"
+        title="Download clicks"
+        hint="All clicks of these days, whatever else the page filters. The file is made in the background."
+        isOpen={downloading.isOpen}
+        onClose={downloading.close}
+        action="Make the file"
+        start={{ from, to }}
+        fields={['from', 'to']}
+        omits={['of', 'by', 'format', 'schedule', 'destination', 'time_zone']}
+        fixed={{ of: 'clicks', by: 'date', format: 'csv' }}
+        shown={['list_jobs']}
+        onDone={() => navigate({ to: '/exports', search: {} })}
       />
       <ByDay query={query} />
       <Pages key={JSON.stringify(query)} query={query} />

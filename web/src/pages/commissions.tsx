@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { CallError, type Query, type Row, whenAccepted } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { joinRows, useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import {
@@ -41,6 +41,8 @@ const REVIEW_FILTER: Filter = {
   options: [['true', 'Ready to approve']],
 };
 
+const ORDER_FILTER: Filter = { name: 'order_id', label: 'Order', kind: 'text' };
+
 /** The status of a commission; a pending one shows the step that it waits for. */
 function Standing({
   of: { status, order_paid, type, approvable_at, fraud_flags, clawed_back_at },
@@ -66,29 +68,37 @@ function Standing({
   );
 }
 
-const count = (query: Query<'list_affiliate_commissions'>) => ({ query: { ...query, limit: 1 } });
+type Narrowed = Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'>;
 
-/** Counts the commissions at each stage, of the chosen creator and campaign if there are any. */
-function Stages({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'> }) {
-  const pending = { ...of, status: 'pending' } as const;
-  const ready = useCall('list_affiliate_commissions', count({ ...pending, approvable: true }));
-  const waiting = useCall('list_affiliate_commissions', count({ ...pending, approvable: false }));
-  const approved = useCall('list_affiliate_commissions', count({ ...of, status: 'approved' }));
-  const paid = useCall('list_affiliate_commissions', count({ ...of, status: 'paid' }));
-  const rejected = useCall('list_affiliate_commissions', count({ ...of, status: 'rejected' }));
-  const total = ({ data }: typeof ready) => number(data?.pagination.total);
+const sumQuery = (query: Query<'list_affiliate_commissions'>) => ({ query: { ...query, totals: true, limit: 1 } });
+
+/** The commissions that a review can approve now. */
+const useReady = (of: Narrowed) =>
+  useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'pending', approvable: true }));
+
+/** The money at each stage, of the chosen creator and campaign if there are any, and its number of commissions. */
+function Stages({ of }: { of: Narrowed }) {
+  const brandCurrency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const ready = useReady(of);
+  const waiting = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'pending', approvable: false }));
+  const approved = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'approved' }));
+  const paid = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'paid' }));
+  const rejected = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'rejected' }));
+  const figures = ({ data }: typeof ready, text: string) => ({
+    value: data ? sumUp(data.totals ?? []) || money(0, brandCurrency) : '–',
+    note: data && `${number(data.pagination.total)} ${text}`,
+  });
   return (
     <Stats isBrief>
-      <Stat label="To review" value={total(ready)} note="Ready to approve" />
-      <Stat label="Pending" value={total(waiting)} note="In review, or the order is not paid yet" />
+      <Stat label="To review" {...figures(ready, 'ready to approve')} />
+      <Stat label="Pending" {...figures(waiting, 'not ready yet')} />
       <Stat
         label="Approved"
-        value={total(approved)}
-        note="Due with the next payout"
+        {...figures(approved, 'due with the next payout')}
         why="Commissions that no payout has paid yet, of all time. The amount due on Payouts is their sum, less refunds of paid commissions and money paid in advance."
       />
-      <Stat label="Paid" value={total(paid)} />
-      <Stat label="Rejected" value={total(rejected)} note="They pay nothing" />
+      <Stat label="Paid" {...figures(paid, 'paid to creators')} />
+      <Stat label="Rejected" value={number(rejected.data?.pagination.total)} note="No commission paid" />
     </Stats>
   );
 }
@@ -157,10 +167,15 @@ export function Commissions() {
   const status = findChoice(get('status'), STATES);
   const approvable = get('approvable') === 'true' ? true : undefined;
   const of = { creator_email: get('creator_email'), campaign_id: get('campaign_id') };
-  const filters = { ...of, status, approvable };
+  const filters = { ...of, status, approvable, order_id: get('order_id') };
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
   const query = { ...filters, sort };
-  const list = useRows('list_affiliate_commissions', query);
+  // Without a filter or an order of their own, those that a review can approve come first.
+  const isByReview = status === undefined && approvable === undefined && get('sort') === undefined;
+  const reviewable = useRows('list_affiliate_commissions', { ...query, ...(isByReview && { approvable: true }) });
+  const others = useRows('list_affiliate_commissions', { ...query, ...(isByReview && { approvable: false }) });
+  const list = isByReview ? joinRows(reviewable, others) : reviewable;
+  const readyCount = useReady(of).data?.pagination.total;
   const totals = useCall('list_affiliate_commissions', { query: { ...filters, totals: true, limit: 1 } });
   const cache = useQueryClient();
   // The lists are read again once, after the last part.
@@ -281,7 +296,7 @@ export function Commissions() {
         }
       >
         <Button needs="approve_due_commissions" kind={approvable ? 'primary' : 'plain'} onPress={approving.open}>
-          Approve what is due
+          {readyCount === undefined ? 'Approve all ready' : `Approve all ready (${number(readyCount)})`}
         </Button>
         {may('update_commissions') && !approvable && (
           <Link to="/commissions" search={{ ...of, approvable: 'true' }} className="button primary">
@@ -299,7 +314,7 @@ export function Commissions() {
         </Menu>
       </PageHead>
       <Stages of={of} />
-      <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />
+      <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER, ORDER_FILTER]} />
       <Table
         caption="Commissions"
         noun="commission"

@@ -1,10 +1,13 @@
 import type { Answer, Row } from '../call/call.ts';
 import { money, words } from '../kit/format.ts';
 
+const PRODUCT = 'Product only';
+
 /** A contract's pay as one line. */
 export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensation'>): string {
   if (!compensation) return '–';
   const { type, amount, currency } = compensation;
+  if (type === 'product') return PRODUCT;
   if (amount === null) return words(type);
   return currency ? money(amount, currency) : `${amount}%`;
 }
@@ -13,8 +16,18 @@ export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensat
 export function offerText({ compensation }: Pick<Answer<'get_campaign'>['data'], 'compensation'>): string | null {
   if (!compensation) return null;
   const { type, amount } = compensation;
-  if (type === 'product') return 'Free product';
+  if (type === 'product') return PRODUCT;
   return amount === null ? words(type) : `${payText({ compensation })} ${type}`;
+}
+
+type ValueAt = (path: string) => string;
+const TYPE = 'compensation.type';
+
+/** The pay's amount, which a free product does not have. */
+function amountWords(valueAt: ValueAt) {
+  const type = valueAt(TYPE);
+  if (type === 'commission') return { label: 'Percent of sales', unit: '%' };
+  return type === 'fixed' ? { label: 'Amount' } : null;
 }
 
 /** The pay fields in the forms of campaigns and contracts. */
@@ -22,8 +35,12 @@ export const PAY_FIELDS = [
   {
     name: 'compensation.type',
     label: 'Pay',
-    labels: { fixed: 'Fixed amount', commission: 'Commission, in percent', product: 'Free product' },
+    labels: { fixed: 'Fixed amount', commission: 'Commission', product: PRODUCT },
   },
-  { name: 'compensation.amount', label: 'Amount or percent' },
-  { name: 'compensation.currency', labels: { '': 'Your brand’s' }, hint: 'For fixed amounts.' },
+  { name: 'compensation.amount', follows: amountWords },
+  {
+    name: 'compensation.currency',
+    labels: { '': 'Your brand’s' },
+    follows: (valueAt: ValueAt) => (valueAt(TYPE) === 'fixed' ? {} : null),
+  },
 ] as const;

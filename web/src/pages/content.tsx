@@ -5,7 +5,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { compact, counted, day, number, rate, words } from '../kit/format.ts';
+import { ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -88,10 +88,12 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Caption', post.caption],
             ]}
           />
-          {views.length > 1 && (
+          {views.length > 1 ? (
             <Suspense fallback={<Loading rows={3} />}>
               <Chart label="Views" points={views} show={number} by="reading" />
             </Suspense>
+          ) : (
+            <p className="hint">Views by day appear here once there are readings of two days.</p>
           )}
           {refresh.error && <Failure error={refresh.error} />}
           <div className="row">
@@ -129,6 +131,12 @@ export function Content() {
   const summary = useCall('list_content', { query: { ...query, sort: 'newest', limit: 1 } }).data?.summary;
   const making = useDialog('create');
   const panel = useOpened();
+  // A time that all posts have is said once, above them.
+  const [refreshed] = list.rows.map(({ last_refreshed }) => last_refreshed);
+  const isAlike =
+    list.rows.length > 1 &&
+    list.rows.every((one) => one.refresh_error === null && one.status !== 'refreshing') &&
+    new Set(list.rows.map(({ last_refreshed }) => ago(last_refreshed))).size === 1;
   const columns: readonly Column<Post>[] = [
     {
       head: 'Post',
@@ -171,32 +179,41 @@ export function Content() {
       isNumber: true,
       isWide: true,
     },
-    {
-      head: 'Last updated',
-      cell: ({ last_refreshed, status, refresh_error: error }) => (
-        <>
-          <Ago at={last_refreshed} />
-          {error && (
-            <span className="second late" title={REFRESH_ERRORS[error] ?? words(error)}>
-              {REFRESH_LABELS[error] ?? 'Failing'}
-            </span>
-          )}
-          {!error && status === 'refreshing' && <span className="second">{words(status)}</span>}
-        </>
-      ),
-      isWide: true,
-    },
+    ...(isAlike
+      ? []
+      : ([
+          {
+            head: 'Last updated',
+            cell: ({ last_refreshed, status, refresh_error: error }) => (
+              <>
+                <Ago at={last_refreshed} />
+                {error && (
+                  <span className="second late" title={REFRESH_ERRORS[error] ?? words(error)}>
+                    {REFRESH_LABELS[error] ?? 'Failing'}
+                  </span>
+                )}
+                {!error && status === 'refreshing' && <span className="second">{words(status)}</span>}
+              </>
+            ),
+            isWide: true,
+          },
+        ] satisfies Column<Post>[])),
     { head: 'Tracked since', cell: ({ tracked_at }) => day(tracked_at), isWide: true, isOrder: true },
   ];
   return (
     <>
-      <PageHead title="Content" hint="Posts you track, with their metrics by day.">
+      <PageHead title="Content" hint="Posts you track, and how they perform.">
         <Download id="list_content" query={query} name="content.csv" />
         <Button needs="track_content" kind="primary" onPress={making.open}>
           Track a post
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER, CAMPAIGN_FILTER]} />
+      {isAlike && (
+        <p className="hint">
+          All last updated <Ago at={refreshed} />.
+        </p>
+      )}
       <Table
         caption="Content"
         noun="post"

@@ -1,3 +1,4 @@
+import { useEffect, useRef, useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import type { Editing } from '../kit/editor.tsx';
 import { day, number, words } from '../kit/format.ts';
@@ -12,6 +13,7 @@ export const CONTRACT_FIELDS = [
   { name: 'expires_at', label: 'Sign by', hint: 'It cannot be signed after this date.', isLastDay: true },
   ...(['usage_rights', 'deliverables'] as const),
   { name: 'deliverables.type', label: 'Content type', hint: 'For example, “reel”.' },
+  ...(['deliverables.platform', 'deliverables.quantity', 'deliverables.due_date'] as const),
   { name: 'terms', label: 'Usage terms' },
   {
     name: 'terms.starts',
@@ -27,6 +29,30 @@ export const CONTRACT_FIELDS = [
   { name: 'terms.territory', hint: 'Leave blank for worldwide.' },
   { name: 'terms.channels', hint: 'Separate with commas. Leave blank for any.' },
 ] as const;
+
+/** Warns if a deliverable is due before the last day to sign, because nothing is owed until then. */
+export function EarlyDue() {
+  const place = useRef<HTMLParagraphElement>(null);
+  const [isEarly, setEarly] = useState(false);
+  useEffect(() => {
+    const form = place.current?.closest('form');
+    if (!form) return;
+    const check = () => {
+      const values = [...new FormData(form)];
+      const signBy = String(values.find(([name]) => name === 'expires_at')?.[1] ?? '');
+      const dueDates = values.filter(([name]) => name.endsWith('.due_date')).map(([, value]) => String(value));
+      setEarly(signBy !== '' && dueDates.some((date) => date !== '' && date < signBy));
+    };
+    check();
+    form.addEventListener('input', check);
+    return () => form.removeEventListener('input', check);
+  }, []);
+  return (
+    <p ref={place} className="problem summary wait" role="status" hidden={!isEarly}>
+      A deliverable is due before “Sign by”: the creator may sign after it is due.
+    </p>
+  );
+}
 
 /** The terms in one line. */
 export function termsText(terms: Contract['terms']): string | null {
@@ -54,6 +80,8 @@ export function EditContract({ item: contract, isOpen, onClose }: Editing<Contra
       fields={CONTRACT_FIELDS}
       shown={['list_contracts', 'get_contract', 'list_deliverables']}
       onDone={onClose}
-    />
+    >
+      <EarlyDue />
+    </OperationDialog>
   );
 }

@@ -14,7 +14,7 @@ import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
 import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { payText } from './compensation.ts';
-import { CONTRACT_FIELDS, EditContract, termsText } from './contract-edit.tsx';
+import { CONTRACT_FIELDS, EarlyDue, EditContract, termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const STATES = listChoices('list_contracts', 'status');
@@ -97,6 +97,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               <Confirm
                 needs="void_contract"
                 label="Void"
+                isQuiet={contract.status === 'draft'}
                 title="Void this contract?"
                 action="Void"
                 onConfirm={() => end.mutateAsync({ params: { id: contract.id }, body: {} })}
@@ -162,6 +163,7 @@ export function Contracts() {
           deliverables: [{}],
         },
         fields: CONTRACT_FIELDS,
+        children: <EarlyDue />,
         shown: ['list_contracts', 'list_deliverables'],
         onDone: ({ data }) => panel.open(data.id),
       }}

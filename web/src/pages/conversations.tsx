@@ -108,7 +108,7 @@ function ThreadBeside({ id, isOpened, asked }: { id: string; isOpened: boolean; 
   );
 }
 
-const EMPTY = <Empty title="No conversations yet">Write to a creator on your roster.</Empty>;
+const EMPTY = <Empty title="No conversations yet">Write a message to a creator on your roster.</Empty>;
 
 /** The beginning of the newest message. It is bold until it is read. */
 function Newest({ of: { last_message, unread_count } }: { of: Conversation }) {
@@ -151,13 +151,15 @@ function List({ list, onOpen, onAnswer, shown }: ListProps) {
             {row.last_message.sender === 'brand' ? (
               <span>Waiting for a reply</span>
             ) : (
-              <Button
-                needs="send_message"
-                label={`Answer ${getCreatorName(row, 'the creator')}`}
-                onPress={() => onAnswer(row.conversation_id)}
-              >
-                Answer
-              </Button>
+              row.conversation_id !== shown && (
+                <Button
+                  needs="send_message"
+                  label={`Reply to ${getCreatorName(row, 'the creator')}`}
+                  onPress={() => onAnswer(row.conversation_id)}
+                >
+                  Reply
+                </Button>
+              )
             )}
           </span>
         </div>
@@ -228,7 +230,7 @@ export function Conversations() {
     <>
       <PageHead title="Conversations" hint="Messages between you and creators.">
         <Button needs="send_message" kind="primary" onPress={making.open}>
-          Write to a creator
+          Write a message
         </Button>
       </PageHead>
       <Filters
@@ -247,7 +249,7 @@ export function Conversations() {
             label: 'Next step',
             kind: 'select',
             options: [
-              ['false', 'Answer'],
+              ['false', 'Reply'],
               ['true', 'Wait for a reply'],
             ],
           },
@@ -257,7 +259,7 @@ export function Conversations() {
       {isWide ? <Inbox {...shared} openId={panel.id} asked={asked} /> : <List {...shared} />}
       <OperationDialog
         operation="send_message"
-        title="Write to a creator"
+        title="Write a message"
         isOpen={making.isOpen}
         onClose={making.close}
         action="Send"

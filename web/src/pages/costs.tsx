@@ -58,18 +58,20 @@ const toDates = (kind: CostKind) =>
     {
       name: 'from',
       label: 'First day',
-      ...(kind === 'fixed' ? { isRequired: true } : { hint: 'Empty: it has always been so.' }),
+      ...(kind === 'fixed' ? { isRequired: true } : { hint: 'Leave blank if it has always applied.' }),
     },
     {
       name: 'to',
       label: 'Last day',
-      hint: kind === 'fixed' ? 'Empty: all of it counts on the first day.' : 'Empty: until further notice.',
+      hint: kind === 'fixed' ? 'Leave blank to count all of it on the first day.' : 'Leave blank if it has no end.',
     },
     { name: 'note', kind: 'text' },
   ] as const;
 
 const toAmount = (kind: CostKind) =>
-  ({ name: 'amount', label: kind === 'cogs_percent' ? 'Percent of sales' : 'Amount' }) as const;
+  kind === 'cogs_percent'
+    ? ({ name: 'amount', label: 'Percent of sales', unit: '%' } as const)
+    : ({ name: 'amount', label: 'Amount' } as const);
 
 const toScope = (kind: CostKind, campaign: unknown): Cost['scope'] =>
   kind === 'per_item' ? 'product' : campaign ? 'campaign' : 'brand';
@@ -81,8 +83,8 @@ const toCampaign = (kind: CostKind) =>
     name: 'campaign_id',
     hint:
       kind === 'fixed'
-        ? 'Empty: the whole brand.'
-        : 'Empty: all orders. For its orders, a campaign’s own cost replaces the brand’s.',
+        ? 'Leave blank for the whole brand.'
+        : 'Leave blank for all orders. A campaign’s own cost replaces the brand’s for its orders.',
   }) as const;
 
 function EnterCost({ kind, onClose }: { kind: CostKind | undefined; onClose: () => void }) {
@@ -213,8 +215,8 @@ export function Costs({ dialog }: { dialog: ReturnType<typeof useOpened> }) {
   return (
     <Card title="Costs">
       <p className="hint">
-        Costs that your store does not report. Costs of one kind add up; a campaign’s own replace the brand’s for its
-        orders.
+        Costs that your store does not report. Costs of the same type add up. A campaign’s own costs replace the brand’s
+        for its orders.
       </p>
       <Table
         caption="Costs"

@@ -19,7 +19,7 @@ export function EditCreator({ item: creator, isOpen, onClose }: Editing<RosterCr
         { name: 'creator_email', label: 'Email', kind: 'email' },
         'status',
         'tags',
-        { name: 'note', hint: 'Only people in your brand see it.' },
+        { name: 'note', hint: 'Only your team can see this.' },
       ]}
       shown={['list_roster', 'get_roster_creator']}
       onDone={onClose}

@@ -72,8 +72,16 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
             note="Approved, less deductions"
             why="Approved commissions, less refunds of paid ones and money paid in advance."
           />
-          <Stat label="To review" value={money(one.pending, one.currency)} />
-          <Stat label="In review period" value={money(one.held, one.currency)} />
+          <Stat
+            label="To review"
+            value={money(one.pending, one.currency)}
+            why="Pending commissions whose review period is over."
+          />
+          <Stat
+            label="In review period"
+            value={money(one.held, one.currency)}
+            why="Pending commissions that cannot be approved yet."
+          />
           <Stat
             label="Paid so far"
             value={money(one.earned, one.currency)}
@@ -144,7 +152,7 @@ function Together({ email }: { email: string }) {
         id="list_commissions"
         to="/commissions"
         query={of}
-        empty="No commission yet."
+        empty="No commissions yet."
         row={({ id, order_id, order_number, type, commission, currency, status, occurred_at }) => ({
           key: id,
           second: day(occurred_at),
@@ -159,7 +167,7 @@ function Together({ email }: { email: string }) {
         id="list_payouts"
         to="/payouts"
         query={of}
-        empty="Nothing paid yet."
+        empty="No payouts yet."
         row={({ id, amount, currency, created_at, method, status }) => ({
           key: id,
           name: money(amount, currency),
@@ -174,7 +182,7 @@ function Together({ email }: { email: string }) {
         id="list_conversations"
         to="/conversations"
         query={of}
-        empty="You have not written to each other."
+        empty="No messages yet."
         row={({ conversation_id, last_message, message_count, unread_count }) => ({
           key: conversation_id,
           name: last_message.body,

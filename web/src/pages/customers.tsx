@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { aboutPercent, day, minorMoney, number, roundly } from '../kit/format.ts';
+import { aboutPercent, counted, day, minorMoney, number, roundly } from '../kit/format.ts';
 import { Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
@@ -26,8 +26,8 @@ function Difference({ of: { attributed, others, difference, interval } }: { of: 
   if (difference === null || interval === null) {
     return (
       <p className="hint">
-        It is too early to tell whether creators bring more new customers: that takes orders with an email address both
-        from creators and from elsewhere.
+        It is too early to compare first orders: that takes orders with an email address both from creators and from
+        elsewhere.
       </p>
     );
   }
@@ -36,8 +36,9 @@ function Difference({ of: { attributed, others, difference, interval } }: { of: 
     <>
       <p>
         {isChance
-          ? 'No measurable difference: creators’ orders come from new customers about as often as the others.'
-          : `Creators bring ${difference > 0 ? 'more' : 'fewer'} new customers than the rest of the shop.`}
+          ? 'No measurable difference: about the same share of creator orders and of other orders are first orders'
+          : `A ${difference > 0 ? 'larger' : 'smaller'} share of creator orders are first orders`}{' '}
+        ({aboutPercent(attributed.share)} vs {aboutPercent(others.share)}).
       </p>
       <details>
         <summary className="small muted">How certain this is</summary>
@@ -85,7 +86,7 @@ function Interval({ from, to, at }: { from: number; to: number; at: number }) {
 function ShareOfSales({ data }: { data: AnalyticsShare }) {
   const { new_customers: firsts } = data;
   const ofOrders = ({ orders, first_orders }: typeof firsts.others) =>
-    `${number(first_orders)} of ${number(orders)} with an email address`;
+    `${number(first_orders)} of ${number(orders)} orders with an email address`;
   if (data.orders === 0) return <Empty title="No paid orders in this period" />;
   return (
     <>
@@ -122,8 +123,8 @@ function ShareOfSales({ data }: { data: AnalyticsShare }) {
 /** The share of new customers who ordered again. Unknown until the first of them has been known for so long. */
 const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }[] = [
   { head: 'Reordered in 30 days', of: (row) => row.repeat_rate_30 },
-  { head: 'in 60 days', of: (row) => row.repeat_rate_60 },
-  { head: 'in 90 days', of: (row) => row.repeat_rate_90 },
+  { head: 'In 60 days', of: (row) => row.repeat_rate_60 },
+  { head: 'In 90 days', of: (row) => row.repeat_rate_90 },
 ];
 
 /** Figures that no row has yet are left out. */
@@ -188,8 +189,9 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
         `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
       {meta.without_email > 0 &&
         `${number(meta.without_email)} of ${number(meta.orders)} orders have no email address and are in no row. `}
-      “Reordered in 30 days” is the share of new customers who ordered again within 30 days. Such figures count only
-      customers who have been known for that time; a dash means that there are none yet.
+      “New share” counts customers, “First orders” above counts orders. “Reordered in 30 days” is the share of new
+      customers who ordered again within 30 days. Such figures count only customers who have been known for that time; a
+      dash means that there are none yet.
     </p>
   );
 }
@@ -243,7 +245,8 @@ function Figures({ tabs }: { tabs: ReactNode }) {
             />
             {idle > 0 && (
               <p className="hint">
-                {number(idle)} without customers in this period {idle === 1 ? 'is' : 'are'} only in the file.
+                {counted(idle, by)} with no customers in this period {idle === 1 ? 'appears' : 'appear'} only in the
+                CSV.
               </p>
             )}
             <Known meta={list.meta} />

@@ -128,9 +128,6 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
   return (
     <section className="card" aria-label="Your decision">
       {update.error && <Failure error={update.error} />}
-      <Button kind="primary" isBusy={update.isPending} onPress={() => void approve()}>
-        Approve version {one.version}
-      </Button>
       <OperationForm
         operation="update_deliverable"
         action="Request another version"
@@ -141,6 +138,11 @@ function Decide({ of: one, onClose }: { of: Deliverable; onClose: () => void }) 
         fixed={{ status: 'revision_requested' }}
         shown={['list_deliverables', 'get_deliverable']}
         onDone={onClose}
+        beside={
+          <Button kind="primary" isBusy={update.isPending} onPress={() => void approve()}>
+            Approve version {one.version}
+          </Button>
+        }
       />
     </section>
   );

@@ -42,21 +42,17 @@ export function Deliverables() {
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     {
       head: 'Status',
+      sort: { by: 'waiting', isOn: sort === 'waiting' },
       cell: (row) => (
         <>
           <Badge state={(row.status === 'pending' && unsignedContracts.get(row.contract_id)) || row.status} />
-          {row.due_date && (
-            <div className="narrow">
-              <span className="second">
-                <Due at={row.due_date} isDone={!isOwed(row)} />
-              </span>
-            </div>
-          )}
           {row.status === 'submitted' && (
             <div className="narrow">
-              <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
-                Review
-              </Button>
+              <div className="row">
+                <Button needs="update_deliverable" onPress={() => panel.open(row.id)}>
+                  Review
+                </Button>
+              </div>
             </div>
           )}
         </>
@@ -64,9 +60,9 @@ export function Deliverables() {
     },
     {
       head: 'Due',
-      isWide: true,
-      sort: { by: 'due', isOn: sort === 'due' || sort === 'waiting', isAscending: true },
-      cell: (row) => <Due at={row.due_date} isDone={!isOwed(row)} />,
+      chip: 'named',
+      sort: { by: 'due', isOn: sort === 'due', isAscending: true },
+      cell: (row) => (row.due_date === null ? '–' : <Due at={row.due_date} isDone={!isOwed(row)} />),
     },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
     {

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
-import { Face } from '../kit/face.tsx';
 import { compact, countryName, day, number, rate, words } from '../kit/format.ts';
 import { Facts, Failure, Stat, Stats } from '../kit/parts.tsx';
 import { Opener } from '../kit/table.tsx';
@@ -28,6 +28,14 @@ export function getPicture({ profile_pic_url: url }: Pick<Creator, 'profile_pic_
   return isReserved ? null : url;
 }
 
+/** The same face as on the roster, if the creator is on it. */
+const toFace = (of: Creator) => ({
+  name: getName(of),
+  email: of.extracted_email,
+  handle: of.username,
+  picture: getPicture(of),
+});
+
 function About({ of }: { of: Creator }) {
   const place = formatPlace(of);
   return (
@@ -45,19 +53,24 @@ function About({ of }: { of: Creator }) {
 export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
   return (
     <div className="person">
-      <Face name={getName(of)} url={getPicture(of)} />
+      <CreatorFace {...toFace(of)} />
       <div>
         <Opener onOpen={onOpen} second={<About of={of} />}>
-          {getName(of)} <Verified of={of} />
+          <span className={/\s/.test(getName(of)) ? undefined : 'handle-name'}>{getName(of)}</span> <Verified of={of} />
         </Opener>
       </div>
     </div>
   );
 }
 
-/** Places are stored as the source spelt them. */
+/** Places are stored as the source spelt them, some without capitals. */
+function capitalize(place: string | null): string | null {
+  if (place === null || place !== place.toLowerCase()) return place;
+  return place.length === 2 ? place.toUpperCase() : place.replace(/(?<![\p{L}'’])\p{L}/gu, (c) => c.toUpperCase());
+}
+
 const formatPlace = ({ city, state, country }: Creator): string =>
-  [city, state, country && countryName(country)].filter(Boolean).join(', ');
+  [capitalize(city), capitalize(state), country && countryName(country)].filter(Boolean).join(', ');
 
 const isWeb = (url: string) => /^https?:\/\//.test(url);
 
@@ -100,7 +113,7 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
   return (
     <>
       <div className="profile">
-        <Face name={getName(creator)} url={getPicture(creator)} isLarge />
+        <CreatorFace {...toFace(creator)} isLarge />
         <div>
           <p>
             <Outside url={`https://www.instagram.com/${encodeURIComponent(username)}/`}>@{username}</Outside>{' '}

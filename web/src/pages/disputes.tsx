@@ -61,41 +61,41 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Order', dispute.order_number ?? dispute.order_id],
               ['Line', dispute.line_id],
               ['Opened', <BothTimes key="opened" at={dispute.created_at} />],
-              ['Answered', dispute.answer],
+              ['Your reply', dispute.answer],
             ]}
           />
           {dispute.status !== 'closed' && (
             <IfMay needs="update_dispute">
-              <div className="answering">
-                <OperationForm
-                  operation="update_dispute"
-                  action="Answer"
-                  params={{ id: dispute.id }}
-                  fields={[
-                    {
-                      name: 'answer',
-                      label: 'Your answer',
-                      isRequired: true,
-                      hint: 'It is emailed to the creator.',
-                    },
-                  ]}
-                  fixed={{ status: 'answered' }}
-                  shown={SHOWN}
-                  onDone={onClose}
-                />
-                <Confirm
-                  label="Close dispute"
-                  title="Close this dispute?"
-                  action="Close dispute"
-                  isDanger={false}
-                  onConfirm={async () => {
-                    await update.mutateAsync({ params: { id: dispute.id }, body: { status: 'closed' } });
-                    onClose();
-                  }}
-                >
-                  <p>Close it once you and the creator agree.</p>
-                </Confirm>
-              </div>
+              <OperationForm
+                operation="update_dispute"
+                action="Reply"
+                params={{ id: dispute.id }}
+                fields={[
+                  {
+                    name: 'answer',
+                    label: 'Your reply',
+                    isRequired: true,
+                    hint: 'It is emailed to the creator.',
+                  },
+                ]}
+                fixed={{ status: 'answered' }}
+                shown={SHOWN}
+                onDone={onClose}
+                beside={
+                  <Confirm
+                    label="Close dispute"
+                    title="Close this dispute?"
+                    action="Close dispute"
+                    isDanger={false}
+                    onConfirm={async () => {
+                      await update.mutateAsync({ params: { id: dispute.id }, body: { status: 'closed' } });
+                      onClose();
+                    }}
+                  >
+                    <p>Close it once you and the creator agree.</p>
+                  </Confirm>
+                }
+              />
             </IfMay>
           )}
         </>
@@ -117,11 +117,12 @@ export function Disputes() {
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener of={row} onOpen={() => panel.open(row.id)} second={row.message}>
+        <Opener of={row} onOpen={() => panel.open(row.id)} second={row.creator_name && row.creator_email}>
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),
     },
+    { head: 'Message', cell: ({ message }) => <span className="said-more">{message}</span>, isWide: true },
     {
       head: 'About',
       isWide: true,
@@ -153,7 +154,7 @@ export function Disputes() {
     {
       head: 'Actions',
       needs: 'update_dispute',
-      cell: ({ id, status }) => status === 'open' && <Button onPress={() => panel.open(id)}>Answer</Button>,
+      cell: ({ id, status }) => status === 'open' && <Button onPress={() => panel.open(id)}>Reply</Button>,
     },
   ];
   return (

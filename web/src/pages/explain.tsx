@@ -29,12 +29,14 @@ const WON_BY: Readonly<Record<NonNullable<Explained['rule']>, string>> = {
   customer: 'the customer, whom the creator brought',
 };
 
-/** The decision in a sentence: the API's, with its amount as the app shows amounts. */
-function describeDecision({ rule, commission, currency, explanation }: Explained): string {
+/** The decision in a sentence; the commission itself stands below. */
+function Decision({ of: { rule, commission, explanation } }: { of: Explained }) {
   if (rule === null || commission === null) return explanation;
-  const { creator_name, creator_email, status, status_note: note } = commission;
-  const owedText = `${money(commission.commission, currency)} for ${WON_BY[rule]}`;
-  return `Attributed to ${creator_name ?? creator_email ?? 'a creator'}: ${owedText}; the commission is ${status}${note === null ? '' : ` (${note})`}.`;
+  return (
+    <>
+      Attributed to <CreatorName of={commission} /> for {WON_BY[rule]}.
+    </>
+  );
 }
 
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
@@ -142,7 +144,7 @@ type Candidate = Explained['candidates'][number];
 
 const candidateName = (candidate: Candidate) =>
   candidate.type === 'code'
-    ? candidate.code
+    ? `Code ${candidate.code}`
     : (candidate.link_value ?? (candidate.type === 'customer' ? 'The subscription' : 'A click'));
 
 /** Explains why an order paid a creator, or did not. It is known by its id, or by its number at a store. */
@@ -165,11 +167,13 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
       {!error && !data && <Loading />}
       {data && (
         <div className="stack">
-          <p className="note-box">{describeDecision(data)}</p>
+          <p className="note-box">
+            <Decision of={data} />
+          </p>
           <Facts
             of={[
               ['Store', stores.data?.data.find(({ id }) => id === data.integration_id)?.name ?? storeName(data.source)],
-              ['Id at the store', orderSecond(data)],
+              ['ID at the store', orderSecond(data)],
               ['Amount', money(data.amount, data.currency)],
               ['Ordered', <BothTimes key="ordered" at={data.occurred_at} />],
               ['Paid', <BothTimes key="paid" at={data.paid_at} />],
@@ -203,7 +207,6 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               <Facts
                 of={[
                   ['Amount', money(data.commission.commission, data.currency)],
-                  ['Creator', <CreatorName key="creator" of={data.commission} />],
                   // A period that is not over says its end below.
                   ['Can be approved from', isReviewOver(data.commission) && day(data.commission.hold_ends_at)],
                   ['Note', data.commission.status_note],
@@ -239,9 +242,10 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
             {data.candidates.map((candidate, i) => (
               <li key={`${candidate.type} ${candidate.link_id ?? i}`}>
                 <strong>{candidateName(candidate)}</strong>
-                {': '}
-                {candidate.explanation}
-                <span className="second muted"> {candidate.creator_name ?? candidate.creator_email}</span>
+                {(candidate.creator_name ?? candidate.creator_email) !== null && (
+                  <> of {candidate.creator_name ?? candidate.creator_email}</>
+                )}
+                <p className="small muted">{candidate.explanation}</p>
               </li>
             ))}
             {data.candidates.length === 0 && <li className="muted">This order came with no code and no click.</li>}

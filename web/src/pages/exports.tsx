@@ -17,11 +17,11 @@ const FORMAT_NAMES: ReadonlyMap<string, string> = new Map([
   ['ndjson', 'JSON'],
 ]);
 const BY_LABELS = {
-  date: 'When they happened',
-  recorded: 'When they were recorded: each row is in one export',
+  date: 'Date of the order, click or commission',
+  recorded: 'Date it was recorded: each row is in one export',
 } as const;
 const WHAT = [
-  { name: 'of', label: 'What' },
+  { name: 'of', label: 'Data' },
   { name: 'format', labels: FORMAT_LABELS },
 ] as const;
 const REFETCH_MS = 4_000;
@@ -155,7 +155,7 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
     </Button>
   );
   return (
-    <Card title="Daily exports into your bucket" action={list.rows.length > 0 && schedule}>
+    <Card title="Daily exports to your bucket" action={list.rows.length > 0 && schedule}>
       <Table
         caption="Daily exports"
         noun="daily export"
@@ -165,7 +165,7 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
         empty={
           <Empty title="None yet">
             <div className="stack">
-              <p>Each night, new rows go to your own S3 bucket, from where a warehouse loads them.</p>
+              <p>Each night, new rows go to your own S3 bucket, where your warehouse can load them.</p>
               {schedule}
             </div>
           </Empty>
@@ -191,12 +191,12 @@ export function Exports() {
       <OperationDialog
         operation="create_export"
         title="New export"
-        hint="The manifest has the SHA-256 of each file."
+        hint="A file of your orders, commissions, clicks or other records, for a spreadsheet or a data warehouse. A manifest beside it has its SHA-256."
         isOpen={openDialog === 'once'}
         onClose={close}
         action="Start the export"
         start={{ of: 'orders', by: 'date', format: 'csv' }}
-        fields={[...WHAT, { name: 'by', label: 'Rows by', labels: BY_LABELS, isRequired: true }, 'from', 'to']}
+        fields={[...WHAT, { name: 'by', label: 'Filter dates by', labels: BY_LABELS, isRequired: true }, 'from', 'to']}
         omits={['schedule', 'destination', 'time_zone']}
         shown={SHOWN}
         onDone={close}
@@ -215,7 +215,7 @@ export function Exports() {
           { name: 'destination.prefix', label: 'Folder in the bucket' },
           { name: 'destination.region', isRequired: true, hint: 'Such as eu-central-1.' },
           { name: 'destination.endpoint', hint: 'Only for a storage other than AWS.' },
-          { name: 'destination.access_key_id', label: 'Access key id', isRequired: true },
+          { name: 'destination.access_key_id', label: 'Access key ID', isRequired: true },
           { name: 'destination.secret_access_key', kind: 'password', isRequired: true },
         ]}
         omits={['by', 'from', 'to', 'time_zone']}

@@ -23,27 +23,33 @@ const NO_TERMS = 'No terms of its own: those of the campaign or the brand apply.
 const SHOWN = ['list_groups', 'get_group', 'list_group_creators'] as const;
 
 const SETTINGS = [
-  { name: 'default', label: 'Creators who join the roster join it' },
-  { name: 'hold_days', hint: 'Of links and codes that its creators get later.' },
-  { name: 'attribution_days', hint: 'Of links and codes that its creators get later.' },
+  { name: 'default', label: 'Add new creators to this group automatically' },
+  { name: 'hold_days', hint: 'Applies to new links and codes only.' },
+  { name: 'attribution_days', hint: 'Applies to new links and codes only.' },
 ] as const;
 
 function CreateGroup({ onClose, onMade }: { onClose: () => void; onMade: (id: string) => void }) {
-  const { choice, own } = useTermsChoice('Deal', 'As the campaign or the brand says');
+  const { choice, own } = useTermsChoice('Deal', 'Use campaign or brand terms');
   return (
-    <>
-      {choice}
-      <OperationForm
-        operation="create_group"
-        action="Create the group"
-        onCancel={onClose}
-        fields={['name', ...SETTINGS]}
-        omits={['terms']}
-        own={own}
-        shown={SHOWN}
-        onDone={({ data }) => onMade(data.id)}
-      />
-    </>
+    <OperationForm
+      operation="create_group"
+      action="Create the group"
+      onCancel={onClose}
+      fields={['name', ...SETTINGS]}
+      omits={['terms']}
+      own={{
+        name: 'terms',
+        read: () => own?.read(),
+        render: (problems) => (
+          <>
+            {choice}
+            {own?.render(problems)}
+          </>
+        ),
+      }}
+      shown={SHOWN}
+      onDone={({ data }) => onMade(data.id)}
+    />
   );
 }
 
@@ -122,6 +128,7 @@ function Members({ of: group }: { of: Group }) {
         <Confirm
           needs="remove_group_creator"
           label="Remove"
+          isQuiet
           title={`Remove ${creator_name ?? creator_email} from ${group.name}?`}
           action="Remove"
           onConfirm={() =>
@@ -164,6 +171,7 @@ function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => vo
             <Confirm
               needs="delete_group"
               label="Delete"
+              isQuiet
               title={`Delete ${group.name}?`}
               action="Delete"
               onConfirm={async () => {
@@ -176,7 +184,7 @@ function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => vo
           </div>
           <Facts
             of={[
-              ['New creators', group.default ? 'Join it with the roster' : 'Join it only by hand'],
+              ['New creators', group.default ? 'Added automatically' : 'Added manually'],
               ['Review period', group.hold_days === null ? 'The usual' : `${number(group.hold_days)} days`],
               [
                 'Attribution window',

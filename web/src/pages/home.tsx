@@ -99,7 +99,7 @@ export function Home() {
   const earlier = was.data?.summary;
   const payable = duePreview.data?.summary.by_currency.filter(({ total }) => total > 0) ?? [];
   const firstSteps = useFirstSteps();
-  const head = <PageHead title="Home" hint="What needs a decision today." />;
+  const head = <PageHead title="Home" />;
   // They come first, so nothing else is shown before it is known whether there are any.
   if (firstSteps === undefined) {
     return (

@@ -45,7 +45,7 @@ const formatCount = (count: number, one: string, many: string) => `${number(coun
 function recognized({ format, counts, text, file }: Import): string {
   const parts = [
     format?.name ?? file.name,
-    counts && formatCount(counts.lines, 'line', 'lines'),
+    counts && `${formatCount(counts.lines, 'line', 'lines')} below the header`,
     text?.sheet ? `sheet ${text.sheet}` : text?.encoding.toUpperCase(),
   ];
   return parts.filter(Boolean).join(', ');
@@ -270,7 +270,12 @@ function Discard({ of: { id, status } }: { of: Import }) {
   const remove = useChange('delete_import', SHOWN);
   const label = status === 'running' ? 'Stop' : 'Discard';
   return (
-    <Button needs="delete_import" isBusy={remove.isPending} onPress={() => remove.mutate({ params: { id } })}>
+    <Button
+      needs="delete_import"
+      kind="danger"
+      isBusy={remove.isPending}
+      onPress={() => remove.mutate({ params: { id } })}
+    >
       {label}
     </Button>
   );

@@ -1,15 +1,18 @@
-import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { brandZone, day, money, month, today } from '../kit/format.ts';
-import { Button, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { useOpened } from '../kit/opened.ts';
+import { Button, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
 import { toUtcDay } from '../kit/utc-day.ts';
 import { useIsWide } from '../kit/wide.ts';
+import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
+import { PayoutDialog } from './payout-statement.tsx';
 
 type JournalLine = Row<'list_ledger_journal'>;
 type Turnover = Answer<'list_ledger_journal'>['summary']['by_account'][number];
@@ -26,45 +29,40 @@ function Text({ of: { text, order_id, order_number } }: { of: JournalLine }) {
   );
 }
 
-const COLUMNS: readonly Column<JournalLine>[] = [
+/** Each line opens its payout or its order. */
+const buildColumns = (open: (id: string) => void): readonly Column<JournalLine>[] => [
   { head: 'Day', cell: ({ date }) => <span className="unbroken">{day(date)}</span>, isWide: true },
   {
     head: 'Description',
-    cell: (line) => (
-      <>
-        <span className="described">
-          <Text of={line} />
-        </span>
-        <div className="narrow">
-          <span className="second">
-            {day(line.date)}, {line.account_name}
-          </span>
-        </div>
-        {line.creator_email && (
-          <span className="second">
-            <CreatorName of={{ creator_email: line.creator_email }} />
-          </span>
-        )}
-      </>
-    ),
+    cell: (line) => {
+      const opened = line.payout_id ?? line.order_id;
+      return (
+        <>
+          {opened === null ? (
+            <span className="described">
+              <Text of={line} />
+            </span>
+          ) : (
+            <button type="button" className="link described" onClick={() => open(opened)}>
+              <Text of={line} />
+            </button>
+          )}
+          <div className="narrow">
+            <span className="second">
+              {day(line.date)}, {line.account_name}
+            </span>
+          </div>
+          {line.creator_email && (
+            <span className="second">
+              <CreatorName of={{ creator_email: line.creator_email }} />
+            </span>
+          )}
+        </>
+      );
+    },
   },
   { head: 'Account', cell: ({ account_name }) => account_name, isWide: true },
-  {
-    head: 'Document',
-    isWide: true,
-    cell: ({ document, order_id, payout_id }) =>
-      document === null ? (
-        '–'
-      ) : payout_id !== null ? (
-        <Link to="/payouts" search={{ open: payout_id }}>
-          {document}
-        </Link>
-      ) : (
-        <Link to="/orders" search={{ open: order_id ?? document }}>
-          {document}
-        </Link>
-      ),
-  },
+  { head: 'Document', cell: ({ document }) => document ?? '–', isWide: true },
 ];
 
 const SIDES: readonly Column<JournalLine>[] = [
@@ -100,6 +98,42 @@ const totalText = (accounts: readonly Turnover[], side: 'debit' | 'credit') =>
     )
     .join(' + ');
 
+const OPEN_KEY = 'journal turnover';
+
+/** The turnover of each account, folded so that the entries are in sight, unless this person keeps it open. */
+function AccountTurnover({ of: accounts }: { of: readonly Turnover[] }) {
+  const [isOpen, setOpen] = useState(() => localStorage.getItem(OPEN_KEY) !== null);
+  const keep = (next: boolean) => {
+    if (next) localStorage.setItem(OPEN_KEY, 'open');
+    else localStorage.removeItem(OPEN_KEY);
+    setOpen(next);
+  };
+  const [debit, credit] = [totalText(accounts, 'debit'), totalText(accounts, 'credit')];
+  return (
+    <details className="card turnover" open={isOpen} onToggle={({ currentTarget }) => keep(currentTarget.open)}>
+      <summary>
+        <h2>Turnover</h2>
+        {!isOpen && (
+          <span className="muted">
+            Debit {debit}, credit {credit}
+          </span>
+        )}
+      </summary>
+      <PlainTable
+        caption="Turnover of each account"
+        rows={accounts}
+        getKey={(one) => `${one.account} ${one.currency}`}
+        foot={['Total', debit, credit]}
+        columns={[
+          { head: 'Account', cell: ({ account_name }) => account_name },
+          { head: 'Debit', cell: (one) => formatAmount(one.debit, one.currency), isNumber: true },
+          { head: 'Credit', cell: (one) => formatAmount(one.credit, one.currency), isNumber: true },
+        ]}
+      />
+    </details>
+  );
+}
+
 /** Until this day of a month, the books of the last one are what is looked at. */
 const EARLY = 5;
 
@@ -132,6 +166,8 @@ export function Journal() {
   const query = { ...period, ...(chosenAccount ? { account: chosenAccount } : {}) };
   const list = useRows('list_ledger_journal', query);
   const sides = useIsWide() ? SIDES : [AMOUNT];
+  const panel = useOpened();
+  const isPayout = panel.id?.startsWith('pay_') === true;
   return (
     <>
       <PageHead
@@ -146,36 +182,21 @@ export function Journal() {
         <NoEntries from={from} />
       ) : (
         <>
-          <div className="turnover">
-            <Card title="Turnover">
-              {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
-              {!turnover.error && !turnover.data && <Loading rows={4} />}
-              {accounts.length > 0 && (
-                <PlainTable
-                  isTight
-                  caption="Turnover of each account"
-                  rows={accounts}
-                  getKey={(one) => `${one.account} ${one.currency}`}
-                  foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
-                  columns={[
-                    { head: 'Account', cell: ({ account_name }) => account_name },
-                    { head: 'Debit', cell: ({ debit, currency }) => formatAmount(debit, currency), isNumber: true },
-                    { head: 'Credit', cell: ({ credit, currency }) => formatAmount(credit, currency), isNumber: true },
-                  ]}
-                />
-              )}
-            </Card>
-          </div>
+          {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
+          {!turnover.error && !turnover.data && <Loading rows={1} />}
+          {accounts.length > 0 && <AccountTurnover of={accounts} />}
           <Table
             caption="Journal"
             noun="line"
             list={list}
             getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
-            columns={[...COLUMNS, ...sides]}
+            columns={[...buildColumns(panel.open), ...sides]}
             empty={<Empty title="No entries in this period" />}
           />
         </>
       )}
+      <PayoutDialog id={isPayout ? panel.id : undefined} onClose={panel.close} />
+      <ExplainDialog order={isPayout ? undefined : panel.id} onClose={panel.close} />
     </>
   );
 }

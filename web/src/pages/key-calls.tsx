@@ -6,7 +6,7 @@ import { Choose } from '../kit/filters.tsx';
 import { Folded } from '../kit/folded.tsx';
 import { number, words } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { type Column, PlainTable } from '../kit/table.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
@@ -30,6 +30,16 @@ function buildPoints(sums: readonly UsagePoint[], measure: Measure, from: string
   const days = Array.from({ length: DAYS }, (_, i) => toUtcDay(Date.parse(from) + i * DAY_MS));
   return days.map((date) => ({ date, value: addUp(byDay.get(date) ?? [], measure) }));
 }
+
+interface KeyCallSums {
+  sums: readonly UsagePoint[];
+}
+
+const CREDITS: Column<KeyCallSums> = {
+  head: 'Credits',
+  cell: ({ sums }) => number(addUp(sums, 'credits')),
+  isNumber: true,
+};
 
 /** The calls of all keys, or of one, by day. */
 export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined; masked: Masked }) {
@@ -89,7 +99,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
               ),
             },
             { head: 'Calls', cell: ({ sums }) => number(addUp(sums, 'calls')), isNumber: true },
-            { head: 'Credits', cell: ({ sums }) => number(addUp(sums, 'credits')), isNumber: true },
+            ...(addUp(series, 'credits') > 0 ? [CREDITS] : []),
           ]}
         />
       )}

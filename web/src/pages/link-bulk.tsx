@@ -50,7 +50,7 @@ function Result({ of: { created, skipped, remaining }, onClose }: { of: CreatedC
 
 function BulkForm({ onClose, onMade }: { onClose: () => void; onMade: (codes: CreatedCodes) => void }) {
   const rateField = useRateField();
-  const { choice, own } = useTermsChoice('Deal', 'A percentage, or what their places say');
+  const { choice, own } = useTermsChoice('Deal', 'Your default, or a percentage');
   return (
     <>
       {choice}

@@ -15,16 +15,13 @@ const TYPE_LABELS: Readonly<Record<Type, string>> = { link: 'A short link', disc
 /** The rate of new links, and what an empty field means. */
 export function useRateField() {
   const rate = useCall('get_brand').data?.data.settings.default_commission_rate;
-  const empty = rate === undefined ? 'Empty: your brand’s default.' : `Empty: your brand’s default, ${percent(rate)}.`;
-  return {
-    name: 'commission_rate',
-    hint: rate === 0 ? `${empty} Without a rate here, it pays nothing.` : empty,
-  } as const;
+  const shownRate = rate === undefined ? '' : rate === 0 ? ' (0%, so no commission)' : ` (${percent(rate)})`;
+  return { name: 'commission_rate', hint: `Leave empty to use your default${shownRate}.` } as const;
 }
 
 const FIELDS = {
   link: [
-    { name: 'value', label: 'Name', kind: 'text', hint: 'The end of the link.' },
+    { name: 'value', label: 'Name', kind: 'text', prefix: '…/r/', hint: 'Such as anna-spring.' },
     { name: 'destination_url', hint: 'A page of your store.' },
   ],
   discount_code: [{ name: 'value', label: 'Code', kind: 'text', hint: 'What customers type at the checkout.' }],
@@ -51,7 +48,7 @@ const RATE_OR_TERMS = ['commission_rate', 'pays_renewals', 'terms'] as const;
 function CreateForm({ creator, campaign, onClose, onMade }: Omit<CreateProps, 'isOpen'>) {
   const [type, setType] = useState<Type>('link');
   const rateField = useRateField();
-  const { choice, own } = useTermsChoice('Deal', 'A percentage, or the terms that apply');
+  const { choice, own } = useTermsChoice('Deal', 'Your default, or a percentage');
   return (
     <>
       <Choose

@@ -117,24 +117,26 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
             ]}
           />
           <div className="row">
-            <Copy text={link.url ?? link.value} label={`Copy ${link.value}`} />
-            <Editor item={link} needs="update_affiliate_link" kind="primary">
+            <Copy kind="primary" text={link.url ?? link.value} label={`Copy ${link.value}`} />
+            <Editor item={link} needs="update_affiliate_link">
               {(editing) => <EditLink {...editing} />}
             </Editor>
-            <LinkTerms of={link} />
             {link.type === 'discount_code' && <RotateCode of={link} />}
+            <LinkTerms of={link} />
+          </div>
+          <nav className="row" aria-label="More about it">
             {link.type === 'link' && (
-              <Link to="/clicks" search={{ link_id: link.id }} className="button plain">
+              <Link to="/clicks" search={{ link_id: link.id }}>
                 Clicks
               </Link>
             )}
-            <Link to="/orders" search={{ link_id: link.id }} className="button plain">
+            <Link to="/orders" search={{ link_id: link.id }}>
               Orders
             </Link>
-            <Link to="/analytics" search={{ link: link.id }} className="button plain">
+            <Link to="/analytics" search={{ link: link.id }}>
               Analytics
             </Link>
-          </div>
+          </nav>
         </>
       )}
     </Detail>

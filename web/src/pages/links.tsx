@@ -11,6 +11,7 @@ import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { Foot } from '../kit/totals.tsx';
+import { useIsPhone } from '../kit/wide.ts';
 import { CreatorName } from './item-links.tsx';
 import { BulkDialog } from './link-bulk.tsx';
 import { CreateLink, TYPES } from './link-create.tsx';
@@ -25,6 +26,10 @@ function toPath({ url }: LinkRow): string {
   if (url === null) return 'discount code';
   return URL.canParse(url) ? new URL(url).pathname : url;
 }
+
+/** A phone has no columns for the creator and for what is off. */
+const toCreator = ({ creator_name, creator_email, active }: LinkRow): string =>
+  `${creator_name ?? creator_email ?? ''}${active ? '' : ', off'}`;
 
 const NOUN = ['link or code', 'links and codes'] as const;
 
@@ -69,6 +74,7 @@ export function Links() {
   const bulk = useDialog('bulk');
   const making = useDialog('create');
   const say = useSay();
+  const isPhone = useIsPhone();
   const turnOn = (id: string) =>
     update.mutate({ params: { id }, body: { active: true } }, { onError: ({ message }) => say(message) });
   const renderActions = ({ id, active, url, value }: LinkRow) => (
@@ -99,12 +105,7 @@ export function Links() {
       cell: (link) => (
         <Opener
           onOpen={() => panel.open(link.id)}
-          second={
-            <>
-              {percent(link.commission_rate)}, {toPath(link)}
-              <span className="narrow">{link.creator_name ?? link.creator_email}</span>
-            </>
-          }
+          second={`${percent(link.commission_rate)}, ${isPhone ? toCreator(link) : toPath(link)}`}
         >
           {link.value}
         </Opener>
@@ -131,7 +132,7 @@ export function Links() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, chip: 'value' },
+    { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_affiliate_link', cell: renderActions },
   ];

@@ -5,6 +5,7 @@ import { type Row, uploadTo } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
+import { FileChoice } from '../kit/file-choice.tsx';
 import { useFilters } from '../kit/filters.tsx';
 import { compact, day, number, rate } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
@@ -69,24 +70,21 @@ function FromFile({ id }: { id: string }) {
   return (
     <>
       <Button needs="add_file_to_list" onPress={() => setOpen(true)}>
-        Add a CSV
+        Import CSV
       </Button>
       <Dialog
-        title="Add creators from a CSV"
+        title="Import creators from a CSV"
         hint="Up to 20 MB, with a header row and a pk or username column."
         isOpen={isOpen}
         onClose={() => setOpen(false)}
       >
-        <div className="field">
-          <label htmlFor="list-file">File</label>
-          <input
-            id="list-file"
-            type="file"
-            accept=".csv,text/csv"
-            disabled={isBusy}
-            onChange={({ target }) => void send(target.files?.[0])}
-          />
-        </div>
+        <FileChoice
+          label="File"
+          files={[]}
+          accept=".csv,text/csv"
+          isDisabled={isBusy}
+          onChoose={([file]) => void send(file)}
+        />
         {isBusy && <p role="status">Reading the file …</p>}
         {failure && (
           <p className="problem" role="alert">
@@ -103,7 +101,7 @@ function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void })
   return (
     <>
       <Link className="button" to="/directory" search={{ in_list: list.id }}>
-        Search in it
+        Search this list
       </Link>
       <FromFile id={list.id} />
       <Editor item={list} needs="update_list">

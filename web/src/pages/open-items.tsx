@@ -11,7 +11,7 @@ import { CreatorName } from './item-links.tsx';
 type Item = Row<'list_open_items'>;
 
 const TYPES: Readonly<Record<Item['type'], string>> = {
-  pending: 'In review',
+  pending: 'Pending',
   approved: 'Approved',
   unallocated: 'Paid in advance',
   owed_back: 'To be deducted for refunds',
@@ -57,14 +57,14 @@ function Sums({ query }: { query: OpenItemsQuery }) {
           value={money(total, currency)}
           note={[
             `${money(approved, currency)} approved`,
-            `${money(pending, currency)} in review`,
+            `${money(pending, currency)} pending`,
             unallocated < 0 && `less ${money(-unallocated, currency)} paid in advance`,
             owed_back < 0 && `less ${money(-owed_back, currency)} to be deducted for refunds`,
             owed_back > 0 && `plus ${money(owed_back, currency)} deducted too much for refunds`,
           ]
             .filter(Boolean)
             .join(', ')}
-          why="Commissions in review are included, which “Due now” on Payouts leaves out. Commissions of unpaid orders are in neither."
+          why="Pending commissions are included, which “Due now” on Payouts leaves out. Commissions of unpaid orders are in neither."
         />
       ))}
       {data?.summary.by_currency.length === 0 && <Stat label="Owed" value="Nothing" />}

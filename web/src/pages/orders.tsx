@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
-import { day, money, words } from '../kit/format.ts';
+import { day, money, shortDay, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
@@ -51,7 +51,7 @@ const FILTERS: readonly Filter[] = [
 
 const MORE: readonly Filter[] = [
   LINK_FILTER,
-  { name: 'customer_id', label: 'Customer id', kind: 'text' },
+  { name: 'customer_id', label: 'Customer ID', kind: 'text' },
   {
     name: 'reason',
     label: 'Reason for no commission',
@@ -102,7 +102,7 @@ export function Orders() {
   const columns: readonly Column<Order>[] = [
     {
       head: 'Order',
-      cell: ({ id, order_id, order_number, source, integration_id, kind, ...creator }) => (
+      cell: ({ id, order_id, order_number, source, integration_id, kind, commission, currency, ...order }) => (
         <>
           <button type="button" className="link order-id" onClick={() => panel.open(id)}>
             {order_number ?? order_id}
@@ -111,13 +111,23 @@ export function Orders() {
             {[
               orderSecond({ order_id, order_number }),
               kind !== 'once' && KIND_WORDS[kind],
-              names.get(integration_id) ?? words(source),
+              names.size > 1 && (names.get(integration_id) ?? words(source)),
             ]
               .filter(Boolean)
               .join(', ')}
           </span>
           <div className="narrow">
-            <span className="second">{creator.creator_email !== null && <CreatorName of={creator} />}</span>
+            <span className="second">
+              {order.creator_email !== null && (
+                <>
+                  <CreatorName of={order} />,{' '}
+                </>
+              )}
+              {shortDay(order.occurred_at)}
+            </span>
+            {commission !== null && commission > 0 && (
+              <span className="second">{money(commission, currency)} commission</span>
+            )}
           </div>
         </>
       ),
@@ -197,7 +207,7 @@ export function Orders() {
               ['amount', 'Amount'],
               ['commission', 'Commission'],
             ]}
-            note="Amounts before refunds, whoever won the order. Analytics counts paid orders that creators won, less refunds."
+            note="All orders, before refunds. Analytics counts only paid orders credited to creators, after refunds."
           />
         }
       />

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { time } from '../kit/format.ts';
+import { time, words } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Card, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -56,6 +56,7 @@ export function PaymentProfile({ id, email }: { id: string; email: string | null
       <Facts
         of={(
           [
+            ['Method', profile.method && words(profile.method)],
             ['Address', profile.wallet_email ?? email ?? 'None yet'],
             ['Source', SOURCES[profile.source]],
             ['Name', profile.legal_name],

@@ -85,7 +85,7 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
                 query={{ ...limits, currency }}
                 name={`${profile}-${currency.toLowerCase()}.csv`}
                 profile={profile}
-                label={`Download ${currency} file for ${name}`}
+                label={`${currency} file for ${name}`}
               />
             ))}
         </div>
@@ -206,7 +206,7 @@ export function BatchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
   return (
     <Dialog
       title="Pay what is due"
-      hint="Approved commissions, minus refunds and money left over from earlier payouts."
+      hint="Approved commissions, less refunds and advances."
       isOpen={isOpen}
       onClose={onClose}
       isSide

@@ -1,17 +1,18 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Row } from '../call/call.ts';
+import type { Query, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { day, money, number, words } from '../kit/format.ts';
+import { counted, day, money, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { Totals } from '../kit/totals.tsx';
+import { Foot } from '../kit/totals.tsx';
+import { useIsPhone } from '../kit/wide.ts';
 import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
@@ -26,9 +27,14 @@ type Payout = Row<'list_payouts'>;
 const useOwed = () =>
   useCall('preview_payouts', { query: { limit: 1 } }).data?.summary.by_currency.filter(({ total }) => total > 0);
 
+const sumQuery = (query: Query<'list_payouts'>) => ({ query: { ...query, totals: true, limit: 1 } });
+
+const sumText = (sums: readonly { amount: number; currency: string }[]) =>
+  sums.map(({ amount, currency }) => money(amount, currency)).join(' + ');
+
 function Due() {
   const owedSums = useOwed();
-  const unsettledPayouts = useCall('list_payouts', { query: { settled: false, limit: 1 } });
+  const unsettled = useCall('list_payouts', sumQuery({ settled: false })).data;
   const payees = owedSums?.reduce((sum, one) => sum + one.payees, 0);
   return (
     <Stats isBrief>
@@ -40,14 +46,38 @@ function Due() {
             ? 'every approved commission is paid'
             : `to ${number(payees)} ${payees === 1 ? 'creator' : 'creators'}, less refunds and advances`
         }
-        why="Approved commissions of all time, less refunds of paid ones and money paid in advance. Balances adds what is in review."
+        why="Approved commissions of all time, less refunds of paid ones and money paid in advance. Balances adds what is pending."
       />
       <Stat
         label="To settle"
-        value={number(unsettledPayouts.data?.pagination.total)}
-        note="recorded, not yet confirmed"
+        value={unsettled ? sumText(unsettled.totals ?? []) || 'Nothing' : '–'}
+        note={unsettled && `${counted(unsettled.pagination.total, 'payout')} recorded, not yet confirmed`}
       />
     </Stats>
+  );
+}
+
+/** The money that was sent, and what is recorded but not settled. */
+function PayoutTotals({ query }: { query: Query<'list_payouts'> }) {
+  const all = useCall('list_payouts', sumQuery(query)).data;
+  const unsettled = useCall('list_payouts', sumQuery({ ...query, settled: false })).data;
+  if (!all?.totals?.length || !unsettled) return null;
+  const toSettle = new Map(unsettled.totals?.map(({ currency, amount }) => [currency, amount]));
+  return (
+    <Foot
+      label="Totals of these payouts"
+      lines={all.totals.map(({ count, currency, amount }) => {
+        const open = query.settled === true ? 0 : (toSettle.get(currency) ?? 0);
+        const sums = [['Sent', amount - open] as const, ['To settle', open] as const];
+        return {
+          count: counted(count, 'payout'),
+          sums: sums
+            .filter(([, sum], place) => sum !== 0 || (place === 0 && open === 0))
+            .map(([name, sum]) => [name, money(sum, currency)] as const),
+        };
+      })}
+      note="Includes fees and advances; excludes voided and returned payouts."
+    />
   );
 }
 
@@ -63,7 +93,6 @@ export function Payouts() {
     sort: findChoice(get('sort'), SORTS) ?? 'newest',
   };
   const list = useRows('list_payouts', query);
-  const totals = useCall('list_payouts', { query: { ...query, sort: 'newest', totals: true, limit: 1 } });
   const currency = useCall('get_session').data?.data.brand.currency;
   const making = useDialog('create');
   const paying = useDialog('pay');
@@ -71,6 +100,13 @@ export function Payouts() {
   const [settling, setSettling] = useState<Payout>();
   const [correcting, setCorrecting] = useState<Payout>();
   const panel = useOpened();
+  const isPhone = useIsPhone();
+  const renderSettle = (payout: Payout) =>
+    isToSettle(payout) && (
+      <Button needs="settle_payout" onPress={() => setSettling(payout)}>
+        Settle
+      </Button>
+    );
   const columns: readonly Column<Payout>[] = [
     {
       head: 'Creator',
@@ -78,7 +114,7 @@ export function Payouts() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => panel.open(id)}
-          second={creator_name ? creator_email : ''}
+          second={creator_name && <span className="wide">{creator_email}</span>}
         >
           {creator_name ?? creator_email ?? id}
         </Opener>
@@ -98,16 +134,13 @@ export function Payouts() {
       needs: 'settle_payout',
       cell: (payout) => (
         <span className="row">
-          {isToSettle(payout) && (
-            <Button needs="settle_payout" onPress={() => setSettling(payout)}>
-              Settle
-            </Button>
-          )}
+          {!isPhone && renderSettle(payout)}
           {payout.corrected_at === null && (
             <Menu
               label={`More actions for ${payout.creator_name ?? payout.creator_email ?? payout.id}`}
               needs="void_payout"
             >
+              {isPhone && renderSettle(payout)}
               <Button onPress={() => setCorrecting(payout)}>{isPaid(payout) ? 'Mark as returned' : 'Void'}</Button>
             </Menu>
           )}
@@ -160,15 +193,7 @@ export function Payouts() {
         list={list}
         columns={columns}
         empty={<Empty title="No payouts yet">Record one when you pay a creator.</Empty>}
-        foot={
-          <Totals
-            label="Totals of these payouts"
-            noun="payout"
-            of={totals.data?.totals}
-            sums={[['amount', 'Sent']]}
-            note="Fees and advances are included, voided and returned payouts are not: paid commissions can differ."
-          />
-        }
+        foot={<PayoutTotals query={{ ...query, sort: 'newest' }} />}
       />
       <OperationDialog
         operation="create_payout"

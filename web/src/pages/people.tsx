@@ -15,14 +15,20 @@ const ROLE = {
   name: 'role',
   labels: {
     viewer: 'Viewer: read only',
-    manager: 'Manager: everything except people',
+    manager: 'Manager: all of the work, but not people',
     owner: 'Owner: everything',
   },
 } as const;
 const ROLES_MAY = [
-  ['Owner', 'Everything, including inviting and removing people and deciding what agents may do.'],
-  ['Manager', 'Everything except managing people: creators, campaigns, contracts, payouts, settings, keys.'],
-  ['Viewer', 'Read everything. Buttons that change something are not shown.'],
+  ['Owner', 'Can do everything.'],
+  [
+    'Manager',
+    'Can change creators, campaigns, contracts, links, payouts, settings, API keys, and what agents may do.\nCannot invite or change people, connect an agent, decide where a creator is paid, answer privacy requests, see directory imports or remove the sample.',
+  ],
+  [
+    'Viewer',
+    'Can view everything except privacy requests and directory imports.\nCannot change anything: the buttons for it are not shown.',
+  ],
 ] as const;
 type Person = Row<'list_people'>;
 
@@ -63,7 +69,7 @@ export function People() {
         </div>
       ),
     },
-    { head: 'Role', cell: ({ role }) => words(role) },
+    { head: 'Role', cell: ({ role }) => words(role), chip: 'value' },
     {
       head: 'Last active',
       isWide: true,

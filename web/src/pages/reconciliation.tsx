@@ -1,12 +1,8 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { type Answer, CallError, uploadTo } from '../call/call.ts';
-import { isRecord, type OpenQuestion } from '../call/check.ts';
+import { isRecord } from '../call/check.ts';
 import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { type Field, FieldRow, FormDialog, type Values } from '../kit/form.tsx';
 import { ago, money, number, time } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -14,6 +10,7 @@ import { Badge, Button, Card, Empty, Facts, PageHead, Stat, Stats } from '../kit
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CreatorName } from './item-links.tsx';
+import { CompareDialog } from './reconciliation-new.tsx';
 
 /** Each difference in words. */
 const FINDINGS = [
@@ -32,7 +29,7 @@ const LABELS = new Map<string, string>(FINDINGS);
 
 /** The meanings of a file's columns in words. */
 const ROLES = [
-  ['order_id', 'Order id'],
+  ['order_id', 'Order ID'],
   ['order_number', 'Order number'],
   ['currency', 'Currency'],
   ['amount', 'Goods after discounts'],
@@ -98,7 +95,7 @@ function Amount({ of, refunded, currency }: AmountProps) {
 const COLUMNS: readonly Column<Difference>[] = [
   {
     head: 'Order',
-    cell: ({ finding, order_id }) => (
+    cell: ({ finding, order_id, commission }) => (
       <>
         {finding === 'missing_here' ? (
           order_id
@@ -108,6 +105,13 @@ const COLUMNS: readonly Column<Difference>[] = [
           </Link>
         )}
         <span className="second">{LABELS.get(finding)}</span>
+        {commission !== null && (
+          <span className="second">
+            <Link to="/commissions" search={{ order_id }}>
+              Review its commission
+            </Link>
+          </span>
+        )}
       </>
     ),
   },
@@ -194,7 +198,7 @@ function Differences({ of: { result, files } }: { of: Job }) {
       />
       {columns !== null && (
         <details>
-          <summary>Columns of the file</summary>
+          <summary>File columns</summary>
           <Facts of={ROLES.map(([role, label]) => [label, columns[role]])} />
         </details>
       )}
@@ -226,16 +230,29 @@ function Differences({ of: { result, files } }: { of: Job }) {
           )}
         </>
       )}
-      <ul className="plain">
-        {files.map(
-          ({ number: place, name, url }) =>
-            url !== null && (
-              <li key={place}>
-                <a href={url}>{name}</a>
-              </li>
-            ),
-        )}
-      </ul>
+      <Files of={files} />
+    </div>
+  );
+}
+
+/** The rows of all differences, in one file or several, and the file that was compared. */
+function Files({ of }: { of: Job['files'] }) {
+  const parts = of.filter(({ name }) => name.startsWith('differences-'));
+  const label = (name: string) => {
+    const part = parts.findIndex((one) => one.name === name) + 1;
+    if (part === 0) return `Download ${name}`;
+    return parts.length === 1 ? 'Download differences' : `Download differences, part ${part}`;
+  };
+  return (
+    <div className="row">
+      {[...parts, ...of.filter((one) => !parts.includes(one))].map(
+        ({ number: place, name, url }) =>
+          url !== null && (
+            <a key={place} className="button" href={url}>
+              {label(name)}
+            </a>
+          ),
+      )}
     </div>
   );
 }
@@ -278,140 +295,10 @@ function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; g
       columns={columns}
       empty={
         <Empty title="No comparisons yet">
-          Send the store’s export of a month’s orders, before you pay its commissions.
+          Upload the store’s export of a month’s orders before you pay its commissions.
         </Empty>
       }
     />
-  );
-}
-
-/** What a file leaves open, each with the answers that there are. */
-function Questions({ of }: { of: readonly OpenQuestion[] }) {
-  const toField = ({ message, options }: OpenQuestion, place: number): Field => ({
-    name: `answer_${place}`,
-    label: message,
-    kind: 'select',
-    isRequired: true,
-    options: [['', 'Choose'], ...options.map(({ label }, i) => [String(i), label] as const)],
-  });
-  return (
-    <fieldset className="group">
-      <legend>What the file leaves open</legend>
-      {of.map((question, place) => (
-        <FieldRow key={question.id} field={toField(question, place)} />
-      ))}
-    </fieldset>
-  );
-}
-
-type Mapping = Record<string, unknown>;
-
-/** What was answered before, and the answers to what was still open. */
-function addAnswers(mapping: Mapping, questions: readonly OpenQuestion[], values: Values): Mapping {
-  const mergedMapping = { ...mapping };
-  questions.forEach(({ options }, place) => {
-    const answer = options[Number(values.some(`answer_${place}`) ?? -1)]?.mapping ?? {};
-    for (const [key, value] of Object.entries(answer)) {
-      const before = mergedMapping[key];
-      mergedMapping[key] = isRecord(value) && isRecord(before) ? { ...before, ...value } : value;
-    }
-  });
-  return mergedMapping;
-}
-
-/** Keeps the problem of the file, which no other field shows. */
-function ofFile(error: unknown): unknown {
-  if (!(error instanceof CallError)) return error;
-  if (error.questions.length > 0) return new Error('The file leaves something open. Choose below, and compare again.');
-  const fileProblem = error.problems.find(
-    ({ field }) => field === 'file' || field === 'columns' || field === 'mapping',
-  );
-  return fileProblem ? new Error(fileProblem.message) : error;
-}
-
-type Stores = readonly { id: string; name: string }[];
-
-function CompareDialog({
-  stores,
-  onStarted,
-  ...dialog
-}: {
-  stores: Stores;
-  isOpen: boolean;
-  onClose: () => void;
-  onStarted: (id: string) => void;
-}) {
-  const create = useChange('create_reconciliation', ['list_jobs']);
-  const cache = useQueryClient();
-  const [file, setFile] = useState<File>();
-  const [questions, setQuestions] = useState<readonly OpenQuestion[]>([]);
-  const [mapping, setMapping] = useState<Mapping>({});
-
-  /** Answers are of one file, and the field for it is empty when the dialog opens again. */
-  const choose = (chosenFile: File | undefined) => {
-    setFile(chosenFile);
-    setQuestions([]);
-    setMapping({});
-  };
-
-  async function send(values: Values): Promise<Answer<'create_reconciliation'>> {
-    const fields = { integration_id: values.some('integration_id'), from: values.some('from'), to: values.some('to') };
-    if (!file) return await create.mutateAsync({ body: fields });
-    const form = new FormData();
-    const answeredMapping = addAnswers(mapping, questions, values);
-    for (const [name, value] of Object.entries({ ...fields, mapping: JSON.stringify(answeredMapping) })) {
-      if (value !== undefined) form.set(name, value);
-    }
-    form.set('file', file);
-    const answer = await uploadTo('create_reconciliation', form).catch((error: unknown) => {
-      setMapping(answeredMapping);
-      setQuestions(error instanceof CallError ? error.questions : []);
-      throw ofFile(error);
-    });
-    await cache.invalidateQueries({ queryKey: ['list_jobs'] });
-    return answer;
-  }
-
-  return (
-    <FormDialog
-      {...dialog}
-      onClose={() => {
-        choose(undefined);
-        dialog.onClose();
-      }}
-      title="Compare with a store"
-      hint="Send the store’s export of orders, CSV or .xlsx, up to 200 MB. Without a file, a connected store’s orders of a period are read from it."
-      action="Compare"
-      fields={[
-        {
-          name: 'integration_id',
-          label: 'Store',
-          kind: 'select',
-          isRequired: true,
-          options: stores.map(({ id, name }) => [id, name] as const),
-        },
-        { name: 'from', label: 'From', kind: 'date', hint: 'Of a file, by default, from its first known order.' },
-        { name: 'to', label: 'To', kind: 'date' },
-      ]}
-      onSubmit={async (values) => {
-        const { data } = await send(values);
-        choose(undefined);
-        onStarted(data.id);
-      }}
-    >
-      <div className="field">
-        <label htmlFor="store-export">
-          File <span className="optional">optional</span>
-        </label>
-        <input
-          id="store-export"
-          type="file"
-          accept=".csv,.tsv,.txt,.xlsx,.gz,.zip,text/csv"
-          onChange={({ target }) => choose(target.files?.[0])}
-        />
-      </div>
-      {questions.length > 0 && <Questions of={questions} />}
-    </FormDialog>
   );
 }
 
@@ -429,9 +316,18 @@ function Compared({ id, getStoreName, onClose }: ComparedProps) {
       ? [describeSource(job), getStoreName(toText(job.request.integration_id))].filter(Boolean).join(', ')
       : 'Comparison';
   return (
-    <Card title={title} action={<Button onPress={onClose}>Close</Button>}>
-      <FollowedJob id={id} noun="comparison" done={(one) => <Differences of={one} />} />
-    </Card>
+    <div className="closable">
+      <Card
+        title={title}
+        action={
+          <Button kind="quiet" label="Close" onPress={onClose}>
+            ✕
+          </Button>
+        }
+      >
+        <FollowedJob id={id} noun="comparison" done={(one) => <Differences of={one} />} />
+      </Card>
+    </div>
   );
 }
 

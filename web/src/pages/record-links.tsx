@@ -73,7 +73,7 @@ export const KINDS: Readonly<Record<string, RecordKind>> = {
   pln: { name: 'Plan', page: '/agents', opens: 'open' },
   cnt: { name: 'Post', page: '/content', opens: 'open' },
   rep: { name: 'Report', page: '/reports' },
-  drq: { name: 'Request of a person', page: '/rights', opens: 'open' },
+  drq: { name: 'Privacy request', page: '/rights', opens: 'open' },
   rst: { name: 'Roster entry' },
   ssr: { name: 'Saved search', page: '/directory' },
   shp: { name: 'Shipment', page: '/shipments', opens: 'open' },
@@ -156,12 +156,14 @@ const ON_PAGES: Readonly<Record<string, string>> = {
   apply: 'Applied to the campaign',
   page_brief: 'Opened the brief',
   page_confirm: 'Confirmed the application',
-  page_me: 'Used their own page',
+  page_me: 'Asked about their data',
   page_parcel: 'Answered about the parcel',
+  page_payment: 'Set a payment address',
   page_sign: 'Signed the contract',
   page_statement: 'Asked about the statement',
   page_talk: 'Wrote in the conversation',
-  page_work: 'Used the deliverable’s page',
+  page_unsubscribe: 'Unsubscribed from emails',
+  page_work: 'Worked on the deliverable',
 };
 
 /** A creator's action on a deliverable's page, by the deliverable's new state. */
@@ -171,14 +173,29 @@ const WORKED: Readonly<Record<string, string>> = {
   declined: 'Declined the deliverable',
 };
 
+/** A creator's wish on their own page, by its kind. */
+const ASKED: Readonly<Record<string, string>> = { access: 'Asked for their data', erasure: 'Asked to be erased' };
+
+interface ChangedRecord {
+  resource_id: string;
+  new: Readonly<Record<string, unknown>> | null;
+}
+
+/** The deed of a creator on a page that has several. */
+function deedText(operation: string, { resource_id: id, new: next }: ChangedRecord): string | undefined {
+  if (operation === 'page_me') return ASKED[String(next?.kind)];
+  if (operation !== 'page_work') return undefined;
+  return id.startsWith('ast_') ? 'Sent a file' : WORKED[String(next?.status)];
+}
+
 export const isOnPage = (operation: string) => operation in ON_PAGES;
 
-/** An operation as something that happened, by the record's new state: "Changed campaign" for `update_campaign`. */
-export function doneText(operation: string, status?: unknown): string {
+/** An operation as something that happened, to a record if there is one: "Changed campaign" for `update_campaign`. */
+export function doneText(operation: string, changed?: ChangedRecord): string {
   const [verb = '', ...rest] = operation.split('_');
   const doneVerb = DONE[verb];
   if (operation === 'first_owner') return 'Added the first owner';
   if (operation === 'ingest') return 'Received from the store';
-  const workText = operation === 'page_work' ? WORKED[String(status)] : undefined;
-  return workText ?? ON_PAGES[operation] ?? (doneVerb === undefined ? words(operation) : [doneVerb, ...rest].join(' '));
+  const deed = changed && deedText(operation, changed);
+  return deed ?? ON_PAGES[operation] ?? (doneVerb === undefined ? words(operation) : [doneVerb, ...rest].join(' '));
 }

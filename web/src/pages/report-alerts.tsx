@@ -56,7 +56,7 @@ export const renderProblem = (error: string | null): ReactNode =>
 /** The name of a report or alert, and who gets its mails. */
 export const MAILED_FIELDS = [
   { name: 'name', hint: 'Shown in the subject of its emails.' },
-  { name: 'to', isRequired: true, hint: 'People of your brand, separated by commas.' },
+  { name: 'to', isRequired: true, hint: 'Email addresses of your team, separated by commas.' },
 ] as const;
 
 /** Names shown in a row. */
@@ -171,7 +171,7 @@ export function Alerts() {
           second={
             <>
               {METRIC_LABELS[one.metric]}
-              {one.by !== null && ` of each ${words(one.by).toLowerCase()}`}
+              {one.by !== null && ` per ${words(one.by).toLowerCase()}`}
               <span className="narrow">{describeCondition(one)}</span>
               {renderProblem(one.last_error)}
             </>

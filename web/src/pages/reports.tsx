@@ -39,7 +39,7 @@ function chooseParameters({ operation }: ReadBody, was?: Report) {
 const FIELDS = [
   { name: 'operation', label: 'Figures', labels: OPERATION_LABELS },
   'every',
-  { name: 'at', hint: 'Such as 08:00.' },
+  { name: 'at', label: 'Time', kind: 'time' },
   ...MAILED_FIELDS,
 ] as const;
 

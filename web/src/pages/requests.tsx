@@ -7,7 +7,7 @@ import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { exactTime, number, words } from '../kit/format.ts';
+import { counted, exactTime, number, words } from '../kit/format.ts';
 import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { KeyCalls, KeySearches, type Masked } from './key-calls.tsx';
@@ -35,10 +35,14 @@ function formatOperation({ operation }: KeyRequest): string {
 
 interface RequestView {
   masked: Masked;
+  /** False if none of the calls cost any. */
+  hasCredits: boolean;
   open: (row: KeyRequest) => void;
 }
 
-function buildColumns({ masked, open }: RequestView): readonly Column<KeyRequest>[] {
+const CREDITS: Column<KeyRequest> = { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true };
+
+function buildColumns({ masked, hasCredits, open }: RequestView): readonly Column<KeyRequest>[] {
   return [
     {
       head: 'Operation',
@@ -47,8 +51,8 @@ function buildColumns({ masked, open }: RequestView): readonly Column<KeyRequest
           onOpen={() => open(row)}
           second={
             <>
-              {formatOperation(row)}
-              <span className="narrow">{exactTime(row.at)}</span>
+              <span className="one-line">{formatOperation(row)}</span>
+              <span className="narrow unbroken">{exactTime(row.at)}</span>
             </>
           }
         >
@@ -77,7 +81,7 @@ function buildColumns({ masked, open }: RequestView): readonly Column<KeyRequest
       ),
     },
     { head: 'Matches', cell: ({ results }) => number(results), isNumber: true, isWide: true },
-    { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true },
+    ...(hasCredits ? [CREDITS] : []),
     { head: 'Duration', cell: ({ ms }) => `${number(Math.round(ms))} ms`, isNumber: true, isWide: true },
   ];
 }
@@ -104,7 +108,12 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
         caption="API requests"
         rows={data.data}
         getKey={getKey}
-        columns={buildColumns({ masked, open: setOpenRequest })}
+        columns={buildColumns({
+          masked,
+          hasCredits: data.data.some(({ credits }) => credits > 0),
+          open: setOpenRequest,
+        })}
+        count={`${counted(data.data.length, 'request')}${after !== undefined || data.next_after !== null ? ' on this page' : ''}`}
       />
       {pager(data.next_after)}
       <Dialog
@@ -124,7 +133,7 @@ function Details({ of }: { of: KeyRequest }) {
   return (
     <Facts
       of={[
-        ['Request id', <code key="id">{of.request_id}</code>],
+        ['Request ID', <code key="id">{of.request_id}</code>],
         [
           'Operation',
           of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : formatOperation(of),
@@ -163,10 +172,7 @@ export function Requests() {
   };
   return (
     <>
-      <PageHead
-        title="API requests"
-        hint="Calls made with your keys in the last 14 days. Filter names are kept; search terms are not."
-      >
+      <PageHead title="API requests" hint="Calls made with your keys in the last 14 days, without the search terms.">
         <Download id="list_requests" query={query} name="requests.csv" />
       </PageHead>
       <Filters
@@ -175,13 +181,16 @@ export function Requests() {
             name: 'key',
             label: 'Key',
             kind: 'select',
-            options: (keys.data ?? []).map(({ id, name, masked }) => [id, `${name} ${masked}`]),
+            options: (keys.data ?? []).map(({ id, name, masked }, _, all) => [
+              id,
+              all.some((other) => other.id !== id && other.name === name) ? `${name} ${masked}` : name,
+            ]),
           },
           { name: 'status', label: 'Status', kind: 'select', options: STATUSES },
           { name: 'operation', label: 'Operation', kind: 'text' },
         ]}
         more={[
-          { name: 'request_id', label: 'Request id', kind: 'text' },
+          { name: 'request_id', label: 'Request ID', kind: 'text' },
           { name: 'from', label: 'From', kind: 'date' },
           { name: 'to', label: 'To', kind: 'date' },
         ]}

@@ -212,8 +212,11 @@ export function Returns() {
                 columns={buildColumns(by, list.data)}
               />
               <p className="hint">
-                Sales are less refunds. “Break-even” is the number of orders like these that pays for fees, gifts and
-                fixed costs.
+                Sales are less refunds.
+                <span className="wide">
+                  {' '}
+                  “Break-even” is the number of orders like these that pays for fees, gifts and fixed costs.
+                </span>
               </p>
               {list.pagination.has_more && (
                 <p className="hint">

@@ -7,7 +7,7 @@ import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { saveJson } from '../kit/download.tsx';
 import { Filters, findChoice, useFilters, waitingSortIn } from '../kit/filters.tsx';
-import { day, number, words } from '../kit/format.ts';
+import { day, money, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
@@ -32,28 +32,52 @@ const SOURCE_WORDS: Readonly<Record<Request['source'], string>> = {
   woocommerce: 'WooCommerce',
 };
 
-const requestName = ({ kind, subject }: Pick<Request, 'kind' | 'subject'>) => `${KIND_WORDS[kind]} of a ${subject}`;
+/** The creator whom a request is about, until they are erased. */
+function useSubject(request: Request | undefined) {
+  const id = request?.creator_id ?? '';
+  const isErased = request?.kind === 'erasure' && request.state === 'done';
+  const { data } = useCall('get_roster_creator', { params: { id } }, { enabled: id !== '' && !isErased });
+  return isErased || id === '' ? undefined : data?.data;
+}
 
-/** Names whom a request is about: a creator while they are known, and then their pseudonym. */
-function Subject({ of: { creator_id, subject, kind, state } }: { of: Request }) {
-  const isErased = kind === 'erasure' && state === 'done';
-  const { data, error } = useCall(
-    'get_roster_creator',
-    { params: { id: creator_id ?? '' } },
-    { enabled: creator_id !== null && !isErased },
-  );
-  if (creator_id === null) return subject === 'customer' ? 'A customer' : 'Nobody whom you know';
-  if (isErased || error) return <code className="small">{creator_id}</code>;
-  return data ? <CreatorLink id={creator_id}>{creatorName(data.data)}</CreatorLink> : '…';
+/** A request with its person, such as "Erasure of Ana Ortiz". */
+function useRequestName(request: Request | undefined): string {
+  const creator = useSubject(request);
+  if (request === undefined) return 'Request';
+  const name = creator ? creatorName(creator) : `a ${request.subject}`;
+  return `${KIND_WORDS[request.kind]} of ${name}`;
+}
+
+const RequestName = ({ of }: { of: Request }) => useRequestName(of);
+
+/** Leads to the creator whom a request is about, while they are known; then it shows their pseudonym. */
+function Subject({ of }: { of: Request }) {
+  const creator = useSubject(of);
+  const { creator_id: id, subject } = of;
+  if (id === null) return subject === 'customer' ? 'A customer' : 'Nobody whom you know';
+  return creator ? <CreatorLink id={id}>{creatorName(creator)}</CreatorLink> : <code className="small">{id}</code>;
+}
+
+/** The creator's commissions that are not paid yet, such as `$120.00 + €40.00`; undefined until they are known. */
+function useUnpaid(request: Request): string | undefined {
+  const id = useSubject(request)?.id ?? '';
+  const { data } = useCall('get_creator_balance', { params: { id } }, { enabled: id !== '' });
+  return data?.data.by_currency
+    .map((one) => ({ ...one, unpaid: one.pending + one.held + one.order_unpaid + one.approved }))
+    .filter(({ unpaid }) => unpaid !== 0)
+    .map(({ unpaid, currency }) => money(unpaid, currency))
+    .join(' + ');
 }
 
 /** Erases, or says no with a reason. */
-function Decide({ of: { id } }: { of: Request }) {
+function Decide({ of }: { of: Request }) {
+  const { id } = of;
+  const unpaid = useUnpaid(of);
   const [isRefusing, setRefusing] = useState(false);
   const carryOut = useChange('carry_out_data_request', SHOWN);
   const erase = (forfeit: boolean) => carryOut.mutateAsync({ params: { id }, body: { forfeit } });
   return (
-    <div className="row">
+    <div className="choosing">
       <Confirm
         needs="carry_out_data_request"
         label="Erase"
@@ -64,18 +88,28 @@ function Decide({ of: { id } }: { of: Request }) {
         <p>Everything that names them goes; amounts and figures stay under a pseudonym. It cannot be undone.</p>
         <p>If money is due to them, pay it first.</p>
       </Confirm>
-      <Confirm
-        needs="carry_out_data_request"
-        label="Erase, and reject what is due"
-        title="Erase this creator, and reject what is due?"
-        action="Erase and reject"
-        onConfirm={() => erase(true)}
-      >
-        <p>Commissions that are not paid yet are rejected, and the creator is erased. It cannot be undone.</p>
-      </Confirm>
+      <p>
+        Their name, addresses, messages and files go; amounts stay under a pseudonym.{' '}
+        {unpaid ? <strong>{unpaid} is not paid yet: pay it first.</strong> : unpaid === '' && 'Nothing is due to them.'}
+      </p>
+      {unpaid !== '' && (
+        <>
+          <Confirm
+            needs="carry_out_data_request"
+            label="Erase, and reject what is due"
+            title="Erase this creator, and reject what is due?"
+            action="Erase and reject"
+            onConfirm={() => erase(true)}
+          >
+            <p>Commissions that are not paid yet are rejected, and the creator is erased. It cannot be undone.</p>
+          </Confirm>
+          <p>The same, and {unpaid ?? 'what is due to them'} is rejected and never paid.</p>
+        </>
+      )}
       <Button needs="refuse_data_request" onPress={() => setRefusing(true)}>
         Refuse
       </Button>
+      <p>Nothing is erased. The creator gets your reason by email.</p>
       <OperationDialog
         operation="refuse_data_request"
         title="Refuse this request"
@@ -169,14 +203,16 @@ function SaveFile({ id }: { id: string }) {
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_data_request', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const request = query.data?.data.id === id ? query.data?.data : undefined;
+  const name = useRequestName(request);
   return (
-    <Detail id={id} onClose={onClose} query={query} title={(one) => (one ? requestName(one) : 'Request')}>
+    <Detail id={id} onClose={onClose} query={query} title={() => name}>
       {(one) => (
         <div className="stack">
           <Facts
             of={[
               ['Status', <Badge key="state" state={one.state} />],
-              ['Asked by', SOURCE_WORDS[one.source]],
+              ['Requested by', SOURCE_WORDS[one.source]],
               [one.subject === 'creator' ? 'Creator' : 'Customer', <Subject key="subject" of={one} />],
               ['Requested', <BothTimes key="asked" at={one.created_at} />],
               ['Due', one.finished_at === null && day(one.due_at)],
@@ -237,19 +273,11 @@ export function Rights() {
     {
       head: 'Request',
       cell: (one) => (
-        <>
-          <Opener onOpen={() => panel.open(one.id)} second={SOURCE_WORDS[one.source]}>
-            {requestName(one)}
-          </Opener>
-          <div className="narrow">
-            <span className="second">
-              <Subject of={one} />
-            </span>
-          </div>
-        </>
+        <Opener onOpen={() => panel.open(one.id)} second={SOURCE_WORDS[one.source]}>
+          <RequestName of={one} />
+        </Opener>
       ),
     },
-    { head: 'Person', cell: (one) => <Subject of={one} />, isWide: true },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), isWide: true },
     { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },

@@ -19,8 +19,8 @@ import { CreatorCell, toProfileLink } from './item-links.tsx';
 const SORTS = listChoices('list_roster', 'sort');
 const STATES = listChoices('list_roster', 'status');
 
-const KNOWN_BY = [
-  ['address', 'Email address'],
+const ADD_BY = [
+  ['address', 'Email'],
   ['handle', 'Handle on Instagram or TikTok'],
 ] as const;
 const E_MAIL = { name: 'creator_email', label: 'Email', kind: 'email' } as const;
@@ -62,22 +62,26 @@ function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
   const { invite, input } = useInvitation();
   const dialog = {
     title: 'Add a creator',
-    head: <Choose ofForm label="Known by" value={by} options={KNOWN_BY} onChoose={setBy} />,
     action: 'Add',
     shown: ['list_roster'],
     onClose: close,
     onDone: () => invite().then(close),
-    children: input,
+    children: (
+      <>
+        <Choose ofForm label="Add by" value={by} options={ADD_BY} onChoose={setBy} />
+        {input}
+      </>
+    ),
     isOpen,
   } as const;
   return by === 'address' ? (
     <OperationDialog
       {...dialog}
       operation="add_to_roster"
-      fields={[E_MAIL, { name: 'note', hint: 'Only people in your brand see it.' }]}
+      fields={['name', E_MAIL, { name: 'note', hint: 'Only your team can see this.' }]}
     />
   ) : (
-    <OperationDialog {...dialog} operation="add_to_roster_by_handle" fields={[...HANDLES, 'name', E_MAIL, 'tags']} />
+    <OperationDialog {...dialog} operation="add_to_roster_by_handle" fields={['name', ...HANDLES, E_MAIL, 'tags']} />
   );
 }
 
@@ -138,7 +142,7 @@ export function Roster() {
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
     {
-      head: 'Campaigns',
+      head: 'Completed',
       cell: ({ campaigns_completed }) => (campaigns_completed === 0 ? '–' : number(campaigns_completed)),
       sort: { by: 'campaigns', isOn: sort === 'campaigns' },
       isNumber: true,
@@ -193,7 +197,7 @@ export function Roster() {
               ['total_sold', 'Sold'],
               ['total_earned', 'Paid'],
             ]}
-            note="All time. Sold is less refunds and rejected orders, and includes unpaid ones; paid is commissions, without fees and advances."
+            note="All time. Sold is paid orders, less refunds; paid is commissions, without fees and advances."
           />
         }
       />

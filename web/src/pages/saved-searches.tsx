@@ -123,11 +123,11 @@ function Chip({ of, isOpen, onMatches, onSettings }: ChipProps) {
 export function SaveSearch({ search }: { search: SearchParameters }) {
   const [isNaming, setNaming] = useState(false);
   const form = useFields();
+  // Without a filter there is nothing to save.
+  if (Object.keys(search).length === 0) return null;
   return (
     <>
-      <Button onPress={() => setNaming(true)} isDisabled={Object.keys(search).length === 0}>
-        Save this search
-      </Button>
+      <Button onPress={() => setNaming(true)}>Save this search</Button>
       <OperationDialog
         {...form}
         operation="save_search"

@@ -1,6 +1,6 @@
 import { startRegistration } from '@simplewebauthn/browser';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
@@ -10,6 +10,7 @@ import { Form, FormDialog } from '../kit/form.tsx';
 import { day, ownZone, words } from '../kit/format.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { useTabRow } from '../kit/tab-row.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -100,11 +101,11 @@ function BrandForm() {
             hint: 'Receives notices, such as when a webhook fails.',
           },
           'description',
-          { name: 'settings.currency', hint: 'Of new orders, limits and totals.' },
+          { name: 'settings.currency', hint: 'Used for new orders, limits and totals.' },
           {
             name: 'settings.time_zone',
             options: zones(brand.settings.time_zone),
-            hint: `Days, deadlines and the times in the app follow it. This computer is in ${ownZone}.`,
+            hint: `Used for all dates and times in the app. This computer is in ${ownZone}.`,
           },
           {
             name: 'settings.default_commission_rate',
@@ -117,12 +118,12 @@ function BrandForm() {
           },
           {
             name: 'settings.require_payment_profile',
-            label: 'Pay creators only at payment addresses, never at their email address',
+            label: 'Only pay creators who have set a payment address',
           },
           {
             name: 'settings.bookkeeping_years',
             label: 'Keep records for, in years',
-            hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for so long. 0 keeps nothing.',
+            hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for this long. 0 keeps nothing.',
           },
         ]}
         omits={['logo']}
@@ -330,11 +331,7 @@ export function Settings() {
   const tabs = TABS.filter(([id]) => id !== 'imports' || session?.sees_imports === true);
   const { get } = useFilters();
   const [tab] = tabs.find(([id]) => id === get('tab')) ?? TABS[0];
-  const nav = useRef<HTMLElement>(null);
-  // On a phone the row may be wider than the window.
-  useEffect(() => {
-    nav.current?.querySelector(`[href*="tab=${tab}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [tab]);
+  const row = useTabRow(tab);
   return (
     <>
       <PageHead
@@ -350,8 +347,8 @@ export function Settings() {
         }
       />
       <div className="settings">
-        <nav className="contents" aria-label="Settings" ref={nav}>
-          <ul>
+        <nav className="contents" aria-label="Settings">
+          <ul className="tab-row" ref={row}>
             {tabs.map(([id, title]) => (
               <li key={id}>
                 <Link to="/settings" search={{ tab: id }} aria-current={id === tab || undefined}>

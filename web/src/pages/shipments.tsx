@@ -11,6 +11,7 @@ import { Due, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
+import { addressText, parcelState } from './parcel.ts';
 import { ShareDialog } from './shipment-share.tsx';
 
 const STATES = listChoices('list_shipments', 'status');
@@ -39,8 +40,15 @@ function Tracked({ of: { carrier, tracking_number: tracked } }: { of: Pick<Shipm
   );
 }
 
-function Expected({ of: { estimated_arrival, status } }: { of: Pick<Shipment, 'estimated_arrival' | 'status'> }) {
-  return <Due at={estimated_arrival} late="Late" isDone={status === 'delivered' || status === 'returned'} />;
+/** The day that a parcel arrived, or the day that it is expected and whether it is late. */
+function Arrival({ of: { estimated_arrival, delivered_at, status } }: { of: Shipment }) {
+  if (status === 'delivered' && delivered_at) return `Delivered ${day(delivered_at)}`;
+  if (estimated_arrival === null || status === 'delivered' || status === 'returned') return '–';
+  return (
+    <span className="nowrap">
+      Expected <Due at={estimated_arrival} late="Late" isDone={false} />
+    </span>
+  );
 }
 
 const SHOWN = ['list_shipments', 'get_shipment'] as const;
@@ -70,7 +78,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
       {(parcel) => (
         <>
           <p className="row">
-            <Badge state={parcel.status} />
+            <Badge state={parcelState(parcel)} />
           </p>
           <Facts
             of={[
@@ -92,7 +100,15 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
                 parcel.product_description ??
                   parcel.products?.map(({ name, quantity }) => `${quantity} × ${name}`).join('\n'),
               ],
-              ['Expected', parcel.estimated_arrival && <Expected key="expected" of={parcel} />],
+              ['Ship to', addressText(parcel)],
+              ['Shipped', day(parcel.shipped_at)],
+              ['Delivered', day(parcel.delivered_at)],
+              [
+                'Expected',
+                parcel.delivered_at === null && parcel.estimated_arrival && (
+                  <Due at={parcel.estimated_arrival} late="Late" isDone={parcel.status === 'returned'} />
+                ),
+              ],
               ['Notes', parcel.notes],
             ]}
           />
@@ -113,7 +129,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
             operation="update_shipment"
             key={parcel.updated_at ?? parcel.id}
             params={{ id: parcel.id }}
-            item={{ ...parcel, carrier: carrierName(parcel.carrier) }}
+            item={{ ...parcel, status: parcelState(parcel), carrier: carrierName(parcel.carrier) }}
             action="Save"
             fields={['status', 'carrier', 'tracking_number']}
             shown={SHOWN}
@@ -140,20 +156,14 @@ export function Shipments() {
         </Opener>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: (row) => <Badge state={parcelState(row)} /> },
     {
       head: 'Carrier',
       cell: (row) => <Tracked of={row} />,
       isWide: true,
     },
-    ...(list.rows.some(({ estimated_arrival }) => estimated_arrival !== null)
-      ? [
-          {
-            head: 'Expected',
-            cell: ({ estimated_arrival, status }: Shipment) => <Expected of={{ estimated_arrival, status }} />,
-            chip: 'named' as const,
-          },
-        ]
+    ...(list.rows.some(({ estimated_arrival, delivered_at }) => (estimated_arrival ?? delivered_at) !== null)
+      ? [{ head: 'Arrival', cell: (row: Shipment) => <Arrival of={row} />, chip: 'value' as const }]
       : []),
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
@@ -178,13 +188,13 @@ export function Shipments() {
         fields: [
           'creator_email',
           'campaign_id',
-          'product_description',
-          { name: 'products', label: 'Products' },
-          { name: 'shipping_address', label: 'Address' },
           'carrier',
           'tracking_number',
           'estimated_arrival',
           'notify_creator',
+          'product_description',
+          { name: 'products', label: 'Products' },
+          { name: 'shipping_address', label: 'Address' },
         ],
         shown: ['list_shipments'],
         onDone: making.close,

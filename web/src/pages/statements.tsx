@@ -65,11 +65,12 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
       {!query.error && one?.id !== id && <Loading />}
       {one && one.id === id && (
         <>
-          <p className="hint">
-            {period(one)}, according to the ledger on {day(one.created_at)}: what changed later is in the opening
-            balance of a later statement.
-          </p>
-          <Facts of={[['Creator', <CreatorName key="creator" of={one} />]]} />
+          <Facts
+            of={[
+              ['Creator', <CreatorName key="creator" of={one} />],
+              ['Period', period(one)],
+            ]}
+          />
           {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
             <div key={currency} className="sums">
               <Facts
@@ -83,10 +84,13 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               />
             </div>
           ))}
+          <p className="hint">
+            As of {day(one.created_at)}. Later changes appear in the next statement’s opening balance.
+          </p>
           <Table
             caption="Lines of the statement"
             noun="line"
-            list={toRows(one.lines)}
+            list={toRows(one.lines.toSorted((a, b) => Number(isRefund(a)) - Number(isRefund(b))))}
             getKey={(line) => `${line.id} ${line.currency}`}
             empty={<Empty title="Nothing in this period" />}
             foot={
@@ -102,7 +106,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
                 note={
                   one.ledger_hash === null
                     ? undefined
-                    : `Seal ${one.ledger_hash.slice(0, 12)}…: it proves later that no entry behind this statement was changed.`
+                    : `Seal ${one.ledger_hash.slice(0, 12)}…: proves this statement hasn’t been altered.`
                 }
               />
             }

@@ -20,7 +20,7 @@ const buildAddressField = (provider: Provider): Field => ({
   name: 'url',
   label: 'Address',
   isRequired: true,
-  hint: `${provider === 'woocommerce' ? 'The shop’s address' : 'The store’s API'}, such as ${HOW[provider].url}`,
+  hint: `Your store’s address, such as ${HOW[provider].url}`,
 });
 
 const buildTokenFields = (provider: Provider): readonly Field[] => [

@@ -110,21 +110,21 @@ export function ConnectDialog({ isOpen, onClose, connected, onConnected }: Conne
   return (
     <Dialog
       title="Connect a store"
-      hint="We check the access with the store. Its secrets are encrypted and never shown again."
+      hint="We test the connection. Its secrets are encrypted and never shown again."
       isOpen={isOpen}
       onClose={onClose}
       isSide
     >
       <ProviderTabs value={provider} onChange={setProvider} />
-      {steps && <Steps of={steps} />}
-      <Form key={`${provider} ${way}`} action={action} onSubmit={submit} onCancel={onClose} fields={fields} />
       {other && (
         <p>
-          <Button kind="quiet" onPress={() => setWay(way === 'easy' ? 'by_hand' : 'easy')}>
+          <button type="button" className="link" onClick={() => setWay(way === 'easy' ? 'by_hand' : 'easy')}>
             {other}
-          </Button>
+          </button>
         </p>
       )}
+      {steps && <Steps of={steps} />}
+      <Form key={`${provider} ${way}`} action={action} onSubmit={submit} onCancel={onClose} fields={fields} />
     </Dialog>
   );
 }

@@ -24,8 +24,11 @@ type Webhook = Row<'list_webhooks'>;
 type Which = 'all' | 'some';
 const WHICH = [
   ['all', 'All events'],
-  ['some', 'Only some of them'],
+  ['some', 'Selected events'],
 ] as const;
+
+/** An address without its scheme, which is the same for all. */
+const toAddress = (url: string) => url.replace(/^https?:\/\//, '');
 
 const getNoun = (event: string) => event.split('.')[0] ?? event;
 
@@ -67,7 +70,7 @@ function Failing({ of: webhook, onRecover }: { of: Webhook; onRecover: () => voi
   return (
     <div className="problem summary stack">
       <p>
-        <strong>{breakable(new URL(url).host)}</strong> did not accept the last delivery, <Ago at={at} />:{' '}
+        <strong>{breakable(toAddress(url))}</strong> did not accept the last delivery, <Ago at={at} />:{' '}
         {code === null ? 'it did not answer.' : `it answered ${code}.`}
       </p>
       <div className="row">
@@ -145,22 +148,27 @@ export function Webhooks() {
       </Confirm>
     </Menu>
   );
+  const choice: FieldGroup = {
+    key: 'which',
+    legend: 'Events',
+    fields: [],
+    foot: <Choose ofForm label="Events" value={which} options={WHICH} onChoose={setWhich} />,
+  };
   const columns: readonly Column<Webhook>[] = [
     {
       head: 'Address',
       cell: (webhook) => (
         <>
-          <button type="button" className="link" onClick={() => panel.open(webhook.id)}>
-            {breakable(webhook.url)}
+          <button
+            type="button"
+            className="link one-line address"
+            title={webhook.url}
+            aria-label={webhook.url}
+            onClick={() => panel.open(webhook.id)}
+          >
+            {toAddress(webhook.url)}
           </button>
-          <span className="second sentence">{webhook.description}</span>
-          {webhook.last_triggered_at !== null && (
-            <span className="narrow">
-              <span className="second">
-                {lastAnswer(webhook)}, <Ago at={webhook.last_triggered_at} />
-              </span>
-            </span>
-          )}
+          <span className="second one-line">{webhook.description}</span>
         </>
       ),
     },
@@ -169,11 +177,15 @@ export function Webhooks() {
       isWide: true,
       cell: ({ events: names }) => <span title={names.join(', ')}>{describeEvents(names)}</span>,
     },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Last response', cell: lastAnswer, isWide: true },
-    { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} />, chip: 'value' },
+    { head: 'Last response', cell: lastAnswer, chip: 'value' },
+    {
+      head: 'Last delivery',
+      cell: ({ last_triggered_at: at }) => (at === null ? '–' : <Ago at={at} />),
+      chip: 'value',
+    },
     { head: 'Delivered', cell: (webhook) => <Count of={webhook} state="delivered" />, isNumber: true, isWide: true },
-    { head: 'Failed', cell: (webhook) => <Count of={webhook} state="failed" />, isNumber: true },
+    { head: 'Failed', cell: (webhook) => <Count of={webhook} state="failed" />, isNumber: true, isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: renderActions },
   ];
   return (
@@ -196,7 +208,6 @@ export function Webhooks() {
         empty={<Empty title="No webhooks yet">Add an endpoint that receives events.</Empty>}
       />
       <Dialog title="Add a webhook" isOpen={making.isOpen} onClose={making.close}>
-        <Choose ofForm label="Events" value={which} options={WHICH} onChoose={setWhich} />
         <OperationForm
           operation="create_webhook"
           action="Add"
@@ -205,7 +216,8 @@ export function Webhooks() {
             { name: 'url', label: 'Address', kind: 'url', hint: 'An https URL that is reachable from the internet.' },
             'description',
           ]}
-          {...(which === 'all' ? { fixed: { events: ALL_EVENTS } } : { groups: buildGroups(events) })}
+          groups={[choice, ...(which === 'all' ? [] : buildGroups(events))]}
+          {...(which === 'all' ? { fixed: { events: ALL_EVENTS } } : {})}
           brings={['events']}
           shown={['list_webhooks']}
           onDone={({ data }) => {

@@ -3,6 +3,7 @@ import { compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Glance } from '../kit/glance.tsx';
 import { platformName, postName } from '../kit/platforms.ts';
 import { payText } from './compensation.ts';
+import { addressText, parcelState } from './parcel.ts';
 import { useUnsigned } from './unsigned.ts';
 
 /** Whose items a card shows. */
@@ -25,7 +26,7 @@ export const ContractsGlance = ({ of }: Props) => (
     id="list_contracts"
     to="/contracts"
     query={of}
-    empty="No contract yet."
+    empty="No contracts yet."
     row={({ id, title, status, expired_reason, ...contract }) => ({
       key: id,
       name: title,
@@ -44,7 +45,7 @@ export function DeliverablesGlance({ of }: Props) {
       id="list_deliverables"
       to="/deliverables"
       query={of}
-      empty="Nothing requested yet."
+      empty="No deliverables yet."
       row={({ id, type, platform, due_date, status, contract_id, ...item }) => ({
         key: id,
         name: words(type),
@@ -62,7 +63,7 @@ export const LinksGlance = ({ of }: Props) => (
     to="/links"
     query={of}
     empty={
-      'campaign_id' in of ? 'No link or code yet. Only their sales count for the campaign.' : 'No link or code yet.'
+      'campaign_id' in of ? 'No links or codes yet. Only sales made through them count here.' : 'No links or codes yet.'
     }
     row={({ id, value, commission_rate, conversions, revenue, currency, active, ...item }) => ({
       key: id,
@@ -84,7 +85,7 @@ export const PostsGlance = ({ of }: Props) => (
     id="list_content"
     to="/content"
     query={of}
-    empty="No post is tracked."
+    empty="No tracked posts yet."
     row={({ platform, posted_at, tracked_at, metrics, ...post }) => ({
       key: post.id,
       name: 'campaign_id' in of ? postName(post) : words(post.type ?? 'post'),
@@ -100,7 +101,7 @@ export const BriefsGlance = ({ of }: Props) => (
     id="list_briefs"
     to="/briefs"
     query={of}
-    empty="No brief yet."
+    empty="No briefs yet."
     row={({ id, title, due_date, status, ...item }) => ({
       key: id,
       name: title,
@@ -114,20 +115,17 @@ export const BriefsGlance = ({ of }: Props) => (
 const describeContent = ({ product_description, products }: Row<'list_shipments'>) =>
   product_description ?? (products?.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ') || 'Parcel');
 
-const addressText = ({ shipping_address: address }: Row<'list_shipments'>) =>
-  typeof address === 'string' ? address : address && Object.values(address).filter(Boolean).join(', ');
-
 export const ShipmentsGlance = ({ of }: Props) => (
   <Glance
     title={'campaign_id' in of ? 'Shipments' : 'Shipments and addresses'}
     id="list_shipments"
     to="/shipments"
     query={of}
-    empty="Nothing was shipped."
+    empty="No shipments yet."
     row={(parcel) => ({
       key: parcel.id,
       name: describeContent(parcel),
-      state: parcel.status,
+      state: parcelState(parcel),
       second: whoIn(of, parcel) ?? addressText(parcel),
     })}
   />

@@ -95,7 +95,7 @@ function askDates(header: string, profile: ColumnProfile, orders: readonly DateO
   return {
     code: 'date_order',
     field: null,
-    message: `In which order does “${header}” write day and month?`,
+    message: `Does “${header}” put the day or the month first?`,
     ...(struck ? toLines(struck) : NO_LINES),
     choices: labels,
   };
