@@ -9,7 +9,7 @@ import {
   recorded,
   settle,
 } from '../harness/affiliates/paying.ts';
-import { daysAgo, refund } from '../harness/affiliates/sales.ts';
+import { daysAgo, makeSale, refund } from '../harness/affiliates/sales.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { mailsOf, pathOf } from '../harness/kit/mail.ts';
 
@@ -120,6 +120,31 @@ describe('a creator’s statement', () => {
     expect(line(older.orderId)).toMatch(/refunded \$123\.00, in the opening balance.*>–</s);
     expect(line(within.orderId)).toMatch(/refunded \$456\.00.*>\$0\.00</s);
     expect(line(within.orderId)).not.toContain('opening balance');
+  });
+
+  it('has a page that groups orders by link or code, folded if they are many, with the payouts by themselves', async () => {
+    const owner = await makePayer(app);
+    for (const days of [42, 43, 44, 45, 46]) await approved(owner, { occurredAt: daysAgo(days) });
+    const read = async () => {
+      const period = { creator_email: owner.ann.email, from: dayOf(daysAgo(60)), to: dayOf(new Date()) };
+      const { url } = (await post(owner, '/v1/statements', period)).body.data;
+      return await (await fetch(app.links + new URL(url).pathname)).text();
+    };
+    const group = (more: string, count: number, sum: string) =>
+      `<details${more}><summary><span>${owner.ann.code}<br><span class="hint">${count} orders</span></span><span class="money">${sum}<`;
+    expect(await read()).toContain(group(' open', 5, '$50.00'));
+    const held = await makeSale(app.context, owner.brand, { assignment: owner.ann, occurredAt: daysAgo(5) });
+    const paidAt = daysAgo(3);
+    const { id } = await recorded(owner, { amount: 20 });
+    await settle(owner, id, { paid_at: paidAt.toISOString(), reference: 'SEPA 9' });
+    const page = await read();
+    expect(page).toContain(group('', 6, '$60.00'));
+    expect(page).toMatch(new RegExp(`Order ${held.orderId}<[^\\n]*, in the review period<`));
+    expect(page).toContain('>Print or save as PDF<');
+    const payouts = page.slice(page.indexOf('<h2>Payouts</h2>'));
+    const day = paidAt.toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+    expect(payouts).toMatch(new RegExp(`Payout of ${day}<.*Reference SEPA 9.*>−\\$20\\.00<`, 's'));
+    expect(payouts).not.toContain('Order ');
   });
 
   it('shows the amount of a fee, which is not part of the balance', async () => {

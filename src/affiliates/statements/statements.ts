@@ -133,6 +133,8 @@ export interface StatementSums {
   orderNumber: string | null;
   /** Null for a payout, and for a commission without an order. */
   orderKind: OrderKind | null;
+  /** The end of the review period as it is now; null for a payout, and for an order that is not paid. */
+  holdEndsAt: Date | null;
   customerEmail: string | null;
   code: string | null;
   reference: string | null;
@@ -177,7 +179,7 @@ export async function sumStatement(db: Db, period: StatementPeriod): Promise<Sta
     )
     select sums.*, orders.order_id as store_order_id, orders.order_number, orders.customer_email,
       case when orders.id is not null then coalesce(orders.kind, case when orders.is_renewal then 'renewal' else 'once' end) end
-        as order_kind,
+        as order_kind, commission.hold_ends_at,
       coalesce(commission.discount_code, commission.affiliate_code) as code, payout.reference,
       case when is_return then payout.correction_reason when sums.taken_back_minor <> 0 then commission.claw_back_reason end as reason
     from sums

@@ -1,6 +1,6 @@
 import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
-import { timeTag } from '../../kit/html/times.ts';
+import { localTimeTag } from '../../kit/html/times.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { Email, showAddress } from '../../kit/values/email.ts';
 import { findContactEmail } from '../../platform/brands/brands.ts';
@@ -23,28 +23,44 @@ function showWaiting({ row: { profile, mailAddress }, brand, link, action }: Pay
   return {
     title: 'Another payment address',
     content: html`<h1>Another payment address</h1>
-<p>${brand.name} was asked to pay you at <strong>${next}</strong> from ${timeTag(at)} on.</p>
+<p>${brand.name} was asked to pay you at <strong>${next}</strong> from ${localTimeTag(at)} on.</p>
 ${postForm(action, button('stop', 'It was not me'))}
 ${link.holderId === undefined ? html`` : postForm(action, button('confirm', 'It was me: use it now'))}`,
   };
 }
 
-function showForm({ row, brand, action }: PaymentVisit, value = '', problem?: string) {
+/** Says by which means the brand pays, as far as the profile knows. */
+function renderMeans({ row, brand }: PaymentVisit): Html {
+  const address = html`<strong>${findPaidAt(row)}</strong>`;
+  switch (row.profile.method) {
+    case 'wallet':
+      return html`${brand.name} pays you by PayPal or Wise, at ${address}.`;
+    case 'bank_transfer':
+      return html`${brand.name} pays you by bank transfer. By PayPal or Wise, it would pay you at ${address}.`;
+    case 'manual':
+      return html`${brand.name} pays you in a way that you agreed on. By PayPal or Wise, it would pay you at ${address}.`;
+    default:
+      return html`${brand.name} pays you at ${address}: by PayPal or Wise, unless you agreed on another way.`;
+  }
+}
+
+function showForm(visit: PaymentVisit, value = '', problem?: string) {
+  const { row, action } = visit;
   const address = {
     name: 'email',
-    label: 'Other address',
+    label: 'New PayPal or Wise email',
     value,
     problem,
     required: true,
-    hint: 'Where your PayPal or Wise account receives money. We email you a link to confirm it.',
+    hint: `We send a link to ${showAddress(row.mailAddress ?? '')}. Nothing changes until you confirm it there.`,
     more: html` type="email" autocomplete="email" required`,
   };
   return {
     title: `${problem === undefined ? '' : 'Error: '}Where you are paid`,
     content: html`${errorSummary([address])}
 <h1>Where you are paid</h1>
-<p>${brand.name} pays you at <strong>${findPaidAt(row)}</strong>.</p>
-${postForm(action, html`${field(address)}${submitButton('Pay me at this address')}`)}`,
+<p>${renderMeans(visit)}</p>
+${postForm(action, html`${field(address)}${submitButton('Send confirmation email')}`)}`,
   };
 }
 
@@ -75,7 +91,7 @@ async function confirm({ row: { creatorId, linkVersion }, inWork }: PaymentVisit
     ? toAnswer('Confirmed', 'You are paid at the new address from now on.')
     : toAnswer(
         'Confirmed',
-        html`You are paid at the new address from ${timeTag(profile.effectiveAt)} on, or once you confirm it by the email to the old one. Until then nothing is paid.`,
+        html`You are paid at the new address from ${localTimeTag(profile.effectiveAt)} on, or once you confirm it by the email to the old one. Until then nothing is paid.`,
       );
 }
 

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from 'zod';
 import { type AddressLimit, openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { type Form, readForm } from '../../kit/html/form.ts';
-import { html } from '../../kit/html/html.ts';
+import { type Html, html } from '../../kit/html/html.ts';
 import { type BrandFace, page, pageHeaders } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { FormPart } from '../../kit/operation/upload.ts';
@@ -141,8 +141,10 @@ const PARTS: ReadonlySet<CreatorPage['kind']> = new Set([
   'talk',
   'work',
 ]);
-const BACK = html`
-<p class="hint back"><a href="/me">Everything else is on your own page</a></p>`;
+const renderBack = (
+  brand: BrandFace,
+): Html => html`<p class="hint back"><a href="/me"><span aria-hidden="true">← </span>Your page with ${brand.name}</a></p>
+`;
 
 async function answer(
   reply: FastifyReply,
@@ -158,7 +160,7 @@ async function answer(
       .type('application/json; charset=utf-8')
       .send(JSON.stringify(pageAnswer.json, null, 2));
   }
-  const content = PARTS.has(kind) ? html`${pageAnswer.content}${BACK}` : pageAnswer.content;
+  const content = PARTS.has(kind) ? html`${renderBack(brand)}${pageAnswer.content}` : pageAnswer.content;
   return await send(
     reply,
     pageAnswer.status ?? 200,

@@ -1,11 +1,12 @@
 import { checkbox, errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
 import type { Form } from '../../kit/html/form.ts';
 import { type Html, html } from '../../kit/html/html.ts';
-import { timeTag } from '../../kit/html/times.ts';
+import { localTimeTag, timeTag } from '../../kit/html/times.ts';
 import { withoutUnseen } from '../../kit/values/text.ts';
 import { type ContractFacts, findLinkedContract, signContract } from '../../workflow/contracts/contracts.ts';
 import { documentHtml, readDocument } from '../../workflow/contracts/document.ts';
 import { listContractDeliverables } from '../../workflow/deliverables/deliverables.ts';
+import { findCreatorConversation } from '../../workflow/messages/messages.ts';
 import { creatorPage, type PageAnswer, type PageVisit } from './declare.ts';
 import { workLink } from './work/link.ts';
 
@@ -23,8 +24,31 @@ function renderText({ document }: ContractFacts) {
   return document === null ? undefined : readDocument(document);
 }
 
-const hashLine = ({ contentHash }: ContractFacts): Html =>
-  html`<p class="hint">SHA-256 of this text: <code>${contentHash?.toString('hex') ?? ''}</code></p>`;
+const renderHead = ({ row, brand }: SignVisit): Html => html`<p class="kicker">Contract with ${brand.name}</p>
+<h1>${row.title}</h1>`;
+
+const renderProof = ({
+  contentHash,
+}: ContractFacts): Html => html`<details class="seal"><summary>Technical proof</summary>
+<p>The fingerprint of this text (SHA-256) proves later that no word of it was changed: <code>${contentHash?.toString('hex') ?? ''}</code></p>
+</details>`;
+
+/**
+ * Leads to the conversation, or to the brand's site if there is none. The link to sign is for the creator alone, as is
+ * the one to the conversation.
+ */
+async function renderQuestion({ context, row, brand, link: { expiresAt } }: SignVisit): Promise<Html> {
+  const { postgres, pageLinks } = context;
+  const conversation = await findCreatorConversation(postgres.db, row.brandId, row.creatorId);
+  if (conversation) {
+    const { id: rowId, linkVersion: version } = conversation;
+    const { pathname } = new URL(pageLinks.urlOf({ kind: 'talk', rowId, version, expiresAt }));
+    return html`<a class="button quiet" href="${pathname}">Ask a question</a>`;
+  }
+  const { website, name } = brand;
+  if (!website || !/^https?:/.test(website)) return NOTHING;
+  return html`<p class="hint">Questions first? <a href="${website}" rel="noreferrer">Reach ${name} on its site</a></p>`;
+}
 
 /** The link to the work page, for a creator who has just signed. */
 async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
@@ -39,13 +63,13 @@ async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean })
   return {
     ...(isRepeat ? { status: 409 } : {}),
     title: isRepeat ? 'Already signed' : `Signed: ${row.title}`,
-    content: html`<h1>${row.title}</h1>
+    content: html`${renderHead(visit)}
 <p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
       row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
     }. You will get a copy by email.</p>
 ${await nextStep(visit)}
 ${text ? documentHtml(text) : NOTHING}
-${hashLine(row)}`,
+${renderProof(row)}`,
   };
 }
 
@@ -76,7 +100,8 @@ function readSignature(form: Form): FilledSignature {
   };
 }
 
-function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: FilledSignature): PageAnswer {
+async function formPage(visit: SignVisit, { name, isAgreed, problems }: FilledSignature): Promise<PageAnswer> {
+  const { row, action, link } = visit;
   const text = renderText(row);
   const nameField = { name: 'name', label: 'Your full name', required: true, problem: problems.name };
   const agreeBox = { name: 'agree', label: CONSENT, required: true, problem: problems.agree };
@@ -85,18 +110,18 @@ function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }
     ...(isWrong ? { status: 422 } : {}),
     title: `${isWrong ? 'Error: ' : ''}Sign: ${row.title}`,
     content: html`${errorSummary([nameField, agreeBox])}
-<h1>${row.title}</h1>
+${renderHead(visit)}
 ${text ? documentHtml(text) : NOTHING}
 <h2>Sign</h2>
-<p class="hint">Until ${timeTag(link.expiresAt)}.</p>
+<p class="hint">Until ${localTimeTag(link.expiresAt)}.</p>
 ${postForm(
   action,
   html`${field({ ...nameField, value: name, more: html` autocomplete="name" required` })}
 ${checkbox({ ...agreeBox, isChecked: isAgreed })}
-${submitButton('Sign')}`,
+<div class="actions">${submitButton('Sign')}${await renderQuestion(visit)}</div>`,
 )}
 <p class="hint">We keep the time, your network address and your browser's name with your signature, encrypted, as evidence.</p>
-${hashLine(row)}`,
+${renderProof(row)}`,
   };
 }
 
@@ -112,13 +137,13 @@ export const signPage = creatorPage<ContractFacts>({
   kind: 'sign',
   find: async ({ postgres }, { rowId, version }) => await findLinkedContract(postgres.db, rowId, version),
   show: async (visit) =>
-    visit.row.status === 'signed' ? await signedPage(visit, { isRepeat: false }) : formPage(visit, EMPTY),
+    visit.row.status === 'signed' ? await signedPage(visit, { isRepeat: false }) : await formPage(visit, EMPTY),
   submit: async (visit) => {
     const { row, context, address, userAgent, action, inWork } = visit;
     if (row.status === 'signed') return await signedPage(visit, { isRepeat: true });
     const filledForm = readSignature(visit.form());
     if (filledForm.problems.name !== undefined || filledForm.problems.agree !== undefined)
-      return formPage(visit, filledForm);
+      return await formPage(visit, filledForm);
     const signature = { name: filledForm.name, address, userAgent };
     const signedContract = await inWork((work) => signContract(work, context.secrets, row, signature));
     if (signedContract) return { seeOther: action };

@@ -1,6 +1,6 @@
 import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
-import { timeTag } from '../../kit/html/times.ts';
+import { shortLocalTimeTag } from '../../kit/html/times.ts';
 import { formatNumber } from '../../kit/values/format.ts';
 import { describeContacts, findMessageContacts, REPLIES_PER_HOUR } from '../../workflow/messages/contact-guard.ts';
 import { MAX_BODY } from '../../workflow/messages/messages.shapes.ts';
@@ -22,9 +22,9 @@ const SHOWN = 100;
 const messageHtml = (
   brandName: string,
   { sender, subject, body, sentAt }: MessageRow,
+  now: Date,
 ): Html => html`<article class="${sender === 'brand' ? 'said' : 'said own'}">
-<h3>${sender === 'brand' ? brandName : 'You'}</h3>
-<p class="hint">${timeTag(sentAt)}</p>
+<h2 class="by">${sender === 'brand' ? brandName : 'You'} ${shortLocalTimeTag(sentAt, now)}</h2>
 ${subject === null ? NOTHING : html`<p><strong>${subject}</strong></p>`}
 <p class="description">${body}</p>
 </article>
@@ -36,7 +36,7 @@ interface FilledReply {
 }
 
 async function content(
-  { context, row, brand, action, query }: PageVisit<Talk>,
+  { context, row, brand, action, query, now }: PageVisit<Talk>,
   { value, problem }: FilledReply,
 ): Promise<Html> {
   const rows = await listMessages(context.postgres.db, row, { limit: SHOWN + 1 });
@@ -46,19 +46,18 @@ async function content(
     value,
     rows: 6,
     required: true,
-    hint: 'Please leave out email addresses and phone numbers.',
+    hint: 'Please leave out email addresses and phone numbers, so that what you agree on stays here, where both of you find it.',
     more: html` maxlength="${MAX_BODY}" autocomplete="off"`,
     ...(problem === undefined ? {} : { problem }),
   };
   return html`${errorSummary([control])}
 ${query.sent === undefined || problem !== undefined ? NOTHING : html`<p class="notice" role="status">Your message was sent.</p>`}
 <h1>Your conversation with ${brand.name}</h1>
-<h2>Messages</h2>
 ${rows.length > SHOWN ? html`<p class="hint">The last ${SHOWN} messages.</p>` : NOTHING}
 ${rows
   .slice(0, SHOWN)
   .reverse()
-  .map((message) => messageHtml(brand.name, message))}
+  .map((message) => messageHtml(brand.name, message, now))}
 ${postForm(action, html`${field(control)}${submitButton('Send')}`)}`;
 }
 

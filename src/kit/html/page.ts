@@ -5,10 +5,14 @@ import { type Html, html } from './html.ts';
 
 /** The colours of every page that the server writes, light and dark. */
 export const COLOURS = readFileSync(new URL('./colours.css', import.meta.url), 'utf8');
-const STYLE = `${COLOURS}${readFileSync(new URL('./page.css', import.meta.url), 'utf8')}`;
+const SHEETS = ['page.css', 'tables.css', 'print.css'];
+const STYLE = COLOURS + SHEETS.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8')).join('');
 
-/** Shows the buttons of `copyButton`, which need it, and copies their text. */
-const COPYING = `
+/**
+ * Shows the buttons of `copyButton` and `printButton`, which need it, and writes the times of `localTimeTag` in the
+ * reader's own zone. A page is complete without it.
+ */
+const SCRIPT = `
 for (const button of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
   button.hidden = false;
   button.addEventListener('click', async () => {
@@ -17,7 +21,26 @@ for (const button of navigator.clipboard ? document.querySelectorAll('[data-copy
     button.removeAttribute('aria-label');
   });
 }
+for (const button of document.querySelectorAll('[data-print]')) {
+  button.hidden = false;
+  button.addEventListener('click', () => print());
+}
+for (const time of document.querySelectorAll('[data-local]')) {
+  const at = new Date(time.dateTime);
+  const isLong = time.dataset.local === 'long';
+  const isOfThisYear = at.getFullYear() === new Date().getFullYear();
+  time.title = time.textContent;
+  time.textContent = at.toLocaleString('en-US', {
+    year: isLong || !isOfThisYear ? 'numeric' : undefined,
+    month: isLong ? 'long' : 'short',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: '2-digit',
+    timeZoneName: isLong ? 'short' : undefined,
+  });
+}
 `;
+const NEEDS_SCRIPT = / data-(?:copy|print|local)="/;
 const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** The brand in a page's header. */
@@ -39,7 +62,7 @@ function findLogo(brand: BrandFace | undefined): URL | undefined {
 }
 
 /**
- * Nothing is loaded but the brand's logo. The one style, and the one script, which copies, are allowed by their digests.
+ * Nothing is loaded but the brand's logo. The one style and the one script are allowed by their digests.
  * `formLeadsTo` is the origin that the page's form redirects to.
  */
 export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
@@ -51,7 +74,7 @@ export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
     formLeadsTo === undefined ? "form-action 'self'" : `form-action 'self' ${formLeadsTo}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
-    `script-src ${digest(COPYING)}`,
+    `script-src ${digest(SCRIPT)}`,
   ].join('; ');
 }
 
@@ -81,6 +104,10 @@ function renderHead(brand: BrandFace): Html {
 export const copyButton = (text: string): Html =>
   html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${text}" hidden>Copy</button>`;
 
+/** A button that opens the browser's printing, which also saves as PDF; hidden where no script runs. */
+export const printButton = (label: string): Html =>
+  html`<button type="button" class="quiet slim" data-print="" hidden>${label}</button>`;
+
 /** A public page: only HTML, with the one style. With a brand it starts with the brand's name and logo. */
 export function page(title: string, content: Html, brand?: BrandFace): string {
   return html`<!doctype html>
@@ -97,7 +124,7 @@ export function page(title: string, content: Html, brand?: BrandFace): string {
 <main>
 ${brand ? renderHead(brand) : NOTHING}${content}
 </main>
-${content.html.includes(' data-copy="') ? html`<script>${{ html: COPYING }}</script>\n` : NOTHING}</body>
+${NEEDS_SCRIPT.test(content.html) ? html`<script>${{ html: SCRIPT }}</script>\n` : NOTHING}</body>
 </html>
 `.html;
 }

@@ -9,6 +9,17 @@ export const timeText = (at: Date): string => `${UTC.longTime(at)} UTC`;
 
 export const timeTag = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 
+/** A time that the page's script writes in the reader's own zone. Without scripts it stays in UTC. */
+export const localTimeTag = (at: Date): Html =>
+  html`<time datetime="${at.toISOString()}" data-local="long">${timeText(at)}</time>`;
+
+/** The same in short: "Jan 31, 9:30 AM UTC", with the year only if it is not this one. */
+export function shortLocalTimeTag(at: Date, now: Date): Html {
+  const isOfThisYear = at.getUTCFullYear() === now.getUTCFullYear();
+  const text = isOfThisYear ? `${UTC.shortDay(at)}, ${UTC.clock(at)}` : UTC.time(at);
+  return html`<time datetime="${at.toISOString()}" data-local="short">${text} UTC</time>`;
+}
+
 /** "January 31, 2027", for a day such as 2027-01-31. */
 export const dayText = (day: string): string => UTC.longDay(day);
 

@@ -4,6 +4,12 @@ import { withoutMarks } from './text.ts';
 /** True if a URL contains a user name or password: it would be displayed and logged, and could be mistaken for the host. */
 export const hasLogin = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
+/** A host with a dot, a port, and the rest: what people type who leave out the scheme. */
+const WITHOUT_SCHEME = /^[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+(?::\d+)?(?:[/?#]|$)/u;
+
+/** Completes an address that somebody typed without `https://`; anything else stays as it is. */
+export const withScheme = (typed: string): string => (WITHOUT_SCHEME.test(typed) ? `https://${typed}` : typed);
+
 export const MAX_ADDRESS = 2_000;
 
 const openAddress = (protocol: RegExp, error: string) =>

@@ -60,7 +60,7 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     name: 'Spring glow',
     type: 'affiliate',
     requirements,
-    description: 'Show the vitamin C serum in your own morning routine.',
+    description: 'One reel and one story: show the vitamin C serum in your own morning routine.',
     compensation: { type: 'commission', amount: 12 },
   });
   create(84, 'boxes', {
@@ -73,14 +73,15 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
     name: 'Summer skin',
     type: 'ugc',
     requirements,
-    description: 'One reel and two stories about sun care that feels like nothing.',
+    description: 'One reel and one story about sun care that feels like nothing.',
     compensation: { type: 'fixed', amount: 450 },
   });
   create(27, 'barrier', {
     name: 'Barrier cream launch',
     type: 'launch',
     requirements,
-    description: 'Be the first to try the new barrier cream, and say what you think of it.',
+    description:
+      'One reel and one story on Instagram: be the first to try the new barrier cream, and say what you think of it.',
     compensation: { type: 'fixed', amount: 600 },
     deadline: dayAgo(-21),
   });

@@ -98,12 +98,12 @@ function addDeal(schedule: Schedule, deal: Deal, n: number, ids: Map<string, str
       creator_email: person.email,
       campaign_id: known(ids, campaign),
       compensation,
-      title: `${person.firstName}: one reel and a story`,
+      title: 'One reel and one story',
       deliverables: [
         { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: dayAgo(due) },
         { type: 'story', platform: 'photo_app' as const, quantity: 1, due_date: dayAgo(due - 6) },
       ],
-      usage_rights: 'Organic posts on our own channels, for a year',
+      usage_rights: 'We may show your posts on our own channels. We may not advertise with them.',
       terms: { channels: ['organic'], territory: null, days: 365, starts: 'signed' as const, starts_on: null },
       expires_at: at(until === 'sent' || until === 'draft' ? 14 : 6).toISOString(),
     };

@@ -244,4 +244,11 @@ export function addContact(schedule: Schedule, people: readonly Person[], ids: M
   addPosts(schedule, people, ids);
   const { ago, add } = schedule;
   add(ago(40), ({ call }) => call('share_shipments', { body: { campaignId: known(ids, 'summer') } }));
+  // To those whose contract waits to be signed, so that its page leads to a conversation.
+  for (const { email } of people.slice(1, 3)) {
+    const body = 'Your contract is in your inbox. Ask me here if anything in it is unclear.';
+    add(ago(5.8), ({ change }) =>
+      change('send_message', (work) => sendMessage(work, { creator_email: email, body, send_email: false })),
+    );
+  }
 }

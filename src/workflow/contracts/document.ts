@@ -82,6 +82,10 @@ export const hashDocument = (document: string): Buffer => createHash('sha256').u
 
 export const readDocument = (document: string): SignedText => SignedText.parse(JSON.parse(document));
 
+/** A channel is any word of the brand; a single adjective needs its noun. */
+const CHANNELS: Readonly<Record<string, string>> = { organic: 'organic posts', paid: 'paid ads' };
+const nameChannel = (channel: string): string => CHANNELS[channel] ?? channel.replaceAll('_', ' ');
+
 const STARTS = { signed: 'from the signature', posted: 'from the first post', fixed: 'from' } as const;
 const NOTHING = html``;
 
@@ -98,7 +102,7 @@ function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
   const { channels, territory, days, starts, starts_on } = terms;
   const from = `${STARTS[starts]}${starts_on === null ? '' : ` ${dayText(starts_on)}`}`;
   return [
-    `Channels: ${channels.length > 0 ? channels.map((one) => one.replaceAll('_', ' ')).join(', ') : 'any'}`,
+    `Channels: ${channels.length > 0 ? channels.map(nameChannel).join(', ') : 'any'}`,
     `Territory: ${territory ?? 'worldwide'}`,
     days === null ? `How long: without an end, ${from}` : `How long: ${days} ${days === 1 ? 'day' : 'days'}, ${from}`,
   ];

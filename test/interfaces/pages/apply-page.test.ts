@@ -80,6 +80,15 @@ describe('the apply page', () => {
     expect((await open(headers.get('location') ?? '')).page).toContain('Your application has been received.');
   });
 
+  it('completes links to work that were typed without https://', async () => {
+    const campaign = await makeCampaign(app, key);
+    const portfolio_urls = 'photo.example/ann\nwww.ann.example:8443?a=1 https://b.example/';
+    expect((await apply(app, campaign, { email: 'ann@mail.example', portfolio_urls })).status).toBe(303);
+    expect(await applications(campaign)).toMatchObject([
+      { portfolio_urls: ['https://photo.example/ann', 'https://www.ann.example:8443?a=1', 'https://b.example/'] },
+    ]);
+  });
+
   it.each([
     [{ email: '' }, 'Email: Enter your email address.'],
     [{ email: 'ann' }, 'Email: Enter a complete email address'],

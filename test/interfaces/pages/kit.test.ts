@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { creatorPage } from '../../../src/interfaces/pages/declare.ts';
 import { checkbox, errorSummary, field, fileField, postForm } from '../../../src/kit/html/controls.ts';
 import { html } from '../../../src/kit/html/html.ts';
-import { contentPolicy, page } from '../../../src/kit/html/page.ts';
+import { contentPolicy, copyButton, page, printButton } from '../../../src/kit/html/page.ts';
+import { localTimeTag, shortLocalTimeTag, timeTag } from '../../../src/kit/html/times.ts';
 import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
@@ -121,6 +122,19 @@ describe('a page behind a link', () => {
     const logo = 'data:image/svg+xml;base64,PHN2Zy8+';
     expect(page('Title', html``, { name: 'Brand', logo })).toContain(`<img class="logo" src="${logo}"`);
     expect(contentPolicy({ name: 'Brand', logo })).toContain('img-src data:;');
+  });
+
+  it('has the one script only if something on it needs that, and is complete without it', () => {
+    const now = new Date('2026-12-24T18:46:00Z');
+    const late = new Date('2025-12-24T18:46:00Z');
+    expect(localTimeTag(now).html).toContain('>December 24, 2026 at 6:46 PM UTC<');
+    expect(shortLocalTimeTag(now, now).html).toContain('>Dec 24, 6:46 PM UTC<');
+    expect(shortLocalTimeTag(late, now).html).toContain('>Dec 24, 2025, 6:46 PM UTC<');
+    for (const part of [copyButton('A'), printButton('Print'), localTimeTag(now), shortLocalTimeTag(now, now)]) {
+      expect(page('Title', part)).toContain('<script>');
+    }
+    for (const part of [timeTag(now), html`${' data-copy="'}`]) expect(page('Title', part)).not.toContain('<script');
+    for (const part of [copyButton('A'), printButton('Print')]) expect(part.html).toContain(' hidden>');
   });
 
   it('shows no logo that is neither https nor a picture in its address, or whose host could extend the policy', async () => {

@@ -81,12 +81,18 @@ describe("a creator's page", () => {
     ]) {
       expect(body).toContain(text);
     }
-    const standing = (id: string) => new RegExp(`Order ${id}<.*?<span class="badge">([^<]+)<`, 's').exec(body)?.[1];
-    expect([standing(approved.orderId), standing(held.orderId)]).toEqual(['Approved', 'In the review period']);
-    for (const secret of ['A draft', '@mail.example', '@shop.example']) expect(body).not.toContain(secret);
+    const standing = (id: string) =>
+      new RegExp(`Order ${id}<.*?<span class="(badge[^"]*)">([^<]+)<`, 's').exec(body)?.slice(1);
+    expect([standing(approved.orderId), standing(held.orderId)]).toEqual([
+      ['badge', 'Approved'],
+      ['badge open', 'In the review period'],
+    ]);
+    expect(body).toContain(`<span class="address">${email}</span> <a href="/payment/`);
+    const others = body.replaceAll(email, '');
+    for (const secret of ['A draft', '@mail.example', '@shop.example']) expect(others).not.toContain(secret);
     expect(body).toContain(`data-copy="${assignment.code}"`);
-    const [script = '', ...others] = [...body.matchAll(/<script>(.*?)<\/script>/gs)].map(([, text = '']) => text);
-    expect([others, body.split('<script').length]).toEqual([[], 2]);
+    const [script = '', ...more] = [...body.matchAll(/<script>(.*?)<\/script>/gs)].map(([, text = '']) => text);
+    expect([more, body.split('<script').length]).toEqual([[], 2]);
     const digest = createHash('sha256').update(script).digest('base64');
     expect(headers.get('content-security-policy')).toContain(`script-src 'sha256-${digest}'`);
     const pages = [...body.matchAll(/href="(\/(\w+)\/[^"]+)"/g)];

@@ -20,7 +20,7 @@ describe.skipIf(!hasBrowser('The page of a conversation in a browser'))(
     beforeAll(async () => {
       app = await startApp({ env: BEHIND_PROXY });
       browser = await openBrowser();
-      page = await openPhone(browser, complaints, { userAgent: BROWSER });
+      page = await openPhone(browser, complaints, { userAgent: BROWSER, timezoneId: 'Asia/Tokyo' });
     });
     afterAll(async () => {
       await browser?.close();
@@ -38,6 +38,10 @@ describe.skipIf(!hasBrowser('The page of a conversation in a browser'))(
       await desk.write({ subject: `Spring ${LONG_WORD}`, body: `We love it.\n${LONG_WORD}`, send_email: true });
       await page.goto(await desk.page());
       await page.getByText('We love it.').waitFor();
+      const [{ sent_at }] = (await desk.thread((await desk.list()).data[0].conversation_id)).messages;
+      const form = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+      const local = new Date(sent_at).toLocaleString('en-US', { ...form, timeZone: 'Asia/Tokyo' });
+      expect(await page.getByRole('time').textContent()).toBe(local);
       await expectGood();
       const field = page.getByLabel('Your reply');
       await field.focus();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call, startApp, type TestApp } from '../../harness/app.ts';
+import { call, send, startApp, type TestApp } from '../../harness/app.ts';
 import { mailsOf } from '../../harness/kit/mail.ts';
 import { BEHIND_PROXY, listEvents } from '../../harness/workflow/applying.ts';
 import { openTalkDesk, reply } from '../../harness/workflow/talking.ts';
@@ -57,6 +57,24 @@ describe('the page of a conversation', () => {
     const { data } = (await call(`${app.url}/v1/audit-log?operation=page_talk`, desk.key)).body;
     expect(data).toHaveLength(1);
     expect(JSON.stringify(data)).not.toContain('please');
+  });
+
+  it('is where a contract that waits to be signed leads with a question; without a conversation, that is the brand’s site', async () => {
+    const desk = await openTalkDesk(app);
+    await send(`${app.url}/v1/brand`, desk.key, 'PATCH', { website: 'https://brand.example/' });
+    const contract = { creator_email: desk.creator, title: 'Two reels', send_for_signature: true };
+    const { body } = await send(`${app.url}/v1/contracts`, desk.key, 'POST', contract);
+    const sign = app.links + new URL(body.data.signature_url).pathname;
+    const alone = (await call(sign)).body;
+    expect(alone).toMatch(/Contract with [^<]+<\/p>\n<h1>Two reels</);
+    expect([alone.includes('href="https://brand.example/" rel="noreferrer">Reach'), alone.includes('/talk/')]).toEqual([
+      true,
+      false,
+    ]);
+    await desk.write({ body: 'Ask me anything.' });
+    const [, talk = ''] = /href="(\/talk\/[^"]+)">Ask a question</.exec((await call(sign)).body) ?? [];
+    const shown = await call(app.links + talk);
+    expect([shown.status, shown.body.includes('Ask me anything.')]).toEqual([200, true]);
   });
 
   it('marks nothing as read when a mail scanner opens it', async () => {

@@ -3,7 +3,7 @@ import { readForm } from '../../../kit/html/form.ts';
 import { addressField } from '../../../kit/values/email.ts';
 import { formatNumber } from '../../../kit/values/format.ts';
 import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
-import { hasLogin } from '../../../kit/values/web-address.ts';
+import { hasLogin, withScheme } from '../../../kit/values/web-address.ts';
 import type { ApplicationInput } from '../../../workflow/applications/applications.ts';
 import { findHandleProblem, toHandle } from '../../../workflow/creators/creators.shapes.ts';
 
@@ -45,7 +45,7 @@ function describeProblem(text: string, code: string): string {
 
 const links = z
   .string()
-  .transform((text) => text.split(/\s+/).filter(Boolean))
+  .transform((text) => text.split(/\s+/).filter(Boolean).map(withScheme))
   .superRefine((urls, context) => {
     const problem = linkProblem(urls);
     if (problem) context.addIssue({ code: 'custom', message: problem });

@@ -1,7 +1,7 @@
 import { errorSummary, type Field, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { html } from '../../../kit/html/html.ts';
 import { type BrandFace, page } from '../../../kit/html/page.ts';
-import { dayTag, timeTag } from '../../../kit/html/times.ts';
+import { dayTag, localTimeTag } from '../../../kit/html/times.ts';
 import { compensationLabel } from '../../../kit/values/compensation.ts';
 import type { PublicCampaign } from '../../../workflow/applications/applications.ts';
 import { isPastDeadline, isWholeDay } from '../../../workflow/campaigns/campaigns.ts';
@@ -43,7 +43,7 @@ const FIELDS: readonly ApplyField[] = [
   {
     name: 'portfolio_urls',
     label: 'Links to your work',
-    hint: 'Up to five, one per line. Each begins with https://.',
+    hint: 'Up to five, one per line, such as instagram.com/yourname.',
     more: html` autocomplete="off" autocapitalize="none" spellcheck="false" inputmode="url"`,
     rows: 3,
   },
@@ -65,7 +65,7 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
     html`${errorSummary(fields)}
 <h1>${title}</h1>
 ${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
-${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${formatDate(deadline)} (${timeZone})` : timeTag(deadline)}.</p>`}
+${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${formatDate(deadline)} (${timeZone})` : localTimeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}
 ${postForm(
   `/apply/${id}`,

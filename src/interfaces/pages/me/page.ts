@@ -67,8 +67,8 @@ export const mePage = creatorPage<Me>({
     const { context, row, brand, now, query, action } = visit;
     if (query.ask === 'erasure') return askErasurePage(visit);
     const all = await listAll(context, row, now);
-    const { id: creatorId, name } = row;
-    const facts = { creatorId, name, brandName: brand.name, linksUrl: context.config.linksUrl, now, action };
+    const { id: creatorId, name, email } = row;
+    const facts = { creatorId, name, email, brandName: brand.name, linksUrl: context.config.linksUrl, now, action };
     return { title: 'Your page', content: content(all, facts, listLeads(visit)) };
   },
   submit: async (visit) => {

@@ -5,9 +5,11 @@ import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { copyButton } from '../../../kit/html/page.ts';
-import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
+import { dayTag, localTimeTag, periodText } from '../../../kit/html/times.ts';
+import { showAddress } from '../../../kit/values/email.ts';
 import { formatMoney, formatNumber } from '../../../kit/values/format.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
+import { nameOrderStatus } from '../order-status.ts';
 import { STATUS as PARCEL_STATUS } from '../parcel.ts';
 import { describeDeliverable, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
@@ -17,6 +19,7 @@ interface Facts {
   creatorId: string;
   brandName: string;
   name: string | null;
+  email: string;
   linksUrl: string;
   now: Date;
   /** The page's own path. */
@@ -24,9 +27,9 @@ interface Facts {
 }
 
 const NOTHING = html``;
-const DAYS_SHOWN = 5;
+const DAYS_SHOWN = 3;
 /** Orders before these are folded, so that what follows is near on a phone. */
-const ORDERS_SHOWN = 5;
+const ORDERS_SHOWN = 3;
 
 /** The brand's day of a time. */
 const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
@@ -41,9 +44,14 @@ ${lines.length === 0 ? html`<p class="hint">${none ?? ''}</p>` : html`<ul class=
 `;
 
 /** A line with a link, what is known about it, and a button that copies a text. */
-const renderLine = (href: string | undefined, name: string, more: Html | string, copied?: string): Html => html`<li>${
+const renderLine = (
+  href: string | undefined,
+  name: string,
+  more: Html | string,
+  copied?: string,
+): Html => html`<li><div class="line">${
   href === undefined ? html`<strong>${name}</strong>` : html`<a href="${href}">${name}</a>`
-}${copied === undefined ? NOTHING : html` ${copyButton(copied)}`}<br><span class="hint">${more}</span></li>
+}${copied === undefined ? NOTHING : html` ${copyButton(copied)}`}</div><span class="hint">${more}</span></li>
 `;
 
 const isOpen = ({ status }: All['work'][number]) =>
@@ -58,7 +66,7 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
         renderLine(
           to('sign', row, { expiresAt: signableUntil(row) }),
           `Sign: ${row.title}`,
-          html`Until ${timeTag(signableUntil(row))}`,
+          html`Until ${localTimeTag(signableUntil(row))}`,
         ),
       ),
     ...work
@@ -83,7 +91,16 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
 const countUnread = ({ creatorUnread }: { creatorUnread: number }) =>
   formatCount(creatorUnread, 'unread message', 'unread messages');
 
-function earnings({ standings, holds }: All): Html {
+/** The day of the next payout is the brand's decision, so that none is promised. */
+const explainPayable = (minor: number, currency: string, { profile }: All, { brandName }: Facts): string => {
+  if (minor <= 0) return `Payable now, in ${currency}`;
+  return profile.waiting === null
+    ? `Payable now, in ${currency}. ${brandName} pays it with its next payout.`
+    : `Payable now, in ${currency}, once your new payment address holds.`;
+};
+
+function earnings(all: All, about: Facts): Html {
+  const { standings, holds } = all;
   if (standings.length === 0) return html`<h2>Earnings</h2>\n<p class="hint">Nothing has been earned yet.</p>`;
   const each = standings.map((standing) => {
     const { currency, pendingMinor, unpaidOrdersMinor, outstandingMinor } = standing;
@@ -98,7 +115,7 @@ function earnings({ standings, holds }: All): Html {
       ['In the review period', standing.heldMinor, standing.heldMinor > 0],
     ];
     return html`<p class="amount">${money(computeTotalDue(standing))}</p>
-<p class="hint">Payable now, in ${currency}</p>
+<p class="hint">${explainPayable(computeTotalDue(standing), currency, all, about)}</p>
 <dl class="sums">${facts.map(([name, minor, isShown]) => (isShown ? html`<dt>${name}</dt><dd>${money(minor)}</dd>\n` : NOTHING))}</dl>
 ${heldUntil(holds.filter((hold) => hold.currency === currency))}`;
   });
@@ -150,14 +167,11 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
   return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${counted}${brought}`;
 }
 
-const ORDER_STATUS = { approved: 'Approved', rejected: 'Does not count', paid: 'Paid' } as const;
-
-/** In the words of the earnings above, which add these up. */
-function orderStatus({ status, holdEndsAt }: All['orders'][number], now: Date): string {
-  if (status !== 'pending') return ORDER_STATUS[status];
-  if (holdEndsAt === null) return 'Not paid for yet';
-  return holdEndsAt > now ? 'In the review period' : 'Awaiting approval';
-}
+/** Only what is approved or paid is coloured. */
+const renderBadge = (order: All['orders'][number], now: Date): Html => {
+  const isSure = order.status === 'approved' || order.status === 'paid';
+  return html`<span class="${isSure ? 'badge' : 'badge open'}">${nameOrderStatus(order, now)}</span>`;
+};
 
 const renderOrderTable = (
   label: string,
@@ -176,7 +190,7 @@ function renderOrders(all: All, { now }: Facts): Html {
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
     (order) => html`<tr>
-<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> ${renderBadge(order, now)}</td>
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
@@ -198,8 +212,21 @@ function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payo
   return html`Paid ${renderDay(paidAt, all)}`;
 }
 
-function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
-  const { payouts, statements, profile } = all;
+/** The address to which money goes, and the page that changes it. */
+function renderAddress({ profile }: All, { creatorId, email }: Facts, to: Leads): Html {
+  const address = html`<span class="address">${showAddress(profile.walletEmail ?? email)}</span>`;
+  if (profile.waiting !== null) {
+    return html`<li>${address}<br><span class="hint">Another address waits; see the email about it</span></li>
+`;
+  }
+  const href = to('payment', { id: creatorId, linkVersion: profile.version });
+  return html`<li><div class="line">${address} <a href="${href}">Change<span class="unseen"> your payment address</span></a></div>
+<span class="hint">For payments by PayPal or Wise</span></li>
+`;
+}
+
+function renderPayouts(all: All, facts: Facts, to: Leads): Html {
+  const { payouts, statements } = all;
   const payoutLines = payouts.map((row) => {
     const { id, amountMinor, currency, reference } = row;
     const more = renderPayoutState(row, all);
@@ -217,14 +244,8 @@ function renderPayouts(all: All, { creatorId }: Facts, to: Leads): Html {
       html`Created ${renderDay(row.createdAt, all)}`,
     ),
   );
-  const isWaiting = profile.waiting !== null;
-  const address = renderLine(
-    isWaiting ? undefined : to('payment', { id: creatorId, linkVersion: profile.version }),
-    profile.walletEmail === null ? 'Your email address' : 'Your payment address',
-    isWaiting ? 'Another address waits; see the email about it' : 'See or change it',
-  );
   return html`${section('Payouts', payoutLines, 'Nothing has been paid out yet.')}
-${section('Where you are paid', [address])}
+${section('Where you are paid', [renderAddress(all, facts, to)])}
 ${section('Statements', periods)}`;
 }
 
@@ -289,7 +310,7 @@ function renderRights(all: All, { action, brandName }: Facts): Html {
       ? html`<p>You asked to be erased on ${renderDay(asked.createdAt, all)}. ${brandName} has until ${renderDay(asked.dueAt, all)} to do it, or to say why not.</p>`
       : html`${answer}<p><a href="${action}?ask=erasure">Ask to be erased</a></p>`;
   return html`<h2>Your data</h2>
-${postForm(action, html`<input type="hidden" name="ask" value="copy">${submitButton('Download a copy')}`)}
+${postForm(action, submitButton('Download a copy', { name: 'ask', value: 'copy', quiet: true }))}
 <p class="hint">Everything that is kept of you here, as a JSON file, and who else received any of it.</p>
 ${erasure}`;
 }
@@ -300,7 +321,7 @@ export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
 }</h1>
 <p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it sees the same.</p>
 ${toDo(all, facts, to)}
-${earnings(all)}
+${earnings(all, facts)}
 ${renderLinks(all, facts)}
 ${renderOrders(all, facts)}
 ${renderPayouts(all, facts, to)}

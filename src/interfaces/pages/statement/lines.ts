@@ -4,21 +4,26 @@ import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
 import type { CreatorStatementLine, toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
 import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
-import { dayTag, timeText } from '../../../kit/html/times.ts';
-import { formatMoney } from '../../../kit/values/format.ts';
+import { dayTag, dayText, timeText } from '../../../kit/html/times.ts';
+import { formatMoney, formatNumber } from '../../../kit/values/format.ts';
 import { toMinor } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
+import { nameOrderStatus } from '../order-status.ts';
+
+/** The part of the page that a line belongs to, in their order. */
+const PARTS = ['orders', 'earlier', 'payouts', 'other', 'total'] as const;
 
 /** A line as displayed to the creator. */
 export interface ShownLine {
+  part: (typeof PARTS)[number];
   /** The id to ask about; null if the line cannot be asked about. */
   id: string | null;
   name: string;
   date: string;
   details: string;
   amount: string;
-  /** The link or code that brought it, and what it adds to that one's sum. */
-  by: { code: string; minor: number; currency: string } | null;
+  /** Of an order: the link or code that brought it, and what it adds to that one's sum. */
+  by: { code: string | null; minor: number; currency: string } | null;
 }
 
 const NOTHING = html``;
@@ -37,7 +42,7 @@ const KINDS: Readonly<Record<NonNullable<Line['order_kind']>, string | null>> = 
 /** `$1,250.50`, for an amount in major units. */
 const formatAmount = (amount: number, currency: string): string =>
   formatMoney(toMinor(amount, currency) ?? 0, currency);
-const toShare = (code: string, amount: number, currency: string) => ({
+const toShare = (code: string | null, amount: number, currency: string) => ({
   code,
   currency,
   minor: toMinor(amount, currency) ?? 0,
@@ -45,25 +50,36 @@ const toShare = (code: string, amount: number, currency: string) => ({
 const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
 const joinParts = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
-/** The first day of a statement, and the zone of its days. */
+/** The first day of a statement, its end, and the zone of its days. */
 interface Period {
   from: string;
+  until: Date;
   timeZone: string;
 }
 
 /** A refund of this period, of an order whose commission was earned in an earlier one. */
-const isOfEarlier = (line: Line, { from, timeZone }: Period): boolean =>
+const isOfEarlier = (line: Line, { from, timeZone }: Pick<Period, 'from' | 'timeZone'>): boolean =>
   line.type === 'commission' &&
   line.refunded_amount !== 0 &&
   line.commission === 0 &&
   line.taken_back === 0 &&
   formatDay(line.occurred_at, timeZone) < from;
 
-function commissionLine(line: Line, hasAddress: boolean, period: Period): ShownLine {
+/** The ends of review periods, by commission. */
+type Holds = ReadonlyMap<string, Date | null>;
+
+/** The status at the end of the period, within a list of facts. */
+function nameStatus({ id, status }: Line, holds: Holds, { until }: Period): string | null {
+  const name = status && nameOrderStatus({ status, holdEndsAt: holds.get(id) ?? null }, until);
+  return name && name.slice(0, 1).toLowerCase() + name.slice(1);
+}
+
+function commissionLine(line: Line, hasAddress: boolean, holds: Holds, period: Period): ShownLine {
   const { currency, commission, taken_back: back } = line;
   const money = (amount: number) => formatAmount(amount, currency);
   const isEarlier = isOfEarlier(line, period);
   return {
+    part: isEarlier ? 'earlier' : 'orders',
     id: line.id,
     name: line.order_id === null ? 'Commission' : `Order ${line.order_number ?? line.order_id}`,
     date: formatDay(line.occurred_at, period.timeZone),
@@ -71,25 +87,34 @@ function commissionLine(line: Line, hasAddress: boolean, period: Period): ShownL
       line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
       line.order_kind && KINDS[line.order_kind],
       hasAddress ? line.customer_email : null,
-      line.code,
+      isEarlier ? line.code : null,
       line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
       line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
       back === 0 ? null : `taken back ${money(back)}`,
-      isEarlier ? 'in the opening balance' : line.status,
+      isEarlier ? 'in the opening balance' : nameStatus(line, holds, period),
       line.reason,
     ]),
     amount: isEarlier ? '–' : money(commission - back),
-    by: line.code && !isEarlier ? toShare(line.code, commission - back, currency) : null,
+    by: isEarlier ? null : toShare(line.code, commission - back, currency),
   };
 }
 
+/** A payout is named by its day; its reference is the brand's or the bank's. */
 function payoutLine(line: Line, timeZone: string): ShownLine {
   const { type, id, currency, occurred_at, reference, paid_out, fee, reason } = line;
+  const day = formatDay(occurred_at, timeZone);
+  const isReturn = type === 'return';
+  const name = fee !== 0 ? 'Fee' : day === '' ? 'Payout' : `Payout of ${dayText(day)}`;
   return {
+    part: 'payouts',
     id,
-    name: `${fee === 0 ? 'Payout' : 'Fee'}${type === 'return' ? ' came back' : ''}`,
-    date: formatDay(occurred_at, timeZone),
-    details: joinParts([reference, fee === 0 ? null : 'not part of the balance', reason]),
+    name: isReturn ? `${fee === 0 ? 'Payout' : 'Fee'} came back` : name,
+    date: fee === 0 && !isReturn ? '' : day,
+    details: joinParts([
+      reference === null ? null : `${fee === 0 && !isReturn ? 'Reference' : 'reference'} ${reference}`,
+      fee === 0 ? null : 'not part of the balance',
+      reason,
+    ]),
     amount: fee === 0 ? formatAmount(-paid_out, currency) : formatAmount(Math.abs(fee), currency),
     by: null,
   };
@@ -102,19 +127,17 @@ function totalLines(lines: readonly Line[]): ShownLine[] {
       .map(({ commission, taken_back, paid_out }) => toMinor(commission - taken_back - paid_out, currency) ?? 0)
       .reduce((total, minor) => total + minor, 0);
     const details = 'how this period changed the balance';
-    return { id: null, name: 'Total', date: '', details, amount: formatMoney(sum, currency), by: null };
+    return { part: 'total', id: null, name: 'Total', date: '', details, amount: formatMoney(sum, currency), by: null };
   });
 }
 
-/** The lines that add up to the totals come first. A masked address that several lines share says nothing. */
-export function linesOfStatement(lines: readonly Line[], period: Period): ShownLine[] {
+/** A masked address that several lines share says nothing. */
+export function linesOfStatement(lines: readonly Line[], holds: Holds, period: Period): ShownLine[] {
   const addresses = lines.flatMap(({ customer_email }) => customer_email ?? []);
   const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
-  const shown = lines
-    .toSorted((one, other) => Number(isOfEarlier(one, period)) - Number(isOfEarlier(other, period)))
-    .map((line) =>
-      line.type !== 'commission' ? payoutLine(line, period.timeZone) : commissionLine(line, hasAddress, period),
-    );
+  const shown = lines.map((line) =>
+    line.type !== 'commission' ? payoutLine(line, period.timeZone) : commissionLine(line, hasAddress, holds, period),
+  );
   return [...shown, ...totalLines(lines)];
 }
 
@@ -130,47 +153,78 @@ const NAMES: Readonly<Record<string, string>> = {
 
 export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[], timeZone: string): ShownLine[] {
   const { currency, amountMinor } = payout;
-  const lines = toStatementLines(payout, rows).map((line) => ({
-    id: line.commission_id,
-    name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_number ?? line.order_id}`,
-    date: formatDay(line.occurred_at ?? line.paid_at, timeZone),
-    details: joinParts([
-      line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
-      line.customer_email,
-      line.code,
-      line.sale_amount === null ? null : `sale ${formatAmount(line.sale_amount, currency)}`,
-      line.refunded_amount ? `refunded ${formatAmount(line.refunded_amount, currency)}` : null,
-    ]),
-    amount: formatAmount(line.amount, currency),
-    by: line.code && line.type === 'commission' ? toShare(line.code, line.amount, currency) : null,
-  }));
-  const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null, timeZone) };
-  const details = joinParts([payout.reference, payout.correctionReason]);
+  const lines = toStatementLines(payout, rows).map(
+    (line): ShownLine => ({
+      part: line.type === 'commission' ? 'orders' : 'other',
+      id: line.commission_id,
+      name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_number ?? line.order_id}`,
+      date: formatDay(line.occurred_at ?? line.paid_at, timeZone),
+      details: joinParts([
+        line.order_number === line.order_id || line.order_number === null ? null : line.order_id,
+        line.customer_email,
+        line.sale_amount === null ? null : `sale ${formatAmount(line.sale_amount, currency)}`,
+        line.refunded_amount ? `refunded ${formatAmount(line.refunded_amount, currency)}` : null,
+      ]),
+      amount: formatAmount(line.amount, currency),
+      by: line.type === 'commission' ? toShare(line.code, line.amount, currency) : null,
+    }),
+  );
+  const total = {
+    part: 'total' as const,
+    id: null,
+    name: 'Total',
+    date: formatDay(payout.paidAt?.toISOString() ?? null, timeZone),
+  };
+  const details = joinParts([payout.reference && `reference ${payout.reference}`, payout.correctionReason]);
   const totalMinor = payout.status === 'returned' ? 0 : amountMinor;
   return [...lines, { ...total, details, amount: formatMoney(totalMinor, currency), by: null }];
 }
 
-/** As many lines of one link or code are folded under its name and sum, so that a month is short on a phone. */
-const FOLDED = 5;
+const HEADINGS: Readonly<Record<ShownLine['part'], string | null>> = {
+  orders: 'Orders',
+  earlier: 'Refunds of earlier orders',
+  payouts: 'Payouts',
+  other: 'Also in this payout',
+  total: null,
+};
+/** A statement with more orders is folded by link and code, so that a month is short on a phone. */
+const UNFOLDED = 5;
 
-/** The lines of each link or code under its sum, then the others; each has a link to ask about it. */
+/** The orders under their link or code, then the payouts and the rest; each line has a link to ask about it. */
 export function renderLines(lines: readonly ShownLine[], action: string): Html {
-  if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
-  const groups = [...Map.groupBy(lines, ({ by }) => by && `${by.code} ${by.currency}`).entries()];
-  const foldedGroups = groups.filter(([key, each]) => key !== null && each.length >= FOLDED);
-  const others = lines.filter((line) => foldedGroups.every(([, each]) => !each.includes(line)));
-  const each = foldedGroups.map(([, all]) => {
-    const { code = '', currency = '' } = all[0]?.by ?? {};
-    const sum = formatMoney(
-      all.reduce((total, { by }) => total + (by?.minor ?? 0), 0),
-      currency,
-    );
-    return html`<details><summary><span>${code}<br><span class="hint">${all.length} orders</span></span><span class="money">${sum}</span></summary>
-${renderTable(all, action)}</details>
+  if (lines.length === 0) return html`<h2>Orders</h2>\n<p>Nothing happened in this period.</p>`;
+  return html`${PARTS.map((part) => {
+    const own = lines.filter((line) => line.part === part);
+    if (own.length === 0) return NOTHING;
+    const heading = part === 'other' && lines[0]?.part === 'other' ? null : HEADINGS[part];
+    return html`${heading === null ? NOTHING : html`<h2>${heading}</h2>\n`}${
+      part === 'total' ? own.map(renderTotal) : part === 'orders' ? renderGroups(own, action) : renderTable(own, action)
+    }`;
+  })}`;
+}
+
+/** The orders of each link or code, folded under its sum. */
+function renderGroups(lines: readonly ShownLine[], action: string): Html {
+  const groups = [...Map.groupBy(lines, ({ by }) => `${by?.code ?? ''} ${by?.currency ?? ''}`).values()];
+  const isOpen = lines.length <= UNFOLDED;
+  const each = groups.map((own) => {
+    const { code = null, currency = '' } = own[0]?.by ?? {};
+    const sum = own.reduce((total, { by }) => total + (by?.minor ?? 0), 0);
+    const noun = code === null ? 'commission' : 'order';
+    const count = `${formatNumber(own.length)} ${noun}${own.length === 1 ? '' : 's'}`;
+    return html`<details${isOpen ? html` open` : NOTHING}><summary><span>${code ?? 'Without a link or code'}<br><span class="hint">${count}</span></span><span class="money">${formatMoney(sum, currency)}</span></summary>
+${renderTable(own, action)}</details>
 `;
   });
-  return html`${each}${others.length === 0 ? NOTHING : renderTable(others, action)}`;
+  return html`<p class="columns"><span>Link or code</span><span>Commission</span></p>
+${each}`;
 }
+
+const renderTotal = ({ name, date, details, amount }: ShownLine): Html =>
+  html`<dl class="sums total"><dt class="sum">${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
+    date === '' || details === '' ? '' : ' · '
+  }${details}</span></dt><dd class="sum">${amount}</dd></dl>
+`;
 
 function renderTable(lines: readonly ShownLine[], action: string): Html {
   const rows = lines.map(
@@ -182,15 +236,15 @@ function renderTable(lines: readonly ShownLine[], action: string): Html {
       amount,
     }) => html`<tr><td>${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
       date === '' || details === '' ? '' : ' · '
-    }${details}</span>${
+    }${details}</span></td><td class="money">${amount}${
       id === null
         ? NOTHING
-        : html`<span class="hint"> · <a class="hint" href="${action}?ask=${id}" aria-label="Ask about ${name}">Ask</a></span>`
-    }</td><td class="money">${amount}</td></tr>
+        : html`<br><a class="hint ask" href="${action}?ask=${id}" aria-label="Ask about this: ${name}">Ask about this</a>`
+    }</td></tr>
 `,
   );
   return html`<div class="scroll"><table>
-<thead><tr><th scope="col">What</th><th scope="col" class="money">Amount</th></tr></thead>
+<thead class="unseen"><tr><th scope="col">What</th><th scope="col" class="money">Amount</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`;
@@ -219,5 +273,8 @@ export function renderTotals({ totals, lines }: ReturnType<typeof toStatementCon
 /** Says when the statement was made, and how it can be verified later. */
 export function renderProof({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
-  return html`<p class="seal">Created on ${timeText(createdAt)}. What changed later is in the opening balance of a later statement. The seal of the ${ledgerSeq} ledger entries behind it proves later that none of them was changed: <code>${hash}</code></p>`;
+  return html`<p class="seal">Created on ${timeText(createdAt)}. What changed later is in the opening balance of a later statement.</p>
+<details class="seal"><summary>Technical proof</summary>
+<p>The seal of the ${formatNumber(ledgerSeq)} ledger entries behind this statement proves later that none of them was changed: <code>${hash}</code></p>
+</details>`;
 }

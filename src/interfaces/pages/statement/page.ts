@@ -1,11 +1,12 @@
 import { listStatementLines } from '../../../affiliates/payouts/payout-statement.ts';
 import { findPayoutPage } from '../../../affiliates/payouts/payouts.ts';
 import { Question } from '../../../affiliates/statements/disputes.api.ts';
-import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
+import { listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
 import { getZone, toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
 import { findStatementPage, sumStatement } from '../../../affiliates/statements/statements.ts';
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
+import { printButton } from '../../../kit/html/page.ts';
 import { periodText } from '../../../kit/html/times.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { getTimeZone } from '../../../kit/operation/local-days.ts';
@@ -21,8 +22,10 @@ const NOTHING = html``;
 async function ofStatement({ postgres: { db } }: Context, id: string) {
   const row = await findStatementPage(db, id);
   if (!row) return undefined;
-  const content = toStatementContent(await sumStatement(db, row));
-  const period = { from: row.fromText, timeZone: getZone(row) };
+  const sums = await sumStatement(db, row);
+  const content = toStatementContent(sums);
+  const holds = new Map(sums.map(({ commissionId, holdEndsAt }) => [commissionId ?? '', holdEndsAt]));
+  const period = { from: row.fromText, until: row.untilAt, timeZone: getZone(row) };
   return {
     brandId: row.brandId,
     linkVersion: row.linkVersion,
@@ -30,7 +33,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     creatorName: row.creatorName,
     on: { statementId: row.id },
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
-    lines: linesOfStatement(content.lines, period),
+    lines: linesOfStatement(content.lines, holds, period),
     totals: renderTotals(content, period),
     days: `Days are in ${period.timeZone}.`,
     after: renderProof(row),
@@ -63,12 +66,12 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
 const findName = (lines: readonly ShownLine[], id: string | null) =>
   lines.find((line) => line.id !== null && line.id === id)?.name ?? 'the whole statement';
 
-function renderQuestions(questions: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
+function renderQuestions({ questions, lines }: NonNullable<Shown>, brandName: string): Html {
   if (questions.length === 0) return NOTHING;
   const each = questions.map(
     ({ lineId, message, answer, status }) => html`<h3>About ${findName(lines, lineId)}</h3>
 <blockquote>${message}</blockquote>
-${answer === null ? html`<p class="hint">${status === 'closed' ? 'Closed without an answer.' : 'Not answered yet.'}</p>` : html`<p>Their answer:</p><blockquote>${answer}</blockquote>`}
+${answer === null ? html`<p class="hint">${status === 'closed' ? 'Closed without an answer.' : 'Not answered yet.'}</p>` : html`<p>${brandName} answered:</p><blockquote>${answer}</blockquote>`}
 `,
   );
   return html`<h2>Your questions</h2>
@@ -77,7 +80,7 @@ ${each}`;
 
 const notices: Readonly<Record<string, string>> = {
   sent: 'Your question has been sent. You will get an email when it is answered.',
-  known: 'You have already asked about this line; they have not answered yet.',
+  known: 'You have already asked about this line; it has not been answered yet.',
 };
 
 function askForm({ row, action }: PageVisit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
@@ -109,11 +112,11 @@ function show(visit: PageVisit<NonNullable<Shown>>): PageAnswer {
     content: html`<h1>${row.title}</h1>
 ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
 <p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''} ${row.days}</p>
+<p>${printButton('Print or save as PDF')}</p>
 ${row.totals}
-<h2>Lines</h2>
 ${renderLines(row.lines, action)}
-<p><a href="${action}?ask=all">Ask about the whole statement</a></p>
-${renderQuestions(row.questions, row.lines)}
+<p class="ask"><a href="${action}?ask=all">Ask about the whole statement</a></p>
+${renderQuestions(row, brand.name)}
 ${row.after}`,
   };
 }

@@ -1,5 +1,5 @@
 import type { Form } from '../../../kit/html/form.ts';
-import { hasLogin } from '../../../kit/values/web-address.ts';
+import { hasLogin, withScheme } from '../../../kit/values/web-address.ts';
 
 const MAX_URL = 2_000;
 const MAX_NOTE = 5_000;
@@ -24,7 +24,7 @@ export const NO_SUBMISSION: Submission = { contentUrl: '', note: '', problems: {
 
 /** A link or files, and a note. `fileCount` is the number of accepted files; `fileProblem` says why one was refused. */
 export function readSubmission(form: Form, fileCount: number, fileProblem: string | undefined): Submission {
-  const contentUrl = form.text('content_url').trim();
+  const contentUrl = withScheme(form.text('content_url').trim());
   const note = form.text('note').trim();
   const isEmpty = contentUrl === '' && fileCount === 0 && fileProblem === undefined;
   return {

@@ -47,7 +47,7 @@ ${rows.map(
     row,
     i,
   ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${describeDeliverable(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
-<td class="unbroken" data-head="Due">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td>
+<td class="unbroken near" data-head="Due">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td>
 <td class="act">${renderHandIn(pathTo(action, row.id), row)}</td></tr>
 `,
 )}</tbody>
@@ -106,8 +106,8 @@ function submitForm({ action, row: { id }, submission, maxFileBytes }: ItemView)
     label: 'Link',
     value: contentUrl,
     problem: problems.content_url,
-    hint: 'Where it can be viewed; begins with https://.',
-    more: html` type="url" inputmode="url" autocomplete="off"`,
+    hint: 'Where it can be viewed, such as the address of your post.',
+    more: html` inputmode="url" autocomplete="off" autocapitalize="none" spellcheck="false"`,
   };
   const files = {
     name: 'files',
