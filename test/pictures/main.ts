@@ -11,6 +11,7 @@ import { executablePath as chromiumPath, USUAL_PLACES } from '../harness/kit/off
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const MAX_BYTES = 60_000;
+const PATIENCE_MS = 120_000;
 const READY = /^\s+(http:\S+\/app\/sign-in#\S+)[\s\S]*Ctrl-C stops everything/m;
 
 /** A picture of the manual, cut to the part of the app that the manual discusses there. */
@@ -21,6 +22,8 @@ interface Picture {
   before?: (page: Page) => Promise<unknown>;
   /** An open dialog is the whole picture. */
   isDialog?: true;
+  /** The window's width on a desktop, where the usual one cuts a column off. */
+  width?: number;
   /** Pixels of the page from its title, or from the dialog's. */
   height: { desktop: number; phone: number };
 }
@@ -28,9 +31,9 @@ interface Picture {
 const openFirst = async (page: Page) => await page.locator('tbody .link').first().click();
 
 const PICTURES: readonly Picture[] = [
-  { name: 'home', page: '/', height: { desktop: 690, phone: 620 } },
-  { name: 'analytics', page: '/analytics', height: { desktop: 620, phone: 700 } },
-  { name: 'directory', page: '/directory?q=skincare%20NYC', height: { desktop: 720, phone: 640 } },
+  { name: 'home', page: '/', height: { desktop: 860, phone: 620 } },
+  { name: 'analytics', page: '/analytics', height: { desktop: 740, phone: 700 } },
+  { name: 'directory', page: '/directory?q=skincare%20NYC', width: 1280, height: { desktop: 860, phone: 640 } },
   { name: 'creator', page: '/roster', before: openFirst, height: { desktop: 700, phone: 640 } },
   {
     name: 'campaign',
@@ -49,17 +52,15 @@ const PICTURES: readonly Picture[] = [
   },
 ];
 
-/** Each picture is taken for a wide page and for a phone, in both colours. */
+/** Each picture is taken for a wide page and for a phone, with some space around the part, in both colours. */
 const FORMS = [
-  { form: 'desktop', suffix: '', width: 1040 },
-  { form: 'phone', suffix: '-phone', width: 390 },
+  { form: 'desktop', suffix: '', width: 1160, margin: 16 },
+  { form: 'phone', suffix: '-phone', width: 390, margin: 6 },
 ] as const;
 const COLOURS = [
   { colorScheme: 'light', suffix: '' },
   { colorScheme: 'dark', suffix: '-dark' },
 ] as const;
-/** Space around the part that is cut out. */
-const MARGIN = 16;
 
 /** A folder with the engines that are installed, and no data. */
 async function openFolder(): Promise<string> {
@@ -104,21 +105,28 @@ async function compress(png: Buffer): Promise<Buffer> {
   }
 }
 
-/** Waits until the page shows every answer. */
+/** Waits until the page shows every answer. Throws if one is a failure, which belongs in no picture. */
 async function rest(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
-  await page.waitForFunction("document.querySelector('main .loading') === null");
+  await page.locator('main .loading').first().waitFor({ state: 'detached' });
+  await page.locator('main .muted', { hasText: /^…$/ }).first().waitFor({ state: 'detached' });
+  if ((await page.locator('.failure').count()) > 0) throw new Error(`${page.url()} shows a failure.`);
 }
 
 /** Makes the window end where the picture does, so that the foot of a list is in it, and returns the picture's place. */
-async function place(page: Page, { isDialog, height }: Picture, { form, width }: (typeof FORMS)[number]) {
+async function place(
+  page: Page,
+  { isDialog, height }: Picture,
+  width: number,
+  { form, margin }: (typeof FORMS)[number],
+) {
   const dialog = page.getByRole('dialog');
   const top = isDialog ? dialog : page.locator('main').locator('nav[aria-label="Section"], h1').first();
   const { y = 0 } = (await top.boundingBox()) ?? {};
-  const from = Math.max(0, Math.floor(y) - (isDialog ? 0 : MARGIN));
+  const from = Math.max(0, Math.floor(y) - (isDialog ? 0 : margin));
   await page.setViewportSize({ width, height: from + height[form] });
   const box = await (isDialog ? dialog : page.locator('main')).boundingBox();
-  const padding = form === 'desktop' && !isDialog ? MARGIN : 0;
+  const padding = form === 'desktop' && !isDialog ? margin : 0;
   const x = Math.ceil(box?.x ?? 0) + padding;
   return { x, y: from, width: width - x - padding, height: height[form] };
 }
@@ -135,15 +143,17 @@ async function takePictures(link: string, executablePath: string): Promise<void>
     const storageState = await visitor.storageState();
     for (const one of FORMS) {
       const context = await browser.newContext({ ...options, storageState, deviceScaleFactor: DENSITY[one.form] });
+      context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       for (const picture of PICTURES) {
-        await page.setViewportSize({ width: one.width, height: 900 });
+        const width = one.form === 'desktop' ? (picture.width ?? one.width) : one.width;
+        await page.setViewportSize({ width, height: 900 });
         await page.goto(new URL(`/app${picture.page}`, link).href);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await rest(page);
         await picture.before?.(page);
         await rest(page);
-        const clip = await place(page, picture, one);
+        const clip = await place(page, picture, width, one);
         await page.mouse.move(0, 0);
         for (const { colorScheme, suffix } of COLOURS) {
           await page.emulateMedia({ colorScheme });
@@ -163,15 +173,21 @@ async function takePictures(link: string, executablePath: string): Promise<void>
 }
 
 if (!chromiumPath) throw new Error(`There is no Chromium in ${USUAL_PLACES.join(', ')}.`);
-const folder = await openFolder();
-try {
-  await ensureClient(folder, clientFolder(folder));
-  const sample = await startSample(folder);
+/** A sign-in link of a server with the sample brand that already runs. Without one, a server of its own is started. */
+const [givenLink] = process.argv.slice(2);
+if (givenLink !== undefined) {
+  await takePictures(givenLink, chromiumPath);
+} else {
+  const folder = await openFolder();
   try {
-    await takePictures(sample.link, chromiumPath);
+    await ensureClient(folder, clientFolder(folder));
+    const sample = await startSample(folder);
+    try {
+      await takePictures(sample.link, chromiumPath);
+    } finally {
+      await sample.stop();
+    }
   } finally {
-    await sample.stop();
+    await rm(folder, { recursive: true, force: true });
   }
-} finally {
-  await rm(folder, { recursive: true, force: true });
 }

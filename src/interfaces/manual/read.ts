@@ -105,6 +105,18 @@ export function readSections(entry: Entry): Section[] {
   return listSections(new Marked().lexer(readText(entry)), openIds());
 }
 
+/** A longer first line would run beneath the button. */
+const MAX_BESIDE_BUTTON = 76;
+
+/** Renders a block of code. Its lines break on a phone, but no flag does; a drawing, which has no language, cannot be broken. */
+function renderCode({ text, lang }: Tokens.Code): string {
+  const code = html`${text}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
+  const [firstLine = ''] = text.split('\n');
+  const kind = `code${lang ? '' : ' drawing'}${firstLine.length > MAX_BESIDE_BUTTON ? ' long' : ''}`;
+  const button = '<button type="button" class="copy" hidden>Copy</button>';
+  return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
+}
+
 const MAX_UNBROKEN = 30;
 const MAX_TERM = 24;
 
@@ -157,10 +169,7 @@ export function renderBody(entry: Entry): string {
       table(token: Tokens.Table) {
         return renderTable(token, (tokens) => this.parser.parseInline(tokens));
       },
-      // A drawing has no language, and its lines cannot be broken.
-      code: ({ text, lang }: Tokens.Code) =>
-        html`<div class="code${lang ? '' : ' drawing'}"><button type="button" class="copy" hidden>Copy</button><pre tabindex="0"><code>${text}</code></pre></div>\n`
-          .html,
+      code: renderCode,
     },
   });
   return markdown.parse(readText(entry), { async: false });

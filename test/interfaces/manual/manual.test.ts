@@ -85,7 +85,7 @@ describe('The manual', () => {
     expect(sources.map(([, name]) => name)).toEqual(
       ['-phone-dark', '-phone', '-dark', ''].map((variant) => `directory${variant}.webp`),
     );
-    expect(Math.max(...sources.map(([, , width]) => Number(width)))).toBeLessThanOrEqual(820);
+    expect(Math.max(...sources.map(([, , width]) => Number(width)))).toBeLessThanOrEqual(1_100);
   });
 
   it('shows no comments of its source, and escapes what it quotes', async () => {
