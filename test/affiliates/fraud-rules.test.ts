@@ -209,14 +209,7 @@ describe('fraud rules', () => {
     expect(await isOwn(`x.${merged}`)).toBe(false);
     // As somebody typed it at the shop.
     for (const typed of [`Ana <${mail}>`, `mailto:${mail}`, `${mail}.`, `\u202a${mail}\u202c`]) {
-      const sent = {
-        ...order,
-        order_id: unique('order'),
-        placed_at: at,
-        paid_at: at,
-        customer_email: typed,
-        codes: [code],
-      };
+      const sent = { ...order, order_id: unique('order'), customer_email: typed, codes: [code] };
       expect([typed, JSON.stringify(await post('/orders', sent)).includes('self_referral')]).toEqual([typed, true]);
     }
   });

@@ -5,25 +5,62 @@ import path from 'node:path';
 import { chromium, type Page } from 'playwright-core';
 import sharp from 'sharp';
 import { readConfig } from '../../src/config.ts';
+import { DENSITY } from '../../src/interfaces/manual/pictures.ts';
 import { clientFolder, ensureClient } from '../../src/interfaces/web-app/build.ts';
 import { executablePath as chromiumPath, USUAL_PLACES } from '../harness/kit/offers.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const MAX_BYTES = 60_000;
+const PATIENCE_MS = 120_000;
 const READY = /^\s+(http:\S+\/app\/sign-in#\S+)[\s\S]*Ctrl-C stops everything/m;
 
-/** Each picture of the manual: the page of the app that it shows, and what is done there first. */
-const PICTURES: readonly { name: string; page: string; before?: (page: Page) => Promise<unknown> }[] = [
-  { name: 'analytics', page: '/analytics' },
-  { name: 'directory', page: '/directory?q=skincare%20NYC' },
-  { name: 'applications', page: '/applications' },
-  { name: 'commissions', page: '/commissions' },
+/** A picture of the manual, cut to the part of the app that the manual discusses there. */
+interface Picture {
+  name: string;
+  page: string;
+  /** Opens what the picture shows. */
+  before?: (page: Page) => Promise<unknown>;
+  /** An open dialog is the whole picture. */
+  isDialog?: true;
+  /** The window's width on a desktop, where the usual one cuts a column off. */
+  width?: number;
+  /** Pixels of the page from its title, or from the dialog's. */
+  height: { desktop: number; phone: number };
+}
+
+const openFirst = async (page: Page) => await page.locator('tbody .link').first().click();
+
+const PICTURES: readonly Picture[] = [
+  { name: 'home', page: '/', height: { desktop: 860, phone: 620 } },
+  { name: 'analytics', page: '/analytics', height: { desktop: 740, phone: 700 } },
+  { name: 'directory', page: '/directory?q=skincare%20NYC', width: 1280, height: { desktop: 860, phone: 640 } },
+  { name: 'creator', page: '/roster', before: openFirst, height: { desktop: 700, phone: 640 } },
+  {
+    name: 'campaign',
+    page: '/campaigns',
+    before: async (page) => await page.getByRole('link', { name: 'Barrier cream launch', exact: true }).first().click(),
+    height: { desktop: 700, phone: 640 },
+  },
+  { name: 'applications', page: '/applications', height: { desktop: 560, phone: 600 } },
+  { name: 'commissions', page: '/commissions', height: { desktop: 640, phone: 640 } },
   {
     name: 'order',
     page: '/orders?attributed=true',
-    before: async (page) => await page.locator('tbody .link').first().click(),
+    before: openFirst,
+    isDialog: true,
+    height: { desktop: 704, phone: 700 },
   },
 ];
+
+/** Each picture is taken for a wide page and for a phone, with some space around the part, in both colours. */
+const FORMS = [
+  { form: 'desktop', suffix: '', width: 1160, margin: 16 },
+  { form: 'phone', suffix: '-phone', width: 390, margin: 6 },
+] as const;
+const COLOURS = [
+  { colorScheme: 'light', suffix: '' },
+  { colorScheme: 'dark', suffix: '-dark' },
+] as const;
 
 /** A folder with the engines that are installed, and no data. */
 async function openFolder(): Promise<string> {
@@ -68,23 +105,67 @@ async function compress(png: Buffer): Promise<Buffer> {
   }
 }
 
+/** Waits until the page shows every answer. Throws if one is a failure, which belongs in no picture. */
+async function rest(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle');
+  await page.locator('main .loading').first().waitFor({ state: 'detached' });
+  await page.locator('main .muted', { hasText: /^…$/ }).first().waitFor({ state: 'detached' });
+  if ((await page.locator('.failure').count()) > 0) throw new Error(`${page.url()} shows a failure.`);
+}
+
+/** Makes the window end where the picture does, so that the foot of a list is in it, and returns the picture's place. */
+async function place(
+  page: Page,
+  { isDialog, height }: Picture,
+  width: number,
+  { form, margin }: (typeof FORMS)[number],
+) {
+  const dialog = page.getByRole('dialog');
+  const top = isDialog ? dialog : page.locator('main').locator('nav[aria-label="Section"], h1').first();
+  const { y = 0 } = (await top.boundingBox()) ?? {};
+  const from = Math.max(0, Math.floor(y) - (isDialog ? 0 : margin));
+  await page.setViewportSize({ width, height: from + height[form] });
+  const box = await (isDialog ? dialog : page.locator('main')).boundingBox();
+  const padding = form === 'desktop' && !isDialog ? margin : 0;
+  const x = Math.ceil(box?.x ?? 0) + padding;
+  return { x, y: from, width: width - x - padding, height: height[form] };
+}
+
 async function takePictures(link: string, executablePath: string): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  const options = { locale: 'en-GB', timezoneId: 'UTC' };
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, locale: 'en-GB', timezoneId: 'UTC' });
-    await page.goto(link);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'Home', exact: true }).waitFor();
-    for (const { name, page: address, before } of PICTURES) {
-      await page.goto(new URL(`/app${address}`, link).href);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
-      await before?.(page);
-      await page.waitForLoadState('networkidle');
-      await page.mouse.move(0, 0);
-      const webp = await compress(await page.screenshot({ animations: 'disabled' }));
-      await writeFile(path.join(ROOT, `docs/pictures/${name}.webp`), webp);
-      process.stdout.write(`docs/pictures/${name}.webp ${Math.ceil(webp.length / 1_000)} kB\n`);
+    const visitor = await browser.newContext(options);
+    const signIn = await visitor.newPage();
+    await signIn.goto(link);
+    await signIn.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await signIn.getByRole('heading', { level: 1, name: 'Home', exact: true }).waitFor();
+    const storageState = await visitor.storageState();
+    for (const one of FORMS) {
+      const context = await browser.newContext({ ...options, storageState, deviceScaleFactor: DENSITY[one.form] });
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await context.newPage();
+      for (const picture of PICTURES) {
+        const width = one.form === 'desktop' ? (picture.width ?? one.width) : one.width;
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(new URL(`/app${picture.page}`, link).href);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await rest(page);
+        await picture.before?.(page);
+        await rest(page);
+        const clip = await place(page, picture, width, one);
+        await page.mouse.move(0, 0);
+        for (const { colorScheme, suffix } of COLOURS) {
+          await page.emulateMedia({ colorScheme });
+          await rest(page);
+          const webp = await compress(await page.screenshot({ animations: 'disabled', clip }));
+          const file = `docs/pictures/${picture.name}${one.suffix}${suffix}.webp`;
+          await writeFile(path.join(ROOT, file), webp);
+          process.stdout.write(`${file} ${Math.ceil(webp.length / 1_000)} kB\n`);
+        }
+        await page.emulateMedia({ colorScheme: 'light' });
+      }
+      await context.close();
     }
   } finally {
     await browser.close();
@@ -92,15 +173,21 @@ async function takePictures(link: string, executablePath: string): Promise<void>
 }
 
 if (!chromiumPath) throw new Error(`There is no Chromium in ${USUAL_PLACES.join(', ')}.`);
-const folder = await openFolder();
-try {
-  await ensureClient(folder, clientFolder(folder));
-  const sample = await startSample(folder);
+/** A sign-in link of a server with the sample brand that already runs. Without one, a server of its own is started. */
+const [givenLink] = process.argv.slice(2);
+if (givenLink !== undefined) {
+  await takePictures(givenLink, chromiumPath);
+} else {
+  const folder = await openFolder();
   try {
-    await takePictures(sample.link, chromiumPath);
+    await ensureClient(folder, clientFolder(folder));
+    const sample = await startSample(folder);
+    try {
+      await takePictures(sample.link, chromiumPath);
+    } finally {
+      await sample.stop();
+    }
   } finally {
-    await sample.stop();
+    await rm(folder, { recursive: true, force: true });
   }
-} finally {
-  await rm(folder, { recursive: true, force: true });
 }

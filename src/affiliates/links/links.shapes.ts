@@ -233,7 +233,6 @@ export const Notify = z
   .default(false)
   .describe('`true`: mailed at once. `false`: only a link or a verified code is; any other with its first order.')
   .meta({ example: true });
-
 const MAX_VALUE = 255;
 /** A code is often copied from a chat, whose invisible marks no customer types. */
 const anyValue = z

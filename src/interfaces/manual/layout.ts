@@ -4,15 +4,19 @@ import { type Html, html } from '../../kit/html/html.ts';
 import { COLOURS } from '../../kit/html/page.ts';
 import { listTitles, readSections, renderBody } from './read.ts';
 import type { Hit } from './search.ts';
-import { describeEntry, ENTRIES, type Entry, SHELVES } from './shelves.ts';
+import { describeEntry, ENTRIES, type Entry, listPages, SHELVES, SUBSHELVES, type Subshelf } from './shelves.ts';
 
-const STYLE = `${COLOURS}${readFileSync(new URL('./manual.css', import.meta.url), 'utf8')}`;
+const readOwn = (name: string): string => readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
+const STYLE = `${COLOURS}${readOwn('manual.css')}`;
+const SCRIPT = readOwn('manual.js');
+const digest = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
 
-/** No scripts run, and the one style is allowed by its digest. */
+/** The one style and the one script are allowed by their digests. Every page can be read without the script. */
 export const MANUAL_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
-    `style-src 'sha256-${hash('sha256', STYLE, 'base64')}'`,
+    `style-src ${digest(STYLE)}`,
+    `script-src ${digest(SCRIPT)}`,
     "img-src 'self' data:",
     "form-action 'self'",
     "base-uri 'none'",
@@ -20,32 +24,54 @@ export const MANUAL_HEADERS = {
   ].join('; '),
 };
 
+const NOTHING = html``;
+
 const titles = (() => {
   let titles: ReadonlyMap<string, string> | undefined;
   return () => {
-    titles ??= listTitles();
+    titles ??= new Map([...listTitles(), ...SUBSHELVES.map(({ name, title }) => [name, title] as const)]);
     return titles;
   };
 })();
 
 const getTitle = (name: string): string => titles().get(name) ?? name;
 
+const findSubshelf = (name: string): Subshelf | undefined =>
+  SUBSHELVES.find((subshelf) => listPages(subshelf).some((entry) => entry.name === name));
+
+const capitalize = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase());
+
+/** The title of a page in the list of its part, which says the beginning. */
+const shortenTitle = (name: string, part: string): string => capitalize(getTitle(name).replace(`${part}: `, ''));
+
+/** The list of all pages. A subshelf lists its own only while one of them is open. */
 function renderShelves(current: string): Html {
-  const shelves = SHELVES.map(
+  const renderLink = (name: string, label: string): Html => {
+    const mark = name === current ? html` aria-current="page"` : NOTHING;
+    return html`<a href="/manual/${name}"${mark}>${label}</a>`;
+  };
+  const renderParts = ({ parts }: Subshelf): Html => html`
+<ul>
+${parts.map(
+  ({ title, entries }) => html`<li class="part">${title}</li>
+${entries.map(
+  ({ name }) => html`<li>${renderLink(name, shortenTitle(name, title))}</li>
+`,
+)}`,
+)}</ul>`;
+  const open = findSubshelf(current);
+  const renderEntry = (entry: Entry | Subshelf): Html => {
+    const isOpen = 'parts' in entry && (entry === open || entry.name === current);
+    // The part of a title before a colon is enough here.
+    return html`<li>${renderLink(entry.name, getTitle(entry.name).replace(/:.*/, ''))}${isOpen ? renderParts(entry) : NOTHING}</li>
+`;
+  };
+  return html`${SHELVES.map(
     ({ title, entries }) => html`<h2>${title}</h2>
 <ul>
-${entries.map(({ name }) => {
-  const mark = name === current ? html` aria-current="page"` : html``;
-  return html`<li><a href="/manual/${name}"${mark}>${getTitle(name)}</a></li>
-`;
-})}</ul>
+${entries.map(renderEntry)}</ul>
 `,
-  );
-  return html`${shelves}<h2>API</h2>
-<ul>
-<li><a href="/docs/">Every operation, to try with a key</a></li>
-<li><a href="/openapi.json">The OpenAPI document</a></li>
-</ul>`;
+  )}`;
 }
 
 interface Sheet {
@@ -53,11 +79,33 @@ interface Sheet {
   /** The name of the page, which the shelves mark. */
   current?: string;
   query?: string;
+  /** The links to the page's sections, beside the content where there is room. */
+  contents?: Html | undefined;
+  /** The first page lists all pages itself. */
+  isStart?: boolean;
 }
 
 /** One page with the shelves beside it. On a phone, they are folded above it. */
-function render({ title, current = '', query = '' }: Sheet, content: Html): string {
-  const shelves = renderShelves(current);
+function render({ title, current = '', query = '', contents, isStart = false }: Sheet, content: Html): string {
+  const shelves = isStart ? NOTHING : renderShelves(current);
+  const nav = isStart
+    ? NOTHING
+    : html`<nav class="pages" aria-label="Pages">
+<details class="fold"><summary>Pages</summary>
+${shelves}
+</details>
+<div class="wide">
+${shelves}
+</div>
+</nav>
+`;
+  const beside = contents
+    ? html`<nav class="beside" aria-label="Sections">
+<h2>On this page</h2>
+${contents}
+</nav>
+`
+    : NOTHING;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -69,81 +117,121 @@ function render({ title, current = '', query = '' }: Sheet, content: Html): stri
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
-<header>
+<header class="top">
+<div class="bar">
 <a class="name" href="/manual">Rollcall manual</a>
 <form action="/manual/search" role="search">
 <label for="q">Search the manual</label>
 <input id="q" name="q" type="search" value="${query}" placeholder="Search the manual" autocomplete="off">
 <button>Search</button>
 </form>
-<a href="/app">Web app</a>
-</header>
-<div class="columns">
-<nav aria-label="Pages">
-<details class="small"><summary>Pages</summary>
-${shelves}
-</details>
-<div class="wide">
-${shelves}
+<nav class="elsewhere" aria-label="Rollcall"><a href="/docs/">API</a><a href="/app">Web app</a></nav>
 </div>
-</nav>
-<main id="content">
+</header>
+<div class="columns${isStart ? ' start' : ''}">
+${nav}${beside}<main id="content">
 ${content}
 </main>
 </div>
+<script>${{ html: SCRIPT }}</script>
 </body>
 </html>
 `.html;
 }
 
+interface Listed {
+  name: string;
+  title: string;
+  about: string;
+}
+
+/** A list of pages with what they are about. */
+const renderList = (entries: readonly Listed[]): Html => html`<dl class="entries">
+${entries.map(
+  ({ name, title, about }) => html`<div>
+<dt><a href="/manual/${name}">${title}</a></dt>
+<dd>${describeEntry({ about })}</dd>
+</div>
+`,
+)}</dl>`;
+
 /** The manual's first page: each shelf with what its pages are about. */
 export function renderStart(): string {
   const shelves = SHELVES.map(
-    ({ title, entries }) => html`<section>
+    ({ title, about, entries }) => html`<section>
+<div>
 <h2>${title}</h2>
-<dl>
-${entries.map(
-  (entry) => html`<dt><a href="/manual/${entry.name}">${getTitle(entry.name)}</a></dt>
-<dd>${describeEntry(entry)}</dd>
-`,
-)}</dl>
+<p class="quiet">${about}</p>
+</div>
+${renderList(entries.map((entry) => ({ ...entry, title: getTitle(entry.name) })))}
 </section>
 `,
   );
   return render(
-    { title: '' },
+    { title: '', isStart: true },
     html`<h1>Manual</h1>
-<p>What a brand can do with creators here, how its figures and its money come about, and how to run it.</p>
-<div class="shelves">
-${shelves}</div>`,
+<p class="lead">What a brand can do with creators here, how its figures and its money come about, and how to run it.</p>
+${shelves}<p>For the API, there is <a href="/docs/">a reference of every operation, to try with a key</a>, and
+<a href="/openapi.json">an OpenAPI document</a>.</p>`,
   );
+}
+
+/** The pages of a subshelf, part by part. */
+export function renderSubshelf({ name, title, about, parts }: Subshelf): string {
+  const lists = parts.map(
+    (part) => html`<h2>${part.title}</h2>
+${renderList(part.entries.map((entry) => ({ ...entry, title: shortenTitle(entry.name, part.title) })))}
+`,
+  );
+  return render(
+    { title, current: name },
+    html`<article>
+${renderPlace(name)}<h1>${title}</h1>
+<p>${describeEntry({ about })}.</p>
+${lists}</article>`,
+  );
+}
+
+/** The shelf of a page, above its title. */
+function renderPlace(name: string): Html {
+  const subshelf = findSubshelf(name);
+  const shelf = SHELVES.find(({ entries }) => entries.some((one) => one.name === (subshelf?.name ?? name)));
+  const above = subshelf ? html` › <a href="/manual/${subshelf.name}">${subshelf.title}</a>` : NOTHING;
+  return html`<p class="place">${shelf?.title ?? ''}${above}</p>
+`;
+}
+
+/** Links to the sections of a page; undefined if it has few. */
+function renderContents(entry: Entry): Html | undefined {
+  const sections = readSections(entry).filter(({ level }) => level === 2 || level === 3);
+  if (sections.filter(({ level }) => level === 2).length < 3) return undefined;
+  return html`<ul>
+${sections.map(
+  ({ id, title, level }) => html`<li${level === 3 ? html` class="inner"` : NOTHING}><a href="#${id}">${title}</a></li>
+`,
+)}</ul>`;
 }
 
 /** A page, with links to its sections and to the pages before and after it. */
 export function renderPage(entry: Entry): string {
   const at = ENTRIES.indexOf(entry);
   const [before, after] = [ENTRIES[at - 1], ENTRIES[at + 1]];
-  const parts = readSections(entry).filter(({ level }) => level === 2);
-  const contents =
-    parts.length < 3
-      ? html``
-      : html`<details class="contents"><summary>On this page</summary>
-<ul>
-${parts.map(
-  ({ id, title }) => html`<li><a href="#${id}">${title}</a></li>
-`,
-)}</ul>
+  const contents = renderContents(entry);
+  const folded = contents
+    ? html`<details class="fold contents"><summary>On this page</summary>
+${contents}
 </details>
-`;
+`
+    : NOTHING;
   const title = getTitle(entry.name);
   return render(
-    { title, current: entry.name },
+    { title, current: entry.name, contents },
     html`<article>
-<h1>${title}</h1>
-${contents}${{ html: renderBody(entry) }}</article>
+${renderPlace(entry.name)}<h1>${title}</h1>
+${folded}${{ html: renderBody(entry) }}</article>
 <footer>
 ${before ? html`<a rel="prev" href="/manual/${before.name}">← ${getTitle(before.name)}</a>` : html`<span></span>`}
-${after ? html`<a rel="next" href="/manual/${after.name}">${getTitle(after.name)} →</a>` : html``}
+${after ? html`<a rel="next" href="/manual/${after.name}">${getTitle(after.name)} →</a>` : NOTHING}
 </footer>`,
   );
 }
@@ -151,7 +239,7 @@ ${after ? html`<a rel="next" href="/manual/${after.name}">${getTitle(after.name)
 export function renderHits(query: string, hits: readonly Hit[]): string {
   const list = hits.map(
     ({ href, page, title, excerpt }) => html`<li>
-<a href="${href}">${title}</a>${title === page ? html`` : html` <span class="quiet">in ${page}</span>`}
+<a href="${href}">${title}</a>${title === page ? NOTHING : html` <span class="quiet">in ${page}</span>`}
 <p>${excerpt}</p>
 </li>
 `,
@@ -159,7 +247,7 @@ export function renderHits(query: string, hits: readonly Hit[]): string {
   const none = query === '' ? 'Type one or several words above.' : 'No page has these words. Try fewer or other ones.';
   return render(
     { title: 'Search', query },
-    html`<h1>Search</h1>
+    html`<h1>${query === '' ? 'Search' : `Search for “${query}”`}</h1>
 ${hits.length === 0 ? html`<p>${none}</p>` : html`<ol class="hits">${list}</ol>`}`,
   );
 }

@@ -1,18 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
 import { html } from '../../kit/html/html.ts';
+import { PICTURE, renderPicture } from './pictures.ts';
 import { ENTRIES, type Entry } from './shelves.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-const PICTURE = /^docs\/pictures\/([a-z-]+\.webp)$/;
-
-/** Reads a picture by its name in `docs/pictures`, which `npm run pictures` makes; undefined if there is none. */
-export function readPicture(name: string): Buffer | undefined {
-  const file = `docs/pictures/${name}`;
-  return PICTURE.test(file) && existsSync(path.join(ROOT, file)) ? readFileSync(path.join(ROOT, file)) : undefined;
-}
-
 /** Text below one heading. The first section of a page has the page's own title, and its id is empty. */
 export interface Section {
   id: string;
@@ -112,13 +105,47 @@ export function readSections(entry: Entry): Section[] {
   return listSections(new Marked().lexer(readText(entry)), openIds());
 }
 
+/** A longer first line would run beneath the button. */
+const MAX_BESIDE_BUTTON = 76;
+
+/** Renders a block of code. Its lines break on a phone, but no flag does; a drawing, which has no language, cannot be broken. */
+function renderCode({ text, lang }: Tokens.Code): string {
+  const code = html`${text}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
+  const [firstLine = ''] = text.split('\n');
+  const kind = `code${lang ? '' : ' drawing'}${firstLine.length > MAX_BESIDE_BUTTON ? ' long' : ''}`;
+  const button = '<button type="button" class="copy" hidden>Copy</button>';
+  return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
+}
+
+const MAX_UNBROKEN = 30;
+const MAX_TERM = 24;
+
+/**
+ * On a phone each row is a block: its first cell is a heading, and each other cell begins with its column's name. A table of
+ * two columns whose first one is short explains terms; all of them on a page have a first column of the same width.
+ */
+function renderTable({ header, rows }: Tokens.Table, render: (tokens: Token[]) => string): string {
+  const isGlossary = header.length === 2 && rows.every(([first]) => flatten(first?.text ?? '').length <= MAX_TERM);
+  const labels = header.map(({ text }) => flatten(text));
+  const body = rows.map((row) => {
+    const cells = row.map(({ tokens }, i) => {
+      if (isGlossary && i === 0) return `<th scope="row">${render(tokens)}</th>`;
+      const label = labels.length > 2 && i > 0 ? html` data-label="${labels[i] ?? ''}"` : html``;
+      return `<td${label.html}>${render(tokens)}</td>`;
+    });
+    return `<tr>${cells.join('')}</tr>`;
+  });
+  const columns = header.map(({ tokens }) => (tokens.length > 0 ? `<th>${render(tokens)}</th>` : '<td></td>'));
+  const head = labels.some((label) => label !== '') ? `<thead><tr>${columns.join('')}</tr></thead>` : '';
+  const kind = isGlossary ? ' class="glossary"' : '';
+  // A keyboard can scroll what is wider than the page.
+  return `<div class="scroll" tabindex="0"><table${kind}>${head}<tbody>${body.join('\n')}</tbody></table></div>\n`;
+}
+
 /** Renders the content of a page as HTML, without its title. */
 export function renderBody(entry: Entry): string {
   const ids = openIds();
   const markdown = new Marked({
-    walkTokens: (token) => {
-      if (token.type === 'image') token.href = resolveLink(entry.file, token.href) ?? token.href;
-    },
     renderer: {
       // Comments tell the test of the manual what it must not run.
       html: ({ text }) => (text.startsWith('<!--') ? '' : text),
@@ -132,20 +159,17 @@ export function renderBody(entry: Entry): string {
         const target = resolveLink(entry.file, href);
         return target === undefined ? text : `<a href="${html`${target}`.html}">${text}</a>`;
       },
-      // A keyboard can scroll what is wider than the page.
-      table(token: Tokens.Table) {
-        const render = (row: readonly Tokens.TableCell[], isHead: boolean) => {
-          const cells = row.map(({ tokens }) => {
-            const tag = isHead && tokens.length > 0 ? 'th' : 'td';
-            return `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`;
-          });
-          return `<tr>${cells.join('')}</tr>`;
-        };
-        const head = token.header.some(({ text }) => text !== '') ? `<thead>${render(token.header, true)}</thead>` : '';
-        const body = token.rows.map((row) => render(row, false)).join('\n');
-        return `<div class="scroll" tabindex="0"><table>${head}<tbody>${body}</tbody></table></div>\n`;
+      image({ href, text }: Tokens.Image) {
+        const [, base] = /^\/manual\/pictures\/(.+)\.webp$/.exec(resolveLink(entry.file, href) ?? '') ?? [];
+        return base === undefined ? html`${text}`.html : renderPicture(base, text);
       },
-      code: ({ text }: Tokens.Code) => html`<pre tabindex="0"><code>${text}</code></pre>\n`.html,
+      // A browser would break a short command after the dashes of a flag.
+      codespan: ({ text }: Tokens.Codespan) =>
+        html`<code${text.length <= MAX_UNBROKEN ? html` class="whole"` : html``}>${text}</code>`.html,
+      table(token: Tokens.Table) {
+        return renderTable(token, (tokens) => this.parser.parseInline(tokens));
+      },
+      code: renderCode,
     },
   });
   return markdown.parse(readText(entry), { async: false });

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { prebuild } from '../http/openapi/prebuilt.ts';
-import { MANUAL_HEADERS, renderHits, renderMissing, renderPage, renderStart } from './layout.ts';
-import { readPicture } from './read.ts';
+import { MANUAL_HEADERS, renderHits, renderMissing, renderPage, renderStart, renderSubshelf } from './layout.ts';
+import { readPicture } from './pictures.ts';
 import { openSearch } from './search.ts';
-import { ENTRIES } from './shelves.ts';
+import { ENTRIES, SUBSHELVES } from './shelves.ts';
 
 const MAX_QUERY = 200;
 const Query = z.object({ q: z.string().catch('') }).catch({ q: '' });
@@ -17,6 +17,7 @@ export function manualRoutes(app: FastifyInstance): void {
   };
   serve('/manual', renderStart);
   for (const entry of ENTRIES) serve(`/manual/${entry.name}`, () => renderPage(entry));
+  for (const subshelf of SUBSHELVES) serve(`/manual/${subshelf.name}`, () => renderSubshelf(subshelf));
 
   let search: ReturnType<typeof openSearch> | undefined;
   app.get('/manual/search', async (request, reply) => {

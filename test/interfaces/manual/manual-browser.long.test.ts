@@ -32,9 +32,22 @@ describe.skipIf(!hasBrowser('The manual'))('The manual in a real Chromium', () =
   });
 
   it('can be read aloud', async () => {
-    for (const path of ['', '/start', '/stores', '/search?q=refund', '/nothing']) {
+    for (const path of ['', '/start', '/stores', '/glossary', '/how-it-is-built', '/search?q=refund', '/nothing']) {
       expect([path, await violationsOf(browser, `${app.url}/manual${path}`)]).toEqual([path, []]);
     }
+  });
+
+  it('copies a block of commands, and marks the section that is being read', async () => {
+    const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } });
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await context.newPage();
+    await page.goto(`${app.url}/manual/start#one-command`);
+    await page.getByRole('button', { name: 'Copy', exact: true }).first().click();
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npm start');
+    const sections = page.getByRole('navigation', { name: 'Sections', exact: true });
+    await sections.locator('[aria-current]', { hasText: /^One command$/ }).waitFor();
+    await context.close();
   });
 
   it('is searched with the keyboard', async () => {

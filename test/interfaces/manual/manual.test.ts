@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENTRIES } from '../../../src/interfaces/manual/shelves.ts';
+import { ENTRIES, SUBSHELVES } from '../../../src/interfaces/manual/shelves.ts';
 import { RETRY_POLICY } from '../../../src/platform/webhooks/health.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
 
@@ -40,6 +40,7 @@ describe('The manual', () => {
   it('has pages whose links lead to pages, and to headings that they have', async () => {
     const texts = new Map<string, string>();
     for (const { name } of ENTRIES) texts.set(`/manual/${name}`, await read(`/manual/${name}`));
+    for (const { name } of SUBSHELVES) texts.set(`/manual/${name}`, await read(`/manual/${name}`));
     texts.set('/manual', await read('/manual'));
     const dead: string[] = [];
     for (const [from, text] of texts) {
@@ -55,16 +56,50 @@ describe('The manual', () => {
     expect(dead).toEqual([]);
   });
 
+  it('lists on its first page every page that a shelf has, and the others on the page of their entry', async () => {
+    const start = await read('/manual');
+    const lists = await Promise.all(SUBSHELVES.map(({ name }) => read(`/manual/${name}`)));
+    for (const { name, title } of SUBSHELVES)
+      expect([title, start]).toEqual([title, expect.stringContaining(`/manual/${name}"`)]);
+    const text = [start, ...lists].join('');
+    expect(ENTRIES.filter(({ name }) => !text.includes(`<dt><a href="/manual/${name}">`))).toEqual([]);
+    expect(start).not.toContain('Decisions: ');
+  });
+
+  it('names the column in each cell of a table that a phone shows as blocks, and breaks no short command', async () => {
+    const terms = await read('/manual/terms');
+    expect(terms).toMatch(/<td data-label="Set by"><code class="whole">terms<\/code>/);
+    const glossary = await read('/manual/glossary');
+    expect(glossary).toMatch(/<table class="glossary">.*?<tbody><tr><th scope="row">brand<\/th><td>The company/s);
+    expect(await read('/manual/start')).toContain('<code class="whole">npm start -- --empty</code>');
+  });
+
+  it('shows a picture as the screen and the colours of its reader have it, and opens it in full size', async () => {
+    const text = await read('/manual/searching');
+    expect(text).toContain(
+      '<a class="picture" href="/manual/pictures/directory.webp"><picture><source media="(max-width: 34rem) and',
+    );
+    const sources = [
+      ...text.matchAll(/(?:srcset|img src)="\/manual\/pictures\/([a-z-]+\.webp)"[^>]* width="(\d+)" height/g),
+    ];
+    expect(sources.map(([, name]) => name)).toEqual(
+      ['-phone-dark', '-phone', '-dark', ''].map((variant) => `directory${variant}.webp`),
+    );
+    expect(Math.max(...sources.map(([, , width]) => Number(width)))).toBeLessThanOrEqual(1_100);
+  });
+
   it('shows no comments of its source, and escapes what it quotes', async () => {
     const text = await read('/manual/stores');
     expect(text).not.toContain('<!-- not run');
     expect(text).toContain('&lt;script src=&quot;https://links.example/r.js?v=1&quot; async&gt;');
   });
 
-  it('answers HEAD and If-None-Match under a policy that runs no script, and 404 as a page', async () => {
+  it('answers HEAD and If-None-Match under a policy that runs its own script alone, and 404 as a page', async () => {
     const first = await fetch(`${app.url}/manual/glossary`);
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(first.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(first.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; style-src 'sha256-[^;]+; script-src 'sha256-[^ ]+'; img-src 'self' data:; /,
+    );
     const etag = first.headers.get('etag') ?? '';
     expect((await fetch(`${app.url}/manual/glossary`, { headers: { 'if-none-match': etag } })).status).toBe(304);
     expect((await fetch(`${app.url}/manual/glossary`, { method: 'HEAD' })).status).toBe(200);
@@ -96,9 +131,9 @@ describe('The manual', () => {
     const pages: string[] = [];
     for (const query of ['payout', 'refund', 'commission', 'closing a month', 'backup restore']) {
       const list = [
-        ...(await read(`/manual/search?q=${encodeURIComponent(query)}`)).matchAll(
-          /<li>\s*<a href="([^"]+)">.*?<p>(.*?)<\/p>/gs,
-        ),
+        ...(await read(`/manual/search?q=${encodeURIComponent(query)}`))
+          .replace(/^.*<ol class="hits">/s, '')
+          .matchAll(/<li>\s*<a href="([^"]+)">.*?<p>(.*?)<\/p>/gs),
       ];
       expect(list.length).toBeGreaterThan(1);
       for (const [, href = '', excerpt = ''] of list) {
