@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { listPendingRemovals, setSample } from '../../src/affiliates/sample/sample.ts';
 import { SAMPLE_PK } from '../../src/directory/search/creator.shapes.ts';
@@ -20,6 +19,7 @@ import { sync } from '../harness/analytics/figures.ts';
 import { type Answer, call, keysInTurn, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory/directory.ts';
+import { ReferenceWithExamples, sentBy } from '../harness/interfaces/reference.ts';
 import { longDeadlineMs } from '../run/deadline.ts';
 
 /** Not the same in each run: ClickHouse knows batches by their time. */
@@ -40,25 +40,6 @@ let database: TestDatabase;
 let session: pg.Client;
 let app: TestApp;
 let folder: string;
-
-/** What the reference has of an operation, and of a parameter: its value, and whether the page leaves it off. */
-const Parameter = z.object({
-  ...{ in: z.string().optional(), name: z.string().optional(), example: z.unknown().optional() },
-  schema: z.object({ example: z.unknown().optional(), default: z.unknown().optional() }).optional(),
-  examples: z.object({ default: z.object({ 'x-disabled': z.boolean() }) }).optional(),
-});
-const Triable = z.object({
-  paths: z.record(
-    z.string(),
-    z.object({ get: z.object({ operationId: z.string(), parameters: z.array(Parameter) }).optional() }),
-  ),
-});
-
-/** What the page sends of a parameter unless somebody changes it. */
-function sentBy({ in: place, name = '', example, schema, examples }: z.output<typeof Parameter>) {
-  const value = examples?.default['x-disabled'] ? undefined : (example ?? schema?.example ?? schema?.default);
-  return { in: place, name, value };
-}
 
 /** What a brand has only for a while, for its own people, after an import, or once calls are counted. */
 const NOT_IN_SAMPLE = [
@@ -361,7 +342,7 @@ describe('the sample of the demo brand', () => {
   });
 
   it('fills in what /docs tries, and every try answers with something', async () => {
-    const document = Triable.parse((await call(`${app.url}/openapi-examples.json`, undefined)).body);
+    const document = ReferenceWithExamples.parse((await call(`${app.url}/openapi-examples.json`, undefined)).body);
     const tries = Object.entries(document.paths).flatMap(([where, { get }]) => (get ? [{ where, ...get }] : []));
     expect(tries.length).toBeGreaterThan(90);
     // Both brands were made at the same time.
