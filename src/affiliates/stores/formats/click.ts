@@ -23,7 +23,7 @@ export const uniqueClicks = (values: readonly (string | null | undefined)[]): st
   uniqueTexts(values.flatMap((value) => splitClicks(value ?? '')));
 
 /** Keeps distinct, non-empty texts in their order, within limits. */
-export function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
+function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
   const texts = values.flatMap((value) => {
     const text = value?.trim() ?? '';
     return text === '' || text.length > MAX_LENGTH || text.includes('\0') ? [] : [text];
