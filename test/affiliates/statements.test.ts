@@ -175,7 +175,7 @@ describe('a creator’s statement', () => {
     const page = await (await fetch(app.links + path)).text();
     expect(page).toContain(late.orderId);
     expect(page).toContain(data.ledger_hash);
-    expect(page).toMatch(/>Total<.*how this period changed the balance.*\$16\.00/);
+    expect(page).toMatch(/>Change<.*of the balance in this period.*\$16\.00/);
     expect(page).not.toContain('jane@');
     expect(await (await fetch(`${app.url}${path}?ask=${late.id}`)).text()).toContain(`Ask about Order ${late.orderId}`);
     expect((await fetch(app.links + path, formOf({ line: late.id, message: ' ' }))).status).toBe(422);

@@ -15,6 +15,8 @@ export interface Section {
   text: string;
   /** Its paragraphs, without tables and code. */
   prose: string[];
+  /** Its tables: each cell behind the first one of its row. */
+  cells: string[];
 }
 
 const toPlain = (text: string): string =>
@@ -57,17 +59,21 @@ function resolveLink(from: string, href: string): string | undefined {
 
 const flatten = (text: string): string => toPlain(text).replace(/\s+/g, ' ').trim();
 
-/** Lists the paragraphs of a text, one of a list's points after the other, and what a table says of the first cell of a row. */
+function listCells(tokens: readonly Token[]): string[] {
+  return tokens
+    .filter((token): token is Tokens.Table => token.type === 'table')
+    .flatMap(({ rows }) => rows)
+    .flatMap((row) => {
+      const [first = '', ...rest] = row.map(({ text }) => flatten(text));
+      return rest.filter((text) => text !== '').map((text) => `${first}: ${text}`);
+    });
+}
+
+/** Lists the paragraphs of a text, one of a list's points after the other. */
 function listProse(tokens: readonly Token[]): string[] {
   return tokens.flatMap((token) => {
     if (token.type === 'list') return token.items.flatMap((item: Tokens.ListItem) => listProse(item.tokens));
     if (token.type === 'blockquote') return listProse(token.tokens ?? []);
-    if (token.type === 'table') {
-      return token.rows.flatMap((row: readonly Tokens.TableCell[]) => {
-        const [first = '', ...rest] = row.map(({ text }) => flatten(text));
-        return rest.filter((text) => text !== '').map((text) => `${first}: ${text}`);
-      });
-    }
     const isProse = token.type === 'paragraph' || token.type === 'text';
     const line = isProse ? flatten(token.raw) : '';
     return line === '' ? [] : [line];
@@ -81,13 +87,14 @@ function listSections(tokens: readonly Token[], ids: (title: string) => string):
     if (token.type === 'heading') {
       const title = toPlain(token.text);
       const isTitle = token.depth === 1;
-      sections.push({ id: isTitle ? '' : ids(title), title, level: token.depth, text: '', prose: [] });
+      sections.push({ id: isTitle ? '' : ids(title), title, level: token.depth, text: '', prose: [], cells: [] });
       continue;
     }
     const last = sections.at(-1);
     if (!last) continue;
     last.text += `${toPlain(token.raw)}\n`;
     last.prose.push(...listProse([token]));
+    last.cells.push(...listCells([token]));
   }
   return sections;
 }
@@ -105,14 +112,10 @@ export function readSections(entry: Entry): Section[] {
   return listSections(new Marked().lexer(readText(entry)), openIds());
 }
 
-/** A longer first line would run beneath the button. */
-const MAX_BESIDE_BUTTON = 76;
-
-/** Renders a block of code. Its lines break on a phone, but no flag does; a drawing, which has no language, cannot be broken. */
+/** Renders a block of code. Its lines break, but no flag does; a drawing, which has no language, cannot be broken. */
 function renderCode({ text, lang }: Tokens.Code): string {
   const code = html`${text}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
-  const [firstLine = ''] = text.split('\n');
-  const kind = `code${lang ? '' : ' drawing'}${firstLine.length > MAX_BESIDE_BUTTON ? ' long' : ''}`;
+  const kind = lang ? 'code' : 'code drawing';
   const button = '<button type="button" class="copy" hidden>Copy</button>';
   return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
 }

@@ -17,9 +17,12 @@ interface Section extends Omit<Hit, 'excerpt'> {
   /** The subject of its page, for a section without a paragraph. */
   about: string;
   prose: readonly string[];
+  cells: readonly string[];
 }
 
-const MAX_HITS = 20;
+const MAX_HITS = 15;
+/** So that one long page does not hide the others. */
+const MAX_OF_PAGE = 3;
 const EXCERPT = 220;
 /** JSON or a path of the API: a paragraph without them reads better. */
 const API = /[{}]|\/v1\b/;
@@ -44,16 +47,17 @@ const shorten = (text: string): string =>
   text.length <= EXCERPT ? text : `${text.slice(0, text.lastIndexOf(' ', EXCERPT)).replace(/[\s,;:]+$/, '')} …`;
 
 /** Takes whole sentences from the first one with a word that was found, and marks those words. */
-function excerpt({ about, prose }: Pick<Section, 'about' | 'prose'>, words: readonly string[]): Html {
+function excerpt({ about, prose, cells }: Pick<Section, 'about' | 'prose' | 'cells'>, words: readonly string[]): Html {
   const long = words.filter(({ length }) => length > 2);
   const pattern = matchWords(long.length > 0 ? long : words);
   const plain = prose.filter((one) => !API.test(one));
   const [paragraph = about] = [
     ...plain.filter((one) => one.search(pattern) === 0),
     ...plain.filter((one) => one.search(pattern) > 0),
-    ...prose.filter((one) => one.search(pattern) >= 0),
+    ...[...prose, ...cells].filter((one) => one.search(pattern) >= 0),
     ...plain,
     ...prose,
+    ...cells,
   ];
   const sentences = paragraph.split(SENTENCE_END);
   const from = Math.max(
@@ -71,27 +75,33 @@ function excerpt({ about, prose }: Pick<Section, 'about' | 'prose'>, words: read
  */
 export async function openSearch(): Promise<(query: string) => Hit[]> {
   const titles = listTitles();
-  const index = new MiniSearch({ idField: 'key', fields: ['title', 'page', 'text'], storeFields: ['name'] });
+  const index = new MiniSearch({
+    idField: 'key',
+    fields: ['title', 'page', 'paragraphs', 'text'],
+    storeFields: ['name'],
+  });
   const byKey = new Map<string, Section>();
   for (const entry of ENTRIES) {
     const { name } = entry;
     const about = `${describeEntry(entry)}.`;
     const page = titles.get(name) ?? name;
-    const sections = readSections(entry).map(({ id, title, text, prose }) => ({
+    const sections = readSections(entry).map(({ id, title, text, prose, cells }) => ({
       key: `${name}#${id}`,
       name,
       page,
       title,
       text,
+      paragraphs: prose.join('\n'),
       prose,
+      cells,
     }));
-    for (const { key, title, prose } of sections) {
-      byKey.set(key, { href: `/manual/${key.replace(/#$/, '')}`, page, title, about, prose });
+    for (const { key, title, prose, cells } of sections) {
+      byKey.set(key, { href: `/manual/${key.replace(/#$/, '')}`, page, title, about, prose, cells });
     }
     await index.addAllAsync(sections, { chunkSize: 10 });
   }
   const options = {
-    boost: { title: 4, page: 2 },
+    boost: { title: 4, page: 2, paragraphs: 2 },
     boostDocument: (_key: unknown, _term: string, stored?: Record<string, unknown>) => weigh(`${stored?.name}`),
     prefix: (word: string) => word.length > 2,
     fuzzy: 0.15,
@@ -99,7 +109,9 @@ export async function openSearch(): Promise<(query: string) => Hit[]> {
   return (query) => {
     const all = index.search(query, { ...options, combineWith: 'AND' });
     const results = all.length > 0 ? all : index.search(query, options);
-    return results.slice(0, MAX_HITS).flatMap(({ id, terms }) => {
+    const byPage = Map.groupBy(results, ({ name }) => `${name}`);
+    const bestOfPages = [...byPage.values()].flatMap((ofPage) => ofPage.slice(0, MAX_OF_PAGE));
+    return bestOfPages.slice(0, MAX_HITS).flatMap(({ id, terms }) => {
       const section = byKey.get(`${id}`);
       if (!section) return [];
       const { href, page, title } = section;

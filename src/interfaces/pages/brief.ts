@@ -39,7 +39,7 @@ function briefText(row: LinkedBrief, seen: Html): PageAnswer {
 ${facts(row)}
 ${instructions === null ? NOTHING : html`<p class="description">${instructions}</p>`}
 ${renderList('Talking points', talkingPoints)}
-${renderList('Please do not', doNot)}
+${renderList('Please avoid', doNot)}
 ${renderBoard(moodBoardUrls)}
 ${seen}`,
   };

@@ -40,7 +40,7 @@ function renderMeans({ row, brand }: PaymentVisit): Html {
     case 'manual':
       return html`${brand.name} pays you in a way that you agreed on. By PayPal or Wise, it would pay you at ${address}.`;
     default:
-      return html`${brand.name} pays you at ${address}: by PayPal or Wise, unless you agreed on another way.`;
+      return html`${brand.name} pays you at ${address} by PayPal or Wise, unless you agreed on another way.`;
   }
 }
 

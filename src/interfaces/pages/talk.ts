@@ -46,7 +46,7 @@ async function content(
     value,
     rows: 6,
     required: true,
-    hint: 'Please leave out email addresses and phone numbers, so that what you agree on stays here, where both of you find it.',
+    hint: 'Please leave out email addresses and phone numbers, so that what you agree on stays here, where you can both find it.',
     more: html` maxlength="${MAX_BODY}" autocomplete="off"`,
     ...(problem === undefined ? {} : { problem }),
   };

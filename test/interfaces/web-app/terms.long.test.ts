@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
       .waitFor();
     await order.getByText('Renewal', { exact: true }).waitFor();
     await look('order-parts');
-    await order.getByRole('link', { name: 'Who brought the customer, and until when' }).click();
+    await order.getByRole('link', { name: 'See who brought them, and until when' }).click();
     await page.getByRole('dialog').getByText('Ended', { exact: true }).waitFor();
   });
 

@@ -16,16 +16,17 @@ import {
   stateFilter,
   useFilters,
 } from '../kit/filters.tsx';
-import { counted, day, money, number, shortDay, words } from '../kit/format.ts';
+import { counted, day, money, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
-import { Badge, Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { sumUp, Totals } from '../kit/totals.tsx';
 import { ApproveDueDialog } from './approve-due.tsx';
+import { Standing } from './commission-standing.tsx';
 import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -42,31 +43,6 @@ const REVIEW_FILTER: Filter = {
 };
 
 const ORDER_FILTER: Filter = { name: 'order_id', label: 'Order', kind: 'text' };
-
-/** The status of a commission; a pending one shows the step that it waits for. */
-function Standing({
-  of: { status, order_paid, type, approvable_at, fraud_flags, clawed_back_at },
-}: {
-  of: Commission;
-}) {
-  const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
-  return (
-    <span className="row">
-      {status !== 'pending' ? (
-        <Badge state={status} />
-      ) : type === 'sale' && !order_paid ? (
-        <span className="badge quiet">Order not paid</span>
-      ) : isInReview ? (
-        <span className="badge quiet">Pending</span>
-      ) : (
-        <span className="badge wait">To review</span>
-      )}
-      {clawed_back_at !== null && <span className="badge quiet">Clawed back</span>}
-      {fraud_flags.length > 0 && <span className="badge wait">Check</span>}
-      {status === 'pending' && isInReview && <span className="second">until {shortDay(approvable_at)}</span>}
-    </span>
-  );
-}
 
 type Narrowed = Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'>;
 

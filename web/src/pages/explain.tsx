@@ -7,6 +7,7 @@ import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
+import { ReviewOne, Standing } from './commission-standing.tsx';
 import { CreatorName } from './item-links.tsx';
 import { ErasePerson, ExportPerson } from './person-rights.tsx';
 
@@ -104,6 +105,9 @@ const REVIEW_PERIOD = 'review_period_active';
 const isReviewOver = ({ status, blocked_by }: ExplainedCommission) =>
   status === 'pending' && !blocked_by.includes(REVIEW_PERIOD);
 
+const canBeReviewed = (commission: ExplainedCommission) =>
+  isReviewOver(commission) && !commission.blocked_by.includes('order_not_paid');
+
 function Products({ of, currency }: { of: Explained['items']; currency: string }) {
   if (of.length === 0) return null;
   return (
@@ -182,10 +186,10 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               ['Kind', data.kind !== 'once' && KIND_WORDS[data.kind]],
               ['Subscription', data.subscription_id],
               [
-                'Belongs to',
+                'Customer of',
                 data.customer_id && (
                   <Link to="/customers" search={{ view: 'each', open: data.customer_id }}>
-                    Who brought the customer, and until when
+                    See who brought them, and until when
                   </Link>
                 ),
               ],
@@ -202,7 +206,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           {data.commission && (
             <>
               <h3>
-                Commission <Badge state={data.commission.status} />
+                Commission <Standing of={data.commission} />
               </h3>
               <Facts
                 of={[
@@ -230,6 +234,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                   ))}
                 </div>
               )}
+              {canBeReviewed(data.commission) && <ReviewOne id={data.commission.id} />}
               {data.commission.fraud_flags.map(({ code, detail, severity }) => (
                 <p key={code}>
                   <Badge state={`${severity} risk`} /> {detail}

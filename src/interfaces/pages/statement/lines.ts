@@ -126,8 +126,8 @@ function totalLines(lines: readonly Line[]): ShownLine[] {
     const sum = each
       .map(({ commission, taken_back, paid_out }) => toMinor(commission - taken_back - paid_out, currency) ?? 0)
       .reduce((total, minor) => total + minor, 0);
-    const details = 'how this period changed the balance';
-    return { part: 'total', id: null, name: 'Total', date: '', details, amount: formatMoney(sum, currency), by: null };
+    const details = 'of the balance in this period';
+    return { part: 'total', id: null, name: 'Change', date: '', details, amount: formatMoney(sum, currency), by: null };
   });
 }
 

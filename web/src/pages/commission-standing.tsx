@@ -1,0 +1,69 @@
+import type { Row } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { shortDay } from '../kit/format.ts';
+import { Badge, Button, IfMay } from '../kit/parts.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+type Commission = Pick<
+  Row<'list_affiliate_commissions'>,
+  'status' | 'order_paid' | 'type' | 'approvable_at' | 'fraud_flags' | 'clawed_back_at'
+>;
+
+/** The status of a commission; a pending one shows the step that it waits for. */
+export function Standing({
+  of: { status, order_paid, type, approvable_at, fraud_flags, clawed_back_at },
+}: {
+  of: Commission;
+}) {
+  const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
+  return (
+    <span className="row">
+      {status !== 'pending' ? (
+        <Badge state={status} />
+      ) : type === 'sale' && !order_paid ? (
+        <span className="badge quiet">Order not paid</span>
+      ) : isInReview ? (
+        <span className="badge quiet">Pending</span>
+      ) : (
+        <span className="badge wait">To review</span>
+      )}
+      {clawed_back_at !== null && <span className="badge quiet">Clawed back</span>}
+      {fraud_flags.length > 0 && <span className="badge wait">Check</span>}
+      {status === 'pending' && isInReview && <span className="second">until {shortDay(approvable_at)}</span>}
+    </span>
+  );
+}
+
+const SHOWN = [
+  'list_affiliate_commissions',
+  'get_order',
+  'explain_attribution',
+  'list_orders',
+  'preview_payouts',
+] as const;
+
+/** Decides on one commission whose order is paid and whose review period is over. */
+export function ReviewOne({ id }: { id: string }) {
+  const review = useChange('update_commissions', SHOWN);
+  const say = useSay();
+  async function decide(status: 'approved' | 'rejected') {
+    try {
+      await review.mutateAsync({ body: { event_ids: [id], status } });
+      say(status === 'approved' ? 'Approved.' : 'Rejected.');
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
+    }
+  }
+  return (
+    <IfMay needs="update_commissions">
+      <div className="row">
+        <Button kind="primary" isBusy={review.isPending} onPress={() => void decide('approved')}>
+          Approve
+        </Button>
+        <Button isBusy={review.isPending} onPress={() => void decide('rejected')}>
+          Reject
+        </Button>
+      </div>
+    </IfMay>
+  );
+}
