@@ -12,7 +12,6 @@ import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Foot } from '../kit/totals.tsx';
-import { useIsPhone } from '../kit/wide.ts';
 import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
@@ -100,13 +99,6 @@ export function Payouts() {
   const [settling, setSettling] = useState<Payout>();
   const [correcting, setCorrecting] = useState<Payout>();
   const panel = useOpened();
-  const isPhone = useIsPhone();
-  const renderSettle = (payout: Payout) =>
-    isToSettle(payout) && (
-      <Button needs="settle_payout" onPress={() => setSettling(payout)}>
-        Settle
-      </Button>
-    );
   const columns: readonly Column<Payout>[] = [
     {
       head: 'Creator',
@@ -134,13 +126,16 @@ export function Payouts() {
       needs: 'settle_payout',
       cell: (payout) => (
         <span className="row">
-          {!isPhone && renderSettle(payout)}
+          {isToSettle(payout) && (
+            <Button needs="settle_payout" onPress={() => setSettling(payout)}>
+              Settle
+            </Button>
+          )}
           {payout.corrected_at === null && (
             <Menu
               label={`More actions for ${payout.creator_name ?? payout.creator_email ?? payout.id}`}
               needs="void_payout"
             >
-              {isPhone && renderSettle(payout)}
               <Button onPress={() => setCorrecting(payout)}>{isPaid(payout) ? 'Mark as returned' : 'Void'}</Button>
             </Menu>
           )}
