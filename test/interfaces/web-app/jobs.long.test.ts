@@ -187,8 +187,16 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       await page.getByRole('link', { name: `${TO_REVIEW} commissions to review`, exact: true }).click();
       await page.locator('.table-top').getByText(`${TO_REVIEW} commissions`, { exact: true }).waitFor();
       await page.getByLabel('Review').selectOption({ label: 'All' });
-      await page.getByRole('row', { name: /fresh-1.*Pending until/ }).waitFor();
-      await page.getByRole('row', { name: /unpaid-1.*Order not paid/ }).waitFor();
+      // Those that can be approved come first.
+      await page.mouse.move(700, 500);
+      const waiting = [/fresh-1.*Pending until/, /unpaid-1.*Order not paid/];
+      for (const name of waiting) {
+        await until('the rows that wait', async () => {
+          await page.mouse.wheel(0, 500);
+          return await page.getByRole('row', { name }).isVisible();
+        });
+        await page.mouse.wheel(0, -20_000);
+      }
       await shoot(page, 'jobs-commissions');
       await page.setViewportSize({ width: 390, height: 844 });
       await expectToFit(page);
