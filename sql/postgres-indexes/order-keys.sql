@@ -6,3 +6,5 @@ CREATE INDEX CONCURRENTLY IF NOT EXISTS orders_of_customer_row ON orders (brand_
   WHERE customer_id IS NOT NULL;
 CREATE INDEX CONCURRENTLY IF NOT EXISTS commissions_by_terms ON commissions (brand_id, terms_id)
   WHERE terms_id IS NOT NULL;
+CREATE INDEX CONCURRENTLY IF NOT EXISTS commissions_by_click_id ON commissions (brand_id, click_id)
+  WHERE click_id IS NOT NULL;

@@ -7,7 +7,6 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Account, LedgerKind, NewEntry, Posting } from '../../kit/outbox/ledger-entry.ts';
-import { readClickTime } from '../../kit/values/click-token.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
@@ -247,12 +246,7 @@ export const commissions = listing({
             (select id from orders where brand_id = ${brandId} and customer_id = ${where.customer_id ?? ''})`,
         ),
       )
-      .$if(where.click_id !== undefined, (query) =>
-        query
-          .where('commissions.clickId', '=', where.click_id ?? '')
-          // No order is recorded before its click, so the index by time finds it without reading older ones.
-          .where('commissions.createdAt', '>=', new Date(readClickTime(where.click_id ?? '').getTime() - DAY_MS)),
-      )
+      .$if(where.click_id !== undefined, (query) => query.where('commissions.clickId', '=', where.click_id ?? ''))
       .where(matchesGroup('commissions.creatorId', brandId, where.group_id))
       .where(matchesCreator('commissions.creatorId', brandId, creator_email)),
   rows: withFacts,

@@ -21,7 +21,7 @@ export type Redirect = (request: IncomingMessage, response: ServerResponse) => v
 /** Any method with a body or a side effect is refused; HEAD and GET are answered alike. */
 const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
 
-/** What mail programs, chats and people leave behind a link; nothing of it is visible or ends a slug. */
+/** Signs that mail programs, chats and people leave behind a link; none of them ends a slug. */
 const BEHIND_LINK =
   /(?:[/.,;:!)\]}>'"*]|%20|%22|%27|%29|%5D|%7D|%3E|%C2%A0|%E2%80%(?:8B|8C|8D|8E|8F|99|9D|A6)|%EF%BB%BF)+$/i;
 
@@ -93,11 +93,13 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
 
   /** A link as it stands in a text may have a slash, a bracket or the end of a sentence behind it. */
   function findLink(slug: string): Destination | undefined | Promise<Destination | undefined> {
+    const findBare = () => {
+      const bare = slug.length > LONGEST_SLUG ? slug : slug.replace(BEHIND_LINK, '');
+      return bare === slug ? undefined : destinations.find(bare);
+    };
     const found = destinations.find(slug);
-    const bare = slug.length > LONGEST_SLUG ? slug : slug.replace(BEHIND_LINK, '');
-    if (bare === slug) return found;
-    if (found instanceof Promise) return found.then((destination) => destination ?? destinations.find(bare));
-    return found ?? destinations.find(bare);
+    if (found instanceof Promise) return found.then((destination) => destination ?? findBare());
+    return found ?? findBare();
   }
 
   const redirect: Redirect = (request, response) => {

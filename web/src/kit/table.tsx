@@ -21,8 +21,8 @@ export interface Column<Row> {
   isWide?: boolean;
   /** A phone has it in a line below the row's name, by itself or after its head. */
   chip?: 'value' | 'named';
-  /** The time that the list is ordered by: its head reverses the order. */
-  isOrder?: boolean;
+  /** The time that the list is ordered by, or can be (`asked`): its head reverses the order. */
+  isOrder?: boolean | 'asked';
   /** The value of `sort` that orders by this column: its head sets it. The largest come first, or the soonest. */
   sort?: { by: string; isOn: boolean; isAscending?: boolean };
   /** The operation that its buttons call. The column is hidden from people who may not call it. */
@@ -115,7 +115,7 @@ function Head<Row>({ column }: { column: Column<Row> }) {
   const { head, isOrder, sort: own } = column;
   const { get, set } = useFilters();
   const className = toClassName(column);
-  const sort = get('sort') ?? 'newest';
+  const sort = get('sort') ?? (isOrder === 'asked' ? '' : 'newest');
   if (own) {
     const { by, isOn, isAscending = false } = own;
     return (
@@ -137,7 +137,11 @@ function Head<Row>({ column }: { column: Column<Row> }) {
   const isNewest = sort === 'newest';
   return (
     <th scope="col" className={className} aria-sort={isOldest ? 'ascending' : isNewest ? 'descending' : 'none'}>
-      <button type="button" className="sort" onClick={() => set('sort', isNewest ? 'oldest' : '')}>
+      <button
+        type="button"
+        className="sort"
+        onClick={() => set('sort', isNewest ? 'oldest' : isOrder === 'asked' ? 'newest' : '')}
+      >
         {head} <span aria-hidden>{isOldest ? '↑' : isNewest ? '↓' : '↕'}</span>
       </button>
     </th>

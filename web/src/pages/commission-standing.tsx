@@ -34,17 +34,15 @@ export function Standing({
   );
 }
 
-const SHOWN = [
-  'list_affiliate_commissions',
-  'get_order',
-  'explain_attribution',
-  'list_orders',
-  'preview_payouts',
+/** The queries that show whether a commission was reviewed. */
+export const SHOW_REVIEWS = [
+  ...(['list_affiliate_commissions', 'list_commissions', 'preview_payouts', 'get_analytics'] as const),
+  ...(['get_order', 'explain_attribution', 'list_orders'] as const),
 ] as const;
 
 /** Decides on one commission whose order is paid and whose review period is over. */
 export function ReviewOne({ id }: { id: string }) {
-  const review = useChange('update_commissions', SHOWN);
+  const review = useChange('update_commissions', SHOW_REVIEWS);
   const say = useSay();
   async function decide(status: 'approved' | 'rejected') {
     try {

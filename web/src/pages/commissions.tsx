@@ -26,7 +26,7 @@ import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { sumUp, Totals } from '../kit/totals.tsx';
 import { ApproveDueDialog } from './approve-due.tsx';
-import { Standing } from './commission-standing.tsx';
+import { SHOW_REVIEWS, Standing } from './commission-standing.tsx';
 import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -136,7 +136,6 @@ function toRefusals(error: unknown, ids: readonly string[], orders: ReadonlyMap<
 }
 
 const AT_ONCE = 100;
-const SHOWN = ['list_affiliate_commissions', 'list_commissions', 'preview_payouts', 'get_analytics'] as const;
 
 export function Commissions() {
   const { get } = useFilters();
@@ -188,7 +187,7 @@ export function Commissions() {
     } catch (error) {
       say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
     } finally {
-      await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
+      await Promise.all(SHOW_REVIEWS.map((name) => cache.invalidateQueries({ queryKey: [name] })));
       setReviewedCount(undefined);
     }
   }
@@ -252,7 +251,7 @@ export function Commissions() {
     {
       head: 'Recorded',
       isWide: true,
-      isOrder: true,
+      isOrder: 'asked',
       cell: ({ created_at, occurred_at }) => (
         <>
           {day(created_at)}

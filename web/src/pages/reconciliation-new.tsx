@@ -7,7 +7,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { Choose } from '../kit/filters.tsx';
 import { type Field, FieldRow, Form, type Values } from '../kit/form.tsx';
 
-/** What a file leaves open, each with the answers that there are. */
+/** Each question that a file leaves open, with the answers that there are. */
 function Questions({ of }: { of: readonly OpenQuestion[] }) {
   const toField = ({ message, options }: OpenQuestion, place: number): Field => ({
     name: `answer_${place}`,
@@ -28,7 +28,7 @@ function Questions({ of }: { of: readonly OpenQuestion[] }) {
 
 type Mapping = Record<string, unknown>;
 
-/** What was answered before, and the answers to what was still open. */
+/** Earlier answers, and the answers to questions that were still open. */
 function addAnswers(mapping: Mapping, questions: readonly OpenQuestion[], values: Values): Mapping {
   const mergedMapping = { ...mapping };
   questions.forEach(({ options }, place) => {

@@ -22,7 +22,7 @@ export interface ShownLine {
   date: string;
   details: string;
   amount: string;
-  /** Of an order: the link or code that brought it, and what it adds to that one's sum. */
+  /** The link or code that brought an order, and what the order adds to that one's sum. */
   by: { code: string | null; minor: number; currency: string } | null;
 }
 
