@@ -196,7 +196,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const env = parsed.data;
   assertSandbox(env);
   if (elsewhere(env.SMTP_URL) !== undefined && env.MAIL_FROM === undefined) {
-    throw new Error('SMTP_URL needs MAIL_FROM: the address that mails come from.');
+    throw new Error('SMTP_URL needs MAIL_FROM: the address that emails come from.');
   }
   const linksPort = env.LINKS_PORT ?? (env.PORT === 0 ? 0 : env.PORT + 1);
   return {

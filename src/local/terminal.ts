@@ -52,7 +52,7 @@ export function listening(url: string, linksUrl: string, isDemo: boolean): void 
 /** The link to sign in, alone, and how to get another. `hasWebApp` is undefined while it is being built. */
 function signIn({ signInUrl, owner, mails }: DemoKeys, hasWebApp: true | undefined): void {
   const building = hasWebApp ? '' : ', which is still being built';
-  const mailHint = mails === undefined ? '' : ` (mails are written to ${mails})`;
+  const mailHint = mails === undefined ? '' : ` (emails are written to ${mails})`;
   write(`\nSign in to the web app${building}. The link works once, within 15 minutes:\n\n`);
   write(`  ${paint('cyan', signInUrl)}\n\n`);
   write('For another link, run: npm run --silent cli -- sign-in --brand demo\n');

@@ -12,28 +12,28 @@ import { omitUndefined } from '../kit/values/patch.ts';
 const state = z
   .enum(MAIL_STATES)
   .describe(
-    '`suppressed` mails are not sent because the address unsubscribed from the brand. `held` mails wait until the ' +
+    '`suppressed` emails are not sent because the address unsubscribed from the brand. `held` emails wait until the ' +
       'operator of Rollcall releases them.',
   );
 
 const Mail = z
   .object({
-    id: idField('mai', 'Mail id.'),
-    kind: z.string().describe('Mail template.').meta({ example: 'brief_sent' }),
+    id: idField('mai', 'Email id.'),
+    kind: z.string().describe('Email template.').meta({ example: 'brief_sent' }),
     to: z.string().describe('Email address of the recipient.').meta({ example: 'ana@example.com' }),
     state,
-    reason: z.enum(MAIL_REASONS).nullable().describe('Why the mail is held or delayed; null otherwise.'),
+    reason: z.enum(MAIL_REASONS).nullable().describe('Why the email is held or delayed; null otherwise.'),
     detail: z
       .string()
       .nullable()
-      .describe('`reason` as a sentence, or the response of the mail server to a failed mail; null otherwise.')
+      .describe('`reason` as a sentence, or the response of the mail server to a failed email; null otherwise.')
       .meta({ example: null }),
     created_at: createdAt,
-    sent_at: timestamp.nullable().describe('When the mail server accepted the mail; null until then.'),
+    sent_at: timestamp.nullable().describe('When the mail server accepted the email; null until then.'),
   })
   .meta({ id: 'Mail' });
 
-const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
+const MailFilter = z.object({ state: state.optional().describe('Only emails in this state.'), ...ListQuery });
 const MailList = listSchema(Mail).meta({ id: 'MailList' });
 
 const toMail = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
@@ -62,8 +62,8 @@ const mailOperations = [
     id: 'list_mails',
     path: '/v1/mails',
     tag: 'Messages',
-    summary: 'Mails sent on behalf of the brand',
-    description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
+    summary: 'Emails sent on behalf of the brand',
+    description: 'Newest first, with their delivery state. Sent and suppressed emails are deleted after 30 days.',
     query: MailFilter,
     response: MailList,
     ...listHandlers(mails, Mail, toMail),

@@ -32,7 +32,7 @@ export const followMails: Follower = {
 export const forgetOldMails: Job = {
   name: 'forget-mails',
   everyMs: HOUR_MS,
-  asksFor: 'mails that were sent at least 30 days ago',
+  asksFor: 'emails that were sent at least 30 days ago',
   run: ({ postgres, clock }) => forgetMails(postgres.db, clock.now()),
 };
 

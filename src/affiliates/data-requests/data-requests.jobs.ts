@@ -47,7 +47,7 @@ const AT_ONCE = 20;
 export const endDataRequests: Job = {
   name: 'end-data-requests',
   everyMs: 5_000,
-  asksFor: 'files and mails of people who were erased, and what is kept for so long only',
+  asksFor: 'files and emails of people who were erased, and what is kept for so long only',
   leaves: true,
   run: async ({ postgres: { db }, files, mailer, clock }) => {
     const rows = await db

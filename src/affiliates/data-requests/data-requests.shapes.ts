@@ -176,7 +176,7 @@ const KEPT = {
   creator: [
     { what: 'ledger, commissions, payouts, references and figures', why: BOOKS, until: null },
     { what: 'discount codes and short links, switched off', why: 'Shops and orders have them.', until: null },
-    { what: 'a salted hash of an address that unsubscribed', why: 'It must never be mailed again.', until: null },
+    { what: 'a salted hash of an address that unsubscribed', why: 'It must never be emailed again.', until: null },
     { what: 'backups, your own bucket, receivers of webhooks, stores', why: 'They are out of reach.', until: null },
   ],
   customer: [
@@ -203,7 +203,7 @@ const listBooks = ({ booksUntil }: Pick<DataRequestRow, 'booksUntil'>) =>
 
 export const DataRequestRefusal = z
   .object({
-    reason: Refusal.describe('Why you refuse. It is mailed to the creator.').meta({
+    reason: Refusal.describe('Why you refuse. It is emailed to the creator.').meta({
       example: 'A claim is open in court.',
     }),
   })
@@ -215,7 +215,7 @@ export const DataRequestOpening = z
 
 export const Books = z
   .object({
-    email: z.string().nullable().describe('Mail address of the creator.').meta({ example: 'ana@example.com' }),
+    email: z.string().nullable().describe('Email address of the creator.').meta({ example: 'ana@example.com' }),
     name: z.string().nullable().describe('Name of the creator.').meta({ example: 'Ana Ortiz' }),
     legal_name: z.string().nullable().describe('Name by which they were paid.').meta({ example: 'Ana Maria Ortiz' }),
     country: z.string().nullable().describe('Country by which they were paid.').meta({ example: 'ES' }),

@@ -54,7 +54,7 @@ export const BulkCreate = z
       'Whether the new links take the parameters that they are opened with along to the destination.',
     ),
     notify: Notify.describe(
-      '`true`: mails each creator their code or link at once. `false`: mails a code when its first order arrives.',
+      '`true`: emails each creator their code or link at once. `false`: emails a code when its first order arrives.',
     ),
   })
   .superRefine((input: Unchecked<(typeof SELECTORS)[number] | 'type' | 'destination_url'>, context) => {

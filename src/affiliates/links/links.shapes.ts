@@ -231,7 +231,7 @@ export const ForwardParameters = z
 export const Notify = z
   .boolean()
   .default(false)
-  .describe('`true`: mailed at once. `false`: only a link or a verified code is; any other with its first order.')
+  .describe('`true`: emailed at once. `false`: only a link or a verified code is; any other with its first order.')
   .meta({ example: true });
 const MAX_VALUE = 255;
 /** A code is often copied from a chat, whose invisible marks no customer types. */
@@ -427,7 +427,7 @@ export const LinkPatch = z
     notify: z
       .boolean()
       .optional()
-      .describe('`true`: mails the creator the code or link, if they have not had it, and changed terms in words.')
+      .describe('`true`: emails the creator the code or link, if they have not had it, and changed terms in words.')
       .meta({ example: true }),
   })
   .superRefine(checkDeal, besideOthers)
@@ -448,7 +448,7 @@ export const LinkRotation = z
       )
       .optional(),
     notify: Notify.describe(
-      '`true`: mails the new code at once. `false`: mails it once the connected store or an order has it.',
+      '`true`: emails the new code at once. `false`: emails it once the connected store or an order has it.',
     ),
   })
   .meta({ id: 'AffiliateLinkRotation' });

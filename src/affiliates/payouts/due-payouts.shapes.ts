@@ -148,7 +148,7 @@ const PayoutPreview = z
       .meta({ example: 'ana@example.com' }),
     pay_to_source: z
       .enum(['mail', 'brand', 'creator'])
-      .describe('Who gave that address; `mail`: it is the mail address, because nobody gave another.'),
+      .describe('Who gave that address; `mail`: it is the email address, because nobody gave another.'),
     blocked: z
       .object({
         reason: z

@@ -88,7 +88,7 @@ export const DisputePatch = z
       .min(1)
       .max(MAX_TEXT)
       .optional()
-      .describe('Your answer. It is mailed to the creator and makes the question `answered`.'),
+      .describe('Your answer. It is emailed to the creator and makes the question `answered`.'),
   })
   .meta({ id: 'DisputePatch', examples: [{ answer: 'The customer sent the order back on the 4th.' }] });
 export type DisputePatch = z.output<typeof DisputePatch>;
@@ -128,7 +128,7 @@ export const disputeOperations = [
     path: '/v1/disputes/{id}',
     tag,
     summary: 'Answer or close a question',
-    description: 'An answer is mailed to the creator and shown on their page. Repeating the call changes nothing.',
+    description: 'An answer is emailed to the creator and shown on their page. Repeating the call changes nothing.',
     forAgents: { example: { id: 'dsp_…', answer: 'The order was refunded.' } },
     body: DisputePatch,
     item: Dispute,

@@ -139,7 +139,7 @@ export const StatementMade = Statement.extend({
     .string()
     .describe('Link to the page of the statement for the creator. Anyone with the link can open it, for 90 days.')
     .meta({ example: 'https://links.example/statement/…' }),
-  email_sent: z.boolean().describe('Whether a mail with the link was queued for the creator.').meta({ example: true }),
+  email_sent: z.boolean().describe('Whether an email with the link was queued for the creator.').meta({ example: true }),
 }).meta({ id: 'StatementMade' });
 
 const period = {
@@ -152,7 +152,7 @@ export const StatementCreate = z
   .object({
     creator_email: Email.describe('A creator who is or was on the roster.'),
     ...period,
-    send_email: z.boolean().default(false).describe('Whether to mail the creator the link.'),
+    send_email: z.boolean().default(false).describe('Whether to email the creator the link.'),
   })
   .superRefine(checkOrder, besideOthers)
   .meta({ id: 'StatementCreate' });
@@ -161,7 +161,7 @@ export type StatementCreate = z.output<typeof StatementCreate>;
 export const StatementBatch = z
   .object({
     ...period,
-    send_email: z.boolean().default(false).describe('Whether to mail every creator the link of their statement.'),
+    send_email: z.boolean().default(false).describe('Whether to email every creator the link of their statement.'),
   })
   .superRefine(checkOrder, besideOthers)
   .meta({ id: 'StatementBatch' });

@@ -54,7 +54,7 @@ const alertOperations = [
   list({
     ...all,
     id: 'list_alerts',
-    summary: 'Alerts by mail',
+    summary: 'Alerts by email',
     description: 'Newest first, with their status.',
     forAgents,
     query: AlertFilter,
@@ -64,9 +64,9 @@ const alertOperations = [
   create({
     ...all,
     id: 'create_alert',
-    summary: 'Mail when a figure leaves its bounds',
+    summary: 'Email when a figure leaves its bounds',
     description:
-      'Each window is checked after it has ended. One mail is sent when the condition is first met, and one when ' +
+      'Each window is checked after it has ended. One email is sent when the condition is first met, and one when ' +
       'it no longer is. The first window is the current one. A brand can have up to 50.',
     forAgents,
     body: AlertCreate,
@@ -115,7 +115,7 @@ const alertOperations = [
     id: 'update_alert',
     summary: 'Change an alert',
     description:
-      'A new condition starts again with the current window; until it is checked, the alert is quiet, without a mail.',
+      'A new condition starts again with the current window; until it is checked, the alert is quiet, without an email.',
     forAgents,
     body: AlertPatch,
     errors: ['NOT_FOUND'],
@@ -143,7 +143,7 @@ const alertOperations = [
     path: '/v1/alerts/{id}',
     tag,
     summary: 'Delete an alert',
-    description: 'Sends no other mail, even if it is firing.',
+    description: 'Sends no other email, even if it is firing.',
     forAgents,
     item: Alert,
     errors: ['NOT_FOUND'],

@@ -24,7 +24,7 @@ const name = z
   .min(1)
   .max(100)
   .nullable()
-  .describe('Name of the alert, in the subject of its mails; null for one such as "Orders by creator".')
+  .describe('Name of the alert, in the subject of its emails; null for one such as "Orders by creator".')
   .meta({ example: 'Nobody orders' });
 const metric = z
   .enum(METRICS)
@@ -78,7 +78,7 @@ export const Alert = z
     status: z
       .enum(['quiet', 'firing'])
       .describe(
-        'Alert status. `firing`: the figure left its bounds, and a mail said so; a second mail follows when it is back.',
+        'Alert status. `firing`: the figure left its bounds, and an email said so; a second email follows when it is back.',
       ),
     firing_since: timestamp
       .nullable()

@@ -27,7 +27,7 @@ export const ExportSchedule = z
     next_at: timestamp.describe('When the next export starts.').meta({ example: '2026-03-03T00:00:30.000Z' }),
     failing_since: timestamp
       .nullable()
-      .describe('When its exports began to fail, which one mail reported; null while they succeed.')
+      .describe('When its exports began to fail, which one email reported; null while they succeed.')
       .meta({ example: null }),
     last_error: z
       .string()

@@ -24,7 +24,7 @@ const reportOperations = [
   list({
     ...all,
     id: 'list_reports',
-    summary: 'Reports by mail',
+    summary: 'Reports by email',
     description: 'Newest first.',
     forAgents,
     query: ReportFilter,
@@ -34,9 +34,9 @@ const reportOperations = [
   create({
     ...all,
     id: 'create_report',
-    summary: 'Mail figures of each day, week or month',
+    summary: 'Email figures of each day, week or month',
     description:
-      'When a period has ended, its figures are mailed once, compared with the period before. The first one is ' +
+      'When a period has ended, its figures are emailed once, compared with the period before. The first one is ' +
       'the current period. A brand can have up to 50.',
     forAgents,
     body: ReportCreate,
@@ -76,7 +76,7 @@ const reportOperations = [
     ...one,
     id: 'get_report',
     summary: 'One report',
-    description: 'Shows its settings, and when it is mailed.',
+    description: 'Shows its settings, and when it is emailed.',
     forAgents,
     find: async ({ postgres }, { caller, params }) =>
       toReport(await reports.get(postgres.db, caller.brandId, params.id)),
@@ -114,7 +114,7 @@ const reportOperations = [
     path: '/v1/reports/{id}',
     tag,
     summary: 'Delete a report',
-    description: 'It is no longer mailed.',
+    description: 'It is no longer emailed.',
     forAgents,
     item: Report,
     errors: ['NOT_FOUND'],
@@ -130,7 +130,7 @@ export const reportsNoun = noun({
   name: 'reports',
   tag: {
     name: 'Reports and alerts',
-    about: "Mails with figures to the brand's people, after each period or when a figure leaves its bounds.",
+    about: "Emails with figures to the brand's people, after each period or when a figure leaves its bounds.",
   },
   ids: { reports: 'rep' },
   operations: reportOperations,

@@ -21,7 +21,7 @@ const name = z
   .min(1)
   .max(100)
   .nullable()
-  .describe('Name of the report, in the subject of its mails; null for one such as "Weekly returns".')
+  .describe('Name of the report, in the subject of its emails; null for one such as "Weekly returns".')
   .meta({ example: 'Monday figures' });
 const operation = z
   .enum(OPERATIONS)
@@ -39,7 +39,7 @@ const every = z
 const at = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 08:00')
-  .describe('Time of its mails in the time zone, on the day after the period.')
+  .describe('Time of its emails in the time zone, on the day after the period.')
   .meta({ example: DEFAULT_TIME });
 const timezone = TimeZone.describe('IANA time zone of its periods and mails.');
 
@@ -61,10 +61,10 @@ export const Report = z
     at,
     timezone,
     to,
-    next_at: timestamp.describe('When its next mail is sent or retried.').meta({ example: '2026-03-09T07:00:00.000Z' }),
+    next_at: timestamp.describe('When its next email is sent or retried.').meta({ example: '2026-03-09T07:00:00.000Z' }),
     last_sent_at: timestamp
       .nullable()
-      .describe('When the last period was mailed; null before the first.')
+      .describe('When the last period was emailed; null before the first.')
       .meta({ example: '2026-03-02T07:00:00.000Z' }),
     last_error: z
       .string()
@@ -83,7 +83,7 @@ export const ReportCreate = z
     parameters: parameters.default({}),
     every,
     at: at.default(DEFAULT_TIME),
-    timezone: timezone.optional().describe('IANA time zone of its periods and mails; that of the brand by default.'),
+    timezone: timezone.optional().describe('IANA time zone of its periods and emails; that of the brand by default.'),
     to,
   })
   .meta({ id: 'ReportCreate' });

@@ -104,14 +104,14 @@ async function sendOne({ postgres, clock, secrets, mailer, pageLinks, failures }
   const pauseMs = outcome.outcome === 'failed' ? PAUSES_MS[attempts - 1] : undefined;
   await updateRequest(postgres.db, id, pauseMs === undefined ? null : new Date(clock.now().getTime() + pauseMs));
   // Without the reason, which may contain the address.
-  if (outcome.outcome !== 'sent') failures.failed('sending a mail', undefined, { request: id, attempts });
+  if (outcome.outcome !== 'sent') failures.failed('sending an email', undefined, { request: id, attempts });
 }
 
 /** Sends the links of new requests. */
 export const sendForgetMails = claimedWork({
   name: 'send-opt-out-links',
   everyMs: 5_000,
-  asksFor: 'requests on the page whose mail is due',
+  asksFor: 'requests on the page whose email is due',
   leaves: true,
   places: 5,
   due: selectDueRequests,

@@ -49,7 +49,7 @@ const mail = z
 const alert = z
   .object({ every, mail })
   .nullable()
-  .describe('One mail a period that had new matches, with their number; null for none.');
+  .describe('One email a period that had new matches, with their number; null for none.');
 
 export const SavedSearch = z
   .object({

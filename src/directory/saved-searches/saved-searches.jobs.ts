@@ -112,7 +112,7 @@ export async function alertAboutMatches(context: Context): Promise<void> {
 export const alertAboutSavedSearches: Job = {
   name: 'alert-about-saved-searches',
   everyMs: 10_000,
-  asksFor: 'saved searches whose new matches are due to be mailed',
+  asksFor: 'saved searches whose new matches are due to be emailed',
   run: alertAboutMatches,
 };
 

@@ -88,7 +88,8 @@ function readBody(request: FastifyRequest): unknown {
   if (!isUtf8(request.body)) throw new ApiError('INVALID_JSON', 'The body is not UTF-8.');
   assertShallow(request.body);
   try {
-    return JSON.parse(request.body.toString('utf8'));
+    // Some Windows tools begin each file with a byte order mark.
+    return JSON.parse(request.body.toString('utf8').replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new ApiError(
       'INVALID_JSON',

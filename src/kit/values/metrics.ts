@@ -164,7 +164,7 @@ interface MailCount {
 export function meterMails({ registry }: Metrics, countMails: () => Promise<MailCount[]>, now: () => Date): void {
   new Gauge({
     name: 'rollcall_mails_total',
-    help: 'Mails by state: queued, sent, failed, suppressed, held.',
+    help: 'Emails by state: queued, sent, failed, suppressed, held.',
     labelNames: ['state'],
     registers: [registry],
     async collect() {
@@ -176,7 +176,7 @@ export function meterMails({ registry }: Metrics, countMails: () => Promise<Mail
   });
   new Gauge({
     name: 'rollcall_mails_oldest_due_seconds',
-    help: 'Seconds since the oldest waiting mail became due; 0 when no mail is due.',
+    help: 'Seconds since the oldest waiting email became due; 0 when no email is due.',
     registers: [registry],
     async collect() {
       const counts = await countMails().catch(() => undefined);

@@ -11,9 +11,15 @@ const isWritable = (at: Date): boolean => at.getTime() >= FIRST_MS && at.getTime
 const OUT_OF_RANGE = 'must lie in the years 0001 to 9999 in UTC';
 const EXPECTED = 'must be a date such as 2026-11-22, or a time with its offset such as 2026-11-22T09:30:00Z';
 
+/** An unencoded plus in a query string is a space. */
+const WITHOUT_PLUS = /T[\d:.]+ \d\d:?\d\d$/;
+
 /** A date, or an ISO 8601 time with an offset, as the caller wrote it. */
 export const TimeText = z
-  .union([z.iso.date(), z.iso.datetime({ offset: true })], EXPECTED)
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+    error: ({ input }) =>
+      typeof input === 'string' && WITHOUT_PLUS.test(input) ? `${EXPECTED} (in a query, write + as %2B)` : EXPECTED,
+  })
   .refine((text) => isWritable(new Date(text)), { error: OUT_OF_RANGE, abort: true });
 
 const DayText = z.iso.date();

@@ -26,7 +26,7 @@ const BrandSettings = z.object({
   require_payment_profile: z
     .boolean()
     .describe(
-      'Whether wallet payments go to payment profiles only. If not, a creator without one is paid at the mail address.',
+      'Whether wallet payments go to payment profiles only. If not, a creator without one is paid at the email address.',
     )
     .meta({ example: false }),
   bookkeeping_years: z
@@ -48,7 +48,7 @@ const ABOUT = {
   logo: 'URL of the logo, or a small picture as a `data:` URL. Shown on pages for creators.',
   contactName: 'Contact person at the brand.',
   contactEmail: 'Email address of the contact person.',
-  website: 'Website of the brand. Links to its host are allowed in mails to creators.',
+  website: 'Website of the brand. Links to its host are allowed in emails to creators.',
   industry: 'Industry of the brand, in free text.',
   description: 'Free text about the brand.',
 };

@@ -121,6 +121,6 @@ async function alertAll(context: Context): Promise<void> {
 export const alertAboutCredits: Job = {
   name: 'alert-about-credits',
   everyMs: 30_000,
-  asksFor: 'keys that used the share of a limit at which owners get a mail',
+  asksFor: 'keys that used the share of a limit at which owners get an email',
   run: alertAll,
 };

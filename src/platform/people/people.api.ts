@@ -78,7 +78,7 @@ const invitePerson = write({
   tag,
   summary: 'Invite a person',
   description:
-    'Creates the person and mails a sign-in link that works once, within three days. The response contains it too.',
+    'Creates the person and emails a sign-in link that works once, within three days. The response contains it too.',
   callers: ['session'],
   ownersOnly: true,
   body: PersonCreate,

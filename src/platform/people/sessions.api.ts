@@ -33,11 +33,11 @@ const SessionList = listSchema(Session).meta({ id: 'SessionList' });
 
 const Mails = z
   .object({
-    applications: z.boolean().describe('Whether you get a mail when a creator applies.').meta({ example: true }),
-    replies: z.boolean().describe('Whether you get a mail when a creator replies.').meta({ example: true }),
-    contracts: z.boolean().describe('Whether you get a mail when a creator signs.').meta({ example: false }),
+    applications: z.boolean().describe('Whether you get an email when a creator applies.').meta({ example: true }),
+    replies: z.boolean().describe('Whether you get an email when a creator replies.').meta({ example: true }),
+    contracts: z.boolean().describe('Whether you get an email when a creator signs.').meta({ example: false }),
   })
-  .describe('Mails about creators that the person gets.');
+  .describe('Emails about creators that the person gets.');
 
 const OwnMails = Mails.partial().meta({ id: 'OwnMails' });
 const MailsSet = z.object({ data: Mails }).meta({ id: 'MailsSet' });
@@ -131,7 +131,7 @@ const sessionOperations = [
     method: 'PATCH',
     path: '/v1/session/mails',
     tag,
-    summary: 'Switch your own mails on or off',
+    summary: 'Switch your own emails on or off',
     description: 'Set changes, omit keeps. Each is on until you switch it off; others of the brand keep theirs.',
     callers: ['session'],
     forViewers: true,

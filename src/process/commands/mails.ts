@@ -45,7 +45,7 @@ const declareTemplates = () => import('../../interfaces/nouns.ts');
 /** The mail as it is sent: rendered again from its row, with the same links. */
 async function rendered({ db, config, secrets }: CommandEngines, id: string): Promise<[MailRow, OutgoingMail]> {
   const row = await findMail(db, id);
-  if (!row) throw new Error(`No mail ${JSON.stringify(id)}; see \`mail list\`.`);
+  if (!row) throw new Error(`No email ${JSON.stringify(id)}; see \`mail list\`.`);
   await declareTemplates();
   return [row, renderMail(row, openPageLinks(config, secrets()))];
 }
@@ -103,10 +103,10 @@ async function trust({ db, clock }: CommandEngines, { brand, off }: { brand?: st
 }
 
 export function mailCommands(program: Command): void {
-  const mail = program.command('mail').description('mails to creators and brands');
+  const mail = program.command('mail').description('emails to creators and brands');
   mail
     .command('list')
-    .description('the newest mails and their state')
+    .description('the newest emails and their state')
     .option('--brand <id or name>', 'only this brand', filled)
     .option('--limit <number>', 'how many', wholeNumber(1, 1_000), 50)
     .addOption(jsonOption())
@@ -115,31 +115,31 @@ export function mailCommands(program: Command): void {
     );
   mail
     .command('show')
-    .description('a mail as its recipient sees it, with its links')
-    .argument('<id>', "the mail's id", filled)
+    .description('an email as its recipient sees it, with its links')
+    .argument('<id>', "the email's id", filled)
     .option('--json', 'as JSON, with the HTML')
     .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => show(engines, id, json)));
   mail
     .command('open')
-    .description('the links in a mail, one per line, to open as its recipient would')
-    .argument('<id>', "the mail's id", filled)
+    .description('the links in an email, one per line, to open as its recipient would')
+    .argument('<id>', "the email's id", filled)
     .option('--json', 'as a JSON array')
     .action((id: string, { json }: { json?: boolean }) => withEngines((engines) => open(engines, id, json)));
   mail
     .command('release')
-    .description('send held and delayed mails; prints how many')
-    .argument('[ids...]', "the mails' ids")
+    .description('send held and delayed emails; prints how many')
+    .argument('[ids...]', "the emails' ids")
     .option('--brand <id or name>', 'all of this brand', filled)
     .action((ids: string[], options: { brand?: string }) => withEngines((engines) => release(engines, ids, options)));
   mail
     .command('trust')
-    .description("trust a brand: its name and links no longer hold mails, and it gets an established brand's limit")
+    .description("trust a brand: its name and links no longer hold emails, and it gets an established brand's limit")
     .addOption(brandOption())
     .option('--off', 'no longer trust it')
     .action((options: { brand?: string; off?: boolean }) => withEngines((engines) => trust(engines, options)));
   mail
     .command('test')
-    .description('queue a test mail; prints queued or suppressed')
+    .description('queue a test email; prints queued or suppressed')
     .addOption(brandOption())
     .requiredOption('--to <address>', 'the recipient', address)
     .action((options: { brand?: string; to: string }) => withEngines((engines) => test(engines, options)));

@@ -23,7 +23,7 @@ export function restoredCommands(program: Command): void {
   program
     .command('restored')
     .description('say whether this database is a restored copy, which sends nothing until --go-live')
-    .option('--go-live', 'let it send mails and webhooks, write exports and call stores')
+    .option('--go-live', 'let it send emails and webhooks, write exports and call stores')
     .option('--hold', 'stop that, for a copy made by other means than `pg_dump` or the manual')
     .action((options: RestoredOptions) => withEngines((engines) => settle(engines, options)));
 }

@@ -74,7 +74,7 @@ const briefOperations = [
     tag,
     summary: 'Send a brief, or duplicate it',
     description:
-      '`send` mails it to `recipients`, or to its creator, and skips those who already have it. `duplicate` returns a new ' +
+      '`send` emails it to `recipients`, or to its creator, and skips those who already have it. `duplicate` returns a new ' +
       'draft with the same content.',
     body: BriefAct,
     item: z.union([BriefSent, Brief]),

@@ -15,7 +15,7 @@ const id = idField('brf', 'Brief id.');
 const status = z
   .enum(STATUSES)
   .describe(
-    'Brief status. `sent`: mailed and not opened yet; `in_progress`: opened by a recipient; `completed`: nothing more is owed for it.',
+    'Brief status. `sent`: emailed and not opened yet; `in_progress`: opened by a recipient; `completed`: nothing more is owed for it.',
   );
 const sentAt = timestamp
   .nullable()
@@ -73,7 +73,7 @@ export const BriefDetail = Brief.extend({
     .array(
       z.object({
         email: z.string().describe("Recipient's email address.").meta({ example: 'ana@example.com' }),
-        sent_at: timestamp.describe('When it was mailed to this recipient.'),
+        sent_at: timestamp.describe('When it was emailed to this recipient.'),
         viewed_at: timestamp.nullable().describe('When this recipient first opened it; null until then.'),
       }),
     )
@@ -145,7 +145,7 @@ export const BriefAct = z
   .object({
     action: z
       .enum(['send', 'duplicate'])
-      .describe('`send` mails it to its recipients; `duplicate` creates a draft with the same content.'),
+      .describe('`send` emails it to its recipients; `duplicate` creates a draft with the same content.'),
     recipients: z
       .array(z.object({ email: Email.describe('Email address of a recipient: on the roster, or an applicant.') }))
       .min(1)
@@ -167,11 +167,11 @@ export const BriefSent = z
           email: z.string().describe('Email address that this call named.').meta({ example: 'ana@example.com' }),
           status: z
             .enum(['sent', 'skipped', 'failed'])
-            .describe('`sent`: the mail is queued; `skipped`: they already have it; `failed`: it cannot be mailed.'),
+            .describe('`sent`: the email is queued; `skipped`: they already have it; `failed`: it cannot be emailed.'),
           reason: z
             .enum(['already_sent', 'suppressed'])
             .nullable()
-            .describe('Why no mail was queued; null when one was. `suppressed` means the address accepts no mail.'),
+            .describe('Why no email was queued; null when one was. `suppressed` means the address accepts no mail.'),
         }),
       )
       .describe('Recipients of this call, each listed once.'),

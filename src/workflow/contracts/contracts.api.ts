@@ -66,7 +66,7 @@ const contractOperations = [
       'Creates one deliverable for each unit of `deliverables[].quantity`. `signature_url` is null for a draft; with ' +
       '`send_for_signature` the creator also gets the link by email.',
     forAgents: {
-      description: 'A draft, unless `send_for_signature` mails the creator the link to sign.',
+      description: 'A draft, unless `send_for_signature` emails the creator the link to sign.',
       example: {
         creator_email: 'ana@example.com',
         title: 'Summer launch',

@@ -153,7 +153,7 @@ export const ContractDetail = Contract.extend({
     .enum(EMAIL_STATES)
     .nullable()
     .describe(
-      'The mail with the link to sign. `delayed`: it waits for the hourly limit; `held`: a person must release it; `suppressed`: the address ' +
+      'The email with the link to sign. `delayed`: it waits for the hourly limit; `held`: a person must release it; `suppressed`: the address ' +
         'accepts no mail. Null for a draft, after an end, and 30 days after the mail.',
     ),
 }).meta({ id: 'ContractDetail' });

@@ -63,7 +63,7 @@ export const Message = z
     email_sent: z
       .boolean()
       .describe(
-        'Whether it also goes out by email. False when the address accepts no mail, when sending failed, and while a limit holds or delays the mail; `/v1/mails` says why.',
+        'Whether it also goes out by email. False when the address accepts no email, when sending failed, and while a limit holds or delays the email; `/v1/mails` says why.',
       ),
   })
   .meta({ id: 'Message' });

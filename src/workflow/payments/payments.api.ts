@@ -19,7 +19,7 @@ const details = {
     .string()
     .overwrite(showAddress)
     .nullable()
-    .describe('Address to which wallet payments go; null: the mail address.')
+    .describe('Address to which wallet payments go; null: the email address.')
     .meta({ example: 'pay@ana.example' }),
   legal_name: z
     .string()
@@ -40,7 +40,7 @@ const details = {
 
 const source = z
   .enum(['mail', 'brand', 'creator'])
-  .describe('Who gave the address: `mail`: nobody, so the mail address is paid.')
+  .describe('Who gave the address: `mail`: nobody, so the email address is paid.')
   .meta({ example: 'brand' });
 
 const PaymentProfile = z
@@ -66,7 +66,7 @@ const PaymentProfile = z
 const PaymentProfilePut = z
   .object({
     method: details.method.optional(),
-    wallet_email: Email.nullable().optional().describe('Address to which wallet payments go; null: the mail address.'),
+    wallet_email: Email.nullable().optional().describe('Address to which wallet payments go; null: the email address.'),
     legal_name: z
       .string()
       .trim()
@@ -84,7 +84,7 @@ const PaymentProfilePut = z
   })
   .refine((body) => Object.values(body).some((value) => value !== undefined), {
     path: ['wallet_email'],
-    message: 'is required, or another field; use DELETE to pay at the mail address again',
+    message: 'is required, or another field; use DELETE to pay at the email address again',
   })
   .meta({ id: 'PaymentProfilePut' });
 
@@ -111,7 +111,7 @@ const RosterParams = z.object({ id: idField('rst', 'Roster id of the creator, as
 const one = { path: '/v1/roster/{id}/payment', tag: 'Payouts', item: PaymentProfile, params: RosterParams } as const;
 const CHANGING =
   'The first address takes effect at once if the creator has never been paid. A later change waits 72 hours: the old address ' +
-  'gets a mail and can stop the change, or confirm it, which ends the wait. Until then nothing is paid to the creator.';
+  'gets an email and can stop the change, or confirm it, which ends the wait. Until then nothing is paid to the creator.';
 
 export const paymentsNoun = noun({
   name: 'payments',
@@ -121,7 +121,7 @@ export const paymentsNoun = noun({
       id: 'get_payment_profile',
       summary: 'Where a creator is paid',
       description:
-        'Without a profile, the creator is paid at the mail address. Account numbers and tax ids are not kept.',
+        'Without a profile, the creator is paid at the email address. Account numbers and tax ids are not kept.',
       forAgents: { isListed: false },
       find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
         const { creatorId } = await getRecord(db, brandId, params.id);
@@ -152,7 +152,7 @@ export const paymentsNoun = noun({
     remove({
       ...one,
       id: 'remove_payment_profile',
-      summary: 'Pay a creator at the mail address again',
+      summary: 'Pay a creator at the email address again',
       description: `A change like any other. ${CHANGING}`,
       forAgents: { isListed: false, description: CHANGING },
       errors: ['NOT_FOUND'],

@@ -200,7 +200,7 @@ const fields = {
 export const ShipmentCreate = z
   .object({
     creator_email: Email.describe('A creator on the roster, or an applicant.'),
-    notify_creator: z.boolean().default(false).describe('Mail the creator a link to the page of the parcel.'),
+    notify_creator: z.boolean().default(false).describe('Email the creator a link to the page of the parcel.'),
     ...fields,
   })
   .meta({ id: 'ShipmentCreate' });
@@ -233,11 +233,11 @@ export const ShipmentList = listSchema(Shipment).meta({ id: 'ShipmentList' });
 
 export const Notified = z
   .object({
-    id: idField('shp', 'Shipment that the mail is about.'),
+    id: idField('shp', 'Shipment that the email is about.'),
     creator_email: z.string().describe('Email address of the creator.').meta({ example: 'ana@example.com' }),
     mail: z
       .enum(['queued', 'suppressed', 'already_sent'])
-      .describe('`suppressed`: the address accepts no mail; `already_sent`: they were mailed about this status.'),
+      .describe('`suppressed`: the address accepts no email; `already_sent`: they were emailed about this status.'),
   })
   .meta({ id: 'ShipmentNotified' });
 

@@ -28,7 +28,7 @@ export const NotifyOfTerms = z
   .boolean()
   .optional()
   .describe(
-    '`true`: mails the creators whose codes and links will pay differently, with the old and the new terms in words.',
+    '`true`: emails the creators whose codes and links will pay differently, with the old and the new terms in words.',
   )
   .meta({ example: true });
 

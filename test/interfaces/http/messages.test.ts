@@ -148,4 +148,17 @@ describe('an error says what would be right', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'INVALID_JSON']);
     expect((await to('campaigns', 'GET')).body.pagination.total).toBe(before);
   });
+
+  it('for a time in a query whose plus was not encoded', async () => {
+    const answer = await to('campaigns?created_after=2026-11-01T00:00:00+05:45', 'GET');
+    expect(answer.status).toBe(422);
+    expect(answer.body.error).toContain('in a query, write + as %2B');
+    expect((await to('campaigns?created_after=2026-11-01T00:00:00%2B05:45', 'GET')).status).toBe(200);
+  });
+});
+
+it('a body that begins with a byte order mark is read', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const answer = await call(`${app.url}/v1/campaigns`, key, { method: 'POST', body: '\uFEFF{"name":"marked"}', headers });
+  expect(answer.status).toBe(201);
 });

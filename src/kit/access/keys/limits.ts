@@ -78,7 +78,7 @@ export const KeyLimits = z.object({
     .max(MAX_ALERTS)
     .nullable()
     .describe(
-      'Percentages of each credit limit of the key, else of the budget, at which owners get a mail; null for none.',
+      'Percentages of each credit limit of the key, else of the budget, at which owners get an email; null for none.',
     )
     .meta({ example: [80, 100] }),
 });

@@ -10,7 +10,7 @@ const MARKER = 'is-a-backup';
 const READ_EVERY_MS = 1_000;
 
 export const HELD =
-  'This is a restored copy: mails, webhooks, exports and calls to stores are off until `npm run cli -- restored --go-live`.';
+  'This is a restored copy: emails, webhooks, exports and calls to stores are off until `npm run cli -- restored --go-live`.';
 
 /** The database itself, wherever it is reached from: a copy by dump and restore has another number, or another server. */
 async function readHome(db: Db): Promise<string> {
