@@ -234,10 +234,11 @@ export const Notify = z
   .describe('`true`: emailed at once. `false`: only a link or a verified code is; any other with its first order.')
   .meta({ example: true });
 const MAX_VALUE = 255;
-/** A code is often copied from a chat, whose invisible marks no customer types. */
+/** A code is often copied from a chat, whose invisible marks no customer types, or a file name, whose accents are apart. */
 const anyValue = z
   .string()
   .overwrite(withoutMarks)
+  .normalize()
   .trim()
   .min(1)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');

@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { Currency } from '../../kit/values/money.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
-import { checkAmounts, GenericRefund, orderFields } from '../stores/formats/generic.shapes.ts';
+import { checkAmounts, GenericRefund, idAtStore, orderFields } from '../stores/formats/generic.shapes.ts';
 import { Decimal } from '../stores/formats/money.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
 import { orderId } from './orders.shapes.ts';
 
 const isPlain = (text: string) => !/\p{Cc}/u.test(text);
-const idAtShop = z.string().min(1).max(200).refine(isPlain, 'must not have control characters');
 
 const { amount: refunded, at, items } = GenericRefund.shape;
 const Refund = z.object({
-  refund_id: idAtShop.describe('Id of the refund, the same in every report of it.').meta({ example: 're_77' }),
+  refund_id: idAtStore.describe('Id of the refund, the same in every report of it.').meta({ example: 're_77' }),
   amount: refunded.meta({ example: 25 }),
   at: at.meta({ example: '2026-03-05T10:00:00Z' }),
   items: items.meta({ example: [] }),
@@ -30,7 +29,7 @@ const ReportedFields = z.object({
     )
     .meta({ example: 'pop-up-berlin' }),
   ...orderFields,
-  order_id: idAtShop
+  order_id: idAtStore
     .describe('Id of the order in that shop. A later report with the same id updates it.')
     .meta({ example: 'A-1001' }),
   order_number: orderFields.order_number.meta({ example: '#1001' }),

@@ -31,12 +31,13 @@ const NAMED = /<\s*([^\s<>@]+@[^\s<>@]+)\s*>$/;
 
 /**
  * The address in what a shop passes on, which may be all that somebody typed: `Ana <ana@x.example>`, `mailto:ana@x.example`
- * or `ana@x.example.` A text without an address stays as it is.
+ * or `ana@x.example.` Undefined without an address: all guests with `none` or `n/a` are not one customer.
  */
-export function readReportedAddress(text: string): string {
-  const plain = text.replace(INVISIBLE, '').trim();
+export function readReportedAddress(text: string | null | undefined): string | undefined {
+  const plain = (text ?? '').replace(INVISIBLE, '').trim();
   const address = NAMED.exec(plain)?.[1] ?? plain;
-  return address.replace(/^mailto:\s*/i, '').replace(/(?<=@.*[^.])\.$/, '');
+  const reported = address.replace(/^mailto:\s*/i, '').replace(/\.$/, '');
+  return /[^@]@[^@]/.test(reported) ? reported : undefined;
 }
 
 /** A part of an address, such as a domain alone, as it is kept. */

@@ -37,12 +37,14 @@ const RESERVED: ReadonlySet<string> = new Set(
   [
     'p reel reels tv s explore accounts direct about legal developer developers press api graphql oauth emails session',
     'challenge web share stories _u _n download directory archive ads your_activity location locations tags topics',
-    'hashtag lite login signup privacy terms ar nametag qr channels audio live igtv popular invites',
+    'hashtag lite login signup privacy terms ar nametag qr channels audio live igtv popular invites create',
   ]
     .join(' ')
     .split(' '),
 );
 const HANDLE = /^(?![.-]*$)[\w.-]{1,50}$/;
+/** Parts of a path before a handle, as apps and emails write its address. */
+const BEFORE_HANDLE: ReadonlySet<string> = new Set(['_u', 'n', 'u']);
 /** Parts of a path after a handle that show one post instead of the profile. */
 const POSTS: ReadonlySet<string> = new Set(['p', 'reel', 'tv', 'video', 'photo']);
 
@@ -71,7 +73,8 @@ const unwrap = (text: string): string =>
 const withoutPeriod = (name: string): string => name.replace(/\.+$/, '');
 
 function readInstagram(parts: readonly string[]): string | null {
-  const isInside = parts[0] === '_u' || (parts[0] === 'stories' && parts[1] !== 'highlights');
+  const [first = '', second = ''] = parts;
+  const isInside = second !== '' && (BEFORE_HANDLE.has(first) || (first === 'stories' && second !== 'highlights'));
   const [name = '', next = ''] = isInside ? parts.slice(1) : parts;
   if (!isInside && POSTS.has(next)) return null;
   const handle = withoutPeriod(name.replace(/^@/, ''));

@@ -31,6 +31,6 @@ function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
   return [...new Set(texts)].slice(0, MAX_VALUES);
 }
 
-/** Keeps distinct codes. One that was pasted into the shop with invisible marks also counts without them. */
+/** Keeps distinct codes. One that was pasted into the shop with invisible marks or taken-apart accents also counts without. */
 export const uniqueCodes = (codes: readonly (string | null | undefined)[]): string[] =>
-  uniqueTexts(codes.flatMap((code) => [code, withoutMarks(code ?? '')]));
+  uniqueTexts(codes.flatMap((code) => [code, withoutMarks(code ?? '').normalize()]));

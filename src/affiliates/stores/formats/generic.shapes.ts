@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { getDecimals } from '../../../kit/values/decimals.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
+import { withoutMarks } from '../../../kit/values/text.ts';
 import { isCountry } from '../../../workflow/terms/countries.ts';
 import { OrderKind } from '../../../workflow/terms/terms.shapes.ts';
 import { MAX_LENGTH, MAX_VALUES } from './click.ts';
@@ -46,6 +47,7 @@ const MAX_CATEGORIES = 100;
 
 export const idAtStore = z
   .string()
+  .overwrite(withoutMarks)
   .trim()
   .min(1)
   .max(200)

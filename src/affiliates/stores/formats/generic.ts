@@ -89,7 +89,7 @@ export function toOrderFacts(order: GenericOrder, sentAt: Date): OrderFacts {
     paidAt: order.paid_at ?? null,
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at ?? sentAt,
-    customerEmail: readReportedAddress(order.customer_email ?? '') || null,
+    customerEmail: readReportedAddress(order.customer_email) ?? null,
     customerId: order.customer_external_id ?? null,
     country: findCountry([order.country]),
     codes: uniqueCodes(order.codes),

@@ -4,6 +4,7 @@ import { callOutside, type OutsideAnswer } from '../../../kit/engines/http/outsi
 import { latestNow } from '../../../kit/values/clock.ts';
 import { ApiError, unavailable } from '../../../kit/values/errors.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
+import { withoutMarks } from '../../../kit/values/text.ts';
 import { TimeZone } from '../../../kit/values/time-zone.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
 import type { OrderFacts, ProductFacts, ReportedDispute, ReportedRefunds } from './facts.ts';
@@ -209,6 +210,8 @@ export const StoreId = z
   .union([
     z
       .string()
+      .overwrite(withoutMarks)
+      .trim()
       .min(1)
       .max(200)
       // PostgreSQL stores neither NUL nor half of a surrogate pair.

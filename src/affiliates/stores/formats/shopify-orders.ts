@@ -197,7 +197,7 @@ const dropEmptyRefunds = (refunds: RefundFacts[]) => refunds.filter(({ amountMin
 function readEmail({ email, contact_email, customer }: ShopifyOrder, { one }: LenientReader): string | null {
   const own = one('email', Email, email) || one('contact_email', Email, contact_email);
   const address = own || one('customer.email', Email, one('customer', Customer, customer)?.email);
-  return readReportedAddress(address ?? '') || null;
+  return readReportedAddress(address) ?? null;
 }
 
 /** Reads how the order belongs to a subscription, which Shopify itself does not say. */

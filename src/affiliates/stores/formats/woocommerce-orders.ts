@@ -151,7 +151,7 @@ const ERASED = 'deleted@site.invalid';
 function readCustomer(email: string | null | undefined): Pick<OrderFacts, 'customerEmail' | 'isErased'> {
   return email?.toLowerCase() === ERASED
     ? { customerEmail: null, isErased: true }
-    : { customerEmail: readReportedAddress(email ?? '') || null };
+    : { customerEmail: readReportedAddress(email) ?? null };
 }
 
 function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
