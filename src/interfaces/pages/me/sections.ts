@@ -4,20 +4,23 @@ import { getLinkTerms } from '../../../affiliates/terms/effective.ts';
 import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
-import { copyButton } from '../../../kit/html/page.ts';
+import { copyButton, ownPageTitle } from '../../../kit/html/page.ts';
 import { dayTag, localTimeTag, periodText } from '../../../kit/html/times.ts';
 import { showAddress } from '../../../kit/values/email.ts';
 import { formatMoney, formatNumber } from '../../../kit/values/format.ts';
+import { fromPpm } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
+import { renderBadge } from '../badge.ts';
 import { nameOrderStatus } from '../order-status.ts';
 import { STATUS as PARCEL_STATUS } from '../parcel.ts';
-import { describeDeliverable, STATUS } from '../work/view.ts';
+import { describeDeliverable, renderStatus, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
 import type { Leads } from './page.ts';
 
 interface Facts {
   creatorId: string;
   brandName: string;
+  website: string | null;
   name: string | null;
   email: string;
   linksUrl: string;
@@ -127,13 +130,14 @@ ${each}`;
 function heldUntil(holds: All['holds']): Html {
   if (holds.length === 0) return NOTHING;
   const later = holds.slice(DAYS_SHOWN);
+  const last = later.at(-1);
   const rest = later.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return html`<h3>Review ends</h3>
 <dl class="sums">${holds
     .slice(0, DAYS_SHOWN)
     .map(
       ({ day, amountMinor, currency }) => html`<dt>${dayTag(day)}</dt><dd>${formatMoney(amountMinor, currency)}</dd>\n`,
-    )}${later[0] ? html`<dt>Later</dt><dd>${formatMoney(rest, later[0].currency)}</dd>\n` : NOTHING}</dl>
+    )}${last ? html`<dt>Later, until ${dayTag(last.day)}</dt><dd>${formatMoney(rest, last.currency)}</dd>\n` : NOTHING}</dl>
 <p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
 }
 
@@ -149,10 +153,12 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
     ].join(' · ');
     const name = url === null ? `Code ${link.value}` : url.replace(/^https?:\/\//, '');
     const deal = `For you: ${summarizeTerms(getLinkTerms(link).terms)}`;
+    const discount =
+      link.discountPpm === null ? NOTHING : html`<br>For shoppers: ${fromPpm(link.discountPpm)}% off their order.`;
     return renderLine(
       url ?? undefined,
       name,
-      html`${deal}<br>${results}`,
+      html`${deal}${discount}<br>${results}`,
       link.active ? (url ?? link.value) : undefined,
     );
   });
@@ -167,11 +173,8 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
   return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${counted}${brought}`;
 }
 
-/** Only what is approved or paid is coloured. */
-const renderBadge = (order: All['orders'][number], now: Date): Html => {
-  const isSure = order.status === 'approved' || order.status === 'paid';
-  return html`<span class="${isSure ? 'badge' : 'badge open'}">${nameOrderStatus(order, now)}</span>`;
-};
+const renderOrderStatus = (order: All['orders'][number], now: Date): Html =>
+  renderBadge(nameOrderStatus(order, now), order.status === 'approved' || order.status === 'paid');
 
 const renderOrderTable = (
   label: string,
@@ -190,7 +193,7 @@ function renderOrders(all: All, { now }: Facts): Html {
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
     (order) => html`<tr>
-<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> ${renderBadge(order, now)}</td>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> ${renderOrderStatus(order, now)}</td>
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
@@ -258,16 +261,18 @@ const CONTRACT_STATUS = {
   signed: 'Signed',
   expired: 'No longer open',
 } as const;
+const renderContractStatus = ({ status }: All['contracts'][number]): Html =>
+  renderBadge(CONTRACT_STATUS[status], status === 'signed');
 
 function renderWork(all: All, { now }: Facts, to: Leads): Html {
   const { briefs, contracts, work } = all;
   const contractLines = contracts.map((row) => {
     const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
     const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
-    return renderLine(isReadable ? to('sign', row, expiry) : undefined, row.title, CONTRACT_STATUS[row.status]);
+    return renderLine(isReadable ? to('sign', row, expiry) : undefined, row.title, renderContractStatus(row));
   });
   const pieces = work.map((row) =>
-    renderLine(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
+    renderLine(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), renderStatus(row)),
   );
   const briefLinks = briefs.map((row) =>
     renderLine(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`),
@@ -277,9 +282,13 @@ ${section('Your work', pieces)}
 ${section('Briefs', briefLinks)}`;
 }
 
-function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
+function renderTalk(all: All, { brandName, website }: Facts, to: Leads): Html {
   const { conversation } = all;
-  if (!conversation) return NOTHING;
+  if (!conversation) {
+    if (!website || !/^https?:/.test(website)) return NOTHING;
+    const reach = html`<a href="${website}" rel="noreferrer">Reach ${brandName} on its site</a>`;
+    return html`<h2>Questions</h2>\n<p class="hint">${brandName} has not written to you here yet. ${reach}</p>`;
+  }
   const { creatorUnread, messageCount, lastMessageAt } = conversation;
   const about = creatorUnread > 0 ? countUnread(conversation) : formatCount(messageCount, 'message', 'messages');
   const line = renderLine(
@@ -316,9 +325,10 @@ ${erasure}`;
 }
 
 /** The page from top to bottom: what is to do, money, then everything else. */
-export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
-  facts.name === null ? 'Your page' : `Hello ${facts.name}`
-}</h1>
+export const content = (all: All, facts: Facts, to: Leads): Html => html`${ownPageTitle(
+  { name: facts.brandName },
+  facts.name === null ? 'Your page' : `Hello ${facts.name}`,
+)}
 <p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it sees the same.</p>
 ${toDo(all, facts, to)}
 ${earnings(all, facts)}
