@@ -56,7 +56,7 @@ async function renderQuestion({ context, row, brand, link: { expiresAt } }: Sign
 async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
   const [first] = await listContractDeliverables(context.postgres.db, row.brandId, row.id);
   if (!first) return NOTHING;
-  return html`<p><a href="${workLink(context.pageLinks, first, now)}">Hand in your work</a></p>`;
+  return html`<a class="button slim" href="${workLink(context.pageLinks, first, now)}">Hand in your work</a>`;
 }
 
 async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean }): Promise<PageAnswer> {
@@ -67,10 +67,9 @@ async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean })
     title: isRepeat ? 'Already signed' : `Signed: ${row.title}`,
     content: html`${renderHead(visit)}
 <p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
-      row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
-    }. You will get a copy by email.</p>
-${await nextStep(visit)}
-<p>${printButton(PRINT)}</p>
+      row.signedAt ? html` on ${timeTag(row.signedAt)}` : NOTHING
+    }. You get a copy by email.</p>
+<div class="actions">${await nextStep(visit)}${printButton(PRINT)}</div>
 ${text ? documentHtml(text) : NOTHING}
 ${renderProof(row)}`,
   };

@@ -12,7 +12,7 @@ import { fromPpm } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
 import { renderBadge } from '../badge.ts';
 import { nameOrderStatus } from '../order-status.ts';
-import { STATUS as PARCEL_STATUS } from '../parcel.ts';
+import { renderStatus as renderParcelStatus } from '../parcel.ts';
 import { describeDeliverable, renderStatus, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
 import type { Leads } from './page.ts';
@@ -33,6 +33,8 @@ const NOTHING = html``;
 const DAYS_SHOWN = 3;
 /** Orders before these are folded, so that what follows is near on a phone. */
 const ORDERS_SHOWN = 3;
+/** The same for each kind of work. */
+const KIND_SHOWN = 3;
 
 /** The brand's day of a time. */
 const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
@@ -137,7 +139,7 @@ function heldUntil(holds: All['holds']): Html {
     .slice(0, DAYS_SHOWN)
     .map(
       ({ day, amountMinor, currency }) => html`<dt>${dayTag(day)}</dt><dd>${formatMoney(amountMinor, currency)}</dd>\n`,
-    )}${last ? html`<dt>Later, until ${dayTag(last.day)}</dt><dd>${formatMoney(rest, last.currency)}</dd>\n` : NOTHING}</dl>
+    )}${last ? html`<dt>By ${dayTag(last.day)}</dt><dd>${formatMoney(rest, last.currency)}</dd>\n` : NOTHING}</dl>
 <p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
 }
 
@@ -264,22 +266,40 @@ const CONTRACT_STATUS = {
 const renderContractStatus = ({ status }: All['contracts'][number]): Html =>
   renderBadge(CONTRACT_STATUS[status], status === 'signed');
 
+/** Contracts, deliverables, briefs and parcels, each with its kind. */
 function renderWork(all: All, { now }: Facts, to: Leads): Html {
-  const { briefs, contracts, work } = all;
+  const { briefs, contracts, work, parcels } = all;
   const contractLines = contracts.map((row) => {
     const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
     const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
-    return renderLine(isReadable ? to('sign', row, expiry) : undefined, row.title, renderContractStatus(row));
+    const href = isReadable ? to('sign', row, expiry) : undefined;
+    return renderLine(href, row.title, html`Contract ${renderContractStatus(row)}`);
   });
   const pieces = work.map((row) =>
-    renderLine(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), renderStatus(row)),
+    renderLine(
+      `${to('work', row)}?deliverable=${row.id}`,
+      describeDeliverable(row),
+      html`Deliverable ${renderStatus(row)}`,
+    ),
   );
-  const briefLinks = briefs.map((row) =>
-    renderLine(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`),
+  const briefLines = briefs.map((row) =>
+    renderLine(briefHref(row, to), row.title, html`Brief, sent ${renderDay(row.sentAt, all)}`),
   );
-  return html`${section('Contracts', contractLines)}
-${section('Your work', pieces)}
-${section('Briefs', briefLinks)}`;
+  const parcelLines = parcels.map((row) =>
+    renderLine(to('parcel', row), row.productDescription ?? 'Parcel', html`Parcel ${renderParcelStatus(row)}`),
+  );
+  const kinds = [contractLines, pieces, briefLines, parcelLines];
+  const earlier = kinds.flatMap((lines) => lines.slice(KIND_SHOWN));
+  const more =
+    earlier.length === 0
+      ? NOTHING
+      : html`<details><summary>Earlier work</summary>
+<ul class="plain">${earlier}</ul></details>
+`;
+  return html`${section(
+    'Work',
+    kinds.flatMap((lines) => lines.slice(0, KIND_SHOWN)),
+  )}${more}`;
 }
 
 function renderTalk(all: All, { brandName, website }: Facts, to: Leads): Html {
@@ -297,13 +317,6 @@ function renderTalk(all: All, { brandName, website }: Facts, to: Leads): Html {
     html`${about}, the last on ${renderDay(lastMessageAt, all)}`,
   );
   return section('Conversation', [line]);
-}
-
-function renderParcels({ parcels }: All, to: Leads): Html {
-  const lines = parcels.map((row) =>
-    renderLine(to('parcel', row), row.productDescription ?? 'Parcel', PARCEL_STATUS[row.status]),
-  );
-  return section('Parcels', lines);
 }
 
 /** A copy of everything at once, and erasure, which the brand decides. */
@@ -337,5 +350,4 @@ ${renderOrders(all, facts)}
 ${renderPayouts(all, facts, to)}
 ${renderWork(all, facts, to)}
 ${renderTalk(all, facts, to)}
-${renderParcels(all, to)}
 ${renderRights(all, facts)}`;

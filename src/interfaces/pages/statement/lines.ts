@@ -128,7 +128,15 @@ function totalLines(lines: readonly Line[]): ShownLine[] {
       .map(({ commission, taken_back, paid_out }) => toMinor(commission - taken_back - paid_out, currency) ?? 0)
       .reduce((total, minor) => total + minor, 0);
     const details = 'of the balance in this period';
-    return { part: 'change', id: null, name: 'Change', date: '', details, amount: formatMoney(sum, currency), by: null };
+    return {
+      part: 'change',
+      id: null,
+      name: 'Change',
+      date: '',
+      details,
+      amount: formatMoney(sum, currency),
+      by: null,
+    };
   });
 }
 
@@ -200,7 +208,11 @@ export function renderLines(lines: readonly ShownLine[], action: string): Html {
     if (own.length === 0) return NOTHING;
     const heading = part === 'other' && lines[0]?.part === 'other' ? null : HEADINGS[part];
     return html`${heading === null ? NOTHING : html`<h2>${heading}</h2>\n`}${
-      part === 'total' || part === 'change' ? own.map(renderTotal) : part === 'orders' ? renderGroups(own, action) : renderTable(own, action)
+      part === 'total' || part === 'change'
+        ? own.map(renderTotal)
+        : part === 'orders'
+          ? renderGroups(own, action)
+          : renderTable(own, action)
     }`;
   })}`;
 }

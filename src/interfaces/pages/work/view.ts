@@ -155,7 +155,7 @@ export interface ItemView {
 export function itemView(view: ItemView): Html {
   const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
   const allowedMoves = listMoves('creator', row.status);
-  const back = hasOthers ? html`<p><a href="${action}">All deliverables</a></p>` : NOTHING;
+  const others = hasOthers ? html` · <a href="${action}">All deliverables</a>` : NOTHING;
   return html`${errorSummary([
     { name: 'content_url', label: 'Link', problem: submission.problems.content_url },
     { name: 'files', label: 'Files', problem: submission.problems.files },
@@ -164,8 +164,7 @@ export function itemView(view: ItemView): Html {
   ])}
 ${renderKicker(brandName)}
 <h1>${describeDeliverable(row)}</h1>
-${back}
-<dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}</dd>`}
+<dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}${others}</dd>`}
 <dt>Due</dt><dd>${row.dueDate === null ? 'No date' : dayTag(row.dueDate)}</dd>
 <dt>Status</dt><dd>${renderStatus(row)}</dd></dl>
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
