@@ -128,7 +128,8 @@ function renderCode({ text, lang }: Tokens.Code): string {
   const commands = html`${text.slice(setup.length)}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
   const code = setup === '' ? commands : html`<span class="setup">${setup}</span>`.html + commands;
   const kind = lang ? 'code' : 'code drawing';
-  const button = '<button type="button" class="copy" hidden>Copy</button>';
+  // Nobody copies a drawing.
+  const button = lang ? '<button type="button" class="copy" hidden>Copy</button>' : '';
   return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
 }
 
