@@ -47,7 +47,7 @@ export function listView(title: string, brandName: string, action: string, rows:
 <ul class="plain">
 ${rows.map((row, i) => {
   const { id, dueDate } = row;
-  const due = dueDate === null ? NOTHING : html` <span class="hint">Due ${dayTag(dueDate)}</span>`;
+  const due = dueDate === null ? NOTHING : html` <span class="hint due">Due ${dayTag(dueDate)}</span>`;
   return html`<li class="line"><div><a href="${pathTo(action, id)}">${i + 1}. ${describeDeliverable(row)}</a><br>${renderStatus(row)}${due}</div>${renderHandIn(pathTo(action, id), row)}</li>
 `;
 })}</ul>`;
