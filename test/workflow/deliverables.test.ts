@@ -320,7 +320,7 @@ describe('the work page of a contract', () => {
     const link = await desk.linkTo('work');
     const { text } = await desk.open(link);
     expect(text.match(/aria-label="Hand in: /g)).toHaveLength(3);
-    expect(text.match(/<tr><td><a href="[^"]*\?deliverable=dlv_/g)).toHaveLength(3);
+    expect(text.match(/<li class="line"><div><a href="[^"]*\?deliverable=dlv_/g)).toHaveLength(3);
     const states = (await desk.read(`/v1/deliverables?contract_id=${data.id}`)).map(
       ({ status }: { status: string }) => status,
     );

@@ -236,19 +236,29 @@ ${after ? html`<a rel="next" href="/manual/${after.name}">${getTitle(after.name)
   );
 }
 
-export function renderHits(query: string, hits: readonly Hit[]): string {
-  const list = hits.map(
-    ({ href, page, title, excerpt }) => html`<li>
-<a href="${href}">${title}</a>${title === page ? NOTHING : html` <span class="quiet">in ${page}</span>`}
+/** The sections that a search found, under the page that they are on. */
+function renderFound(page: string, hits: readonly Hit[]): Html {
+  const [pagePath = ''] = hits[0]?.href.split('#') ?? [];
+  return html`<div class="found">
+<h2><a href="${pagePath}">${page}</a></h2>
+<ol class="hits">${hits.map(
+    ({ href, title, excerpt }) => html`<li>
+<a href="${href}">${title === page ? 'Introduction' : title}</a>
 <p>${excerpt}</p>
 </li>
 `,
-  );
+  )}</ol>
+</div>
+`;
+}
+
+export function renderHits(query: string, hits: readonly Hit[]): string {
+  const found = [...Map.groupBy(hits, ({ page }) => page)].map(([page, ofPage]) => renderFound(page, ofPage));
   const none = query === '' ? 'Type one or several words above.' : 'No page has these words. Try fewer or other ones.';
   return render(
     { title: 'Search', query },
     html`<h1>${query === '' ? 'Search' : `Search for “${query}”`}</h1>
-${hits.length === 0 ? html`<p>${none}</p>` : html`<ol class="hits">${list}</ol>`}`,
+${hits.length === 0 ? html`<p>${none}</p>` : found}`,
   );
 }
 

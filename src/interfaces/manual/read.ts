@@ -19,9 +19,13 @@ export interface Section {
   cells: string[];
 }
 
+/** Matches the mark of a callout, as hosts of repositories write it. */
+const CALLOUT = /^\[!(NOTE|WARNING)\]\s*/;
+
 const toPlain = (text: string): string =>
   text
     .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/\[!(?:NOTE|WARNING)\]\s*/g, '')
     .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
     .replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')
     .replace(/[`*]/g, '');
@@ -112,12 +116,30 @@ export function readSections(entry: Entry): Section[] {
   return listSections(new Marked().lexer(readText(entry)), openIds());
 }
 
-/** Renders a block of code. Its lines break, but no flag does; a drawing, which has no language, cannot be broken. */
+/** Matches the lines that only name the keys for the commands below them. */
+const SETUP = /^\. \.rollcall\/demo\.env\n(?:AUTH=.*\n)?/;
+
+/**
+ * Renders a block of code. Its lines break, but no flag does; a drawing, which has no language, cannot be broken. The lines
+ * that load the keys are quiet, so that the first command is what the reader sees first.
+ */
 function renderCode({ text, lang }: Tokens.Code): string {
-  const code = html`${text}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
+  const setup = SETUP.exec(text)?.[0] ?? '';
+  const commands = html`${text.slice(setup.length)}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
+  const code = setup === '' ? commands : html`<span class="setup">${setup}</span>`.html + commands;
   const kind = lang ? 'code' : 'code drawing';
-  const button = '<button type="button" class="copy" hidden>Copy</button>';
+  // Nobody copies a drawing.
+  const button = lang ? '<button type="button" class="copy" hidden>Copy</button>' : '';
   return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
+}
+
+/** Renders a quotation that begins with its kind, such as `[!WARNING]`, as a callout. */
+function renderQuote(text: string, render: (text: string) => string): string {
+  const [mark = '', kind] = CALLOUT.exec(text) ?? [];
+  const content = render(text.slice(mark.length));
+  if (kind === undefined) return `<blockquote>${content}</blockquote>\n`;
+  const [name, label] = kind === 'WARNING' ? ['warning', 'Warning'] : ['note', 'Note'];
+  return `<div class="callout ${name}" role="note"><p class="kind">${label}</p>${content}</div>\n`;
 }
 
 const MAX_UNBROKEN = 30;
@@ -125,7 +147,8 @@ const MAX_TERM = 24;
 
 /**
  * On a phone each row is a block: its first cell is a heading, and each other cell begins with its column's name. A table of
- * two columns whose first one is short explains terms; all of them on a page have a first column of the same width.
+ * two columns whose first one is short explains terms; all of them on a page have a first column of the same width, and so
+ * have all tables of variables.
  */
 function renderTable({ header, rows }: Tokens.Table, render: (tokens: Token[]) => string): string {
   const isGlossary = header.length === 2 && rows.every(([first]) => flatten(first?.text ?? '').length <= MAX_TERM);
@@ -140,7 +163,7 @@ function renderTable({ header, rows }: Tokens.Table, render: (tokens: Token[]) =
   });
   const columns = header.map(({ tokens }) => (tokens.length > 0 ? `<th>${render(tokens)}</th>` : '<td></td>'));
   const head = labels.some((label) => label !== '') ? `<thead><tr>${columns.join('')}</tr></thead>` : '';
-  const kind = isGlossary ? ' class="glossary"' : '';
+  const kind = isGlossary ? ' class="glossary"' : labels[0] === 'Variable' ? ' class="variables"' : '';
   // A keyboard can scroll what is wider than the page.
   return `<div class="scroll" tabindex="0"><table${kind}>${head}<tbody>${body.join('\n')}</tbody></table></div>\n`;
 }
@@ -169,6 +192,9 @@ export function renderBody(entry: Entry): string {
       // A browser would break a short command after the dashes of a flag.
       codespan: ({ text }: Tokens.Codespan) =>
         html`<code${text.length <= MAX_UNBROKEN ? html` class="whole"` : html``}>${text}</code>`.html,
+      blockquote({ text }: Tokens.Blockquote) {
+        return renderQuote(text, (content) => this.parser.parse(new Marked().lexer(content)));
+      },
       table(token: Tokens.Table) {
         return renderTable(token, (tokens) => this.parser.parseInline(tokens));
       },

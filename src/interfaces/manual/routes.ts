@@ -15,7 +15,12 @@ export function manualRoutes(app: FastifyInstance): void {
     const send = prebuild('text/html', render);
     app.get(url, (request, reply) => send(request, reply.headers(MANUAL_HEADERS)));
   };
-  serve('/manual', renderStart);
+  const sendStart = prebuild('text/html', renderStart);
+  app.get('/manual', (request, reply) => {
+    const { q } = Query.parse(request.query);
+    if (q !== '') return reply.redirect(`/manual/search?q=${encodeURIComponent(q)}`, 302);
+    return sendStart(request, reply.headers(MANUAL_HEADERS));
+  });
   for (const entry of ENTRIES) serve(`/manual/${entry.name}`, () => renderPage(entry));
   for (const subshelf of SUBSHELVES) serve(`/manual/${subshelf.name}`, () => renderSubshelf(subshelf));
 

@@ -66,7 +66,7 @@ function excerpt({ about, prose, cells }: Pick<Section, 'about' | 'prose' | 'cel
   );
   const text = shorten(sentences.slice(from).join(' ').replace(/:$/, '.'));
   // Every second part is a word that the pattern captured.
-  return html`${text.split(pattern).map((part, i) => (i % 2 === 1 ? html`<strong>${part}</strong>` : html`${part}`))}`;
+  return html`${text.split(pattern).map((part, i) => (i % 2 === 1 ? html`<mark>${part}</mark>` : html`${part}`))}`;
 }
 
 /**

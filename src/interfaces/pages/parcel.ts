@@ -2,6 +2,7 @@ import { postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
 import { dayTag } from '../../kit/html/times.ts';
 import { confirmReceipt, findShipmentPage, reportMissing } from '../../workflow/shipments/shipments.ts';
+import { renderBadge } from './badge.ts';
 import { creatorPage, type PageAnswer, type PageVisit } from './declare.ts';
 
 type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;
@@ -16,6 +17,9 @@ export const STATUS: Readonly<Record<Parcel['status'], string>> = {
   returned: 'Returned to the sender',
 };
 
+export const renderStatus = ({ status }: Pick<Parcel, 'status'>): Html =>
+  renderBadge(STATUS[status], status === 'delivered');
+
 /** A carrier's status for people: `in_transit` becomes "In transit". */
 export const sentence = (word: string): string =>
   word.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
@@ -29,7 +33,7 @@ export const formatCarrier = (carrier: string | null): string | null =>
 function renderFacts(row: Parcel): Html {
   const facts: [string, Html | string | null][] = [
     ['Content', row.productDescription],
-    ['Status', STATUS[row.status]],
+    ['Status', renderStatus(row)],
     ['Carrier', formatCarrier(row.carrier)],
     ['Tracking number', row.trackingNumber],
     ['Carrier status', row.trackingStatus && sentence(row.trackingStatus)],
@@ -46,8 +50,8 @@ function renderReport({ confirmedAt, reportedMissingAt }: Parcel): Html {
 }
 
 function show({ row, brand, action }: PageVisit<Parcel>): PageAnswer {
-  const choices = html`${submitButton('It has arrived', { name: 'report', value: 'arrived' })}
-${row.reportedMissingAt === null ? submitButton('It has not arrived', { name: 'report', value: 'missing', quiet: true }) : NOTHING}`;
+  const choices = html`<div class="actions">${submitButton('It has arrived', { name: 'report', value: 'arrived' })}
+${row.reportedMissingAt === null ? submitButton('It has not arrived', { name: 'report', value: 'missing', quiet: true }) : NOTHING}</div>`;
   return {
     title: 'Your parcel',
     content: html`<h1>Your parcel from ${brand.name}</h1>

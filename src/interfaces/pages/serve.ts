@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AddressLimit, openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { type Form, readForm } from '../../kit/html/form.ts';
 import { type Html, html } from '../../kit/html/html.ts';
-import { type BrandFace, page, pageHeaders } from '../../kit/html/page.ts';
+import { type BrandFace, ownPageLink, page, pageHeaders } from '../../kit/html/page.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { FormPart } from '../../kit/operation/upload.ts';
 import { inWork } from '../../kit/operation/work.ts';
@@ -143,7 +143,7 @@ const PARTS: ReadonlySet<CreatorPage['kind']> = new Set([
 ]);
 const renderBack = (
   brand: BrandFace,
-): Html => html`<p class="hint back"><a href="/me"><span aria-hidden="true">← </span>Your page with ${brand.name}</a></p>
+): Html => html`<p class="hint back">${ownPageLink(brand, html`<span aria-hidden="true">← </span>Your page with ${brand.name}`)}</p>
 `;
 
 async function answer(

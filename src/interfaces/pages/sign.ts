@@ -1,6 +1,7 @@
 import { checkbox, errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
 import type { Form } from '../../kit/html/form.ts';
 import { type Html, html } from '../../kit/html/html.ts';
+import { printButton } from '../../kit/html/page.ts';
 import { localTimeTag, timeTag } from '../../kit/html/times.ts';
 import { withoutUnseen } from '../../kit/values/text.ts';
 import { type ContractFacts, findLinkedContract, signContract } from '../../workflow/contracts/contracts.ts';
@@ -15,6 +16,7 @@ const MIN_LETTERS = 2;
 const LETTER = /(?=\p{L})\P{Default_Ignorable_Code_Point}/gu;
 const MAX_NAME = 200;
 const NOTHING = html``;
+const PRINT = 'Print or save as PDF';
 const CONSENT = 'I have read this contract, I agree to it, and typing my name here is my signature.';
 
 type SignVisit = PageVisit<ContractFacts>;
@@ -54,7 +56,7 @@ async function renderQuestion({ context, row, brand, link: { expiresAt } }: Sign
 async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
   const [first] = await listContractDeliverables(context.postgres.db, row.brandId, row.id);
   if (!first) return NOTHING;
-  return html`<p><a href="${workLink(context.pageLinks, first, now)}">Hand in your work</a></p>`;
+  return html`<a class="button slim" href="${workLink(context.pageLinks, first, now)}">Hand in your work</a>`;
 }
 
 async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean }): Promise<PageAnswer> {
@@ -65,9 +67,9 @@ async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean })
     title: isRepeat ? 'Already signed' : `Signed: ${row.title}`,
     content: html`${renderHead(visit)}
 <p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
-      row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
-    }. You will get a copy by email.</p>
-${await nextStep(visit)}
+      row.signedAt ? html` on ${timeTag(row.signedAt)}` : NOTHING
+    }. You get a copy by email.</p>
+<div class="actions">${await nextStep(visit)}${printButton(PRINT)}</div>
 ${text ? documentHtml(text) : NOTHING}
 ${renderProof(row)}`,
   };
@@ -111,9 +113,12 @@ async function formPage(visit: SignVisit, { name, isAgreed, problems }: FilledSi
     title: `${isWrong ? 'Error: ' : ''}Sign: ${row.title}`,
     content: html`${errorSummary([nameField, agreeBox])}
 ${renderHead(visit)}
+<p>Sign by ${localTimeTag(link.expiresAt)}.</p>
+<p>${printButton(PRINT)}</p>
 ${text ? documentHtml(text) : NOTHING}
+<div class="off-paper">
 <h2>Sign</h2>
-<p class="hint">Until ${localTimeTag(link.expiresAt)}.</p>
+<p class="hint">Once you have signed, you get a copy by email.</p>
 ${postForm(
   action,
   html`${field({ ...nameField, value: name, more: html` autocomplete="name" required` })}
@@ -121,6 +126,7 @@ ${checkbox({ ...agreeBox, isChecked: isAgreed })}
 <div class="actions">${submitButton('Sign')}${await renderQuestion(visit)}</div>`,
 )}
 <p class="hint">We keep the time, your network address and your browser's name with your signature, encrypted, as evidence.</p>
+</div>
 ${renderProof(row)}`,
   };
 }

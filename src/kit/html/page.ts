@@ -10,7 +10,8 @@ const STYLE = COLOURS + SHEETS.map((name) => readFileSync(new URL(name, import.m
 
 /**
  * Shows the buttons of `copyButton` and `printButton`, which need it, and writes the times of `localTimeTag` in the
- * reader's own zone. A page is complete without it.
+ * reader's own zone. A browser's tab in which a creator's own page was open keeps its path, so that `ownPageLink` leads
+ * back to it. A page is complete without it.
  */
 const SCRIPT = `
 for (const button of navigator.clipboard ? document.querySelectorAll('[data-copy]') : []) {
@@ -39,8 +40,10 @@ for (const time of document.querySelectorAll('[data-local]')) {
     timeZoneName: isLong ? 'short' : undefined,
   });
 }
+for (const { dataset } of document.querySelectorAll('[data-own]')) sessionStorage.setItem(dataset.own, location.pathname);
+for (const link of document.querySelectorAll('[data-back]')) link.href = sessionStorage.getItem(link.dataset.back) ?? '/me';
 `;
-const NEEDS_SCRIPT = / data-(?:copy|print|local)="/;
+const NEEDS_SCRIPT = / data-(?:copy|print|local|own|back)="/;
 const digest = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /** The brand in a page's header. */
@@ -107,6 +110,17 @@ export const copyButton = (text: string): Html =>
 /** A button that opens the browser's printing, which also saves as PDF; hidden where no script runs. */
 export const printButton = (label: string): Html =>
   html`<button type="button" class="quiet slim" data-print="" hidden>${label}</button>`;
+
+/** A creator's own page with a brand in this tab. The name is part of it, because a tab may show pages of several brands. */
+const ownPageKey = ({ name }: Pick<BrandFace, 'name'>): string => `me:${name}`;
+
+/** The title of a creator's own page, which `ownPageLink` leads back to. */
+export const ownPageTitle = (brand: Pick<BrandFace, 'name'>, title: string): Html =>
+  html`<h1 data-own="${ownPageKey(brand)}">${title}</h1>`;
+
+/** Leads back to the creator's own page if this tab came from it; else to the form that mails its link. */
+export const ownPageLink = (brand: Pick<BrandFace, 'name'>, content: Html): Html =>
+  html`<a href="/me" data-back="${ownPageKey(brand)}">${content}</a>`;
 
 /** A public page: only HTML, with the one style. With a brand it starts with the brand's name and logo. */
 export function page(title: string, content: Html, brand?: BrandFace): string {

@@ -302,11 +302,22 @@ async function connect({ change, context: { secrets } }: Past): Promise<OrderSou
   });
 }
 
+interface Assignment {
+  place: number;
+  campaign: string;
+  rate: number | undefined;
+  from: number;
+  storeId: string;
+}
+
+/** The coupons of the store, as it would report them: each code takes off the percentage that it ends with. */
+const COUPON = { currency: 'USD', storefrontHost: new URL(SHOP).host, coupon: { percentage: 10, endsAt: null } };
+
 async function assign(
   work: Work,
   linksUrl: string,
   person: Person,
-  { place, campaign, rate, from }: { place: number; campaign: string; rate: number | undefined; from: number },
+  { place, campaign, rate, from, storeId }: Assignment,
 ): Promise<Assigned> {
   const { email, nickname, name } = person;
   const terms = {
@@ -322,7 +333,8 @@ async function assign(
     notify: true,
   };
   const code = `${nickname.toUpperCase()}10`;
-  await createLink(work, { ...terms, type: 'discount_code', value: code }, linksUrl, undefined);
+  const coded = { ...terms, type: 'discount_code' as const, value: code, integration_id: storeId };
+  await createLink(work, coded, linksUrl, COUPON);
   const link = { type: 'link' as const, value: `lumen-${nickname}`, destination_url: `${SHOP}/?from=${nickname}` };
   const { id: linkId, creatorId, currency } = await createLink(work, { ...terms, ...link }, linksUrl, undefined);
   const fields = linkFields({ brandId: work.brandId, id: linkId, creatorId, currency });
@@ -352,6 +364,10 @@ export function addStore(
   const begin = async (past: Past) => {
     source = await connect(past);
   };
+  const getSource = (): OrderSource => {
+    if (!source) throw new Error('The sample has no store.');
+    return source;
+  };
   add(ago(91.9), begin, 'alone');
   const selling = [...people.slice(0, SELLING).entries()];
   for (const { campaign, days, until, rates } of LAUNCHES) {
@@ -359,8 +375,9 @@ export function addStore(
     const nextSellers = selling.splice(0, until);
     add(ago(days), ({ change, context: { config } }) =>
       change('create_affiliate_link', async (work) => {
+        const { id: storeId } = getSource();
         for (const [place, person] of nextSellers) {
-          const terms = { place, campaign: known(ids, campaign), rate: rates[place % rates.length], from };
+          const terms = { place, campaign: known(ids, campaign), rate: rates[place % rates.length], from, storeId };
           story.assigned.push(await assign(work, config.linksUrl, person, terms));
         }
       }),
@@ -391,8 +408,7 @@ export function addStore(
     reportedDays = days;
     const end = new Date(toStart(now, days) - MINUTE_MS);
     const report = async ({ change, context: { secrets, postgres } }: Past) => {
-      if (!source) throw new Error('The sample has no store.');
-      const store = source;
+      const store = getSource();
       const each = Array.from({ length: days - from }, (_, i) => listReadings(secrets.key('click'), from + i));
       await change('ingest', (work) => recordReadings(work, secrets, store, each.flat()));
       if (days < DAYS) return;

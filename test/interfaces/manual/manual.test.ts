@@ -94,6 +94,15 @@ describe('The manual', () => {
     expect(text).toContain('&lt;script src=&quot;https://links.example/r.js?v=1&quot; async&gt;');
   });
 
+  it('shows a warning as one, and the lines that load keys apart from the commands', async () => {
+    const text = await read('/manual/workflow');
+    expect(text).toContain('<div class="callout warning" role="note"><p class="kind">Warning</p><p>Anyone who has');
+    expect(text).toMatch(
+      /<pre tabindex="0"><code><span class="setup">\. \.rollcall\/demo\.env\nAUTH=[^<]+<\/span>curl -X POST/,
+    );
+    expect(text).not.toContain('[!');
+  });
+
   it('answers HEAD and If-None-Match under a policy that runs its own script alone, and 404 as a page', async () => {
     const first = await fetch(`${app.url}/manual/glossary`);
     expect([first.status, first.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -122,6 +131,8 @@ describe('The manual', () => {
       )?.[1];
     expect(await firstHit('backup restore')).toBe('/manual/backup#backup-and-restore');
     expect(await firstHit('shopify pixl')).toMatch(/^\/manual\/(selling-on-shopify|stores)/);
+    const { headers, status } = await fetch(`${app.url}/manual?q=closing%20a%20month`, { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([302, '/manual/search?q=closing%20a%20month']);
     expect(await read('/manual/search?q=xyzzyplugh')).toContain('No page has these words');
     expect(await read('/manual/search?q=%3Cscript%3E')).not.toContain('value="<script>');
     expect((await fetch(`${app.url}/manual/search?q=a&q=b`)).status).toBe(200);
@@ -132,14 +143,14 @@ describe('The manual', () => {
     for (const query of ['payout', 'refund', 'commission', 'closing a month', 'backup restore']) {
       const list = [
         ...(await read(`/manual/search?q=${encodeURIComponent(query)}`))
-          .replace(/^.*<ol class="hits">/s, '')
+          .replace(/^.*?<ol class="hits">/s, '')
           .matchAll(/<li>\s*<a href="([^"]+)">.*?<p>(.*?)<\/p>/gs),
       ];
       expect(list.length).toBeGreaterThan(1);
       for (const [, href = '', excerpt = ''] of list) {
         expect([href, excerpt]).toEqual([href, expect.not.stringMatching(/---|\$\(|curl|\*\*|^$|\w…|^…/)]);
       }
-      expect([query, list[0]?.[2]]).toEqual([query, expect.stringContaining('<strong>')]);
+      expect([query, list[0]?.[2]]).toEqual([query, expect.stringContaining('<mark>')]);
       if (query === 'payout') pages.push(...list.map(([, href = '']) => href));
     }
     const firstInner = pages.findIndex((href) => /\/(decisions-|developing|measured|changelog)/.test(href));

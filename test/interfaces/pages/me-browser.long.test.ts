@@ -75,6 +75,9 @@ describe.skipIf(!hasBrowser("A creator's page in a browser"))("a creator's page 
     await phone.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await phone.evaluate('navigator.clipboard.readText()')).toBe(assignment.code);
     await expectGood(phone);
+    await phone.getByRole('link', { name: 'Hand in: Photo' }).click();
+    await phone.getByRole('link', { name: /Your page with/ }).click();
+    await phone.waitForURL(`${app.links}${pathOf(link)}`);
     await phone.context().close();
     const isMailed = async () => (await desk.mails()).filter(({ kind }) => kind === 'page_requested').length === 1;
     await until('one link is mailed', isMailed);

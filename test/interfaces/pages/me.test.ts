@@ -119,6 +119,10 @@ describe("a creator's page", () => {
     const { body } = await open(await pageOf(desk));
     expect(body).toContain(`For you: ${made.body.data.terms_summary}`);
     expect(body).toContain('15% of each order; also on renewals of the subscription up to 3 payments in all.');
+    expect(body).not.toContain('For shoppers');
+    const { db } = app.context.postgres;
+    await db.updateTable('links').set({ discountPpm: 125_000 }).where('id', '=', made.body.data.id).execute();
+    expect((await open(await pageOf(desk))).body).toContain('For shoppers: 12.5% off their order.');
     expect(body).toContain('You brought 2 customers whose later orders may count for you.');
     for (const secret of ['jane', 'june', 'shop.example']) expect(body).not.toContain(secret);
   });

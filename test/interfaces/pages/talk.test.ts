@@ -66,7 +66,8 @@ describe('the page of a conversation', () => {
     const { body } = await send(`${app.url}/v1/contracts`, desk.key, 'POST', contract);
     const sign = app.links + new URL(body.data.signature_url).pathname;
     const alone = (await call(sign)).body;
-    expect(alone).toMatch(/Contract with [^<]+<\/p>\n<h1>Two reels</);
+    expect(alone).toMatch(/Contract with [^<]+<\/p>\n<h1>Two reels<\/h1>\n<p>Sign by <time [^>]+>/);
+    for (const words of ['Print or save as PDF', 'you get a copy by email']) expect(alone).toContain(words);
     expect([alone.includes('href="https://brand.example/" rel="noreferrer">Reach'), alone.includes('/talk/')]).toEqual([
       true,
       false,

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
       signer_name: expect.stringMatching(/na Diaz/),
     });
     await page.getByRole('link', { name: 'Hand in your work' }).click();
-    await page.getByRole('table').waitFor();
+    await page.getByRole('link', { name: '1. Reel' }).waitFor();
     await expectGood();
   });
 

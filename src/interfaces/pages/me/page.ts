@@ -68,7 +68,8 @@ export const mePage = creatorPage<Me>({
     if (query.ask === 'erasure') return askErasurePage(visit);
     const all = await listAll(context, row, now);
     const { id: creatorId, name, email } = row;
-    const facts = { creatorId, name, email, brandName: brand.name, linksUrl: context.config.linksUrl, now, action };
+    const { name: brandName, website = null } = brand;
+    const facts = { creatorId, name, email, brandName, website, linksUrl: context.config.linksUrl, now, action };
     return { title: 'Your page', content: content(all, facts, listLeads(visit)) };
   },
   submit: async (visit) => {

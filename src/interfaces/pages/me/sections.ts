@@ -4,20 +4,23 @@ import { getLinkTerms } from '../../../affiliates/terms/effective.ts';
 import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
-import { copyButton } from '../../../kit/html/page.ts';
+import { copyButton, ownPageTitle } from '../../../kit/html/page.ts';
 import { dayTag, localTimeTag, periodText } from '../../../kit/html/times.ts';
 import { showAddress } from '../../../kit/values/email.ts';
 import { formatMoney, formatNumber } from '../../../kit/values/format.ts';
+import { fromPpm } from '../../../kit/values/money.ts';
 import { dayIn } from '../../../kit/values/time-zone.ts';
+import { renderBadge } from '../badge.ts';
 import { nameOrderStatus } from '../order-status.ts';
-import { STATUS as PARCEL_STATUS } from '../parcel.ts';
-import { describeDeliverable, STATUS } from '../work/view.ts';
+import { renderStatus as renderParcelStatus } from '../parcel.ts';
+import { describeDeliverable, renderStatus, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
 import type { Leads } from './page.ts';
 
 interface Facts {
   creatorId: string;
   brandName: string;
+  website: string | null;
   name: string | null;
   email: string;
   linksUrl: string;
@@ -30,6 +33,8 @@ const NOTHING = html``;
 const DAYS_SHOWN = 3;
 /** Orders before these are folded, so that what follows is near on a phone. */
 const ORDERS_SHOWN = 3;
+/** The same for each kind of work. */
+const KIND_SHOWN = 3;
 
 /** The brand's day of a time. */
 const renderDay = (at: Date, { timeZone }: Pick<All, 'timeZone'>): Html => dayTag(dayIn(timeZone, at));
@@ -127,13 +132,14 @@ ${each}`;
 function heldUntil(holds: All['holds']): Html {
   if (holds.length === 0) return NOTHING;
   const later = holds.slice(DAYS_SHOWN);
+  const last = later.at(-1);
   const rest = later.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return html`<h3>Review ends</h3>
 <dl class="sums">${holds
     .slice(0, DAYS_SHOWN)
     .map(
       ({ day, amountMinor, currency }) => html`<dt>${dayTag(day)}</dt><dd>${formatMoney(amountMinor, currency)}</dd>\n`,
-    )}${later[0] ? html`<dt>Later</dt><dd>${formatMoney(rest, later[0].currency)}</dd>\n` : NOTHING}</dl>
+    )}${last ? html`<dt>By ${dayTag(last.day)}</dt><dd>${formatMoney(rest, last.currency)}</dd>\n` : NOTHING}</dl>
 <p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
 }
 
@@ -149,10 +155,12 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
     ].join(' · ');
     const name = url === null ? `Code ${link.value}` : url.replace(/^https?:\/\//, '');
     const deal = `For you: ${summarizeTerms(getLinkTerms(link).terms)}`;
+    const discount =
+      link.discountPpm === null ? NOTHING : html`<br>For shoppers: ${fromPpm(link.discountPpm)}% off their order.`;
     return renderLine(
       url ?? undefined,
       name,
-      html`${deal}<br>${results}`,
+      html`${deal}${discount}<br>${results}`,
       link.active ? (url ?? link.value) : undefined,
     );
   });
@@ -167,11 +175,8 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
   return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${counted}${brought}`;
 }
 
-/** Only what is approved or paid is coloured. */
-const renderBadge = (order: All['orders'][number], now: Date): Html => {
-  const isSure = order.status === 'approved' || order.status === 'paid';
-  return html`<span class="${isSure ? 'badge' : 'badge open'}">${nameOrderStatus(order, now)}</span>`;
-};
+const renderOrderStatus = (order: All['orders'][number], now: Date): Html =>
+  renderBadge(nameOrderStatus(order, now), order.status === 'approved' || order.status === 'paid');
 
 const renderOrderTable = (
   label: string,
@@ -190,7 +195,7 @@ function renderOrders(all: All, { now }: Facts): Html {
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
     (order) => html`<tr>
-<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> ${renderBadge(order, now)}</td>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.orderNumber ?? order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt, all)}</span> ${renderOrderStatus(order, now)}</td>
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
@@ -258,28 +263,52 @@ const CONTRACT_STATUS = {
   signed: 'Signed',
   expired: 'No longer open',
 } as const;
+const renderContractStatus = ({ status }: All['contracts'][number]): Html =>
+  renderBadge(CONTRACT_STATUS[status], status === 'signed');
 
+/** Contracts, deliverables, briefs and parcels, each with its kind. */
 function renderWork(all: All, { now }: Facts, to: Leads): Html {
-  const { briefs, contracts, work } = all;
+  const { briefs, contracts, work, parcels } = all;
   const contractLines = contracts.map((row) => {
     const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
     const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
-    return renderLine(isReadable ? to('sign', row, expiry) : undefined, row.title, CONTRACT_STATUS[row.status]);
+    const href = isReadable ? to('sign', row, expiry) : undefined;
+    return renderLine(href, row.title, html`Contract ${renderContractStatus(row)}`);
   });
   const pieces = work.map((row) =>
-    renderLine(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
+    renderLine(
+      `${to('work', row)}?deliverable=${row.id}`,
+      describeDeliverable(row),
+      html`Deliverable ${renderStatus(row)}`,
+    ),
   );
-  const briefLinks = briefs.map((row) =>
-    renderLine(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt, all)}`),
+  const briefLines = briefs.map((row) =>
+    renderLine(briefHref(row, to), row.title, html`Brief, sent ${renderDay(row.sentAt, all)}`),
   );
-  return html`${section('Contracts', contractLines)}
-${section('Your work', pieces)}
-${section('Briefs', briefLinks)}`;
+  const parcelLines = parcels.map((row) =>
+    renderLine(to('parcel', row), row.productDescription ?? 'Parcel', html`Parcel ${renderParcelStatus(row)}`),
+  );
+  const kinds = [contractLines, pieces, briefLines, parcelLines];
+  const earlier = kinds.flatMap((lines) => lines.slice(KIND_SHOWN));
+  const more =
+    earlier.length === 0
+      ? NOTHING
+      : html`<details><summary>Earlier work</summary>
+<ul class="plain">${earlier}</ul></details>
+`;
+  return html`${section(
+    'Work',
+    kinds.flatMap((lines) => lines.slice(0, KIND_SHOWN)),
+  )}${more}`;
 }
 
-function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
+function renderTalk(all: All, { brandName, website }: Facts, to: Leads): Html {
   const { conversation } = all;
-  if (!conversation) return NOTHING;
+  if (!conversation) {
+    if (!website || !/^https?:/.test(website)) return NOTHING;
+    const reach = html`<a href="${website}" rel="noreferrer">Reach ${brandName} on its site</a>`;
+    return html`<h2>Questions</h2>\n<p class="hint">${brandName} has not written to you here yet. ${reach}</p>`;
+  }
   const { creatorUnread, messageCount, lastMessageAt } = conversation;
   const about = creatorUnread > 0 ? countUnread(conversation) : formatCount(messageCount, 'message', 'messages');
   const line = renderLine(
@@ -288,13 +317,6 @@ function renderTalk(all: All, { brandName }: Facts, to: Leads): Html {
     html`${about}, the last on ${renderDay(lastMessageAt, all)}`,
   );
   return section('Conversation', [line]);
-}
-
-function renderParcels({ parcels }: All, to: Leads): Html {
-  const lines = parcels.map((row) =>
-    renderLine(to('parcel', row), row.productDescription ?? 'Parcel', PARCEL_STATUS[row.status]),
-  );
-  return section('Parcels', lines);
 }
 
 /** A copy of everything at once, and erasure, which the brand decides. */
@@ -316,9 +338,10 @@ ${erasure}`;
 }
 
 /** The page from top to bottom: what is to do, money, then everything else. */
-export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
-  facts.name === null ? 'Your page' : `Hello ${facts.name}`
-}</h1>
+export const content = (all: All, facts: Facts, to: Leads): Html => html`${ownPageTitle(
+  { name: facts.brandName },
+  facts.name === null ? 'Your page' : `Hello ${facts.name}`,
+)}
 <p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it sees the same.</p>
 ${toDo(all, facts, to)}
 ${earnings(all, facts)}
@@ -327,5 +350,4 @@ ${renderOrders(all, facts)}
 ${renderPayouts(all, facts, to)}
 ${renderWork(all, facts, to)}
 ${renderTalk(all, facts, to)}
-${renderParcels(all, to)}
 ${renderRights(all, facts)}`;

@@ -11,7 +11,7 @@ import { dayIn } from '../../../kit/values/time-zone.ts';
 import { nameOrderStatus } from '../order-status.ts';
 
 /** The part of the page that a line belongs to, in their order. */
-const PARTS = ['orders', 'earlier', 'payouts', 'other', 'total'] as const;
+const PARTS = ['orders', 'earlier', 'payouts', 'other', 'change', 'total'] as const;
 
 /** A line as displayed to the creator. */
 export interface ShownLine {
@@ -50,9 +50,10 @@ const toShare = (code: string | null, amount: number, currency: string) => ({
 const formatDay = (at: string | null, timeZone: string): string => (at === null ? '' : dayIn(timeZone, new Date(at)));
 const joinParts = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
-/** The first day of a statement, its end, and the zone of its days. */
+/** The first and the last day of a statement, its end, and the zone of its days. */
 interface Period {
   from: string;
+  to: string;
   until: Date;
   timeZone: string;
 }
@@ -127,7 +128,15 @@ function totalLines(lines: readonly Line[]): ShownLine[] {
       .map(({ commission, taken_back, paid_out }) => toMinor(commission - taken_back - paid_out, currency) ?? 0)
       .reduce((total, minor) => total + minor, 0);
     const details = 'of the balance in this period';
-    return { part: 'total', id: null, name: 'Change', date: '', details, amount: formatMoney(sum, currency), by: null };
+    return {
+      part: 'change',
+      id: null,
+      name: 'Change',
+      date: '',
+      details,
+      amount: formatMoney(sum, currency),
+      by: null,
+    };
   });
 }
 
@@ -185,6 +194,7 @@ const HEADINGS: Readonly<Record<ShownLine['part'], string | null>> = {
   earlier: 'Refunds of earlier orders',
   payouts: 'Payouts',
   other: 'Also in this payout',
+  change: null,
   total: null,
 };
 /** A statement with more orders is folded by link and code, so that a month is short on a phone. */
@@ -198,7 +208,11 @@ export function renderLines(lines: readonly ShownLine[], action: string): Html {
     if (own.length === 0) return NOTHING;
     const heading = part === 'other' && lines[0]?.part === 'other' ? null : HEADINGS[part];
     return html`${heading === null ? NOTHING : html`<h2>${heading}</h2>\n`}${
-      part === 'total' ? own.map(renderTotal) : part === 'orders' ? renderGroups(own, action) : renderTable(own, action)
+      part === 'total' || part === 'change'
+        ? own.map(renderTotal)
+        : part === 'orders'
+          ? renderGroups(own, action)
+          : renderTable(own, action)
     }`;
   })}`;
 }
@@ -220,8 +234,9 @@ ${renderTable(own, action)}</details>
 ${each}`;
 }
 
-const renderTotal = ({ name, date, details, amount }: ShownLine): Html =>
-  html`<dl class="sums total"><dt class="sum">${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
+/** The change of a balance is no total of the statement, so that it is not bold. */
+const renderTotal = ({ part, name, date, details, amount }: ShownLine): Html =>
+  html`<dl class="sums ${part}"><dt class="sum">${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
     date === '' || details === '' ? '' : ' · '
   }${details}</span></dt><dd class="sum">${amount}</dd></dl>
 `;
@@ -262,7 +277,10 @@ export function renderTotals({ totals, lines }: ReturnType<typeof toStatementCon
       ['Reversed by refunds', -taken_back],
       ['Paid out', -paid_out],
     ];
+    const meaning = closing > 0 ? 'Earned and not yet paid on' : 'Closing balance on';
     return html`<h2>${totals.length === 1 ? 'Balance' : `Balance in ${currency}`}</h2>
+<p class="amount">${formatAmount(closing, currency)}</p>
+<p class="hint">${meaning} ${dayTag(period.to)}</p>
 <dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${formatAmount(amount, currency)}</dd>\n`)}<dt class="sum">Closing balance</dt><dd class="sum">${formatAmount(closing, currency)}</dd>
 </dl>
 `;

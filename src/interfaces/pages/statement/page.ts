@@ -25,7 +25,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
   const sums = await sumStatement(db, row);
   const content = toStatementContent(sums);
   const holds = new Map(sums.map(({ commissionId, holdEndsAt }) => [commissionId ?? '', holdEndsAt]));
-  const period = { from: row.fromText, until: row.untilAt, timeZone: getZone(row) };
+  const period = { from: row.fromText, to: row.toText, until: row.untilAt, timeZone: getZone(row) };
   return {
     brandId: row.brandId,
     linkVersion: row.linkVersion,

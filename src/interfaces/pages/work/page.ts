@@ -75,7 +75,7 @@ async function show(visit: WorkVisit): Promise<PageAnswer> {
   if (requestedItem) return await showItem(visit, requestedItem, all.length > 1);
   if (only && all.length === 1) return await showItem(visit, only, false);
   const title = row.contractTitle ?? 'Your work';
-  return { title, content: listView(title, action, all) };
+  return { title, content: listView(title, visit.brand.name, action, all) };
 }
 
 /** Another change came first: the page shows the current state. */

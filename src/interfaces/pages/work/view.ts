@@ -4,6 +4,7 @@ import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { platformName } from '../../../kit/values/platforms.ts';
 import type { DeliverableFacts, SubmissionRow } from '../../../workflow/deliverables/deliverables.ts';
 import { listMoves } from '../../../workflow/deliverables/moves.ts';
+import { renderBadge } from '../badge.ts';
 import type { Refusal, Submission } from './form.ts';
 import { MAX_FILES } from './receive.ts';
 
@@ -12,12 +13,15 @@ const NOTHING = html``;
 export const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
   pending: 'Not started',
   in_progress: 'In progress',
-  submitted: 'Handed in, awaiting review',
+  submitted: 'Awaiting review',
   approved: 'Approved',
-  revision_requested: 'A new version is requested',
+  revision_requested: 'New version requested',
   declined: 'Declined by you',
-  cancelled: 'Cancelled, no longer needed',
+  cancelled: 'No longer needed',
 };
+
+export const renderStatus = ({ status }: Pick<DeliverableFacts, 'status'>): Html =>
+  renderBadge(STATUS[status], status === 'approved');
 
 /** "Reel, Instagram" */
 export function describeDeliverable({ type, platform }: DeliverableFacts): string {
@@ -31,28 +35,22 @@ export const pathTo = (action: string, id: string): string => `${action}?deliver
 /** A button for what the creator may hand in. */
 const renderHandIn = (path: string, row: DeliverableFacts): Html =>
   listMoves('creator', row.status).includes('submitted')
-    ? html`<a class="button" href="${path}" aria-label="Hand in: ${describeDeliverable(row)}">Hand in</a>`
+    ? html`<a class="button slim" href="${path}" aria-label="Hand in: ${describeDeliverable(row)}">Hand in</a>`
     : NOTHING;
 
+const renderKicker = (brandName: string): Html => html`<p class="kicker">Work for ${brandName}</p>`;
+
 /** All deliverables of a contract, each with a link to its part of the page. */
-export function listView(title: string, action: string, rows: readonly DeliverableFacts[]): Html {
-  return html`<h1>${title}</h1>
-<p>Open one to see what is wanted and what you handed in.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="What to deliver">
-<table class="stack">
-<thead><tr><th scope="col">What</th><th scope="col">Due</th><td></td></tr></thead>
-<tbody>
-${rows.map(
-  (
-    row,
-    i,
-  ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${describeDeliverable(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
-<td class="unbroken near" data-head="Due">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td>
-<td class="act">${renderHandIn(pathTo(action, row.id), row)}</td></tr>
-`,
-)}</tbody>
-</table>
-</div>`;
+export function listView(title: string, brandName: string, action: string, rows: readonly DeliverableFacts[]): Html {
+  return html`${renderKicker(brandName)}
+<h1>${title}</h1>
+<ul class="plain">
+${rows.map((row, i) => {
+  const { id, dueDate } = row;
+  const due = dueDate === null ? NOTHING : html` <span class="hint due">Due ${dayTag(dueDate)}</span>`;
+  return html`<li class="line"><div><a href="${pathTo(action, id)}">${i + 1}. ${describeDeliverable(row)}</a><br>${renderStatus(row)}${due}</div>${renderHandIn(pathTo(action, id), row)}</li>
+`;
+})}</ul>`;
 }
 
 /** A file of the library by its id, with a signed address. */
@@ -157,18 +155,18 @@ export interface ItemView {
 export function itemView(view: ItemView): Html {
   const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
   const allowedMoves = listMoves('creator', row.status);
-  const back = hasOthers ? html`<p><a href="${action}">All deliverables</a></p>` : NOTHING;
+  const others = hasOthers ? html` · <a href="${action}">All deliverables</a>` : NOTHING;
   return html`${errorSummary([
     { name: 'content_url', label: 'Link', problem: submission.problems.content_url },
     { name: 'files', label: 'Files', problem: submission.problems.files },
     { name: 'note', label: 'Note', problem: submission.problems.note },
     { name: 'reason', label: 'Why', problem: refusal.problems.reason },
   ])}
+${renderKicker(brandName)}
 <h1>${describeDeliverable(row)}</h1>
-${back}
-<dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}</dd>`}
+<dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}${others}</dd>`}
 <dt>Due</dt><dd>${row.dueDate === null ? 'No date' : dayTag(row.dueDate)}</dd>
-<dt>State</dt><dd>${STATUS[row.status]}</dd></dl>
+<dt>Status</dt><dd>${renderStatus(row)}</dd></dl>
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
 ${renderReview(row)}
 ${allowedMoves.includes('submitted') ? submitForm(view) : NOTHING}
