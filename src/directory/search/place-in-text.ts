@@ -8,6 +8,7 @@ import {
   readCountry,
   readKnownCity,
   readLocation,
+  readStateInCountry,
 } from './places.ts';
 
 /** A text that ends or begins with a place. */
@@ -37,8 +38,8 @@ const SHORT_COUNTRIES: ReadonlySet<string> = new Set(['UK', 'uk', 'US', 'USA', '
 function readPlace(place: string): Omit<PlaceInText, 'text'> | undefined {
   const [name = '', ...area] = place.split(',');
   // An unknown name before a comma would be compared with all known ones.
-  if (WORDS_IN_CAPITALS.has(place) || (area.length > 0 && !readKnownCity(name))) return undefined;
-  const reading = readLocation(place);
+  if (WORDS_IN_CAPITALS.has(place)) return undefined;
+  const reading = area.length > 0 && !readKnownCity(name) ? readStateInCountry(place) : readLocation(place);
   if (reading?.kind === 'state') return { place, parameter: 'state', reading };
   const city = readKnownCity(place);
   if (city?.kind === 'metro' || city?.kind === 'city') return { place, parameter: 'city', reading: city };

@@ -203,12 +203,12 @@ function findLargeCity(name: string): KnownCity | undefined {
 }
 
 /** `North Carolina, USA`, `NY State`. */
-const AROUND_STATE = /,?\s+(?:state|usa|us|u\.s\.(?:a\.)?|united states)$/i;
+const STATE_IN_COUNTRY = /^\s*([^,]+?)(?:,\s*|\s+)(state|usa|us|u\.s\.(?:a\.)?|united states)\s*$/i;
 
 export function readState(value: string): StateReading {
   const exact = findStateByIso(value);
   if (exact) return { kind: 'state', state: exact, text: '' };
-  const state = find(stateByKey, value) ?? find(stateByKey, value.replace(AROUND_STATE, ''));
+  const state = find(stateByKey, value) ?? find(stateByKey, STATE_IN_COUNTRY.exec(value)?.[1] ?? '');
   if (state) return { kind: 'state', state, text: foldAccents(value) };
   return { kind: 'state_text', text: foldAccents(value), ...suggesting(nearestState(value)) };
 }
@@ -230,13 +230,30 @@ export function readCountry(value: string): CountryReading {
 export function readLocation(q: string): PlaceReading | undefined {
   const metro = findMetro(q);
   if (metro) return { kind: 'metro', metro };
-  if (q.includes(',')) {
-    const reading = readCityInArea(q);
-    return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
-  }
   const state = find(stateByName, q) ?? stateInCapitals(q.trim());
   if (state) return { kind: 'state', state, text: foldAccents(q) };
-  return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
+  return readCityOfLocation(q) ?? readStateInCountry(q);
+}
+
+function readCityOfLocation(q: string): PlaceReading | undefined {
+  if (!q.includes(',')) {
+    return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
+  }
+  const reading = readCityInArea(q);
+  return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
+}
+
+/** `Texas, USA`. A city of that name is meant first, as in `New York USA`, unless the word says otherwise: `Washington State`. */
+export function readStateInCountry(q: string): PlaceReading | undefined {
+  const [, name, around = ''] = STATE_IN_COUNTRY.exec(q) ?? [];
+  if (name === undefined) return undefined;
+  const isCity = findCities(name) !== undefined;
+  const isSaid = around.toLowerCase() === 'state';
+  if (isCity && !isSaid) return readKnownCity(`${name}, ${around}`);
+  // `Ohio State` is a university.
+  const named = isSaid && !isCity ? undefined : find(stateByKey, name.length > 2 ? name : '');
+  const state = named ?? stateInCapitals(name);
+  return state && { kind: 'state', state, text: foldAccents(q) };
 }
 
 function find<T>(places: Pick<Places<T>, 'get'>, value: string): T | undefined {
@@ -276,7 +293,7 @@ function findMetroOfOther(core: string): Metro | undefined {
   return metro?.country === city?.country ? metro : undefined;
 }
 
-const POSTAL_CODE = /^\p{Nd}{4,6}(?=\s+\p{L})|(?<=\p{L},?\s+)\p{Nd}{5}(?:-\p{Nd}{4})?$/gu;
+const POSTAL_CODE = /^\p{Nd}{4,6}(?=\s+\p{L})|(?<=\p{L},?\s+)\p{Nd}{5}(?:-\p{Nd}{4})?(?=\s*(?:,|$))/gu;
 const US_BEHIND_STATE = /(?<=,\s*\p{L}[\p{L}.]+) (?=u\.?s\.?(?:a\.?)?$|united states$)/iu;
 const OTHER_COMMAS = /\s*[/、，;]\s*/gu;
 

@@ -8,7 +8,7 @@ import { readForcedClauses } from './forced-filters.ts';
 import type { Interpretation } from './interpretation.ts';
 import { toLatinLetters } from './latin-letters.ts';
 import { nearestPlace } from './nearest-place.ts';
-import { listTextsInRegion } from './place-in-text.ts';
+import { findPlaceInText, listTextsInRegion } from './place-in-text.ts';
 import {
   findCountryOfProvince,
   listCountriesOfRegion,
@@ -191,6 +191,7 @@ async function listMeant(
   if (parameter !== 'q') return await listOtherWords(context, caller, snapshot, { parameter, value });
   const isText = interpretation.q?.read_as === 'text';
   if (isText) {
+    if (readCountry(value).kind === 'country') return [{ instead: value, instead_parameter: 'country' }];
     const region = listPlacesOfRegion(value);
     if (region) return toMeant(region);
     // A whole text that is another name of a city stays text, but its main name is read as the place.
@@ -211,6 +212,13 @@ async function listMeant(
   return toMeant([text === undefined ? (isText ? correctedText : undefined) : `${correctedText} ${place}`]);
 }
 
+/** The place alone of words in a place that find nobody: `Texas` of `creators in Texas`. */
+function listPlaceAlone({ q }: Interpretation): Meant[] {
+  if (q?.place === undefined) return [];
+  const inPlace = findPlaceInText(q.value);
+  return inPlace === undefined ? [] : [{ instead: inPlace.place, instead_parameter: inPlace.parameter }];
+}
+
 async function* listCandidates(
   context: Context,
   caller: Searcher,
@@ -222,7 +230,8 @@ async function* listCandidates(
     const value = query[parameter];
     if (value === undefined) continue;
     const meantValues = await listMeant(context, caller, snapshot, { parameter, value }, interpretation);
-    for (const meant of [...meantValues, ...listSeveral(parameter, value)]) {
+    const placeAlone = parameter === 'q' ? listPlaceAlone(interpretation) : [];
+    for (const meant of [...meantValues, ...placeAlone, ...listSeveral(parameter, value)]) {
       const other = meant.instead_parameter ?? parameter;
       // A filter that is there already keeps its value.
       if (other !== parameter && query[other] !== undefined) continue;
