@@ -156,10 +156,11 @@ export async function measureCustomers(context: Context, url: string, count: num
   const seconds = (performance.now() - begun) / 1000;
   progress(`ClickHouse has them after ${round(seconds)} s, ${Math.round(count / seconds)} a second`);
   const page = { page: 1, limit: 20 };
+  const byCreator = { by: 'creator', sort: 'new_customers', ...page } as const;
   const from = new Date(Date.now() - 364 * DAY_MS).toISOString().slice(0, 10);
   const questions = [
-    { name: 'customers', days: 30, ask: () => findCustomers(context, brandId, { by: 'creator', ...page }) },
-    { name: 'customers_year', days: 365, ask: () => findCustomers(context, brandId, { by: 'creator', from, ...page }) },
+    { name: 'customers', days: 30, ask: () => findCustomers(context, brandId, byCreator) },
+    { name: 'customers_year', days: 365, ask: () => findCustomers(context, brandId, { ...byCreator, from }) },
     { name: 'share', days: 30, ask: () => findShare(context, brandId, {}) },
     { name: 'share_year', days: 365, ask: () => findShare(context, brandId, { from }) },
     {

@@ -86,6 +86,31 @@ describe('customers', () => {
     ]);
   });
 
+  it('are sorted by the figure that is asked for, and by new customers where nobody has it', async () => {
+    const brand = await makeBrand(app.context);
+    const creators = [
+      await makeAssignment(app.context, brand, { name: 'Ann Lee' }),
+      await makeAssignment(app.context, brand, { name: 'Bo Kim' }),
+    ];
+    const world = { brandId: brand.id, key: await brand.key('brand'), creators };
+    const one = { shop: 0, currency: 'USD', refundPercent: 0, isPaid: true, isCancelled: false };
+    const history = [
+      { ...one, creator: 0, minor: 10_000, daysAgo: 9, customer: 1 },
+      { ...one, creator: 0, minor: 10_000, daysAgo: 8, customer: 2 },
+      { ...one, creator: 1, minor: 30_000, daysAgo: 7, customer: 3 },
+    ];
+    const orders = history.map((order, place) => reportOf(order, place, world));
+    expect((await send(`${app.url}/v1/orders/batch`, world.key, 'POST', { orders })).status).toBe(200);
+    await syncCustomers(app, brand.id);
+    const listed = async (sort: string) => {
+      const { data } = await ask(app, world, `/v1/analytics/customers?sort=${sort}`);
+      return data.map(({ label }: { label: string }) => label);
+    };
+    expect(await listed('new_customers')).toEqual(['Ann Lee', 'Bo Kim']);
+    expect(await listed('first_order_minor')).toEqual(['Bo Kim', 'Ann Lee']);
+    expect(await listed('repeat_rate_30')).toEqual(['Ann Lee', 'Bo Kim']);
+  });
+
   it('differ in share by what Newcombe published', () => {
     const of = (first_orders: number, orders: number) => ({ first_orders, orders });
     expect(compareProportions(of(56, 70), of(48, 80))).toEqual({ difference: 20, interval: { from: 5.24, to: 33.39 } });

@@ -6,10 +6,26 @@ import { currencyQuery, historySince, PeriodQuery, ShownPeriod, shownTimeZone } 
 
 const BY = ['creator', 'campaign', 'link', 'store'] as const;
 
+const SORTS = [
+  'new_customers',
+  'returning_customers',
+  'new_share',
+  'first_order_minor',
+  'repeat_rate_30',
+  'repeat_rate_60',
+  'repeat_rate_90',
+  'value_90_minor',
+  'cost_per_new_customer_minor',
+] as const;
+
 export const CustomersQuery = z.object({
   by: z.enum(BY).default('creator').describe('What a row of customers is about.').meta({ example: 'creator' }),
   ...PeriodQuery,
   currency: currencyQuery,
+  sort: z
+    .enum(SORTS)
+    .default('new_customers')
+    .describe('Sorts by this figure, largest first, whatever the currency. Rows without it come last.'),
   ...PageQuery,
 });
 export type CustomersQuery = z.output<typeof CustomersQuery>;
@@ -69,7 +85,7 @@ export const CustomersRow = z
 export type CustomersRow = z.infer<typeof CustomersRow>;
 
 export const Customers = z.object({
-  data: z.array(CustomersRow).describe('Rows with the most new customers first.'),
+  data: z.array(CustomersRow).describe('Rows in the order of `sort`.'),
   pagination: Pagination.describe('This page, and the number of rows of customers on all pages.'),
   meta: z
     .object({

@@ -143,10 +143,13 @@ async function listCustomers(
     return { key: key || null, currency, ...figures };
   });
 
+  const toRank = (row: UnlabelledCustomers) => row[query.sort] ?? Number.NEGATIVE_INFINITY;
   return rows
     .filter(({ orders, cost_minor: cost }: UnlabelledCustomers) => orders > 0 || cost !== 0)
     .sort(
       (a, b) =>
+        // The difference of two that are missing is not a number.
+        toRank(b) - toRank(a) ||
         b.new_customers - a.new_customers ||
         b.orders - a.orders ||
         `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en'),

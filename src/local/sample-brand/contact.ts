@@ -117,6 +117,12 @@ export const GIFTS = [
   { name: 'Barrier cream and refill', sku: 'LUM-BARRIER', quantity: 1, cost: 8.9 },
 ] as const;
 
+const STREETS = [
+  { street: '1200 Alder Street', city: 'Portland', state: 'OR', zip: '97205' },
+  { street: '48 Juniper Avenue', city: 'Austin', state: 'TX', zip: '78704' },
+  { street: '305 Birch Lane', city: 'Asheville', state: 'NC', zip: '28801' },
+] as const;
+
 /** Parcels are never looked up: their numbers are of no carrier. */
 function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   const parcel = (i: number, days: number, person: Person, campaign: CampaignName, until: string) => {
@@ -136,6 +142,7 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
           tracking_number: `SAMPLE${String(1_000 + i)}`,
           product_description: `${product.quantity} × ${product.name}`,
           products: [product],
+          shipping_address: { ...(STREETS[i % STREETS.length] ?? STREETS[0]), line2: null, country: 'US' },
           estimated_arrival: toDay(ago(days - 3)),
         });
         ids.set(name, id);

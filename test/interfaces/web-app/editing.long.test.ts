@@ -35,9 +35,17 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
 
   const form = (name: string): Locator => open.page.getByRole('dialog', { name });
   const button = (name: string): Locator => open.page.getByRole('button', { name, exact: true }).last();
-  /** What opens a listed item: a campaign has a page, others a panel. */
+  /** What opens a listed item: a campaign has a page, others a panel; a contract stands under its creator. */
   const listed = (name: string): Locator =>
-    button(name).or(open.page.getByRole('main').getByRole('link', { name, exact: true }));
+    button(name)
+      .or(open.page.getByRole('main').getByRole('link', { name, exact: true }))
+      .or(
+        open.page
+          .getByRole('row')
+          .filter({ has: open.page.getByText(name, { exact: true }) })
+          .getByRole('button'),
+      )
+      .first();
   const fact = (name: string | RegExp): Locator => open.page.getByRole('dialog').last().getByText(name).first();
   const post = async (path: string, body: object): Promise<string> => {
     const answer = await desk.post(path, body);
@@ -173,7 +181,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     await dialog.getByLabel('Minimum followers').fill('5000');
     await dialog.getByLabel('TikTok').check();
     await dialog.getByLabel('Content type').fill('reel, story');
-    await dialog.getByLabel(/^Type/).fill('ugc');
+    await dialog.getByLabel('Campaign type').fill('ugc');
     await dialog.getByLabel('Compensation').selectOption('commission');
     await dialog.getByLabel('Percent of sales').fill('150');
     await save(dialog);

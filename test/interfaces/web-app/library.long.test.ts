@@ -108,12 +108,15 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('button', { name: 'Upload 1 file' }).click();
     await page.getByText('1 file uploaded.').waitFor();
     await page.getByRole('button', { name: 'four.txt' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const select = page.getByLabel('Folder', { exact: true });
     await expect.poll(() => select.locator('option:checked').textContent()).toBe('Studio');
     await clean('folders-file');
     await select.selectOption({ label: 'No folder' });
     await page.getByRole('button', { name: 'Save' }).click();
-    // While the dialog is open, what lies behind it has no role.
+    // While a dialog is open, what lies behind it has no role.
+    await select.waitFor({ state: 'hidden' });
+    await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'four.txt' }).waitFor({ state: 'hidden' });
     expect(await folder('Studio')).toMatchObject({ asset_count: 2 });

@@ -111,7 +111,8 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
 
     const second = await openWebApp(browser, app, brand.id, { viewport: { width: 390, height: 844 } });
     await second.go('/directory');
-    await second.page.getByRole('button', { name: 'New list of', exact: false }).waitFor();
+    await second.page.getByRole('link', { name: 'Large in the US' }).waitFor();
+    expect(await second.page.getByRole('button', { name: 'New list of', exact: false }).count()).toBe(0);
     expect(await second.page.getByRole('button', { name: 'Save this search' }).count()).toBe(0);
     await second.page.getByRole('link', { name: 'Large in the US' }).click();
     await second.page.getByRole('button', { name: 'Remove United States' }).waitFor();

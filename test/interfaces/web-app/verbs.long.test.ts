@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await dialog().getByLabel('Compensation').selectOption('fixed');
     await fill({ Amount: '250' });
     await dialog().getByLabel('Currency').selectOption('EUR');
-    await inDialog('Create the campaign');
+    await inDialog('Publish');
     await open.page.getByRole('heading', { level: 1, name: 'Winter' }).waitFor();
     await open.page.getByText('€250.00 fixed').first().waitFor();
     await press('Edit');
@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   it('writes, sends, voids, requests and cancels briefs, contracts and deliverables', async () => {
     await open.go('/briefs');
     await press('Write a brief');
-    await fill({ Title: 'Two stories', Creator: desk.creator, 'Talking points': 'One\nTwo' });
+    await fill({ Title: 'Two stories', To: desk.creator, 'Talking points': 'One\nTwo' });
     await inDialog('Save draft');
     await open.page.getByRole('dialog', { name: 'Two stories' }).waitFor();
     await dialog()
@@ -159,8 +159,11 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Add');
     await gone();
     await open.page.getByRole('row', { name: /A hat/ }).getByRole('button').click();
+    await inDialog('Edit');
     await fill({ Carrier: 'Post', 'Tracking number': 'AB1' });
     await inDialog('Save');
+    await dialog().getByText('AB1').waitFor();
+    await open.page.keyboard.press('Escape');
     await gone();
     await open.page.getByRole('row', { name: /A hat.*AB1/ }).waitFor();
     await open.go('/content');

@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
 
   const PAGES: readonly (readonly [path: string, row: RegExp, says: RegExp, makes: string | undefined])[] = [
     ['/briefs', /^A reel/, /No other brands/, 'Write a brief'],
-    ['/contracts', /^Summer/, /Ads, for 30 days/, 'Draft a contract'],
+    ['/contracts', /@|Ann/, /Ads, for 30 days/, 'Draft a contract'],
     ['/deliverables', /^Reel/, /cut-1/, undefined],
     ['/shipments', /@|Two pairs/, /Two pairs/, 'Add a shipment'],
     ['/content', /^Reel by/, /Stop tracking/, 'Track a post'],

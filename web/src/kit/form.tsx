@@ -4,7 +4,7 @@ import { useMay } from '../call/may.ts';
 import { Dialog, FIELDS, isTouched } from './dialog.tsx';
 import { Help } from './help.tsx';
 import { Button, Facts } from './parts.tsx';
-import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
+import { CreatorsPicker, isPickerKind, Picker, type PickerKind } from './picker.tsx';
 
 export interface Field {
   name: string;
@@ -20,6 +20,7 @@ export interface Field {
     | 'checkbox'
     | 'password'
     | 'time'
+    | 'creators'
     | PickerKind;
   options?: readonly (readonly [value: string, label: string])[];
   isRequired?: boolean;
@@ -33,6 +34,8 @@ export interface Field {
   prefix?: string;
   /** Stands behind it, such as a percent sign. */
   unit?: string;
+  /** True if a dialog has it beside the field before it, such as a currency beside its amount. */
+  isBeside?: boolean;
 }
 
 /** The values of a form by name. Blank text counts as missing. */
@@ -63,19 +66,9 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
   const { id, 'aria-describedby': described, 'aria-invalid': isInvalid = false } = labelled;
   const common = { ...labelled, name };
   const text = value === null || value === undefined ? '' : String(value);
-  if (isPickerKind(kind)) {
-    return (
-      <Picker
-        kind={kind}
-        id={id}
-        name={name}
-        isRequired={isRequired}
-        isInvalid={isInvalid}
-        value={text}
-        describedBy={described}
-      />
-    );
-  }
+  const picker = { id, name, isRequired, isInvalid, value: text, describedBy: described };
+  if (kind === 'creators') return <CreatorsPicker {...picker} />;
+  if (isPickerKind(kind)) return <Picker kind={kind} {...picker} />;
   if (kind === 'checkbox') return <input type="checkbox" {...common} defaultChecked={value === true} />;
   if (kind === 'textarea') return <textarea rows={4} {...common} maxLength={maxLength} defaultValue={text} />;
   if (kind === 'select') {
@@ -113,17 +106,19 @@ interface LabelledProps {
   label: string;
   isRequired?: boolean | undefined;
   isBox?: boolean;
+  isBeside?: boolean | undefined;
   hint?: ReactNode;
   problem?: string | undefined;
   children: (input: LabelledInput) => ReactNode;
 }
 
 /** A label, an error and a hint around one input. */
-export function Labelled({ label, isRequired, isBox = false, hint, problem, children }: LabelledProps) {
+export function Labelled(props: LabelledProps) {
+  const { label, isRequired, isBox = false, isBeside = false, hint, problem, children } = props;
   const id = useId();
   const name = <label htmlFor={id}>{label}</label>;
   return (
-    <div className={isBox ? 'field box' : 'field'}>
+    <div className={['field', isBox && 'box', isBeside && 'beside-it'].filter(Boolean).join(' ')}>
       {isRequired || isBox ? (
         name
       ) : (
@@ -153,9 +148,10 @@ export function Labelled({ label, isRequired, isBox = false, hint, problem, chil
 }
 
 export function FieldRow({ field, problem }: { field: Field; problem?: string | undefined }) {
-  const { label, isRequired, hint, kind } = field;
+  const { label, isRequired, hint, kind, isBeside } = field;
+  const isBox = kind === 'checkbox';
   return (
-    <Labelled label={label} isRequired={isRequired} isBox={kind === 'checkbox'} hint={hint} problem={problem}>
+    <Labelled label={label} isRequired={isRequired} isBox={isBox} isBeside={isBeside} hint={hint} problem={problem}>
       {(common) => <Control field={field} common={common} />}
     </Labelled>
   );
@@ -170,6 +166,8 @@ export interface FieldGroup {
   onRemove?: () => void;
   /** Follows the fields, such as a button that adds another group. */
   foot?: ReactNode;
+  /** The names of the fields before it; by default, all fields. */
+  after?: readonly string[];
 }
 
 /** A field with inputs of its own, such as terms. It shows the errors of its parts itself. */
@@ -189,8 +187,8 @@ export interface FormProps extends FieldsProps {
   /** Fields that few need; they are folded away. */
   more?: FieldsProps;
   action: string;
-  /** Other buttons that submit; each sets its field. The last one is the main one. */
-  actions?: readonly (readonly [name: string, label: string])[];
+  /** Other buttons that submit; each sets its field, to a value or as a box. The last one is the main one. */
+  actions?: readonly (readonly [name: string, label: string, value?: string])[];
   /** Buttons of another kind in the foot: before the one that submits, or after it if that one is not the main one. */
   beside?: ReactNode;
   /** Called with the values after each change of one. */
@@ -276,16 +274,20 @@ function Grouped({ group: { legend, fields, onRemove, foot }, findProblem }: Gro
 type FindProblem = (field: Field) => string | undefined;
 
 function AllFields({ fields, groups = [], findProblem }: FieldsProps & { findProblem: FindProblem }) {
-  return (
-    <>
-      {fields.map((field) => (
-        <FieldRow key={field.name} field={field} problem={findProblem(field)} />
-      ))}
-      {groups.map((group) => (
-        <Grouped key={group.key} group={group} findProblem={findProblem} />
-      ))}
-    </>
-  );
+  const toPlace = ({ after }: FieldGroup) =>
+    after ? fields.findLastIndex(({ name }) => after.includes(name)) : fields.length - 1;
+  const showGroups = (place: number) =>
+    groups
+      .filter((group) => toPlace(group) === place)
+      .map((group) => <Grouped key={group.key} group={group} findProblem={findProblem} />);
+  // One list, so that a group keeps its values when a field before it comes or goes.
+  return [
+    ...showGroups(-1),
+    ...fields.flatMap((field, place) => [
+      <FieldRow key={field.name} field={field} problem={findProblem(field)} />,
+      ...showGroups(place),
+    ]),
+  ];
 }
 
 /** Unfolds itself for a field that the browser or the API refuses. */
@@ -406,8 +408,8 @@ function FilledIn(props: FilledInProps) {
           {action}
         </Button>
         {kind !== 'primary' && beside}
-        {actions.map(([name, label]) => (
-          <Button key={name} kind="primary" type="submit" name={name} isBusy={isBusy}>
+        {actions.map(([name, label, value]) => (
+          <Button key={name} kind="primary" type="submit" name={name} value={value} isBusy={isBusy}>
             {label}
           </Button>
         ))}

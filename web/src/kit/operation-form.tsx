@@ -224,20 +224,21 @@ function layOut({ placed, worded, omitted, source, entries, isFolded }: LayOut):
   for (const one of placed) {
     const { declared, path } = one;
     const legend = worded.get(path)?.label ?? LABELS[declared.name] ?? fieldName(path);
+    const place = isFolded ? {} : { after: layout.fields.map(({ name }) => name) };
     if (declared.kind === 'group') {
-      layout.groups.push({ key: path, legend, fields: inputs(declared.fields ?? [], path, source) });
+      layout.groups.push({ key: path, legend, fields: inputs(declared.fields ?? [], path, source), ...place });
     } else if (declared.kind === 'groups') {
-      for (const [place, { key, value }] of entries.entriesAt(path).entries()) {
-        const prefix = `${path}.${place}`;
-        const fields = inputs(declared.fields ?? [], prefix, { item: undefined, start: nest(path, place, value) });
-        const name = `${toSingular(path)} ${place + 1}`;
-        layout.groups.push({ key, legend: name, fields, onRemove: () => entries.remove(path, key) });
+      for (const [index, { key, value }] of entries.entriesAt(path).entries()) {
+        const prefix = `${path}.${index}`;
+        const fields = inputs(declared.fields ?? [], prefix, { item: undefined, start: nest(path, index, value) });
+        const name = `${toSingular(path)} ${index + 1}`;
+        layout.groups.push({ key, legend: name, fields, onRemove: () => entries.remove(path, key), ...place });
       }
       const label = `Add a ${toSingular(path).toLowerCase()}`;
       const foot = <Button onPress={() => entries.add(path)}>{label}</Button>;
-      layout.groups.push({ key: `${path} add`, legend, fields: [], foot: <div>{foot}</div> });
+      layout.groups.push({ key: `${path} add`, legend, fields: [], foot: <div>{foot}</div>, ...place });
     } else if (declared.kind === 'list' && declared.values) {
-      layout.groups.push({ key: path, legend, fields: toInputs(one, source) });
+      layout.groups.push({ key: path, legend, fields: toInputs(one, source), ...place });
     } else layout.fields.push(...toInputs(one, source));
   }
   return layout;

@@ -132,8 +132,9 @@ interface ButtonProps {
   onPress?: () => void;
   kind?: 'primary' | 'plain' | 'danger' | 'quiet';
   type?: 'button' | 'submit';
-  /** The form's field that it sets. */
+  /** The form's field that it sets, and the value; by default, a box that is ticked. */
   name?: string;
+  value?: string | undefined;
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
@@ -150,6 +151,7 @@ export function Button(props: ButtonProps) {
     kind = 'plain',
     type = 'button',
     name,
+    value = 'on',
     isBusy,
     isDisabled,
     label,
@@ -160,7 +162,7 @@ export function Button(props: ButtonProps) {
     <button
       type={type === 'submit' ? 'submit' : 'button'}
       name={name}
-      value={name && 'on'}
+      value={name && value}
       className={`button ${kind}`}
       onClick={onPress}
       disabled={isDisabled || isBusy}

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useFirst } from '../call/use.ts';
+import { useCreatorName } from './creator-face.tsx';
 import { creatorName, creatorSecond } from './creator-name.ts';
 import { Face } from './face.tsx';
 import { useLater } from './later.ts';
@@ -119,6 +120,8 @@ interface PickerProps {
   /** The name of the form's field that has the value. */
   name?: string;
   onPick?: (value: string) => void;
+  /** True if it is cleared after each choice, for another one. */
+  isEmptied?: boolean;
   isRequired?: boolean | undefined;
   describedBy?: string | undefined;
   isInvalid?: boolean;
@@ -126,7 +129,7 @@ interface PickerProps {
 
 /** A text field that suggests creators, campaigns or links while their names are typed. */
 export function Picker(props: PickerProps) {
-  const { kind, id, name, onPick, isRequired, describedBy, isInvalid } = props;
+  const { kind, id, name, onPick, isEmptied = false, isRequired, describedBy, isInvalid } = props;
   const { useFound, useNamed, placeholder, isValue } = SOURCES[kind];
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
@@ -155,8 +158,9 @@ export function Picker(props: PickerProps) {
   const shownText = text ?? (value === '' ? '' : (currentChoice?.name ?? value));
   const isUnknown = typedText !== '' && value === '';
   useEffect(() => {
-    input.current?.setCustomValidity(isUnknown && name !== undefined ? 'Choose one from the list.' : '');
-  }, [isUnknown, name]);
+    const isOfForm = name !== undefined || isEmptied;
+    input.current?.setCustomValidity(isUnknown && isOfForm ? 'Choose one from the list.' : '');
+  }, [isUnknown, name, isEmptied]);
 
   // The browser reports no change of a hidden input, and a form may follow its values.
   useEffect(() => {
@@ -175,7 +179,7 @@ export function Picker(props: PickerProps) {
   }
   function pick(choice: Choice) {
     if (choice.unless !== undefined) return;
-    setValue(choice.value);
+    setValue(isEmptied ? '' : choice.value);
     setPickedChoice(choice);
     setText(undefined);
     setOpen(false);
@@ -183,7 +187,11 @@ export function Picker(props: PickerProps) {
   }
   function leave() {
     setOpen(false);
-    if (value !== '' && text !== undefined) onPick?.(value);
+    if (value === '' || text === undefined) return;
+    onPick?.(value);
+    if (!isEmptied) return;
+    setValue('');
+    setText(undefined);
   }
   function press(event: KeyboardEvent) {
     const { key } = event;
@@ -214,7 +222,7 @@ export function Picker(props: PickerProps) {
         role="combobox"
         autoComplete="off"
         spellCheck={false}
-        placeholder={name === undefined ? 'All' : placeholder}
+        placeholder={name === undefined && !isEmptied ? 'All' : placeholder}
         value={shownText}
         required={isRequired}
         aria-expanded={isShown}
@@ -253,6 +261,48 @@ export function Picker(props: PickerProps) {
           ))}
         </div>
       )}
+    </div>
+  );
+}
+
+function Chosen({ email, onRemove }: { email: string; onRemove: () => void }) {
+  const name = useCreatorName(email) ?? email;
+  return (
+    <li className="chip">
+      {name}
+      <button type="button" aria-label={`Remove ${name}`} onClick={onRemove}>
+        ×
+      </button>
+    </li>
+  );
+}
+
+/** Several creators, whose email addresses are the form's value, with commas between them. */
+export function CreatorsPicker({ name, value, isRequired, ...input }: Omit<PickerProps, 'kind' | 'onPick'>) {
+  const [emails, setEmails] = useState<readonly string[]>(value === '' ? [] : value.split(','));
+  const add = (email: string) => email !== '' && setEmails((all) => [...new Set([...all, email])]);
+  return (
+    <div className="many">
+      {emails.length > 0 && (
+        <ul className="plain row">
+          {emails.map((email) => (
+            <Chosen
+              key={email}
+              email={email}
+              onRemove={() => setEmails((all) => all.filter((other) => other !== email))}
+            />
+          ))}
+        </ul>
+      )}
+      <Picker
+        kind="creator"
+        value=""
+        onPick={add}
+        isEmptied
+        isRequired={isRequired === true && emails.length === 0}
+        {...input}
+      />
+      <input type="hidden" name={name} value={emails.join(',')} />
     </div>
   );
 }

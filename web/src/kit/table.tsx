@@ -203,8 +203,8 @@ interface TableProps<Row extends object> {
 
 const ROW = 44;
 /** Cards in a row of a gallery, and their height: the style sheet has both, too. */
-const GALLERY = { lanes: 4, size: 264 };
-const PHONE_GALLERY = { lanes: 2, size: 200 };
+const GALLERY = { lanes: 5, size: 332 };
+const PHONE_GALLERY = { lanes: 2, size: 284 };
 const getId = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */

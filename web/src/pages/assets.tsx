@@ -1,19 +1,20 @@
-import type { Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { useCreatorName } from '../kit/creator-face.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
+import { type Editing, Editor } from '../kit/editor.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, sortIn, useFilters } from '../kit/filters.tsx';
 import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { OperationForm } from '../kit/operation-form.tsx';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useIsPhone, useIsWide } from '../kit/wide.ts';
-import { Folders, folderOptions, MoveFiles, NO_FOLDER, useFolders } from './asset-folders.tsx';
+import { type Folder, Folders, folderOptions, MoveFiles, NO_FOLDER, useFolders } from './asset-folders.tsx';
 import { UploadDialog } from './asset-upload.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
@@ -56,6 +57,32 @@ function Maker({ of: asset }: { of: Asset }) {
   return <CreatorName of={asset} />;
 }
 
+type EditFileProps = Editing<Answer<'get_asset'>['data']> & { folders: readonly Folder[] };
+
+function EditFile({ item: asset, isOpen, onClose, folders }: EditFileProps) {
+  return (
+    <OperationDialog
+      operation="update_assets"
+      title="Edit the file"
+      isOpen={isOpen}
+      onClose={onClose}
+      item={asset}
+      action="Save"
+      fields={[
+        'name',
+        { name: 'folder_id', label: 'Folder', options: folderOptions(folders), labels: NO_FOLDER },
+        'tags',
+        { name: 'usage_rights', label: 'Usage rights' },
+        { name: 'rights_expires_at', label: 'Rights end on' },
+      ]}
+      omits={['ids', 'rights']}
+      fixed={{ id: asset.id }}
+      shown={['list_assets', 'list_asset_folders', 'get_asset']}
+      onDone={onClose}
+    />
+  );
+}
+
 interface OpenedFileProps {
   id: string | undefined;
   onClose: () => void;
@@ -63,6 +90,7 @@ interface OpenedFileProps {
 
 function OpenedFile({ id, onClose }: OpenedFileProps) {
   const folders = useFolders();
+  const allFolders = folders.data;
   const query = useCall('get_asset', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const remove = useChange('delete_asset', ['list_assets', 'list_asset_folders']);
   return (
@@ -82,44 +110,30 @@ function OpenedFile({ id, onClose }: OpenedFileProps) {
               ['Added', day(asset.created_at)],
             ]}
           />
-          <p>
-            <a className="button plain" href={asset.url} target="_blank" rel="noreferrer">
+          {folders.error && <Failure error={folders.error} again={() => void folders.refetch()} />}
+          <div className="row">
+            <a className="button primary" href={asset.url} target="_blank" rel="noreferrer">
               Open the file
             </a>
-          </p>
-          {/* The form shows the file's folder from the start, so it waits for the folders. */}
-          {folders.error && <Failure error={folders.error} again={() => void folders.refetch()} />}
-          {folders.data && (
-            <OperationForm
-              operation="update_assets"
-              key={asset.updated_at ?? asset.id}
-              item={asset}
-              action="Save"
-              fields={[
-                'name',
-                { name: 'folder_id', label: 'Folder', options: folderOptions(folders.data), labels: NO_FOLDER },
-                'tags',
-                { name: 'usage_rights', label: 'Usage rights' },
-                { name: 'rights_expires_at', label: 'Rights end on' },
-              ]}
-              omits={['ids', 'rights']}
-              fixed={{ id: asset.id }}
-              shown={['list_assets', 'list_asset_folders', 'get_asset']}
-              onDone={onClose}
-            />
-          )}
-          <Confirm
-            needs="delete_asset"
-            label="Delete"
-            title={`Delete ${asset.name}?`}
-            action="Delete"
-            onConfirm={async () => {
-              await remove.mutateAsync({ params: { id: asset.id } });
-              onClose();
-            }}
-          >
-            <p>The file is deleted permanently.</p>
-          </Confirm>
+            {allFolders && (
+              <Editor item={asset} needs="update_assets">
+                {(editing) => <EditFile {...editing} folders={allFolders} />}
+              </Editor>
+            )}
+            <Confirm
+              needs="delete_asset"
+              label="Delete"
+              isQuiet
+              title={`Delete ${asset.name}?`}
+              action="Delete"
+              onConfirm={async () => {
+                await remove.mutateAsync({ params: { id: asset.id } });
+                onClose();
+              }}
+            >
+              <p>The file is deleted permanently.</p>
+            </Confirm>
+          </div>
         </>
       )}
     </Detail>

@@ -4,7 +4,8 @@ import { OperationDialog } from '../kit/operation-form.tsx';
 
 export const CONTENT_FIELDS = [
   { name: 'content_type', hint: 'For example, “reel”.' },
-  ...(['platform', 'instructions', 'talking_points', 'do_not', 'mood_board_urls'] as const),
+  { name: 'platform', isBeside: true },
+  ...(['due_date', 'instructions', 'talking_points', 'do_not', 'mood_board_urls'] as const),
 ] as const;
 
 /** Edits a brief; the recipients of a sent one cannot be changed. */
@@ -24,7 +25,7 @@ export function EditBrief({ item: brief, isOpen, onClose }: Editing<Answer<'get_
       action="Save"
       params={{ id: brief.id }}
       item={brief}
-      fields={['title', ...(isDraft ? (['creator_email'] as const) : []), 'campaign_id', ...CONTENT_FIELDS, 'due_date']}
+      fields={['title', ...(isDraft ? (['creator_email'] as const) : []), 'campaign_id', ...CONTENT_FIELDS]}
       omits={isDraft ? ['status'] : ['status', 'creator_email']}
       shown={['list_briefs', 'get_brief']}
       onDone={onClose}

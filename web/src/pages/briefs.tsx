@@ -1,12 +1,13 @@
+import { useRef } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
+import { FormDialog } from '../kit/form.tsx';
 import { counted, day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
 import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
@@ -26,6 +27,8 @@ const whoText = ({ creator_name, creator_email, recipient_count: count }: Brief)
     ? counted(count, 'creator')
     : (creator_name ?? creator_email ?? 'Nobody yet');
 
+const splitEmails = (text: unknown) => (typeof text === 'string' && text !== '' ? text.split(',') : []);
+
 const readBy = (all: Answer<'get_brief'>['data']['recipients']) =>
   `${number(all.filter(({ viewed_at }) => viewed_at !== null).length)} of ${number(all.length)}`;
 
@@ -37,39 +40,41 @@ function Recipients({ of: brief }: { of: Answer<'get_brief'>['data'] }) {
   return email === null ? 'Nobody yet' : <CreatorName of={{ creator_name: name, creator_email: email }} />;
 }
 
-/** Sends the brief to several creators at once; those who have it are skipped. */
+/** Sends a brief to several creators, and says who got it; those who have it are skipped. */
+function useSendTo() {
+  const send = useChange('send_brief', ['list_briefs', 'get_brief']);
+  const say = useSay();
+  return async (id: string, emails: readonly string[]) => {
+    const body = { action: 'send' as const, recipients: emails.map((email) => ({ email })) };
+    const { data } = await send.mutateAsync({ params: { id }, body });
+    const recipients = 'recipients' in data ? data.recipients : [];
+    const count = (of: 'sent' | 'skipped' | 'failed') => recipients.filter((one) => one.status === of).length;
+    const parts = [
+      `Sent to ${counted(count('sent'), 'creator')}`,
+      count('skipped') > 0 && `${number(count('skipped'))} had it already`,
+      count('failed') > 0 && `${number(count('failed'))} cannot be mailed`,
+    ];
+    say(`${parts.filter(Boolean).join('; ')}.`);
+  };
+}
+
 function SendToMore({ of: { id, title, status, creator_email } }: { of: Brief }) {
   const panel = useOpened('edit');
-  const say = useSay();
+  const sendTo = useSendTo();
   const isFirst = status === 'draft' && creator_email === null;
   return (
     <>
       <Button needs="send_brief" kind={isFirst ? 'primary' : 'plain'} onPress={() => panel.open('recipients')}>
         {isFirst ? 'Send to creators' : 'Send to more creators'}
       </Button>
-      <OperationDialog
-        operation="send_brief"
+      <FormDialog
         title={`Send ${title}`}
         isOpen={panel.id === 'recipients'}
         onClose={panel.close}
         action="Send"
-        params={{ id }}
-        start={{ recipients: [{}] }}
-        fields={['recipients', { name: 'recipients.email', label: 'Creator', kind: 'creator' }]}
-        omits={['action']}
-        fixed={{ action: 'send' }}
-        shown={['list_briefs', 'get_brief']}
-        onDone={({ data }) => {
-          const recipients = 'recipients' in data ? data.recipients : [];
-          const count = (of: 'sent' | 'skipped' | 'failed') => recipients.filter((one) => one.status === of).length;
-          const parts = [
-            `Sent to ${counted(count('sent'), 'creator')}`,
-            count('skipped') > 0 && `${number(count('skipped'))} had it already`,
-            count('failed') > 0 && `${number(count('failed'))} cannot be mailed`,
-          ];
-          panel.close();
-          say(`${parts.filter(Boolean).join('; ')}.`);
-        }}
+        needs="send_brief"
+        fields={[{ name: 'to', label: 'To', kind: 'creators', isRequired: true }]}
+        onSubmit={(values) => sendTo(id, splitEmails(values.text('to'))).then(panel.close)}
       />
     </>
   );
@@ -160,6 +165,10 @@ export function Briefs() {
   const query = useWorkQuery(STATES);
   const list = useRows('list_briefs', query);
   const panel = useOpened();
+  const sendTo = useSendTo();
+  const say = useSay();
+  // A brief has one creator until it is sent, so several get it once it exists.
+  const several = useRef<readonly string[]>([]);
   const columns: readonly Column<Brief>[] = [
     {
       head: 'Brief',
@@ -202,9 +211,21 @@ export function Briefs() {
         action: 'Save draft',
         actions: [['send_notification', 'Send']],
         start: { creator_email: query.creator_email, campaign_id: query.campaign_id },
-        fields: ['title', 'creator_email', 'campaign_id', ...CONTENT_FIELDS, 'due_date'],
+        fields: ['title', { name: 'creator_email', label: 'To', kind: 'creators' }, 'campaign_id', ...CONTENT_FIELDS],
+        fixed: ({ creator_email, send_notification: isSent }) => {
+          const emails = splitEmails(creator_email);
+          several.current = emails.length > 1 ? emails : [];
+          if (several.current.length === 0) return {};
+          if (isSent !== true) throw new Error('A draft has one creator. Send the brief, or keep one of them.');
+          return { creator_email: null, send_notification: false };
+        },
         shown: ['list_briefs'],
-        onDone: ({ data }) => panel.open(data.id),
+        onDone: async ({ data }) => {
+          if (several.current.length > 0) {
+            await sendTo(data.id, several.current).catch(({ message }: Error) => say(`Saved as a draft: ${message}`));
+          }
+          panel.open(data.id);
+        },
       }}
     >
       <Opened id={panel.id} onClose={panel.close} />

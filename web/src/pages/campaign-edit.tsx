@@ -7,17 +7,17 @@ export type Campaign = Answer<'get_campaign'>['data'];
 
 const [PAY, ...PAID] = PAY_FIELDS;
 
+/** Follow the name. */
 export const CAMPAIGN_FIELDS = [
-  ...(['name', 'status'] as const),
-  { name: 'type', hint: 'For example, “ugc”.' },
-  { name: 'deadline', hint: 'Applications close at the end of this day, in the brand’s time zone.' },
   { name: 'description', hint: 'Shown on the apply page.' },
   { ...PAY, label: 'Compensation' },
   ...PAID,
+  { name: 'deadline', hint: 'Applications close at the end of this day, in the brand’s time zone.' },
   { name: 'requirements.platforms', label: 'Platforms' },
   { name: 'requirements.min_followers', label: 'Minimum followers' },
   { name: 'requirements.content_types', label: 'Content type' },
-  { name: 'requirements.deliverables_count', label: 'Number of deliverables' },
+  { name: 'requirements.deliverables_count', label: 'Deliverables', isBeside: true },
+  { name: 'type', label: 'Campaign type', hint: 'For example, “ugc”.' },
 ] as const;
 
 export function EditCampaign({ item: campaign, isOpen, onClose }: Editing<Campaign>) {
@@ -30,7 +30,7 @@ export function EditCampaign({ item: campaign, isOpen, onClose }: Editing<Campai
       action="Save"
       params={{ id: campaign.id }}
       item={{ ...campaign, name: campaign.title, type: campaign.campaign_type }}
-      fields={CAMPAIGN_FIELDS}
+      fields={['name', 'status', ...CAMPAIGN_FIELDS]}
       merges={['requirements']}
       omits={['terms']}
       shown={['list_campaigns', 'get_campaign']}

@@ -48,17 +48,18 @@ type CampaignMember = Row<'list_campaign_creators'>;
 const SINCE = '2000-01-01';
 
 /** The campaign's costs and earnings since it began, by currency: the same figures as on the page Profit. */
-function Money({ id }: { id: string }) {
+function Money({ id, isDraft }: { id: string; isDraft: boolean }) {
   const returns = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
   const results = useCall('list_campaign_performance', { query: { campaign_id: id } });
   const brand = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const error = returns.error ?? results.error;
   if (error) return <Failure error={error} again={() => void Promise.all([returns.refetch(), results.refetch()])} />;
   const performance = results.data?.data;
-  if (!returns.data || !performance) return <Loading rows={2} />;
+  if (!returns.data || !performance) return isDraft ? null : <Loading rows={2} />;
   const rows = returns.data.filter(({ key }) => key === id);
   const clicksIn = (currency: string) =>
     performance.reduce((sum, one) => sum + (one.currency === currency ? one.clicks : 0), 0);
+  if (rows.length === 0 && isDraft) return null;
   if (rows.length === 0) return <Earned of={{ ...NOTHING, currency: brand }} clicks={clicksIn(brand)} />;
   return rows.map((row) => <Earned key={row.currency} of={row} clicks={clicksIn(row.currency)} />);
 }
@@ -228,7 +229,7 @@ function Creators({ campaign }: { campaign: Campaign }) {
         </Why>
       }
     >
-      <Stages id={id} stage={stage} />
+      {campaign.status !== 'draft' && <Stages id={id} stage={stage} />}
       <Table
         caption="Creators of the campaign"
         noun="creator"
@@ -386,6 +387,7 @@ export function CampaignPage() {
     );
   }
   if (!campaign) return <Loading />;
+  const isDraft = campaign.status === 'draft';
   return (
     <>
       <PageHead
@@ -398,11 +400,12 @@ export function CampaignPage() {
       >
         <Actions campaign={campaign} />
       </PageHead>
-      <Money id={id} />
+      {isDraft && <About campaign={campaign} />}
+      <Money id={id} isDraft={isDraft} />
       <Creators campaign={campaign} />
-      {campaign.status !== 'draft' && <Trend of={campaign} />}
+      {!isDraft && <Trend of={campaign} />}
       <Work id={id} />
-      <About campaign={campaign} />
+      {!isDraft && <About campaign={campaign} />}
     </>
   );
 }

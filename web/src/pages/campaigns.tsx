@@ -133,8 +133,10 @@ export function Campaigns() {
         title="Create a campaign"
         isOpen={making.isOpen}
         onClose={making.close}
-        action="Create the campaign"
-        fields={CAMPAIGN_FIELDS}
+        action="Save draft"
+        actions={[['status', 'Publish', 'active']]}
+        fields={['name', ...CAMPAIGN_FIELDS]}
+        fixed={({ status }) => ({ status: status === 'active' ? ('active' as const) : ('draft' as const) })}
         omits={['terms']}
         shown={['list_campaigns']}
         onDone={({ data }) => navigate({ to: '/campaigns/$id', params: { id: data.id }, search: {} })}

@@ -41,6 +41,7 @@ export const PAY_FIELDS = [
   {
     name: 'compensation.currency',
     labels: { '': 'Your brand’s' },
+    isBeside: true,
     follows: (valueAt: ValueAt) => (valueAt(TYPE) === 'fixed' ? {} : null),
   },
 ] as const;

@@ -8,7 +8,7 @@ import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from
 import { ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { platformName, postName, postPath } from '../kit/platforms.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
@@ -59,33 +59,31 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
       {!post && !error && <Loading />}
       {post && post.id === id && (
         <>
+          <Stats>
+            <Stat label="Views" value={number(post.metrics.views)} />
+            <Stat label="Likes" value={number(post.metrics.likes)} />
+            <Stat label="Comments" value={number(post.metrics.comments)} />
+            <Stat
+              label="Engagement"
+              value={rate(post.metrics.engagement_rate)}
+              why="Likes, comments, shares and saves per view."
+            />
+          </Stats>
           <Facts
             of={[
+              ['Caption', post.caption],
               ['Creator', <CreatorName key="creator" of={post} />],
               ['Campaign', <CampaignName key="campaign" id={post.campaign_id} />],
               ['Platform', platformName(post.platform)],
               ['Posted', day(post.posted_at)],
-              ['Views', number(post.metrics.views)],
-              ['Likes', number(post.metrics.likes)],
-              ['Comments', number(post.metrics.comments)],
               ['Shares', number(post.metrics.shares)],
               ['Saves', number(post.metrics.saves)],
-              [
-                'Engagement',
-                post.metrics.engagement_rate !== null && (
-                  <span key="engagement">
-                    {rate(post.metrics.engagement_rate)}
-                    <span className="second">Likes, comments, shares and saves per view</span>
-                  </span>
-                ),
-              ],
               [
                 'Paid partnership label',
                 post.paid_partnership === null ? 'Unknown' : post.paid_partnership ? 'Yes' : 'No',
               ],
               ['Last updated', <Ago key="updated" at={post.last_refreshed} />],
               ['Last error', post.refresh_error && (REFRESH_ERRORS[post.refresh_error] ?? words(post.refresh_error))],
-              ['Caption', post.caption],
             ]}
           />
           {views.length > 1 ? (
@@ -214,30 +212,32 @@ export function Content() {
           All last updated <Ago at={refreshed} />.
         </p>
       )}
-      <Table
-        caption="Content"
-        noun="post"
-        list={list}
-        columns={columns}
-        empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
-        foot={
-          summary ? (
-            <Foot
-              label="Totals of these posts"
-              lines={[
-                {
-                  count: counted(summary.content_count, 'post'),
-                  sums: [
-                    ['Views', number(summary.total_views)],
-                    ['Likes', number(summary.total_likes)],
-                    ['Comments', number(summary.total_comments)],
-                  ],
-                },
-              ]}
-            />
-          ) : null
-        }
-      />
+      <div className="posts">
+        <Table
+          caption="Content"
+          noun="post"
+          list={list}
+          columns={columns}
+          empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
+          foot={
+            summary ? (
+              <Foot
+                label="Totals of these posts"
+                lines={[
+                  {
+                    count: counted(summary.content_count, 'post'),
+                    sums: [
+                      ['Views', number(summary.total_views)],
+                      ['Likes', number(summary.total_likes)],
+                      ['Comments', number(summary.total_comments)],
+                    ],
+                  },
+                ]}
+              />
+            ) : null
+          }
+        />
+      </div>
       <OperationDialog
         operation="track_content"
         title="Track a post"

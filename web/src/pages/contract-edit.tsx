@@ -13,7 +13,9 @@ export const CONTRACT_FIELDS = [
   { name: 'expires_at', label: 'Sign by', hint: 'It cannot be signed after this date.', isLastDay: true },
   ...(['usage_rights', 'deliverables'] as const),
   { name: 'deliverables.type', label: 'Content type', hint: 'For example, “reel”.' },
-  ...(['deliverables.platform', 'deliverables.quantity', 'deliverables.due_date'] as const),
+  'deliverables.platform',
+  { name: 'deliverables.quantity', isBeside: true },
+  'deliverables.due_date',
   { name: 'terms', label: 'Usage terms' },
   {
     name: 'terms.starts',

@@ -120,17 +120,14 @@ export function Contracts() {
   const panel = useOpened();
   const columns: readonly Column<Contract>[] = [
     {
-      head: 'Contract',
+      head: 'Creator',
       cell: ({ id, title, creator_name, creator_email }) => (
-        <Opener
-          of={{ creator_name, creator_email }}
-          onOpen={() => panel.open(id)}
-          second={creator_name ?? creator_email}
-        >
-          {title}
+        <Opener of={{ creator_name, creator_email }} onOpen={() => panel.open(id)} second={title}>
+          {creator_name ?? creator_email}
         </Opener>
       ),
     },
+    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
     { head: 'Pay', cell: payText, isNumber: true, isWide: true },
     {
@@ -146,7 +143,7 @@ export function Contracts() {
   return (
     <WorkPage
       title="Contracts"
-      hint="Creators sign on a private page, and see the contract’s deliverables once they have signed."
+      hint="Creators sign on a private page, then see their deliverables."
       states={STATES}
       list={list}
       columns={columns}

@@ -52,11 +52,7 @@ function ThreadPanel({ id, asked, onClose }: ThreadProps) {
   return (
     <Dialog
       title={getCreatorName(thread, 'Conversation')}
-      hint={
-        thread?.creator_email && (
-          <CreatorLink id={thread.creator_email}>Contracts, content and payouts of this creator</CreatorLink>
-        )
-      }
+      hint={thread?.creator_email && <CreatorLink id={thread.creator_email}>Open profile</CreatorLink>}
       isOpen={id !== undefined}
       onClose={onClose}
       isSide
@@ -96,7 +92,7 @@ function ThreadBeside({ id, isOpened, asked }: { id: string; isOpened: boolean; 
           <h2>{name}</h2>
           {thread?.creator_email && (
             <CreatorLink id={thread.creator_email} className="small">
-              Contracts, content and payouts
+              Open profile
             </CreatorLink>
           )}
         </div>

@@ -19,6 +19,8 @@ type CustomersRow = Row<'get_analytics_customers'>;
 type AnalyticsShare = Answer<'get_analytics_share'>['data'];
 
 const BY = listChoices('get_analytics_customers', 'by');
+const SORTS = listChoices('get_analytics_customers', 'sort');
+type CustomersSort = (typeof SORTS)[number];
 const SHOWN = 50;
 
 /** Compares the share of new customers among creators' orders with that of the rest, and says how certain it is. */
@@ -121,14 +123,19 @@ function ShareOfSales({ data }: { data: AnalyticsShare }) {
 }
 
 /** The share of new customers who ordered again. Unknown until the first of them has been known for so long. */
-const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }[] = [
-  { head: 'Reordered in 30 days', of: (row) => row.repeat_rate_30 },
-  { head: 'In 60 days', of: (row) => row.repeat_rate_60 },
-  { head: 'In 90 days', of: (row) => row.repeat_rate_90 },
-];
+const AGAIN = [
+  ['Reordered in 30 days', 'repeat_rate_30'],
+  ['In 60 days', 'repeat_rate_60'],
+  ['In 90 days', 'repeat_rate_90'],
+] as const;
 
 /** Figures that no row has yet are left out. */
-function buildColumns(by: CustomerDimension, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
+function buildColumns(
+  by: CustomerDimension,
+  sort: CustomersSort,
+  rows: readonly CustomersRow[],
+): Column<CustomersRow>[] {
+  const figure = (of: CustomersSort) => ({ isNumber: true, sort: { by: of, isOn: sort === of } }) as const;
   const most = Math.max(1, ...rows.map(({ key, new_customers }) => (key === null ? 0 : new_customers)));
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   return [
@@ -146,28 +153,33 @@ function buildColumns(by: CustomerDimension, rows: readonly CustomersRow[]): Col
         </>
       ),
     },
-    { head: 'New', cell: (row) => number(row.new_customers), isNumber: true },
-    { head: 'Returning', cell: (row) => number(row.returning_customers), isNumber: true, isWide: true },
-    { head: 'New share', cell: (row) => aboutPercent(row.new_share), isNumber: true, isWide: true },
+    { head: 'New', ...figure('new_customers'), cell: (row) => number(row.new_customers) },
     {
-      head: 'First order',
-      cell: (row) => minorMoney(row.first_order_minor, row.currency),
-      isNumber: true,
+      head: 'Returning',
+      ...figure('returning_customers'),
+      cell: (row) => number(row.returning_customers),
       isWide: true,
     },
-    ...AGAIN.filter(({ of }) => rows.some((row) => of(row) !== null)).map(
-      ({ head, of }): Column<CustomersRow> => ({
+    { head: 'New share', ...figure('new_share'), cell: (row) => aboutPercent(row.new_share), isWide: true },
+    {
+      head: 'First order',
+      ...figure('first_order_minor'),
+      cell: (row) => minorMoney(row.first_order_minor, row.currency),
+      isWide: true,
+    },
+    ...AGAIN.filter(([, of]) => rows.some((row) => row[of] !== null)).map(
+      ([head, of]): Column<CustomersRow> => ({
         head,
-        isNumber: true,
+        ...figure(of),
         isWide: true,
-        cell: (row) => aboutPercent(of(row)),
+        cell: (row) => aboutPercent(row[of]),
       }),
     ),
     ...(rows.some(({ value_90_minor }) => value_90_minor !== null)
       ? [
           {
             head: 'Value in 90 d',
-            isNumber: true,
+            ...figure('value_90_minor'),
             isWide: true,
             cell: (row: CustomersRow) => minorMoney(row.value_90_minor, row.currency),
           },
@@ -175,9 +187,9 @@ function buildColumns(by: CustomerDimension, rows: readonly CustomersRow[]): Col
       : []),
     {
       head: 'Cost per new customer',
+      ...figure('cost_per_new_customer_minor'),
       // Customers of no creator, campaign, link or store have no cost.
       cell: (row) => (row.key === null ? '–' : minorMoney(row.cost_per_new_customer_minor, row.currency)),
-      isNumber: true,
     },
   ];
 }
@@ -196,6 +208,42 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
   );
 }
 
+/** One dimension's customers. */
+function CustomersBy({ query }: { query: Query<'get_analytics_customers'> & { by: CustomerDimension } }) {
+  const { by } = query;
+  const sort = findChoice(useFilters().get('sort'), SORTS) ?? 'new_customers';
+  const {
+    data: list,
+    error,
+    refetch,
+  } = useCall('get_analytics_customers', { query: { ...query, sort, limit: SHOWN } });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!list) return <Loading rows={12} />;
+  const bought = list.data.filter((row) => row.new_customers + row.returning_customers > 0);
+  const idle = list.data.length - bought.length;
+  // The row of no creator, campaign, link or store comes last.
+  const rows = bought.toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
+  if (rows.length === 0) return <Empty title="No customers in this period" />;
+  return (
+    <>
+      <PlainTable
+        isTight
+        caption={`Customers by ${by}`}
+        rows={rows}
+        getKey={({ key, currency }) => `${key} ${currency}`}
+        columns={buildColumns(by, sort, rows)}
+      />
+      {idle > 0 && <p className="hint">The file also lists {counted(idle, by)} without customers in this period.</p>}
+      <Known meta={list.meta} />
+      {list.pagination.has_more && (
+        <p className="hint">
+          The first {number(SHOWN)} of {number(list.pagination.total)}. The file has all.
+        </p>
+      )}
+    </>
+  );
+}
+
 /** New and returning customers, and the creators' share of sales. */
 function Figures({ tabs }: { tabs: ReactNode }) {
   const { get, set } = useFilters();
@@ -203,14 +251,6 @@ function Figures({ tabs }: { tabs: ReactNode }) {
   const by = findChoice(get('by'), BY) ?? 'creator';
   const query = { by, from, to, time_zone };
   const share = useCall('get_analytics_share', { query: { from, to, time_zone } });
-  const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
-  // The rows of another dimension are not shown in the meantime.
-  const list = call.isPlaceholderData ? undefined : call.data;
-  const figures = list?.data ?? [];
-  const bought = figures.filter((row) => row.new_customers + row.returning_customers > 0);
-  const idle = figures.length - bought.length;
-  // The row of no creator, campaign, link or store comes last.
-  const rows = bought.toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
   return (
     <>
       <PageHead
@@ -221,7 +261,7 @@ function Figures({ tabs }: { tabs: ReactNode }) {
         <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
       </PageHead>
       {tabs}
-      <Filters of={filters} saved={['by']} />
+      <Filters of={filters} saved={['by', 'sort']} />
       <Card title="Creators’ share of sales">
         {share.error && <Failure error={share.error} again={() => void share.refetch()} />}
         {!share.error && !share.data && <Loading rows={4} />}
@@ -231,32 +271,7 @@ function Figures({ tabs }: { tabs: ReactNode }) {
         title="New and returning customers"
         action={<Tabs legend="By" options={BY} chosen={by} onChoose={(one) => set('by', one)} />}
       >
-        {call.error && <Failure error={call.error} again={() => void call.refetch()} />}
-        {!call.error && !list && <Loading rows={12} />}
-        {list && rows.length === 0 && <Empty title="No customers in this period" />}
-        {list && rows.length > 0 && (
-          <>
-            <PlainTable
-              isTight
-              caption={`Customers by ${by}`}
-              rows={rows}
-              getKey={({ key, currency }) => `${key} ${currency}`}
-              columns={buildColumns(by, rows)}
-            />
-            {idle > 0 && (
-              <p className="hint">
-                {counted(idle, by)} with no customers in this period {idle === 1 ? 'appears' : 'appear'} only in the
-                CSV.
-              </p>
-            )}
-            <Known meta={list.meta} />
-            {list.pagination.has_more && (
-              <p className="hint">
-                The first {number(SHOWN)} of {number(list.pagination.total)}. The file has all.
-              </p>
-            )}
-          </>
-        )}
+        <CustomersBy key={by} query={query} />
       </Card>
     </>
   );

@@ -165,7 +165,9 @@ export function Directory() {
   return (
     <>
       <PageHead title="Directory" hint="Find creators by what they do, where they live and how many they reach.">
-        <ListOfAll search={without(search, ['sort'])} total={data?.pagination.total ?? 0} />
+        {filtersIn(search).length > 0 && (
+          <ListOfAll search={without(search, ['sort'])} total={data?.pagination.total ?? 0} />
+        )}
         <SaveSearch search={search} />
       </PageHead>
       <Words by={by} />

@@ -1,5 +1,6 @@
 import type { Answer, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
@@ -119,7 +120,15 @@ function Members({ of: group }: { of: Group }) {
   const list = useRows('list_group_creators', { present: true }, { params: { id: group.id } });
   const remove = useChange('remove_group_creator', SHOWN);
   const columns: readonly Column<GroupMember>[] = [
-    { head: 'Creator', cell: (member) => <CreatorName of={member} /> },
+    {
+      head: 'Creator',
+      cell: (member) => (
+        <div className="person">
+          <CreatorFace name={member.creator_name ?? member.creator_email ?? '?'} email={member.creator_email} />
+          <CreatorName of={member} />
+        </div>
+      ),
+    },
     { head: 'Since', cell: ({ since }) => day(since) },
     {
       head: 'Actions',

@@ -208,6 +208,10 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
               <Button isBusy={remove.isPending} onPress={() => void takeOff()}>
                 Take off the list
               </Button>
+              <AddToRoster
+                of={[...selected.values()].flatMap(({ creator }) => creator ?? [])}
+                onDone={() => setSelected(new Map())}
+              />
             </div>
           </section>
         </IfMay>

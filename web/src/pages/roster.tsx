@@ -66,22 +66,18 @@ function AddDialog({ isOpen, close }: ReturnType<typeof useDialog>) {
     shown: ['list_roster'],
     onClose: close,
     onDone: () => invite().then(close),
-    children: (
-      <>
-        <Choose ofForm label="Add by" value={by} options={ADD_BY} onChoose={setBy} />
-        {input}
-      </>
-    ),
+    head: <Choose ofForm label="Add by" value={by} options={ADD_BY} onChoose={setBy} />,
+    children: input,
     isOpen,
   } as const;
   return by === 'address' ? (
     <OperationDialog
       {...dialog}
       operation="add_to_roster"
-      fields={['name', E_MAIL, { name: 'note', hint: 'Only your team can see this.' }]}
+      fields={[E_MAIL, 'name', { name: 'note', hint: 'Only your team can see this.' }]}
     />
   ) : (
-    <OperationDialog {...dialog} operation="add_to_roster_by_handle" fields={['name', ...HANDLES, E_MAIL, 'tags']} />
+    <OperationDialog {...dialog} operation="add_to_roster_by_handle" fields={[...HANDLES, 'name', E_MAIL, 'tags']} />
   );
 }
 
@@ -141,13 +137,18 @@ export function Roster() {
       isNumber: true,
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
-    {
-      head: 'Completed',
-      cell: ({ campaigns_completed }) => (campaigns_completed === 0 ? '–' : number(campaigns_completed)),
-      sort: { by: 'campaigns', isOn: sort === 'campaigns' },
-      isNumber: true,
-      isWide: true,
-    },
+    ...(list.rows.some(({ campaigns_completed }) => campaigns_completed > 0)
+      ? [
+          {
+            head: 'Completed',
+            cell: ({ campaigns_completed }: RosterEntry) =>
+              campaigns_completed === 0 ? '–' : number(campaigns_completed),
+            sort: { by: 'campaigns', isOn: sort === 'campaigns' },
+            isNumber: true,
+            isWide: true,
+          },
+        ]
+      : []),
     {
       head: 'Paid',
       cell: ({ total_earned }) => (total_earned === 0 ? '–' : money(total_earned, currency)),

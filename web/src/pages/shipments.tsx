@@ -2,9 +2,10 @@ import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
+import { type Editing, Editor } from '../kit/editor.tsx';
 import { day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { OperationForm } from '../kit/operation-form.tsx';
+import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Facts } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due, Time } from '../kit/time.tsx';
@@ -51,7 +52,22 @@ function Arrival({ of: { estimated_arrival, delivered_at, status } }: { of: Ship
   );
 }
 
-const SHOWN = ['list_shipments', 'get_shipment'] as const;
+function EditShipment({ item: parcel, isOpen, onClose }: Editing<Answer<'get_shipment'>['data']>) {
+  return (
+    <OperationDialog
+      operation="update_shipment"
+      title="Edit the shipment"
+      isOpen={isOpen}
+      onClose={onClose}
+      action="Save"
+      params={{ id: parcel.id }}
+      item={{ ...parcel, status: parcelState(parcel), carrier: carrierName(parcel.carrier) }}
+      fields={['status', 'carrier', 'tracking_number', 'estimated_arrival']}
+      shown={['list_shipments', 'get_shipment']}
+      onDone={onClose}
+    />
+  );
+}
 
 const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
   queued: 'The creator is being notified.',
@@ -83,6 +99,12 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Creator', <CreatorName key="creator" of={parcel} />],
+              ['Ship to', addressText(parcel)],
+              [
+                'Contents',
+                parcel.product_description ??
+                  parcel.products?.map(({ name, quantity }) => `${quantity} × ${name}`).join('\n'),
+              ],
               ['Campaign', <CampaignName key="campaign" id={parcel.campaign_id} />],
               ['Carrier', parcel.carrier && <Tracked key="carrier" of={parcel} />],
               ['Carrier status', parcel.tracking_status],
@@ -95,12 +117,6 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
                     ? 'Received'
                     : 'No report yet',
               ],
-              [
-                'Contents',
-                parcel.product_description ??
-                  parcel.products?.map(({ name, quantity }) => `${quantity} × ${name}`).join('\n'),
-              ],
-              ['Ship to', addressText(parcel)],
               ['Shipped', day(parcel.shipped_at)],
               ['Delivered', day(parcel.delivered_at)],
               [
@@ -112,29 +128,29 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Notes', parcel.notes],
             ]}
           />
-          <ul className="plain">
-            {parcel.tracking_events.map(({ at, status, message, location }, i) => (
-              <li key={`${at} ${status} ${i}`}>
-                <span className="muted">
-                  <Time at={at} />
-                </span>{' '}
-                {message ?? words(status)} {location && `(${location})`}
-              </li>
-            ))}
-          </ul>
-          <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
-            Email the creator
-          </Button>
-          <OperationForm
-            operation="update_shipment"
-            key={parcel.updated_at ?? parcel.id}
-            params={{ id: parcel.id }}
-            item={{ ...parcel, status: parcelState(parcel), carrier: carrierName(parcel.carrier) }}
-            action="Save"
-            fields={['status', 'carrier', 'tracking_number']}
-            shown={SHOWN}
-            onDone={onClose}
-          />
+          {parcel.tracking_events.length > 0 && (
+            <section>
+              <h3>Tracking</h3>
+              <ul className="plain">
+                {parcel.tracking_events.map(({ at, status, message, location }, i) => (
+                  <li key={`${at} ${status} ${i}`}>
+                    <span className="muted">
+                      <Time at={at} />
+                    </span>{' '}
+                    {message ?? words(status)} {location && `(${location})`}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          <div className="row">
+            <Editor item={parcel} needs="update_shipment" kind="primary">
+              {(editing) => <EditShipment {...editing} />}
+            </Editor>
+            <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
+              Email the creator
+            </Button>
+          </div>
         </>
       )}
     </Detail>
@@ -188,13 +204,19 @@ export function Shipments() {
         fields: [
           'creator_email',
           'campaign_id',
-          'carrier',
-          'tracking_number',
-          'estimated_arrival',
-          'notify_creator',
+          { name: 'shipping_address', label: 'Address' },
+          'shipping_address.street',
+          { name: 'shipping_address.line2', isBeside: true },
+          'shipping_address.city',
+          { name: 'shipping_address.state', isBeside: true },
+          'shipping_address.zip',
+          { name: 'shipping_address.country', isBeside: true },
           'product_description',
           { name: 'products', label: 'Products' },
-          { name: 'shipping_address', label: 'Address' },
+          'carrier',
+          { name: 'tracking_number', isBeside: true },
+          'estimated_arrival',
+          'notify_creator',
         ],
         shown: ['list_shipments'],
         onDone: making.close,
