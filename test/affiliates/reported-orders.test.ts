@@ -200,6 +200,53 @@ describe('an order that a key reports', () => {
     expect(body.data.value).toBe(`${code}2`);
   });
 
+  it('is won by a code with an accent however the accent is written', async () => {
+    const { key, code } = await makeSeller();
+    const [link] = (await send(`${app.url}/v1/affiliates/links`, key, 'GET')).body.data;
+    const value = `CAFÉ${code}`;
+    const renamed = await send(`${app.url}/v1/affiliates/links/${link.id}`, key, 'PATCH', {
+      value: value.normalize('NFD'),
+    });
+    expect(renamed.body.data.value).toBe(value);
+    const placed = { placed_at: '2025-12-01T09:00:00Z', paid_at: '2025-12-01T09:00:00Z' };
+    for (const [order_id, form] of [
+      ['composed', 'NFC'],
+      ['apart', 'NFD'],
+    ] as const) {
+      const order = {
+        source: 'till',
+        order_id,
+        currency: 'USD',
+        amount: 50,
+        ...placed,
+        codes: [value.normalize(form)],
+      };
+      expect((await send(`${app.url}/v1/orders`, key, 'POST', order)).body.data).toMatchObject({ attributed: true });
+    }
+  });
+
+  it('is one order however its id was pasted', async () => {
+    const { key, code } = await makeSeller();
+    const placed = { placed_at: '2025-12-01T09:00:00Z', paid_at: '2025-12-01T09:00:00Z' };
+    const order = { source: 'till', currency: 'USD', amount: 50, codes: [code], ...placed };
+    const ids = [];
+    for (const order_id of ['77', ' 77 ', '77\u200b']) {
+      ids.push((await send(`${app.url}/v1/orders`, key, 'POST', { ...order, order_id })).body.data.id);
+    }
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it.each(['none', 'N/A', '-', '@', 'nobody@'])(
+    'has no customer if the shop sends “%s” for the address',
+    async (text) => {
+      const { key } = await makeSeller();
+      const placed = { placed_at: '2025-12-01T09:00:00Z', paid_at: '2025-12-01T09:00:00Z' };
+      const order = { source: 'till', order_id: 'guest', currency: 'USD', amount: 50, customer_email: text, ...placed };
+      const { status, body } = await send(`${app.url}/v1/orders`, key, 'POST', order);
+      expect([status, body.data.customer]).toEqual([200, null]);
+    },
+  );
+
   it('is refunded by key, names its shop, and is the brand’s own', async () => {
     const { key, code } = await makeSeller();
     const order = { source: 'pop-up', order_id: '7', currency: 'USD', amount: 100, placed_at: '2026-03-02T09:00:00Z' };

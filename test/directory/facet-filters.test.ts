@@ -118,6 +118,8 @@ it.each<[string, string, { instead: string; instead_parameter?: string }[]]>([
   ['city', 'SW1A 1AA', [{ instead: 'London, UK' }]],
   ['state', 'Cal', [{ instead: 'California' }]],
   ['city', 'SoCal', [{ instead: 'LA' }, { instead: 'San Diego metro' }, { instead: 'Inland Empire' }]],
+  ['q', 'USA', [{ instead: 'USA', instead_parameter: 'country' }]],
+  ['q', 'qqqqq Texas', [{ instead: 'Texas', instead_parameter: 'state' }]],
   ['q', 'SoCal', [{ instead: 'LA' }, { instead: 'San Diego metro' }, { instead: 'Inland Empire' }]],
 ])('a value of another kind of filter, %s=%s, is suggested where it belongs', async (parameter, value, meant) => {
   const expected = [];

@@ -17,6 +17,7 @@ describe('a text', () => {
     ['makeup California', 'makeup', 'state', 'California'],
     ['makeup CA', 'makeup', 'state', 'CA'],
     ['fitness from Germany', 'fitness', 'country', 'Germany'],
+    ['skincare Texas, USA', 'skincare', 'state', 'Texas, USA'],
     ['travel UK', 'travel', 'country', 'UK'],
     ['food in london uk', 'food', 'city', 'london uk'],
     ['chef from the UK', 'chef', 'country', 'UK'],

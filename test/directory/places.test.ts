@@ -117,6 +117,7 @@ describe('a city value', () => {
     ['York, PA', 'city York in PA'],
     ['Saint Louis, MO', 'city St. Louis in MO'],
     ['Austin, TX, USA', 'city Austin in TX'],
+    ['Austin, TX 78701, USA', 'city Austin in TX'],
     ['London, Ontario, Canada', 'city London in CA'],
     ['London, England', 'city London in GB'],
     ['Berlin, DE', 'city Berlin in DE'],
@@ -160,6 +161,14 @@ describe('a whole q', () => {
     ['new york', 'state NY'],
     ['Washington', 'state WA'],
     ['TX', 'state TX'],
+    ['Texas, USA', 'state TX'],
+    ['California USA', 'state CA'],
+    ['NY State', 'state NY'],
+    ['Washington State', 'state WA'],
+    ['New York, USA', 'city New York in US'],
+    ['New York USA', 'city New York in US'],
+    ['Ohio State', 'text'],
+    ['USA', 'text'],
     ['Brooklyn', 'contains brooklyn'],
     ['los angeles', 'contains los angeles'],
     ['bogotá', 'contains bogota'],
@@ -199,7 +208,8 @@ describe('a state and a country', () => {
   });
 
   test.each([
-    ['US', ['USA', 'U.S.', 'united states', 'United States of America', 'Estados Unidos']],
+    ['ZA', ['ЮАР', 'South Africa']],
+    ['US', ['США', 'the States', 'USA', 'U.S.', 'united states', 'United States of America', 'Estados Unidos']],
     ['GB', ['UK', 'gb', 'Great Britain', 'United Kingdom']],
     ['BR', ['Brasil', 'Brazil', 'BRA']],
     ['DE', ['Deutschland', 'Germany', 'Alemania']],

@@ -6,6 +6,7 @@ describe('the address of a profile', () => {
     ...['https://www.instagram.com/dr.cocktail/', 'instagram.com/dr.cocktail', 'http://instagram.com/dr.cocktail'],
     ...['https://instagram.com/dr.cocktail?igsh=abc', 'm.instagram.com/dr.cocktail/', 'instagr.am/dr.cocktail'],
     ...['https://www.instagram.com/_u/dr.cocktail/', 'https://www.instagram.com/stories/dr.cocktail/3141592653/'],
+    ...['https://www.instagram.com/n/dr.cocktail/', 'instagram.com/u/dr.cocktail?utm_source=mail'],
     ...['https://www.instagram.com/dr.cocktail/reels/', 'instagram.com/dr.cocktail/tagged/?hl=en#top'],
     ...['HTTPS://WWW.INSTAGRAM.COM/dr.cocktail', '//instagram.com/dr.cocktail', 'instagram.com//dr.cocktail//'],
     ...[
@@ -57,6 +58,7 @@ describe('no profile', () => {
       'instagram.com/ana/p/C1a2b3c4d5e/',
     ],
     ...['https://www.instagram.com/ana/reel/C1a2b3c4d5e/', 'https://www.instagram.com/stories/highlights/1789/'],
+    ...['instagram.com/create/story'],
     ...['instagram.com/explore/tags/food/', 'instagram.com/accounts/login', 'instagram.com', 'https://instagram.com/'],
     ...['ig.me/m/ana', 'help.instagram.com/ana', 'instagram.com/...', 'instagram.com/a b', 'instagram.com/%zz'],
   ])('is at %s', (text) => {

@@ -23,7 +23,7 @@ export const REQUEST_WITHIN_MS = 300_000;
 /** A refused client must close the connection within this time. */
 const CLOSED_WITHIN_MS = 2_000;
 
-const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
+const REQUEST_ID = /^[A-Za-z0-9][\w.:/=+@-]{0,199}$/;
 
 export function getRequestId(headers: IncomingHttpHeaders, clock: Clock): string {
   const own = headers['x-request-id'];

@@ -127,7 +127,8 @@ const PAID_ONCE = {
   description:
     'With a data key, the same call under the same key is paid once within 24 hours: a repeat is answered again, with ' +
     '`Idempotency-Replayed: true` and `X-Credits-Charged: 0`. Another call under it is 409 IDEMPOTENCY_KEY_REUSED. An ' +
-    '`X-Request-Id` of your own does the same for 10 minutes, and is never refused.',
+    '`X-Request-Id` of your own does the same for 10 minutes, and is never refused; it has 1 to 200 letters, digits and ' +
+    '`_.:/=+@-`, and begins with a letter or digit.',
 };
 
 function plannedResponse(schemas: SchemaNode): SchemaNode {
