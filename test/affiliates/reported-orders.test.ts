@@ -201,26 +201,16 @@ describe('an order that a key reports', () => {
   });
 
   it('is won by a code with an accent however the accent is written', async () => {
-    const { key, code } = await makeSeller();
-    const [link] = (await send(`${app.url}/v1/affiliates/links`, key, 'GET')).body.data;
-    const value = `CAFÉ${code}`;
-    const renamed = await send(`${app.url}/v1/affiliates/links/${link.id}`, key, 'PATCH', {
-      value: value.normalize('NFD'),
-    });
-    expect(renamed.body.data.value).toBe(value);
-    const placed = { placed_at: '2025-12-01T09:00:00Z', paid_at: '2025-12-01T09:00:00Z' };
-    for (const [order_id, form] of [
-      ['composed', 'NFC'],
-      ['apart', 'NFD'],
-    ] as const) {
-      const order = {
-        source: 'till',
-        order_id,
-        currency: 'USD',
-        amount: 50,
-        ...placed,
-        codes: [value.normalize(form)],
-      };
+    const { key } = await makeSeller();
+    const value = 'CAFÉ10';
+    await send(`${app.url}/v1/roster`, key, 'POST', { creator_email: 'cafe@creators.example' });
+    const link = { creator_email: 'cafe@creators.example', value: value.normalize('NFD'), commission_rate: 10 };
+    const made = await send(`${app.url}/v1/affiliates/links`, key, 'POST', link);
+    expect(made.body.data.value).toBe(value);
+    const paidAt = new Date().toISOString();
+    for (const form of ['NFC', 'NFD'] as const) {
+      const placed = { placed_at: paidAt, paid_at: paidAt, codes: [value.normalize(form)] };
+      const order = { source: 'till', order_id: form, currency: 'USD', amount: 50, ...placed };
       expect((await send(`${app.url}/v1/orders`, key, 'POST', order)).body.data).toMatchObject({ attributed: true });
     }
   });
