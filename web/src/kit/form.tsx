@@ -33,6 +33,8 @@ export interface Field {
   prefix?: string;
   /** Stands behind it, such as a percent sign. */
   unit?: string;
+  /** The value stays and is sent, but has no effect now. */
+  isReadOnly?: boolean;
 }
 
 /** The values of a form by name. Blank text counts as missing. */
@@ -95,6 +97,7 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
       {...common}
       defaultValue={text}
       maxLength={maxLength}
+      readOnly={field.isReadOnly}
       {...(kind === 'number' ? { step, min, max } : {})}
       autoComplete={kind === 'password' ? 'off' : undefined}
     />
