@@ -29,7 +29,7 @@ export function useTab(): Tab {
 type Entry = Tab | MenuPage['to'];
 
 const GROUPS: readonly (readonly [title: string, entries: readonly Entry[]])[] = [
-  ['Brand', ['brand', '/people', '/stores']],
+  ['Your brand', ['brand', '/people', '/stores']],
   ['Rules', ['attribution', 'fraud', 'what-if']],
   ['Your account', ['mails', 'signing-in']],
   ['Developers', ['/keys', '/requests', '/webhooks', '/agents']],

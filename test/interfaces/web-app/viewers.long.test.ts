@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
   it('sees the brand’s settings and what agents may do as text, without fields to fill in', async () => {
     const { page, go, context, complaints } = await enter('viewer');
     await go('/settings');
-    const settings = page.locator('section.card', { has: page.getByRole('heading', { name: 'Brand', exact: true }) });
+    const settings = page.locator('.settings section.card');
     await settings.getByText('USD, US Dollar', { exact: true }).waitFor();
     await settings.getByText('Default commission, in percent').waitFor();
     expect(await settings.locator('input, textarea, select, button').count()).toBe(0);

@@ -88,6 +88,7 @@ function Jobs() {
     },
     {
       head: 'Actions',
+      needs: 'cancel_job',
       cell: (job) => {
         if (isUnderWay(job)) {
           return (
