@@ -39,11 +39,7 @@ function Part({ of: [name, its], chosen, onChoose }: PartProps) {
         </summary>
         {its.map(([id, summary]) => (
           <label key={id} className="option">
-            <input
-              type="checkbox"
-              checked={chosen.has(id)}
-              onChange={({ target }) => onChoose([id], target.checked)}
-            />
+            <input type="checkbox" checked={chosen.has(id)} onChange={({ target }) => onChoose([id], target.checked)} />
             <span>
               {summary} <code className="small muted">{id}</code>
             </span>

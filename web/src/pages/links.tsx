@@ -103,10 +103,7 @@ export function Links() {
     {
       head: 'Link or code',
       cell: (link) => (
-        <Opener
-          onOpen={() => panel.open(link.id)}
-          second={isPhone ? toCreator(link) : toPath(link)}
-        >
+        <Opener onOpen={() => panel.open(link.id)} second={isPhone ? toCreator(link) : toPath(link)}>
           {link.value}
         </Opener>
       ),

@@ -156,19 +156,19 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
               ),
           },
           {
-            head: 'Approved',
-            cell: (one) => money(one.commissions_amount, one.currency),
+            head: 'Due',
+            cell: ({ total, commissions_amount: approved, netted_amount, unallocated_used, currency }) => (
+              <>
+                {money(total, currency)}
+                {netted_amount + unallocated_used !== 0 && (
+                  <span className="second">
+                    {money(approved, currency)} less {money(netted_amount + unallocated_used, currency)}
+                  </span>
+                )}
+              </>
+            ),
             isNumber: true,
-            isWide: true,
           },
-          {
-            head: 'Deductions',
-            cell: ({ netted_amount, unallocated_used, currency }) =>
-              netted_amount + unallocated_used === 0 ? '–' : money(netted_amount + unallocated_used, currency),
-            isNumber: true,
-            isWide: true,
-          },
-          { head: 'Due', cell: ({ total, currency }) => money(total, currency), isNumber: true },
         ]}
       />
       {others > 0 && <p className="hint">And {number(others)} more.</p>}

@@ -140,9 +140,11 @@ const COLUMNS: readonly Column<Difference>[] = [
     head: 'Actions',
     cell: ({ order_id, commission }) =>
       commission !== null && (
-        <Link to="/commissions" search={{ order_id }} className="button">
-          Review commission
-        </Link>
+        <span className="row">
+          <Link to="/commissions" search={{ order_id }} className="button">
+            Review commission
+          </Link>
+        </span>
       ),
   },
 ];
