@@ -1,5 +1,6 @@
 import type { Plugin } from 'vite';
 import { z } from 'zod';
+import { isTool } from '../src/interfaces/mcp/catalog.ts';
 import { operations, sessionOperations } from '../src/interfaces/nouns.ts';
 import type { Operation } from '../src/kit/operation/operation.ts';
 import { listDeclaredFields } from './declared-fields.ts';
@@ -35,12 +36,17 @@ const byId = <T>(toEntry: (operation: Operation) => T) => Object.fromEntries(all
 
 /**
  * The parts of the declarations that the app needs at run time. `operations`: method, path, rank and the answer's
- * outline, for calls. `forms`: the fields of bodies. `lists`: closed lists.
+ * outline, for calls. `forms`: the fields of bodies. `lists`: closed lists. `tools`: the tools of agents, by their part.
  */
 const MODULES: Readonly<Record<string, () => object>> = {
   operations: () => byId((one) => [one.method, one.path, toRank(one), outlineAnswer(one)]),
   forms: () => byId((one) => (one.method === 'GET' ? undefined : listDeclaredFields(one.body))),
   lists: () => byId(toLists),
+  tools: () =>
+    [...Map.groupBy(operations.filter(isTool), ({ tag }) => tag)].map(([tag, its]) => [
+      tag,
+      its.map(({ id, summary }) => [id, summary]),
+    ]),
 };
 
 export function operationsPlugin(): Plugin {

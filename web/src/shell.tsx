@@ -8,6 +8,7 @@ import { Button, Failure, Loading } from './kit/parts.tsx';
 import { useTabRow } from './kit/tab-row.ts';
 import { useSay } from './kit/toast.tsx';
 import { findPage, getSection, type MenuGroup, type MenuPage, NAVIGATION, PAGES } from './navigation.ts';
+import { SettingsList } from './settings-list.tsx';
 import { leave, noteSession, signOut } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 
@@ -156,6 +157,7 @@ export function Shell() {
   const isSignedIn = data !== undefined;
   const main = useRef<HTMLElement>(null);
   const here = useHere();
+  const isInSettings = here !== undefined && getSection(here) === '/settings';
   useEffect(() => {
     if (isSignedOut) leave();
     else if (isSignedIn) noteSession();
@@ -203,6 +205,7 @@ export function Shell() {
         </PhoneTop>
         {isSearchWanted && <Palette isOpen={isSearching} onClose={() => setSearching(false)} />}
       </Suspense>
+      {here && isInSettings && <SettingsList of={here} />}
       <main className="main" id="main" ref={main} tabIndex={-1}>
         {data.data.is_copy && (
           <aside className="notice" role="alert">
@@ -215,7 +218,7 @@ export function Shell() {
             <SampleNotice />
           </Suspense>
         )}
-        {here && <Section of={here} />}
+        {here && !isInSettings && <Section of={here} />}
         {/* The skip link leads past the row of links. */}
         <span id="content" className="start" tabIndex={-1} />
         <Outlet />

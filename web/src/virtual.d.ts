@@ -37,3 +37,11 @@ declare module 'virtual:lists' {
   /** The closed lists of parameters and fields, by operation and name. */
   export const lists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
+
+declare module 'virtual:tools' {
+  /** The tools that agents may call, by the part of the API. */
+  export const tools: readonly (readonly [
+    part: string,
+    tools: readonly (readonly [id: string, summary: string])[],
+  ])[];
+}

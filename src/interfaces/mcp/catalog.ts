@@ -38,6 +38,10 @@ export interface Selection {
 /** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
 const getToolset = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
+/** True if agents can call the operation as a tool. */
+export const isTool = ({ forAgents, takesFile, callers }: Operation): boolean =>
+  forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
+
 /** The scope of a token that may only call what changes nothing. */
 export const READONLY = 'readonly';
 
@@ -92,8 +96,6 @@ function withoutRepeats(all: readonly Bound[]): Bound[] {
 const isListed = ({ operation }: Bound): boolean => factsFor(operation).isListed !== false;
 
 export function openCatalog(operations: readonly Operation[]): Catalog {
-  const isTool = ({ forAgents, takesFile, callers }: Operation) =>
-    forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
   const offeredOperations = operations.filter(isTool);
   const nameTool: NameTool = (method = 'GET', path) => {
     const own = offeredOperations.filter((one) => one.path === path);

@@ -53,9 +53,9 @@ async function assetRoutes(app: FastifyInstance, folder: string, store: FileStor
 const ASK_AGAIN_S = 3;
 
 const UNBUILT = publicPage(
-  'The web app is being built',
-  html`<h1>The web app is being built</h1>
-<p>The first start does so beside everything else, within a minute or two. This page then shows it by itself.</p>`,
+  'Starting up',
+  html`<h1>Starting up</h1>
+<p>This takes a minute or two; the page will open on its own.</p>`,
 );
 
 /**

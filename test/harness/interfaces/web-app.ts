@@ -129,7 +129,8 @@ export async function openWebApp(
     const entry = section === undefined ? inMenu : link('Section', `/app${to}`);
     // On a phone the menu is closed, and its links are there all the same.
     if ((await entry.count()) === 0) await inMenu.dispatchEvent('click');
-    const name = (await entry.textContent()) ?? '';
+    // Settings opens on its first part.
+    const name = to === '/settings' ? 'Brand' : ((await entry.textContent()) ?? '');
     await entry.dispatchEvent('click');
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     await rest();

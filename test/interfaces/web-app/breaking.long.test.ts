@@ -173,7 +173,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('in a real Chromium, when
       await move(path);
       await look(path);
     }
-    const tabs = page.getByRole('navigation', { name: 'Settings', exact: true }).getByRole('link');
+    const tabs = page.locator('nav[aria-label="Section"] a[href*="tab="]');
     for (const tab of await tabs.all()) {
       await tab.click();
       await rest();

@@ -189,6 +189,8 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await go('/links');
     await page.getByRole('button', { name: 'Create for all creators' }).click();
     const bulk = page.getByRole('dialog', { name: 'Links or codes for all creators' });
+    // The brand's default is 0%, which would pay nobody.
+    await bulk.getByLabel('Commission, in percent').fill('10');
     await bulk.getByRole('button', { name: 'Create', exact: true }).click();
     await bulk
       .getByText(/created/)

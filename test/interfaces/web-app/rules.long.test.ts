@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () 
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, {
       viewport: { width: 1280, height: 1400 },
     });
-    const part = (name: string) => page.locator('.card', { has: page.getByRole('heading', { name }) });
+    const card = page.locator('.settings .card');
     await go('/settings?tab=what-if');
     await page.getByLabel('Smallest order', { exact: false }).last().fill('50');
     await page.getByLabel('Commission, in percent', { exact: true }).fill('20');
@@ -41,14 +41,14 @@ describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () 
     expect(await axe(page)).toEqual([]);
     await go('/settings?tab=attribution');
     await page.getByLabel('Smallest order that pays').fill('50');
-    await part('Attribution').getByRole('button', { name: 'Save' }).click();
+    await card.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved. New orders are attributed by these rules.').waitFor();
     expect((await send(`${app.url}/v1/affiliates/rules`, key, 'GET')).body.data.min_order).toBe(50);
     await go('/settings?tab=fraud');
     await page.getByLabel('The customer had bought before').selectOption('hold');
     await page.getByLabel('The click came from a forbidden page').selectOption('flag');
     await page.getByLabel('Forbidden hosts').fill('coupons.example');
-    await part('Fraud rules').getByRole('button', { name: 'Save' }).click();
+    await card.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved. The rules apply to new orders.').waitFor();
     expect((await send(`${app.url}/v1/fraud-rules`, key, 'GET')).body.data).toMatchObject({
       ...{ returning_customer: { action: 'hold' }, velocity: { action: 'flag', minutes: 10 } },

@@ -30,7 +30,7 @@ describe('A web app that the first start still builds', () => {
     expect(waiting.headers.get('retry-after')).toBe('3');
     expect(waiting.headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(waiting.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
-    expect(await waiting.text()).toContain('The web app is being built');
+    expect(await waiting.text()).toContain('the page will open on its own');
     expect((await fetch(`${app.url}/app/assets/page-0a1b2c3d.js`)).status).toBe(404);
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
 

@@ -35,7 +35,6 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   const gone = () => open.page.getByRole('dialog').waitFor({ state: 'hidden' });
   const press = (name: string | RegExp) => open.page.getByRole('main').getByRole('button', { name }).first().click();
   const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
-  const part = (name: string) => open.page.locator('.card', { has: open.page.getByRole('heading', { name }) });
   afterEach(() => expect(open.complaints.splice(0)).toEqual([]));
 
   async function fill(fields: Record<string, string>): Promise<void> {
@@ -204,7 +203,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
 
   it('creates a code, changes its commission, and turns it off and on again', async () => {
     await open.go('/links');
-    await press('Create a link or code');
+    await press('New link or code');
     const code = unique('HAT').toUpperCase();
     await dialog().getByLabel('Type').selectOption('discount_code');
     await fill({ Creator: desk.creator, Code: code, Commission: '12.5' });
@@ -280,6 +279,9 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
 
   it('saves what agents may do, and applies a plan', async () => {
     await open.go('/agents');
+    // The limit waits until agents may pay at all.
+    expect(await open.page.getByLabel('Daily payout limit').isEditable()).toBe(false);
+    await open.page.getByLabel('Agents may pay creators').check();
     await open.page.getByLabel('Daily payout limit').fill('500');
     await open.page.getByRole('button', { name: 'Save' }).click();
     await open.page.getByText('Saved.').waitFor();
@@ -318,7 +320,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   it('saves changed settings, and sees errors next to their fields', async () => {
     await open.go('/settings');
     await open.page.getByLabel('Website').fill('https://shoes.example');
-    const save = part('Brand').getByRole('button', { name: 'Save', exact: true });
+    const save = open.page.locator('.settings .card').getByRole('button', { name: 'Save', exact: true });
     await open.page.getByLabel('Currency').selectOption('EUR');
     await open.page.getByLabel('Default commission').fill('101');
     await save.click();
@@ -336,7 +338,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     const box = open.page.getByLabel('A creator replies');
     for (const isOn of [false, true]) {
       await box.setChecked(isOn);
-      await part('Email notifications').getByRole('button', { name: 'Save', exact: true }).click();
+      await open.page.locator('.settings .card').getByRole('button', { name: 'Save', exact: true }).click();
       await open.page.getByText('Saved.').first().waitFor();
       await open.page.reload();
       await expect.poll(() => box.isChecked()).toBe(isOn);

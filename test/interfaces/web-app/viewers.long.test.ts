@@ -73,7 +73,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
   it('sees the brand’s settings and what agents may do as text, without fields to fill in', async () => {
     const { page, go, context, complaints } = await enter('viewer');
     await go('/settings');
-    const settings = page.locator('section.card', { has: page.getByRole('heading', { name: 'Brand', exact: true }) });
+    const settings = page.locator('.settings section.card');
     await settings.getByText('USD, US Dollar', { exact: true }).waitFor();
     await settings.getByText('Default commission, in percent').waitFor();
     expect(await settings.locator('input, textarea, select, button').count()).toBe(0);
@@ -126,13 +126,13 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await go('/settings');
     await page.getByLabel('Contact', { exact: false }).first().fill('Somebody');
     await makeViewer();
-    const save = page.locator('#brand').getByRole('button', { name: 'Save' });
+    const save = page.locator('.settings .card').getByRole('button', { name: 'Save' });
     await save.click();
     await page.getByText(SIGNED_OUT).first().waitFor();
     const again = await openWebApp(browser, app, brand.id, {}, email);
     await again.go('/settings');
     await again.page.getByText('Default commission, in percent').waitFor();
-    expect(await again.page.locator('#brand').getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect(await again.page.locator('.settings .card').getByRole('button', { name: 'Save' }).count()).toBe(0);
     await again.context.close();
     expect((await owner.get('/v1/brand')).body.data.contact_name).not.toBe('Somebody');
     expect(complaints.splice(0)).toEqual([]);

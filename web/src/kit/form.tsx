@@ -36,6 +36,8 @@ export interface Field {
   unit?: string;
   /** True if a dialog has it beside the field before it, such as a currency beside its amount. */
   isBeside?: boolean;
+  /** The value stays and is sent, but has no effect now. */
+  isReadOnly?: boolean;
 }
 
 /** The values of a form by name. Blank text counts as missing. */
@@ -88,6 +90,7 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
       {...common}
       defaultValue={text}
       maxLength={maxLength}
+      readOnly={field.isReadOnly}
       {...(kind === 'number' ? { step, min, max } : {})}
       autoComplete={kind === 'password' ? 'off' : undefined}
     />

@@ -11,14 +11,16 @@ interface TotalsProps<Row extends Sums> {
   label: string;
   noun: Noun;
   of: readonly Row[] | undefined;
-  sums: readonly (readonly [name: string, label: string])[];
+  /** The field of a sum, its name, and the head of its column if that is another. */
+  sums: readonly (readonly [field: string, name: string, column?: string])[];
   note?: string;
 }
 
 interface FootProps {
   /** Describes the sums for people who cannot see them. */
   label: string;
-  lines: readonly { count: string; sums: readonly (readonly [name: string, sum: string])[] }[];
+  /** Each sum stands below the column whose head is its name, or is given. */
+  lines: readonly { count: string; sums: readonly (readonly [name: string, sum: string, column?: string])[] }[];
   note?: string | undefined;
 }
 
@@ -51,15 +53,15 @@ function useColumnEdges() {
 /** The count and sums of all rows that match a list's filters, below their columns where all of them are in sight. */
 export function Foot({ label, lines, note }: FootProps) {
   const { section, edges } = useColumnEdges();
-  const isAligned = lines.every(({ sums }) => sums.every(([name]) => edges.has(name)));
+  const isAligned = lines.every(({ sums }) => sums.every(([name, , column = name]) => edges.has(column)));
   return (
     <section ref={section} className={isAligned ? 'totals aligned' : 'totals'} aria-label={label}>
       <ul className="plain">
         {lines.map(({ count, sums }) => (
           <li key={`${count} ${sums.join(' ')}`}>
             <span>{count}</span>
-            {sums.map(([name, sum]) => (
-              <span key={name} style={isAligned ? { insetInlineEnd: edges.get(name) } : undefined}>
+            {sums.map(([name, sum, column = name]) => (
+              <span key={name} style={isAligned ? { insetInlineEnd: edges.get(column) } : undefined}>
                 {name} <strong>{sum}</strong>
               </span>
             ))}
@@ -86,7 +88,9 @@ export function Totals<Row extends Sums>({ label, noun, of = [], sums, note }: T
   if (of.length === 0) return null;
   const lines = of.map((row) => ({
     count: counted(row.count, noun),
-    sums: sums.map(([name, text]) => [text, money(Number(Reflect.get(row, name)), row.currency)] as const),
+    sums: sums.map(
+      ([field, name, column = name]) => [name, money(Number(Reflect.get(row, field)), row.currency), column] as const,
+    ),
   }));
   return <Foot label={label} lines={lines} note={note} />;
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import type { Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
+import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Changes } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
@@ -8,10 +9,11 @@ import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx
 import { number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Badge, Button, Card, Copy, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { useAllowedTools } from './agent-tools.tsx';
 import { CampaignName } from './item-links.tsx';
 import { RecordLink, toKindName } from './record-links.tsx';
 
@@ -35,46 +37,61 @@ function RecordTitle({ of: { resource_id: id, old, new: next } }: { of: Plan['ch
 
 const NO_LIMIT = 'Leave empty for no limit.';
 
-function Policy() {
-  const { data, error, refetch } = useCall('get_agent_policy');
+/** A bound of payments waits while agents may not pay. */
+const followsPaying = (valueAt: (path: string) => string) =>
+  ['on', 'true'].includes(valueAt('money_out'))
+    ? {}
+    : { isReadOnly: true, hint: 'Has no effect while agents may not pay creators.' };
+
+function PolicyForm({ of: policy }: { of: Answer<'get_agent_policy'>['data'] }) {
   const say = useSay();
-  const policy = data?.data;
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!policy) return <Loading />;
+  const own = useAllowedTools(policy.allowed_tools);
   return (
     <OperationForm
       operation="update_agent_policy"
-      key={policy.updated_at ?? 'new'}
       action="Save"
       item={policy}
       fields={[
         { name: 'money_out', label: 'Agents may pay creators' },
         {
-          name: 'data_out',
-          label: 'Agents may send data to external addresses',
-          hint: 'Covers webhooks, the brand’s contact details and messages with links. When off, a person must apply these changes.',
+          name: 'payouts_per_day',
+          label: `Daily payout limit, in ${policy.currency}`,
+          hint: NO_LIMIT,
+          follows: followsPaying,
         },
-        { name: 'payouts_per_day', label: `Daily payout limit, in ${policy.currency}`, hint: NO_LIMIT },
-        { name: 'highest_rate', label: 'Highest commission rate, in percent', hint: NO_LIMIT },
         {
           name: 'person_above',
           label: `Require approval above (${policy.currency})`,
           hint: 'Leave empty if no amount needs approval.',
+          follows: followsPaying,
         },
         {
-          name: 'allowed_tools',
-          kind: 'textarea',
-          hint: (
-            <>
-              One per line, such as search_creators; <a href="/llms.txt">/llms.txt</a> lists them. Leave empty to allow
-              all.
-            </>
-          ),
+          name: 'data_out',
+          label: 'Agents may send data to external addresses',
+          hint: 'Covers webhooks, the brand’s contact details and messages with links. When off, a person must apply these changes.',
         },
+        { name: 'highest_rate', label: 'Highest commission rate, in percent', hint: NO_LIMIT },
       ]}
+      own={own}
       shown={['get_agent_policy']}
       onDone={() => say('Saved.')}
     />
+  );
+}
+
+function Policy() {
+  const { data, error, refetch } = useCall('get_agent_policy');
+  const may = useMay();
+  const policy = data?.data;
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!policy) return <Loading />;
+  return (
+    <>
+      <PolicyForm key={policy.updated_at ?? 'new'} of={policy} />
+      {!may('update_agent_policy') && (
+        <Facts of={[['Allowed tools', policy.allowed_tools?.join(', ') ?? 'All tools']]} />
+      )}
+    </>
   );
 }
 

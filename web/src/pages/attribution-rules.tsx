@@ -180,9 +180,6 @@ function WhatIf() {
   const [simulation, setSimulation] = useState<Answer<'simulate_rules'>>();
   return (
     <>
-      <p className="hint">
-        Try other rules on your paid orders. Nothing changes. What you leave empty stays as it was for each order.
-      </p>
       <OperationForm
         operation="simulate_rules"
         action="Simulate"
@@ -211,8 +208,7 @@ function WhatIf() {
 
 export function AttributionCard() {
   return (
-    <Card title="Attribution" id="attribution">
-      <p className="hint">Who is paid for an order, when several codes or links could be.</p>
+    <Card>
       <RulesForm />
       <h3>Terms</h3>
       <BrandTerms />
@@ -222,7 +218,7 @@ export function AttributionCard() {
 
 export function WhatIfCard() {
   return (
-    <Card title="Simulate rules" id="what-if">
+    <Card>
       <WhatIf />
     </Card>
   );

@@ -63,7 +63,7 @@ const doneIn = (entry: AuditEntry) => doneText(entry.operation, entry);
 /** The record's name, which leads to it while it exists. */
 function RecordName({ of }: { of: AuditEntry }) {
   return (
-    <RecordLink id={of.resource_id} isThere={of.new !== null}>
+    <RecordLink id={of.resource_id} isThere={of.new !== null} jobKind={of.new?.kind}>
       {nameIn(of)}
     </RecordLink>
   );

@@ -307,7 +307,7 @@ export function Commissions() {
               noun="commission"
               of={totals.data?.totals}
               sums={[
-                ['amount', 'Sales'],
+                ['amount', 'Sales', 'Sale'],
                 ['commission', 'Commission'],
               ]}
               note="Sales before refunds, of unpaid orders too. Analytics counts paid orders, less refunds."

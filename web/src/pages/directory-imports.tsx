@@ -186,7 +186,7 @@ export function DirectoryImports() {
   const { data, error, refetch } = useCall('list_directory_imports', { query: { limit: '10' } });
   const query = useCall('get_directory_import', { params: { id: openId ?? '' } }, { enabled: openId !== undefined });
   return (
-    <Card title="Directory imports" id="imports">
+    <Card>
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading rows={2} />}
       {data && (

@@ -205,7 +205,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           )}
           {data.commission && (
             <>
-              <h3>
+              <h3 className="row">
                 Commission <Standing of={data.commission} />
               </h3>
               <Facts
@@ -272,7 +272,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               <h3>The customer’s data</h3>
               <div className="row">
                 <ExportPerson of={{ customer_of: data.id }} />
-                <ErasePerson of={{ customer_of: data.id }} name="this customer" />
+                <ErasePerson of={{ customer_of: data.id }} name="this customer" isQuiet />
               </div>
             </IfMay>
           )}

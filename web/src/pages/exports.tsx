@@ -4,6 +4,7 @@ import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { ago, bytes, day, isoDay, time, words } from '../kit/format.ts';
 import { CancelJob, isUnderWay, type Job, JobProgress } from '../kit/job.tsx';
+import { Menu } from '../kit/menu.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -36,10 +37,10 @@ const isMidnight = (at: string) => isoDay(Date.parse(at)) !== isoDay(Date.parse(
 /** The window of an export: its days, if it has whole ones. */
 function formatPeriod(from: string, until: string): string {
   if (!isMidnight(until) || (from !== '' && !isMidnight(from))) {
-    return from === '' ? `until ${time(until)}` : `${time(from)} to ${time(until)}`;
+    return from === '' ? `data up to ${time(until)}` : `${time(from)} to ${time(until)}`;
   }
   const [first, last] = [from && isoDay(Date.parse(from)), isoDay(Date.parse(until) - 1)];
-  return first === '' ? `until ${day(last)}` : `${day(first)} to ${day(last)}`;
+  return first === '' ? `data up to ${day(last)}` : `${day(first)} to ${day(last)}`;
 }
 
 /** Describes the content of an export in words. */
@@ -57,10 +58,14 @@ function Request({ of: { request } }: { of: Job }) {
   );
 }
 
+/** Describes the files beside it, for programs. */
+const MANIFEST = 'manifest.json';
+
 function Files({ of: { files } }: { of: Job }) {
+  const dataFiles = files.filter(({ name }) => name !== MANIFEST);
   return (
     <ul className="files">
-      {files.map(({ number: place, name, url, size_bytes }) => (
+      {dataFiles.map(({ number: place, name, url, size_bytes }) => (
         <li key={place}>
           {url === null ? name : <a href={url}>{name}</a>} <span className="small muted">{bytes(size_bytes)}</span>
         </li>
@@ -77,19 +82,32 @@ function Jobs() {
     { head: 'Written', cell: (job) => <JobProgress of={job} />, isNumber: true, isWide: true },
     { head: 'Files', cell: (job) => <Files of={job} /> },
     {
-      head: 'Available until',
+      head: 'Files expire',
       cell: ({ files_end_at, schedule_id }) => (schedule_id === null ? day(files_end_at) : 'In your bucket'),
       isWide: true,
     },
     {
       head: 'Actions',
       needs: 'cancel_job',
-      cell: (job) =>
-        isUnderWay(job) && (
-          <CancelJob of={job} noun="export">
-            The files that it has written are removed.
-          </CancelJob>
-        ),
+      cell: (job) => {
+        if (isUnderWay(job)) {
+          return (
+            <CancelJob of={job} noun="export">
+              The files that it has written are removed.
+            </CancelJob>
+          );
+        }
+        const manifest = job.files.find(({ name }) => name === MANIFEST)?.url;
+        return (
+          manifest && (
+            <Menu label={`More of ${words(getText(job.request, 'of'))}`}>
+              <a className="button" href={manifest}>
+                Download the manifest
+              </a>
+            </Menu>
+          )
+        );
+      },
     },
   ];
   return (

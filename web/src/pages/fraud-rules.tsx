@@ -66,10 +66,7 @@ function RulesForm() {
 
 export function FraudRulesCard() {
   return (
-    <Card title="Fraud rules" id="fraud">
-      <p className="hint">
-        What happens to the commission of a suspicious order. Existing commissions keep their flags.
-      </p>
+    <Card>
       <RulesForm />
     </Card>
   );

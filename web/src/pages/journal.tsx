@@ -1,11 +1,12 @@
 import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { useCall, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { brandZone, day, money, month, today } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Button, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
 import { toUtcDay } from '../kit/utc-day.ts';
@@ -29,40 +30,43 @@ function Text({ of: { text, order_id, order_number } }: { of: JournalLine }) {
   );
 }
 
-/** Each line opens its payout or its order. */
-const buildColumns = (open: (id: string) => void): readonly Column<JournalLine>[] => [
-  { head: 'Day', cell: ({ date }) => <span className="unbroken">{day(date)}</span>, isWide: true },
+/** The first line of an entry names it, and opens it; the others are below it. */
+const buildColumns = (
+  open: (entry: string) => void,
+  isFirst: (line: JournalLine) => boolean,
+): readonly Column<JournalLine>[] => [
   {
-    head: 'Description',
-    cell: (line) => {
-      const opened = line.payout_id ?? line.order_id;
-      return (
-        <>
-          {opened === null ? (
-            <span className="described">
-              <Text of={line} />
-            </span>
-          ) : (
-            <button type="button" className="link described" onClick={() => open(opened)}>
+    head: 'Day',
+    cell: (line) => isFirst(line) && <span className="unbroken">{day(line.date)}</span>,
+    isWide: true,
+  },
+  {
+    head: 'Entry',
+    cell: (line) => (
+      <>
+        {isFirst(line) ? (
+          <>
+            <button type="button" className="link described" onClick={() => open(line.entry_id)}>
               <Text of={line} />
             </button>
-          )}
-          <div className="narrow">
-            <span className="second">
-              {day(line.date)}, {line.account_name}
-            </span>
-          </div>
-          {line.creator_email && (
-            <span className="second">
-              <CreatorName of={{ creator_email: line.creator_email }} />
-            </span>
-          )}
-        </>
-      );
-    },
+            <div className="narrow">
+              <span className="second">{day(line.date)}</span>
+            </div>
+            {line.creator_email && (
+              <span className="second">
+                <CreatorName of={{ creator_email: line.creator_email }} />
+              </span>
+            )}
+          </>
+        ) : (
+          <span className="continues" />
+        )}
+        <div className="narrow">{line.account_name}</div>
+      </>
+    ),
   },
   { head: 'Account', cell: ({ account_name }) => account_name, isWide: true },
-  { head: 'Document', cell: ({ document }) => document ?? '–', isWide: true },
+  { head: 'Document', cell: (line) => isFirst(line) && line.document, isWide: true },
 ];
 
 const SIDES: readonly Column<JournalLine>[] = [
@@ -84,6 +88,49 @@ const AMOUNT: Column<JournalLine> = {
   isNumber: true,
   cell: ({ debit, credit, currency }) => `${money(debit ?? credit, currency)} ${debit === null ? 'Cr' : 'Dr'}`,
 };
+
+/** All lines of an entry, and what it is about. */
+function EntryDialog({ of: lines, onClose, onOpen }: EntryProps) {
+  const [first] = lines;
+  const opened = first?.payout_id ?? first?.order_id ?? null;
+  return (
+    <Dialog title={first?.text ?? 'Entry'} isOpen={first !== undefined} onClose={onClose} isSide>
+      {first && (
+        <>
+          <Facts
+            of={[
+              ['Day', day(first.date)],
+              ['Document', first.document],
+              ['Creator', first.creator_email && <CreatorName key="creator" of={first} />],
+              ['Entry', <code key="entry">{first.entry_id}</code>],
+            ]}
+          />
+          <PlainTable
+            caption="Lines of the entry"
+            rows={lines}
+            getKey={({ account }) => account}
+            columns={[{ head: 'Account', cell: ({ account_name }) => account_name }, ...SIDES]}
+          />
+          {opened !== null && (
+            <div className="row">
+              <Button onPress={() => onOpen(opened)}>
+                {first.payout_id === null ? 'Open the order' : 'Open the payout'}
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface EntryProps {
+  /** None if no entry is open. */
+  of: readonly JournalLine[];
+  onClose: () => void;
+  /** Opens the entry's payout or order. */
+  onOpen: (id: string) => void;
+}
 
 const formatAmount = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
 
@@ -167,6 +214,8 @@ export function Journal() {
   const list = useRows('list_ledger_journal', query);
   const sides = useIsWide() ? SIDES : [AMOUNT];
   const panel = useOpened();
+  const [entry, setEntry] = useState<string>();
+  const firstLines = new Set(list.rows.filter((line, i) => list.rows[i - 1]?.entry_id !== line.entry_id));
   const isPayout = panel.id?.startsWith('pay_') === true;
   return (
     <>
@@ -190,11 +239,19 @@ export function Journal() {
             noun="line"
             list={list}
             getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
-            columns={[...buildColumns(panel.open), ...sides]}
+            columns={[...buildColumns(setEntry, (line) => firstLines.has(line)), ...sides]}
             empty={<Empty title="No entries in this period" />}
           />
         </>
       )}
+      <EntryDialog
+        of={entry === undefined ? [] : list.rows.filter(({ entry_id }) => entry_id === entry)}
+        onClose={() => setEntry(undefined)}
+        onOpen={(id) => {
+          setEntry(undefined);
+          panel.open(id);
+        }}
+      />
       <PayoutDialog id={isPayout ? panel.id : undefined} onClose={panel.close} />
       <ExplainDialog order={isPayout ? undefined : panel.id} onClose={panel.close} />
     </>

@@ -98,7 +98,7 @@ export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined;
                 </>
               ),
             },
-            { head: 'Calls', cell: ({ sums }) => number(addUp(sums, 'calls')), isNumber: true },
+            { head: 'All calls', cell: ({ sums }) => number(addUp(sums, 'calls')), isNumber: true },
             ...(addUp(series, 'credits') > 0 ? [CREDITS] : []),
           ]}
         />

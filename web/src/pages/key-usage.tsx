@@ -47,10 +47,15 @@ export function KeyUsage() {
   return (
     <Card title="Directory credits">
       <Stats>
-        <Stat label="Remaining this period" value={number(balance.remaining)} note={`of ${number(balance.granted)}`} />
-        <Stat label="Used" value={number(balance.charged - balance.refunded)} />
+        <Stat label="Remaining" value={number(balance.remaining)} note={`of ${number(balance.granted)} this period`} />
+        <Stat
+          label="Used this period"
+          value={number(balance.charged - balance.refunded)}
+          note={`since ${day(balance.period_start)}`}
+        />
         <Stat label="Renews on" value={day(balance.period_end)} />
       </Stats>
+      {keys.length > 0 && <h3>The last 30 days</h3>}
       {keys.length > 1 && (
         <Choose
           label="Key"
@@ -71,7 +76,7 @@ export function KeyUsage() {
           getKey={(key) => key.id}
           columns={[
             {
-              head: 'Key, last 30 days',
+              head: 'Key',
               cell: ({ name, masked }) => (
                 <>
                   {name}
@@ -81,7 +86,7 @@ export function KeyUsage() {
                 </>
               ),
             },
-            { head: 'Calls', cell: ({ calls }) => number(calls), isNumber: true },
+            { head: 'Charged calls', cell: ({ calls }) => number(calls), isNumber: true },
             { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true },
           ]}
         />

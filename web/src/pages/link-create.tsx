@@ -12,11 +12,19 @@ type Type = Row<'list_affiliate_links'>['type'];
 export const TYPES = listChoices('list_affiliate_links', 'type');
 const TYPE_LABELS: Readonly<Record<Type, string>> = { link: 'A short link', discount_code: 'A discount code' };
 
-/** The rate of new links, and what an empty field means. */
+/** The rate of new links, and what an empty field means. It has to be given if nothing else could pay. */
 export function useRateField() {
   const rate = useCall('get_brand').data?.data.settings.default_commission_rate;
-  const shownRate = rate === undefined ? '' : rate === 0 ? ' (0%, so no commission)' : ` (${percent(rate)})`;
-  return { name: 'commission_rate', hint: `Leave empty to use your default${shownRate}.` } as const;
+  const groups = useCall('list_groups', { query: { limit: 100 } }).data?.data ?? [];
+  const isNeeded = rate === 0 && !groups.some(({ terms }) => terms !== null);
+  return {
+    name: 'commission_rate',
+    hint: `Leave empty to use the campaign’s, the group’s or your default${rate === undefined ? '' : ` (${percent(rate)})`}.`,
+    follows: (valueAt: (path: string) => string) =>
+      isNeeded && valueAt('campaign_id') === ''
+        ? { isRequired: true, hint: 'Your default is 0%, so without a rate it would pay nothing.' }
+        : {},
+  } as const;
 }
 
 const FIELDS = {

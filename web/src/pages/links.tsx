@@ -22,14 +22,14 @@ const SORTS = listChoices('list_affiliate_links', 'sort');
 type LinkRow = Row<'list_affiliate_links'>;
 
 /** A link's end, which is what tells it from others. */
-function toPath({ url }: LinkRow): string {
-  if (url === null) return 'discount code';
+function toPath({ url, discount_percent: discount }: LinkRow): string {
+  if (url === null) return discount === null ? 'Discount code' : `Discount code, ${percent(discount)} off`;
   return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
-/** A phone has no columns for the creator and for what is off. */
-const toCreator = ({ creator_name, creator_email, active }: LinkRow): string =>
-  `${creator_name ?? creator_email ?? ''}${active ? '' : ', off'}`;
+/** A phone has no columns for the creator, the rate and what is off. */
+const toCreator = ({ creator_name, creator_email, commission_rate: rate, active }: LinkRow): string =>
+  [creator_name ?? creator_email, `${percent(rate)} commission`, !active && 'off'].filter(Boolean).join(', ');
 
 const NOUN = ['link or code', 'links and codes'] as const;
 
@@ -103,10 +103,7 @@ export function Links() {
     {
       head: 'Link or code',
       cell: (link) => (
-        <Opener
-          onOpen={() => panel.open(link.id)}
-          second={`${percent(link.commission_rate)}, ${isPhone ? toCreator(link) : toPath(link)}`}
-        >
+        <Opener onOpen={() => panel.open(link.id)} second={isPhone ? toCreator(link) : toPath(link)}>
           {link.value}
         </Opener>
       ),
@@ -132,6 +129,19 @@ export function Links() {
       isNumber: true,
       isWide: true,
     },
+    {
+      head: 'Commission',
+      cell: ({ commission, effective_terms: terms, currency }) => (
+        <>
+          {money(commission, currency)}
+          <span className="second">
+            {terms.rate.percent === undefined ? 'by its terms' : `${percent(terms.rate.percent)} of sales`}
+          </span>
+        </>
+      ),
+      isNumber: true,
+      isWide: true,
+    },
     { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_affiliate_link', cell: renderActions },
@@ -144,7 +154,7 @@ export function Links() {
           Create for all creators
         </Button>
         <Button needs="create_affiliate_link" kind="primary" onPress={making.open}>
-          Create a link or code
+          New link or code
         </Button>
       </PageHead>
       <Filters

@@ -7,7 +7,8 @@ import { Download } from '../kit/download.tsx';
 import { money, number } from '../kit/format.ts';
 import { FollowedJob, isJob } from '../kit/job.tsx';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
+import { Button, Empty, Failure, Loading, oneLine } from '../kit/parts.tsx';
+import type { Selection } from '../kit/selection.ts';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 
@@ -65,19 +66,46 @@ function LimitFields({ limits, onChange }: LimitsProps) {
   );
 }
 
-function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: Limits }) {
-  const payees = preview.data.filter(({ total }) => total > 0);
-  const others = preview.pagination.total - preview.data.length;
+type Payee = Answer<'preview_payouts'>['data'][number];
+
+const BLOCKS: Readonly<Record<NonNullable<Payee['blocked']>['reason'], string>> = {
+  payment_change_pending: 'Address is being changed',
+  no_payment_address: 'No payment address',
+};
+
+const SOURCES: Readonly<Record<Payee['pay_to_source'], string>> = {
+  mail: 'Email address',
+  brand: 'Set by your brand',
+  creator: 'Set by the creator',
+};
+
+const keyOf = ({ creator_id, currency }: Payee) => `${creator_id} ${currency}`;
+
+interface DueProps {
+  payees: readonly Payee[];
+  /** The number of payees who are due something and not listed. */
+  others: number;
+  limits: Limits;
+  /** Undefined if everybody is paid. */
+  selection: Selection<Payee> | undefined;
+  /** False if somebody was left out. */
+  isWhole: boolean;
+  /** The sums of those who are ticked. */
+  sums: readonly { currency: string; total: number; payees: number }[];
+}
+
+function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
   if (payees.length === 0)
     return <Empty title="Nothing is due">Approve commissions first, or lower the minimum payout.</Empty>;
   return (
     <>
-      {preview.summary.by_currency.map(({ currency, total, payees }) => (
+      {sums.map(({ currency, total, payees }) => (
         <div key={currency} className="actions">
           <p>
             <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
           </p>
           {payees > 0 &&
+            isWhole &&
             RAILS.map(([profile, name]) => (
               <Download
                 key={profile}
@@ -90,10 +118,14 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
             ))}
         </div>
       ))}
+      {!isWhole && <p className="hint">Files for PayPal and Wise list everybody: tick all creators to download one.</p>}
       <PlainTable
         caption="What is due"
         rows={payees}
-        getKey={({ creator_id, currency }) => `${creator_id} ${currency}`}
+        getKey={keyOf}
+        {...(selection
+          ? { selection: { ...selection, getName: (one: Payee) => one.creator_name ?? one.creator_email ?? '' } }
+          : {})}
         columns={[
           {
             head: 'Creator',
@@ -111,24 +143,76 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
             ),
           },
           {
-            head: 'Approved',
-            cell: (one) => money(one.commissions_amount, one.currency),
-            isNumber: true,
+            head: 'Pays to',
             isWide: true,
+            cell: ({ pay_to: address, pay_to_source: source, blocked }) =>
+              blocked ? (
+                <span className="badge wait">{BLOCKS[blocked.reason]}</span>
+              ) : (
+                <>
+                  <span {...oneLine(address, '')}>{address}</span>
+                  <span className="second">{SOURCES[source]}</span>
+                </>
+              ),
           },
           {
-            head: 'Deductions',
-            cell: ({ netted_amount, unallocated_used, currency }) =>
-              netted_amount + unallocated_used === 0 ? '–' : money(netted_amount + unallocated_used, currency),
+            head: 'Due',
+            cell: ({ total, commissions_amount: approved, netted_amount, unallocated_used, currency }) => (
+              <>
+                {money(total, currency)}
+                {netted_amount + unallocated_used !== 0 && (
+                  <span className="second">
+                    {money(approved, currency)} less {money(netted_amount + unallocated_used, currency)}
+                  </span>
+                )}
+              </>
+            ),
             isNumber: true,
-            isWide: true,
           },
-          { head: 'Due', cell: ({ total, currency }) => money(total, currency), isNumber: true },
         ]}
       />
       {others > 0 && <p className="hint">And {number(others)} more.</p>}
     </>
   );
+}
+
+const listPayees = ({ data }: Answer<'preview_payouts'>) => data.filter(({ total }) => total > 0);
+
+/** The sums of some payees in each currency. */
+const sumPayees = (payees: readonly Payee[]) =>
+  [...Map.groupBy(payees, ({ currency }) => currency)].map(([currency, its]) => ({
+    currency,
+    total: its.reduce((sum, { total }) => sum + total, 0),
+    payees: its.length,
+  }));
+
+/** Everybody is ticked at first. A creator with several currencies is ticked in all of them, or in none. */
+function usePayees(preview: Answer<'preview_payouts'> | undefined) {
+  const [omittedIds, setOmittedIds] = useState<ReadonlySet<string>>(new Set());
+  const payees = preview ? listPayees(preview) : [];
+  const isListed = preview !== undefined && preview.pagination.total <= preview.data.length;
+  const canChoose = isListed && payees.every(({ creator_email }) => creator_email !== null);
+  const chosen = canChoose ? payees.filter(({ creator_id }) => !omittedIds.has(creator_id)) : payees;
+  const selection: Selection<Payee> = {
+    selected: new Map(chosen.map((one) => [keyOf(one), one])),
+    onSelect: (next) => {
+      const changed = payees.filter((one) => next.has(keyOf(one)) === omittedIds.has(one.creator_id));
+      const ids = new Set(omittedIds);
+      for (const { creator_id: id } of changed) {
+        if (omittedIds.has(id)) ids.delete(id);
+        else ids.add(id);
+      }
+      setOmittedIds(ids);
+    },
+  };
+  const isWhole = chosen.length === payees.length;
+  return {
+    payees,
+    chosen,
+    selection: canChoose ? selection : undefined,
+    sums: isWhole ? (preview?.summary.by_currency ?? []) : sumPayees(chosen),
+    emails: isWhole ? undefined : [...new Set(chosen.flatMap(({ creator_email }) => creator_email ?? []))],
+  };
 }
 
 /** Follows a batch that is too large for a call. */
@@ -155,8 +239,9 @@ function Batch({ onClose }: { onClose: () => void }) {
   const [jobId, setJobId] = useState<string>();
   const input = { query: { ...limits, limit: PAGE } };
   const { data, error, refetch, isPlaceholderData } = useCall('preview_payouts', input, { isFresh: true });
+  const { payees, chosen, selection, sums, emails } = usePayees(data);
   const say = useSay();
-  const isAnybody = data?.data.some(({ total }) => total > 0) ?? false;
+  const isAnybody = chosen.length > 0;
   // The limits cannot be changed while the form is open, so that what is shown is what is paid.
   if (jobId !== undefined) return <PaidByJob id={jobId} />;
   const isFormShown = isPaying && isAnybody && !error && !isPlaceholderData;
@@ -165,7 +250,16 @@ function Batch({ onClose }: { onClose: () => void }) {
       {!isFormShown && <LimitFields limits={limits} onChange={setLimits} />}
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading />}
-      {data && !error && <Due preview={data} limits={limits} />}
+      {data && !error && (
+        <Due
+          payees={isFormShown ? chosen : payees}
+          others={data.pagination.total - data.data.length}
+          limits={limits}
+          selection={isFormShown ? undefined : selection}
+          isWhole={emails === undefined}
+          sums={sums}
+        />
+      )}
       {isAnybody && !error && !isPaying && (
         <div className="bar">
           <span className="muted">Transfer the money first, then record it.</span>
@@ -182,7 +276,7 @@ function Batch({ onClose }: { onClose: () => void }) {
           start={{ method: 'bank_transfer' }}
           fields={['method', { name: 'reference', kind: 'text', hint: 'Saved with every payout.' }]}
           omits={['creator_emails', 'currency', 'time_zone']}
-          fixed={limits}
+          fixed={{ ...limits, ...(emails ? { creator_emails: emails } : {}) }}
           shown={SHOWN}
           onDone={({ data: paid }) => {
             if (isJob(paid)) {

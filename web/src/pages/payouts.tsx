@@ -56,7 +56,7 @@ function Due() {
   );
 }
 
-/** The money that was sent, and what is recorded but not settled. */
+/** The sum of what is recorded, and how much of it is not settled. */
 function PayoutTotals({ query }: { query: Query<'list_payouts'> }) {
   const all = useCall('list_payouts', sumQuery(query)).data;
   const unsettled = useCall('list_payouts', sumQuery({ ...query, settled: false })).data;
@@ -67,12 +67,11 @@ function PayoutTotals({ query }: { query: Query<'list_payouts'> }) {
       label="Totals of these payouts"
       lines={all.totals.map(({ count, currency, amount }) => {
         const open = query.settled === true ? 0 : (toSettle.get(currency) ?? 0);
-        const sums = [['Sent', amount - open] as const, ['To settle', open] as const];
         return {
-          count: counted(count, 'payout'),
-          sums: sums
-            .filter(([, sum], place) => sum !== 0 || (place === 0 && open === 0))
-            .map(([name, sum]) => [name, money(sum, currency)] as const),
+          count: [counted(count, 'payout'), open !== 0 && `${money(open, currency)} of it to settle`]
+            .filter(Boolean)
+            .join(', '),
+          sums: [['Total', money(amount, currency), 'Amount']] as const,
         };
       })}
       note="Includes fees and advances; excludes voided and returned payouts."
@@ -120,7 +119,7 @@ export function Payouts() {
       isNumber: true,
     },
     { head: 'Status', cell: (payout) => <PayoutState of={payout} />, chip: 'value' },
-    { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Recorded', cell: ({ created_at }) => day(created_at), chip: 'value', isOrder: true },
     {
       head: 'Actions',
       needs: 'settle_payout',

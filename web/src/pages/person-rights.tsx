@@ -75,15 +75,22 @@ export function ExportPerson({ of }: { of: DataSubject }) {
 /** The queries that show people. */
 const SHOWN = ['list_data_requests', 'list_roster', 'list_creators', 'list_customers', 'list_orders'] as const;
 
+interface EraseProps {
+  of: DataSubject;
+  name: string;
+  /** True in the panel of another thing, such as an order. */
+  isQuiet?: boolean;
+}
+
 /** Erases a person, after saying what goes and what stays. */
-export function ErasePerson({ of, name }: { of: DataSubject; name: string }) {
+export function ErasePerson({ of, name, isQuiet = false }: EraseProps) {
   const [isOpen, setOpen] = useState(false);
   const navigate = useNavigate();
   const say = useSay();
   const subject = of.creator_id === undefined ? 'customer' : 'creator';
   return (
     <>
-      <Button needs="create_data_request" kind="danger" onPress={() => setOpen(true)}>
+      <Button needs="create_data_request" kind={isQuiet ? 'quiet' : 'danger'} onPress={() => setOpen(true)}>
         Erase
       </Button>
       <OperationDialog

@@ -95,24 +95,20 @@ function Amount({ of, refunded, currency }: AmountProps) {
 const COLUMNS: readonly Column<Difference>[] = [
   {
     head: 'Order',
-    cell: ({ finding, order_id, commission }) => (
-      <>
-        {finding === 'missing_here' ? (
-          order_id
-        ) : (
-          <Link to="/orders" search={{ open: order_id }}>
-            {order_id}
-          </Link>
-        )}
-        <span className="second">{LABELS.get(finding)}</span>
-        {commission !== null && (
-          <span className="second">
-            <Link to="/commissions" search={{ order_id }}>
-              Review its commission
-            </Link>
-          </span>
-        )}
-      </>
+    cell: ({ finding, order_id }) =>
+      finding === 'missing_here' ? (
+        order_id
+      ) : (
+        <Link to="/orders" search={{ open: order_id }}>
+          {order_id}
+        </Link>
+      ),
+  },
+  {
+    head: 'Difference',
+    chip: 'value',
+    cell: ({ finding }) => (
+      <span className={`badge ${finding.endsWith('_but_paid') ? 'bad' : 'wait'}`}>{LABELS.get(finding)}</span>
     ),
   },
   {
@@ -138,6 +134,17 @@ const COLUMNS: readonly Column<Difference>[] = [
             </span>
           )}
         </>
+      ),
+  },
+  {
+    head: 'Actions',
+    cell: ({ order_id, commission }) =>
+      commission !== null && (
+        <span className="row">
+          <Link to="/commissions" search={{ order_id }} className="button">
+            Review commission
+          </Link>
+        </span>
       ),
   },
 ];

@@ -90,12 +90,26 @@ interface RecordLinkProps {
   children: ReactNode;
   /** False if the record does not exist, so that nothing is linked. */
   isThere: boolean;
+  /** The kind of a job, which says where its result is. */
+  jobKind?: unknown;
 }
 
+/** The pages that list jobs, or open one, by their kind. */
+const JOB_PAGES: ReadonlyMap<unknown, (typeof PAGES)[number] | '/reconciliation'> = new Map([
+  ['approval', '/commissions'],
+  ['export', '/exports'],
+  ['import', '/imports'],
+  ['payout_batch', '/payouts'],
+  ['payout_return', '/payouts'],
+  ['reconciliation', '/reconciliation'],
+  ['statements', '/statements'],
+]);
+
 /** Leads to the record with this id, or to the page that lists it. */
-export function RecordLink({ id, children, isThere }: RecordLinkProps) {
+export function RecordLink({ id, children, isThere, jobKind }: RecordLinkProps) {
   const prefix = id.slice(0, 3);
-  const { page, opens } = KINDS[prefix] ?? {};
+  const { page = JOB_PAGES.get(jobKind), opens = page === '/reconciliation' ? 'open' : undefined } =
+    KINDS[prefix] ?? {};
   if (!isThere) return children;
   if (prefix === 'cmp') return <CampaignLink id={id}>{children}</CampaignLink>;
   if (prefix === 'crt' || prefix === 'rst') return <CreatorLink id={id}>{children}</CreatorLink>;
@@ -195,6 +209,7 @@ export function doneText(operation: string, changed?: ChangedRecord): string {
   const [verb = '', ...rest] = operation.split('_');
   const doneVerb = DONE[verb];
   if (operation === 'first_owner') return 'Added the first owner';
+  if (operation === 'read_conversation') return 'Marked conversation as read';
   if (operation === 'ingest') return 'Received from the store';
   const deed = changed && deedText(operation, changed);
   return deed ?? ON_PAGES[operation] ?? (doneVerb === undefined ? words(operation) : [doneVerb, ...rest].join(' '));

@@ -1,14 +1,16 @@
+import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import type { ReadBody } from '../kit/declared.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { clock, time } from '../kit/format.ts';
+import { brandZone, clock, time } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Card, Empty, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, Table } from '../kit/table.tsx';
+import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { Alerts, CreateAlert, MAILED_FIELDS, renderProblem } from './report-alerts.tsx';
 
 type Report = Row<'list_reports'>;
@@ -28,6 +30,40 @@ const MAILED: Readonly<Record<Report['every'], string>> = {
   month: 'First of the month',
 };
 const nameReport = ({ name, operation }: Report) => name ?? OPERATION_LABELS[operation];
+
+/** The page of the figures of a report, as its mail opens it. */
+const PAGES = {
+  analytics: '/analytics',
+  breakdown: '/analytics',
+  customers: '/customers',
+  returns: '/returns',
+  share: '/customers',
+  performance: '/links',
+} as const satisfies Readonly<Record<Report['operation'], string>>;
+
+const daysBefore = (day: string, days: number) => toUtcDay(Date.parse(day) - days * DAY_MS);
+
+/** The first day of the period that ends before a day. */
+function startOfPeriod(every: Report['every'], end: string): string {
+  if (every === 'month') return `${daysBefore(end, 1).slice(0, 7)}-01`;
+  return daysBefore(end, every === 'week' ? 7 : 1);
+}
+
+/** The figures of the period that was mailed last. */
+function toLastReport({ operation, parameters, every, next_at, timezone }: Report) {
+  const next = new Intl.DateTimeFormat('en-CA', { timeZone: timezone }).format(new Date(next_at));
+  const end = startOfPeriod(every, next);
+  const { by = 'creator', ...others } = parameters;
+  return {
+    to: PAGES[operation],
+    search: {
+      ...(operation === 'breakdown' ? { of: by, ...others } : parameters),
+      from: startOfPeriod(every, end),
+      to: daysBefore(end, 1),
+      ...(timezone === brandZone() ? {} : { time_zone: timezone }),
+    },
+  };
+}
 
 /** Other figures get the parameters that they need; the same ones keep theirs. */
 function chooseParameters({ operation }: ReadBody, was?: Report) {
@@ -54,17 +90,19 @@ function Reports() {
     {
       head: 'Report',
       cell: (one) => (
-        <Opener
-          onOpen={() => panel.open(one.id)}
-          second={
-            <>
-              {one.name !== null && OPERATION_LABELS[one.operation]}
-              {renderProblem(one.last_error)}
-            </>
-          }
-        >
-          {nameReport(one)}
-        </Opener>
+        <>
+          {one.last_sent_at === null ? (
+            <span className="strong">{nameReport(one)}</span>
+          ) : (
+            <Link className="link" {...toLastReport(one)} title="Open the last report">
+              {nameReport(one)}
+            </Link>
+          )}
+          <span className="second">
+            {one.name !== null && OPERATION_LABELS[one.operation]}
+            {renderProblem(one.last_error)}
+          </span>
+        </>
       ),
     },
     { head: 'Schedule', cell: ({ every, at }) => `${MAILED[every]}, ${clock(at)}` },

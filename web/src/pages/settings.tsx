@@ -1,19 +1,17 @@
 import { startRegistration } from '@simplewebauthn/browser';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Face } from '../kit/face.tsx';
-import { useFilters } from '../kit/filters.tsx';
 import { Form, FormDialog } from '../kit/form.tsx';
 import { day, ownZone, words } from '../kit/format.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { useTabRow } from '../kit/tab-row.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { TABS, type Tab, useTab } from '../settings-list.tsx';
 import { signOut } from '../signed-out.ts';
 import { AttributionCard, WhatIfCard } from './attribution-rules.tsx';
 import { DirectoryImports } from './directory-imports.tsx';
@@ -284,16 +282,15 @@ function OwnMails() {
   );
 }
 
-const TABS = [
-  ['brand', 'Brand'],
-  ['attribution', 'Attribution'],
-  ['fraud', 'Fraud rules'],
-  ['what-if', 'Simulate rules'],
-  ['mails', 'Email notifications'],
-  ['signing-in', 'Sign-in'],
-  ['imports', 'Directory imports'],
-] as const;
-type Tab = (typeof TABS)[number][0];
+/** The sentence below the title of a part; the brand's has its plan. */
+const HINTS: Partial<Record<Tab, string>> = {
+  attribution: 'Who is paid for an order, when several codes or links could be.',
+  fraud: 'What happens to the commission of a suspicious order. Existing commissions keep their flags.',
+  'what-if': 'Try other rules on your paid orders. Nothing changes, and what you leave empty stays as it was.',
+  mails: 'The emails that you get. Everybody chooses their own.',
+  'signing-in': 'How you sign in, and where you are signed in now.',
+  imports: 'The last updates of the creator directory.',
+};
 
 function TabContent({ of, email }: { of: Tab; email: string | undefined }) {
   if (of === 'attribution') return <AttributionCard />;
@@ -302,7 +299,7 @@ function TabContent({ of, email }: { of: Tab; email: string | undefined }) {
   if (of === 'imports') return <DirectoryImports />;
   if (of === 'mails') {
     return (
-      <Card title="Email notifications" id="mails">
+      <Card>
         <p className="hint">To {email ?? 'you'}, when</p>
         <OwnMails />
       </Card>
@@ -319,48 +316,27 @@ function TabContent({ of, email }: { of: Tab; email: string | undefined }) {
     );
   }
   return (
-    <Card title="Brand" id="brand">
+    <Card>
       <BrandForm />
     </Card>
   );
 }
 
+/** The parts of the brand's settings, of which the list of the section shows one. */
 export function Settings() {
   const brand = useCall('get_brand').data?.data;
   const session = useCall('get_session').data?.data;
-  const tabs = TABS.filter(([id]) => id !== 'imports' || session?.sees_imports === true);
-  const { get } = useFilters();
-  const [tab] = tabs.find(([id]) => id === get('tab')) ?? TABS[0];
-  const row = useTabRow(tab);
+  const tab = useTab();
+  const plan = brand && (
+    <>
+      {words(brand.plan)} plan <Badge state={brand.subscription_status} />
+    </>
+  );
   return (
     <>
-      <PageHead
-        title="Settings"
-        hint={
-          brand ? (
-            <>
-              {words(brand.plan)} plan <Badge state={brand.subscription_status} />
-            </>
-          ) : (
-            '\u00a0'
-          )
-        }
-      />
-      <div className="settings">
-        <nav className="contents" aria-label="Settings">
-          <ul className="tab-row" ref={row}>
-            {tabs.map(([id, title]) => (
-              <li key={id}>
-                <Link to="/settings" search={{ tab: id }} aria-current={id === tab || undefined}>
-                  {title}
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <div className="stack wide-forms">
-          <TabContent of={tab} email={session?.person.email} />
-        </div>
+      <PageHead title={TABS[tab]} hint={HINTS[tab] ?? plan ?? '\u00a0'} />
+      <div className="stack wide-forms settings">
+        <TabContent of={tab} email={session?.person.email} />
       </div>
     </>
   );

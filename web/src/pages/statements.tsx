@@ -248,18 +248,7 @@ export function Statements() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => panel.open(id)}
-          second={
-            <>
-              {creator_name && <span className="wide">{creator_email}</span>}
-              {disputeIds.has(id) && (
-                <span className="narrow late">
-                  <Link to="/disputes" search={{ open: disputeIds.get(id) }}>
-                    Disputed
-                  </Link>
-                </span>
-              )}
-            </>
-          }
+          second={creator_name && <span className="wide">{creator_email}</span>}
         >
           {creator_name ?? creator_email ?? id}
         </Opener>
@@ -267,7 +256,16 @@ export function Statements() {
     },
     {
       head: 'Period',
-      cell: (row) => <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>,
+      cell: (row) => (
+        <span className="row">
+          <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>
+          {disputeIds.has(row.id) && (
+            <Link to="/disputes" search={{ open: disputeIds.get(row.id) }} className="badge wait">
+              Disputed
+            </Link>
+          )}
+        </span>
+      ),
     },
     ...TOTALS.map(
       ([head, name, isWide]): Column<Statement> => ({
@@ -281,16 +279,7 @@ export function Statements() {
       head: 'Created',
       isWide: true,
       isOrder: true,
-      cell: ({ id, created_at }) => (
-        <>
-          {day(created_at)}
-          {disputeIds.has(id) && (
-            <Link to="/disputes" search={{ open: disputeIds.get(id) }} className="second late">
-              Disputed
-            </Link>
-          )}
-        </>
-      ),
+      cell: ({ created_at }) => day(created_at),
     },
   ];
   return (
@@ -301,7 +290,7 @@ export function Statements() {
           Create for all creators
         </Button>
         <Button needs="create_statement" kind="primary" onPress={making.open}>
-          Create a statement
+          New statement
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER]} />

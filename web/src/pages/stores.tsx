@@ -1,10 +1,11 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { ago, day, number } from '../kit/format.ts';
+import { ago, day, number, shortDay } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp, useReturnFromStore, ZoneOffer } from './store-connect.tsx';
 import { StoreDeliveries } from './store-deliveries.tsx';
 import { describeTracking } from './store-set-up.tsx';
@@ -32,13 +33,50 @@ function describeHealth(store: Store): string {
       : 'No orders received yet. Turn on its webhooks: the setup guide lists them.';
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
-  return `Orders are arriving. The store last sent one ${last}.`;
+  return '';
 }
 
-/** A new or silent store may be fine; one that is refused is not. */
-function pickTone({ status, webhook_health: health }: Store): string {
+/** The state of a store in a few words. */
+function Verdict({ of: { status, webhook_health: health } }: { of: Store }) {
+  if (status !== 'connected') return <Badge state={status} />;
+  if (health.status === 'ok') return <span className="badge good">Healthy</span>;
+  if (health.status === 'failing') return <Badge state="failing" />;
+  if (health.status === 'disabled') return <span className="badge bad">Webhooks off</span>;
+  return (
+    <span className="badge wait">
+      {health.last_received_at === null
+        ? 'Nothing received yet'
+        : `Nothing received since ${shortDay(health.last_received_at)}`}
+    </span>
+  );
+}
+
+/** The orders that came from a store. */
+function Received({ of: { id, webhook_health: health } }: { of: Store }) {
+  const orders = useCall('list_orders', { query: { integration_id: id, limit: 1 } }).data;
+  const last = orders?.data[0]?.occurred_at;
+  return (
+    <Stats isBrief>
+      <Stat
+        label="Orders received"
+        value={
+          orders && (
+            <Link to="/orders" search={{ integration_id: id }}>
+              {number(orders.pagination.total)}
+            </Link>
+          )
+        }
+      />
+      <Stat label="Last order" value={orders && (last === undefined ? 'None' : ago(last))} />
+      <Stat label="Failed webhooks" value={number(health.failures_24h)} note="in 24 hours" />
+    </Stats>
+  );
+}
+
+/** A new or silent store may be fine; one that is refused is not. A healthy one needs no words. */
+function pickTone({ status, webhook_health: health }: Store): string | undefined {
   if (status !== 'connected' || ['failing', 'disabled'].includes(health.status)) return 'problem summary';
-  return health.status === 'ok' ? 'note-box' : 'problem summary wait';
+  return health.status === 'ok' ? undefined : 'problem summary wait';
 }
 
 /** Warns of senders that do not have the secret. */
@@ -65,8 +103,9 @@ function StoreCard({ store, onSetUp, onDisconnect }: StoreCardProps) {
   const { name, provider, status } = store;
   const forgedText = forgedIn(store);
   return (
-    <Card title={name} action={<Badge state={status} />}>
-      <p className={pickTone(store)}>{describeHealth(store)}</p>
+    <Card title={name} action={<Verdict of={store} />}>
+      {pickTone(store) !== undefined && <p className={pickTone(store)}>{describeHealth(store)}</p>}
+      <Received of={store} />
       <Warnings store={store} isReached={store.webhook_health.status === 'ok'} />
       {forgedText && <p>{forgedText}</p>}
       {status !== 'disconnected' && <ZoneOffer store={store} />}

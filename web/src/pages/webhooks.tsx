@@ -86,10 +86,8 @@ function Failing({ of: webhook, onRecover }: { of: Webhook; onRecover: () => voi
 }
 
 /** The receiver's answer to the newest attempt. */
-function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
-  if (last_triggered_at === null) return '–';
-  return last_status_code === null ? 'No response' : String(last_status_code);
-}
+const lastAnswer = ({ last_status_code: code }: Webhook): string =>
+  code === null ? 'No response' : `Answered ${code}`;
 
 export function Webhooks() {
   const list = useRows('list_webhooks', {});
@@ -178,10 +176,17 @@ export function Webhooks() {
       cell: ({ events: names }) => <span title={names.join(', ')}>{describeEvents(names)}</span>,
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} />, chip: 'value' },
-    { head: 'Last response', cell: lastAnswer, chip: 'value' },
     {
       head: 'Last delivery',
-      cell: ({ last_triggered_at: at }) => (at === null ? '–' : <Ago at={at} />),
+      cell: (webhook) =>
+        webhook.last_triggered_at === null ? (
+          '–'
+        ) : (
+          <>
+            <Ago at={webhook.last_triggered_at} />
+            <span className="second">{lastAnswer(webhook)}</span>
+          </>
+        ),
       chip: 'value',
     },
     { head: 'Delivered', cell: (webhook) => <Count of={webhook} state="delivered" />, isNumber: true, isWide: true },
